@@ -1,0 +1,35 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+help:  ## List the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+$(READY): pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --quiet --editable . --group test
+	@touch $@
+
+demo: $(READY)  ## Fit the bundled flight data; write a synthetic CSV and a report to demo/
+	$(BIN)/python examples/demo.py
+
+test: $(READY)  ## Check style, types and imports, and run the tests
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/pytest --cov
+
+figures: $(READY)  ## Measure the paper's settings against the reference figures (minutes)
+	$(BIN)/python benchmarks/paper_figures.py
+
+audit: $(READY)  ## The privacy checks with many more cases (minutes)
+	$(BIN)/pytest tests/statistical tests/properties --offline
+
+clean:  ## Remove the virtual environment and everything that was built
+	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
+
+.PHONY: help demo test figures audit clean

@@ -1,0 +1,51 @@
+"""privhp: from a sensitive stream to a private generator of synthetic records.
+
+One pass, fixed memory, pure epsilon-differential privacy:
+
+    import privhp as hp
+
+    plan = hp.Plan.paper(hp.Interval(0, 1000), epsilon=1, records=1_000_000, hot_cells=64)
+    summary = hp.Summary(plan)
+    for batch in batches:
+        summary.update(batch)
+    generator = summary.release()
+    generator.sample(100_000)
+"""
+
+from privhp.domains import Box, Domain, Integers, Interval, IPv4, check_domain
+from privhp.errors import DomainError, FileError, PlanError, PrivhpError, RecordsError, StateError
+from privhp.files import load, resume, save
+from privhp.generator import Generator
+from privhp.metrics import wasserstein
+from privhp.plan import Plan
+from privhp.release import Release
+from privhp.summary import Summary
+from privhp.tally import Tally
+from privhp.tree import Leaves
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Box",
+    "Domain",
+    "DomainError",
+    "FileError",
+    "Generator",
+    "IPv4",
+    "Integers",
+    "Interval",
+    "Leaves",
+    "Plan",
+    "PlanError",
+    "PrivhpError",
+    "RecordsError",
+    "Release",
+    "StateError",
+    "Summary",
+    "Tally",
+    "check_domain",
+    "load",
+    "resume",
+    "save",
+    "wasserstein",
+]

@@ -1,0 +1,68 @@
+"""Privacy budgets as exact rationals.
+
+Takes an epsilon and how much each level matters, gives every level a share
+that is rounded down, so that the shares provably sum to at most epsilon. This
+room knows nothing of domains, sketches or noise.
+"""
+
+from collections.abc import Mapping
+from decimal import Decimal
+from fractions import Fraction
+from typing import Literal, get_args
+
+from privhp.errors import PlanError
+
+Neighbours = Literal["add-remove", "replace-one"]
+"""What one person may change: a record comes or goes, or one record becomes another."""
+
+MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
+MAX_SCALE = 2**40
+"""Largest noise scale: noise far beyond it could wrap around in a 64-bit counter."""
+
+_GRAIN = 2**48  # shares are multiples of epsilon / 2**48
+
+
+def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fraction:
+    """A number as the exact rational that is written: 0.1 is one tenth, not its nearest float."""
+    if isinstance(value, bool):
+        raise PlanError(f"expected a number for {name}, got {value!r}")
+    try:
+        return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
+    except (ValueError, TypeError, ZeroDivisionError):
+        raise PlanError(f"expected a number for {name}, got {value!r}") from None
+
+
+def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:
+    """An epsilon as an exact rational, between 1e-6 and 1000."""
+    epsilon = exact(value, name="epsilon")
+    if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
+        raise PlanError(f"expected an epsilon between 1e-6 and 1000, got {value}")
+    return epsilon
+
+
+def split(epsilon: Fraction, weights: Mapping[int, float]) -> dict[int, Fraction]:
+    """Share epsilon over levels in proportion to their weights, each share rounded down."""
+    total = sum(map(Fraction, weights.values()), Fraction(0))
+    return {level: Fraction(int(Fraction(w) / total * _GRAIN), _GRAIN) * epsilon for level, w in weights.items()}
+
+
+def optimal_weights(costs: Mapping[int, float]) -> dict[int, float]:
+    """Weights that minimise the sum of cost / share under a fixed sum of shares: the square roots."""
+    return {level: cost**0.5 for level, cost in costs.items()}
+
+
+def sensitivity(neighbours: Neighbours, *, level: int, rows: int, max_records_per_person: int) -> int:
+    """How far one person can move a level, in the sum of absolute changes of its cells.
+
+    A record is counted once in each row. Replacing it takes one count away and
+    adds another, except at the root, which has one cell; there the worst is a
+    record replaced by one that is dropped.
+    """
+    changes = 2 if neighbours == "replace-one" and level > 0 else 1
+    return changes * rows * max_records_per_person
+
+
+def check_neighbours(value: str) -> None:
+    """Refuse anything but the two neighbouring relations."""
+    if value not in get_args(Neighbours):
+        raise PlanError(f'expected neighbours="add-remove" or neighbours="replace-one", got {value!r}')

@@ -1,0 +1,121 @@
+"""What a domain is: a metric space with a fixed binary hierarchy.
+
+A domain takes records and gives cells, and takes cells and gives records. It
+is the only room that sees a record. It knows nothing of counts or noise.
+
+To bring a space of your own, subclass `Domain`, set `kind`, write the abstract
+methods, and put an instance through `privhp.check_domain`.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Floats
+from privhp.errors import DomainError
+
+_KINDS: dict[str, type["Domain"]] = {}
+
+
+class Domain(ABC):
+    """A metric space cut in two, again and again, in a way fixed before the data.
+
+    Encoding is total: every record gets the code of one cell or OUTSIDE, by a
+    rule that looks at that record alone. Domains are equal when their specs are.
+    """
+
+    kind: ClassVar[str]
+    """Name of the domain in specs and file headers."""
+
+    ordered: ClassVar[bool] = False
+    """Whether cells are in the order of the records, so that cdf and quantile make sense."""
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        """Make the kind known to `Domain.from_spec`."""
+        super().__init_subclass__(**kwargs)
+        if "kind" in cls.__dict__:
+            _KINDS[cls.kind] = cls
+
+    @property
+    @abstractmethod
+    def depth(self) -> int:
+        """Deepest level of the hierarchy, between 1 and 63."""
+
+    @abstractmethod
+    def encode(self, records: Any, *, level: int) -> Codes:
+        """The cell of each record at a level, or OUTSIDE. Never raises for the value of a record."""
+
+    @abstractmethod
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        """A record drawn from the base measure inside each cell. Encoding it gives the cell back."""
+
+    @abstractmethod
+    def diameter(self, level: int) -> float:
+        """Largest distance between two records of one cell of that level."""
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        """Share of the base measure in each cell; 0 where no record can be. Even unless overridden."""
+        return np.full(codes.shape, 2.0**-level)
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        """Share of each cell's measure that lies in the region."""
+        raise DomainError(f"a domain of kind {self.kind!r} has no regions, so it cannot tell the mass of one")
+
+    def below(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
+        """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""
+        raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
+
+    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        """Record at or below which the i-th share of the i-th cell's measure lies. Ordered domains only."""
+        raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
+
+    @abstractmethod
+    def parameters(self) -> dict[str, Any]:
+        """What the constructor needs to build the domain again, as JSON values."""
+
+    def spec(self) -> dict[str, Any]:
+        """The domain as a JSON object."""
+        return {"kind": self.kind, **self.parameters()}
+
+    @staticmethod
+    def from_spec(spec: Mapping[str, Any]) -> "Domain":
+        """The domain that a spec describes."""
+        kind = spec.get("kind")
+        if not isinstance(kind, str) or kind not in _KINDS:
+            known = ", ".join(sorted(_KINDS))
+            raise DomainError(
+                f"expected a domain of a known kind ({known}), got kind {kind!r}; "
+                "a domain of your own must be imported first"
+            )
+        try:
+            return _KINDS[kind](**{key: value for key, value in spec.items() if key != "kind"})
+        except TypeError as error:
+            raise DomainError(f"the spec of a domain of kind {kind!r} does not fit it: {error}") from None
+
+    def __eq__(self, other: object) -> bool:
+        """Whether the other domain has the same spec."""
+        return isinstance(other, Domain) and self.spec() == other.spec()
+
+    def __hash__(self) -> int:
+        """Hash of the spec."""
+        return hash(json.dumps(self.spec(), sort_keys=True))
+
+
+def check_outside(outside: str) -> None:
+    """Refuse anything but the two rules for records out of bounds."""
+    if outside not in ("drop", "clamp"):
+        raise DomainError(f'expected outside="drop" or outside="clamp", got {outside!r}')
+
+
+def finite_number(value: Any, name: str) -> float:
+    """A bound as a float, or an error that names it."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise DomainError(f"expected a number for {name}, got {value!r}; bounds are declared, never taken from data")
+    number = float(value)
+    if not np.isfinite(number):
+        raise DomainError(f"expected a finite number for {name}, got {value!r}")
+    return number

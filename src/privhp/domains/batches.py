@@ -1,0 +1,124 @@
+"""Batches of numbers, read one value at a time.
+
+Takes whatever a caller calls a batch and gives plain arrays. An array has a
+type of its own, which is a fact about the batch; its values are converted
+together. In any other sequence NumPy would let one value decide the type of
+all the others, so there each value is converted by itself: what cannot be
+read is lost alone and in silence. The type and shape of an array may be
+refused, the value of a record never.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Counts, Floats
+from privhp.errors import RecordsError
+
+INT64_MAX = 2**63 - 1
+
+
+def as_floats(records: Any) -> Floats:
+    """A batch of n numbers as float64, NaN for what is not a number."""
+    batch = _as_batch(records, columns=1)
+    if isinstance(batch, np.ndarray):
+        return _float64(batch)
+    return np.fromiter((_read(value, float, np.nan) for value in batch), dtype=np.float64)
+
+
+def as_rows(records: Any, *, columns: int) -> Floats:
+    """A batch of n rows as float64 of shape (n, columns), NaN throughout for what is not such a row."""
+    batch = _as_batch(records, columns=columns)
+    if isinstance(batch, np.ndarray):
+        return _float64(batch).reshape(-1, columns)
+    nothing = (np.nan,) * columns
+
+    def row(values: Any) -> tuple[float, ...]:
+        parts = values if isinstance(values, list | tuple | np.ndarray) else (values,)
+        numbers = tuple(float(part) for part in parts)
+        return numbers if len(numbers) == columns else nothing
+
+    return np.array([_read(values, row, nothing) for values in batch], dtype=np.float64).reshape(-1, columns)
+
+
+def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
+    """A batch of n whole numbers as int64, and which of them could be read.
+
+    Numbers beyond int64 become its ends; a float must be whole to be read.
+    """
+    batch = _as_batch(records, columns=1)
+    if not isinstance(batch, np.ndarray):
+        values = np.fromiter((_read(value, _whole, -INT64_MAX - 1) for value in batch), dtype=np.int64)
+        return values, values != -INT64_MAX - 1
+    if batch.dtype.kind == "f":
+        numbers = _float64(batch)
+        small = np.abs(numbers) < 2.0**63
+        ends = np.where(numbers > 0, INT64_MAX, -INT64_MAX)
+        values = np.where(small, np.where(small, numbers, 0).astype(np.int64), ends)
+        return values, np.floor(numbers) == numbers
+    if batch.dtype.kind == "u":
+        batch = np.minimum(batch.astype(np.uint64), np.uint64(INT64_MAX))
+    return batch.astype(np.int64), np.ones(batch.shape, dtype=np.bool_)
+
+
+def as_counts(counts: Any, *, records: int) -> Counts:
+    """How often each record of a batch occurs, as int64; a negative count is none."""
+    values = np.asarray(counts)
+    if values.dtype.kind not in "iu" or values.shape != (records,):
+        raise RecordsError(
+            f"expected counts as one integer per record, got an array of {values.dtype} with {values.ndim} dimensions"
+        )
+    occurrences: Counts = np.maximum(np.minimum(values, INT64_MAX).astype(np.int64), 0)
+    return occurrences
+
+
+def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
+    """An array of numbers of the right shape, or a sequence to be read value by value."""
+    if isinstance(records, np.ma.MaskedArray):
+        records = np.ma.filled(records.astype(object), None)
+    elif not isinstance(records, np.ndarray):
+        if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
+            raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
+        if not hasattr(records, "__array__"):
+            return list(records)
+        records = np.asarray(records)
+    if columns == 1 and records.ndim == 2 and records.shape[1] == 1:
+        records = records[:, 0]
+    if records.shape[1:] != (() if columns == 1 else (columns,)) or records.ndim == 0:
+        expected = "(n,)" if columns == 1 else f"(n, {columns})"
+        came = "(" + ", ".join(["n", *map(str, records.shape[1:])]) + ")" if records.ndim else "()"
+        raise RecordsError(f"expected records of shape {expected}, got {came}")
+    if records.dtype.kind in "OUS":
+        values: list[Any] = records.tolist()
+        return values
+    if records.dtype.kind not in "biuf":
+        raise RecordsError(f"expected numbers, got an array of {records.dtype}; convert it first")
+    array: NDArray[Any] = records
+    return array
+
+
+def _float64(array: NDArray[Any]) -> Floats:
+    with np.errstate(all="ignore"):  # a long double may overflow; it is then out of bounds, without a word
+        return array.astype(np.float64, copy=False)
+
+
+def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
+    try:
+        return convert(value)
+    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+        return fallback
+
+
+def _whole(value: Any) -> int:
+    if isinstance(value, str | bytes):
+        try:
+            number = int(value)
+        except ValueError:
+            return _whole(float(value))
+    else:
+        number = int(value)
+        if number != value:
+            raise ValueError
+    return max(-INT64_MAX, min(number, INT64_MAX))

@@ -1,0 +1,57 @@
+"""Internet addresses as domains. A cell of level l is a prefix of l bits."""
+
+import ipaddress
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Floats
+from privhp.domains.base import Domain
+from privhp.domains.numbers import Integers
+from privhp.errors import DomainError
+
+
+class IPv4(Domain):
+    """All IPv4 addresses, as whole numbers from 0 to 2**32 - 1.
+
+    Two addresses that share their first l bits and no more are 2**-l apart.
+    Regions are prefixes such as "10.0.0.0/8". What is not such a number is dropped.
+    """
+
+    kind: ClassVar[str] = "ipv4"
+    ordered: ClassVar[bool] = True
+    _addresses = Integers(0, 2**32 - 1)
+
+    def __repr__(self) -> str:
+        return "IPv4()"
+
+    @property
+    def depth(self) -> int:
+        return 32
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        return self._addresses.encode(records, level=level)
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        return self._addresses.decode(codes, level=level, rng=rng).astype(np.uint32)
+
+    def diameter(self, level: int) -> float:
+        return 2.0**-level if level < self.depth else 0.0
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        try:
+            network = ipaddress.IPv4Network(region)
+        except ValueError:
+            raise DomainError(f'expected a prefix such as "10.0.0.0/8", got {region!r}') from None
+        ends = (int(network.network_address), int(network.broadcast_address))
+        return self._addresses.overlap(ends, codes, level=level)
+
+    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
+        return self._addresses.below(records, codes, level=level)
+
+    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        return self._addresses.at(shares, codes, level=level).astype(np.uint32)
+
+    def parameters(self) -> dict[str, Any]:
+        return {}

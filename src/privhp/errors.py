@@ -1,0 +1,36 @@
+"""The exceptions of privhp.
+
+    PrivhpError
+    |-- DomainError    a domain, a bound or a region that makes no sense
+    |-- PlanError      a budget, a level or a size that cannot be honoured
+    |-- RecordsError   a batch whose type or shape does not fit the domain
+    |-- StateError     an operation that the life cycle of a summary forbids
+    `-- FileError      a file that is not ours, damaged, or of another kind
+
+Each message says what was expected, what came and what to do. No message
+depends on the value of a record or on how many records there were.
+"""
+
+
+class PrivhpError(Exception):
+    """Anything that privhp refuses to do."""
+
+
+class DomainError(PrivhpError, ValueError):
+    """A domain, a bound or a region that makes no sense."""
+
+
+class PlanError(PrivhpError, ValueError):
+    """A budget, a level or a size that cannot be honoured."""
+
+
+class RecordsError(PrivhpError, TypeError):
+    """A batch whose type or shape does not fit the domain."""
+
+
+class StateError(PrivhpError, RuntimeError):
+    """An operation that the life cycle of a summary forbids."""
+
+
+class FileError(PrivhpError, OSError):
+    """A file that is not ours, damaged, or of another kind."""

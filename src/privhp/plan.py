@@ -1,0 +1,314 @@
+"""All that is fixed before the data.
+
+A `Plan` is public: it takes the domain, the budget and the sizes, and from it
+everything follows that a summary needs before its first record. Nothing in it
+may be derived from the data, the number of records included.
+"""
+
+import hashlib
+import math
+import secrets
+from collections.abc import Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, field, fields
+from decimal import Decimal
+from fractions import Fraction
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.budget import (
+    MAX_SCALE,
+    Neighbours,
+    check_neighbours,
+    exact,
+    exact_epsilon,
+    optimal_weights,
+    sensitivity,
+    split,
+)
+from privhp.cells import Counts
+from privhp.domains.base import Domain
+from privhp.errors import PlanError
+
+Expand = Literal["top", "all"]
+"""Which cells of the exact depth are grown further: the hot ones, or all as Algorithm 2 prints it."""
+
+CELL_BYTES = 8
+MAX_CELLS = 2**31
+MAX_WIDTH = 2**31
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The public parameters of a summary; equal plans can be merged.
+
+    Each measured level has a budget, a share of epsilon. Levels up to
+    `exact_depth` are counted cell by cell; deeper ones in Count-Min tables of
+    `sketch_rows` x `sketch_width`. A plan with no level below `exact_depth` is
+    the complete tree (PMM).
+
+    Args:
+        domain: Where the records live.
+        epsilon: Total privacy budget, read as the number that is written.
+        budgets: Budget of every measured level; they sum to at most epsilon.
+        exact_depth: Deepest level that is counted exactly; it is measured.
+        sketch_rows: Rows of each sketch, 0 if nothing is sketched.
+        sketch_width: Buckets in each row, 0 if nothing is sketched.
+        hot_cells: How many cells of each sketched level are grown further.
+        expand: "top" grows the hot cells of the exact depth, "all" every one.
+        neighbours: "add-remove" or "replace-one".
+        max_records_per_person: How many records one person may have; the noise grows with it.
+        hash_seed: Public seed of the hash functions; fresh unless given.
+    """
+
+    domain: Domain
+    _: KW_ONLY
+    epsilon: Fraction
+    budgets: Mapping[int, Fraction]
+    exact_depth: int
+    sketch_rows: int = 0
+    sketch_width: int = 0
+    hot_cells: int = 0
+    expand: Expand = "top"
+    neighbours: Neighbours = "add-remove"
+    max_records_per_person: int = 1
+    hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
+        object.__setattr__(self, "budgets", MappingProxyType(_read_budgets(self.budgets)))
+        check_neighbours(self.neighbours)
+        _check_choice(self.expand, get_args(Expand), "expand")
+        _check_whole(self.max_records_per_person, "max_records_per_person", 1, 10**6)
+        _check_whole(self.hash_seed, "hash_seed", 0, 2**128 - 1)
+        self._check_levels()
+        self._check_sketches()
+        self._check_privacy()
+
+    def _check_levels(self) -> None:
+        _check_whole(self.exact_depth, "exact_depth", 0, self.domain.depth)
+        if not all(0 <= level <= self.domain.depth for level in self.budgets):
+            raise PlanError(f"expected levels between 0 and the domain's depth {self.domain.depth}, got {self.depth}")
+        if self.exact_depth not in self.budgets:
+            raise PlanError(f"expected a budget for the exact depth, level {self.exact_depth}: it must be measured")
+
+    def _check_sketches(self) -> None:
+        if not self.sketched_levels:
+            if self.sketch_rows or self.sketch_width or self.hot_cells:
+                raise PlanError(
+                    "expected no sketch sizes and no hot cells, since no level below exact_depth is measured"
+                )
+        else:
+            _check_whole(self.sketch_rows, "sketch_rows", 1, 1000)
+            _check_whole(self.sketch_width, "sketch_width", 1, MAX_WIDTH)
+            _check_whole(self.hot_cells, "hot_cells", 1, 2**40)
+        if self.cells > MAX_CELLS:
+            raise PlanError(f"expected at most 2**31 cells, got {self.cells}; lower exact_depth or the sketch sizes")
+
+    def _check_privacy(self) -> None:
+        if any(budget <= 0 for budget in self.budgets.values()):
+            raise PlanError("expected a positive budget for every measured level; leave out a level to skip it")
+        if sum(self.budgets.values()) > self.epsilon:
+            raise PlanError(f"the budgets of the levels sum to more than epsilon {float(self.epsilon):g}; lower them")
+        if max(self.scale(level) for level in self.budgets) > MAX_SCALE:
+            raise PlanError("some level has so little budget that its noise would not fit; measure fewer levels")
+
+    @classmethod
+    def paper(
+        cls,
+        domain: Domain,
+        *,
+        epsilon: float | int | str | Fraction | Decimal,
+        records: float,
+        hot_cells: int,
+        exact_depth: int | None = None,
+        depth: int | None = None,
+        sketch_rows: int | None = None,
+        sketch_width: int | None = None,
+        expand: Expand = "top",
+        neighbours: Neighbours = "add-remove",
+        max_records_per_person: int = 1,
+        hash_seed: int | None = None,
+    ) -> "Plan":
+        """The settings of the paper, for k = `hot_cells` and n = `records`.
+
+        Every level is measured, with the budget split that minimises the
+        paper's bound on the noise.
+
+        Args:
+            domain: Where the records live.
+            epsilon: Total privacy budget.
+            records: Expected number of records: a public guess, never a count of the data.
+            hot_cells: How many cells of each level are grown, k; memory grows with it.
+            exact_depth: Deepest exact level, by default the first that costs as much as a sketch.
+            depth: Deepest level, by default log2(epsilon n), at most what the domain has.
+            sketch_rows: Rows of a sketch, by default log2(n).
+            sketch_width: Buckets of a row, by default 2 k.
+            expand: Whether the "top" k cells of the exact depth are grown, or "all".
+            neighbours: "add-remove" or "replace-one".
+            max_records_per_person: How many records one person may have.
+            hash_seed: Public seed of the hash functions; fresh unless given.
+        """
+        exact_eps = exact_epsilon(epsilon)
+        if not (isinstance(records, int | float) and 1 <= records <= 1e15):
+            raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
+        _check_whole(hot_cells, "hot_cells", 1, 2**40)
+        if depth is None:
+            depth = min(max(math.ceil(math.log2(float(exact_eps) * records)), 1), domain.depth)
+        _check_whole(depth, "depth", 0, domain.depth)
+        rows = max(math.ceil(math.log2(records)), 1) if sketch_rows is None else sketch_rows
+        width = 2 * hot_cells if sketch_width is None else sketch_width
+        if exact_depth is None:
+            exact_depth = min(math.ceil(math.log2(max(rows * width, 1))), depth)
+        _check_whole(exact_depth, "exact_depth", 0, depth)
+        sketched = depth > exact_depth
+        costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
+        return cls(
+            domain,
+            epsilon=exact_eps,
+            budgets=split(exact_eps, optimal_weights(costs)),
+            exact_depth=exact_depth,
+            sketch_rows=rows if sketched else 0,
+            sketch_width=width if sketched else 0,
+            hot_cells=hot_cells if sketched else 0,
+            expand=expand,
+            neighbours=neighbours,
+            max_records_per_person=max_records_per_person,
+            **({} if hash_seed is None else {"hash_seed": hash_seed}),
+        )
+
+    @property
+    def depth(self) -> int:
+        """Deepest measured level."""
+        return max(self.budgets)
+
+    @property
+    def exact_levels(self) -> list[int]:
+        """Measured levels that are counted cell by cell, coarsest first."""
+        return [level for level in sorted(self.budgets) if level <= self.exact_depth]
+
+    @property
+    def sketched_levels(self) -> list[int]:
+        """Measured levels that are sketched, coarsest first."""
+        return [level for level in sorted(self.budgets) if level > self.exact_depth]
+
+    @property
+    def shapes(self) -> dict[int, tuple[int, ...]]:
+        """Shape of the counters of each measured level, coarsest first."""
+        table = (self.sketch_rows, self.sketch_width)
+        return {level: (2**level,) if level <= self.exact_depth else table for level in self.budgets}
+
+    @property
+    def cells(self) -> int:
+        """Number of counters in the state of a summary."""
+        return sum(math.prod(shape) for shape in self.shapes.values())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the counters of a summary, all there is that grows with the plan."""
+        return self.cells * CELL_BYTES
+
+    def unpack(self, cells: Counts) -> dict[int, Counts]:
+        """One flat array of all counters, coarsest level first, as the counters of each level."""
+        ends = np.cumsum([math.prod(shape) for shape in self.shapes.values()])
+        parts = np.split(cells, ends[:-1])
+        return {level: part.reshape(shape) for (level, shape), part in zip(self.shapes.items(), parts, strict=True)}
+
+    def sensitivity(self, level: int) -> int:
+        """How far one person can move the cells of a level, summed over its cells."""
+        rows = 1 if level <= self.exact_depth else self.sketch_rows
+        return sensitivity(self.neighbours, level=level, rows=rows, max_records_per_person=self.max_records_per_person)
+
+    def scale(self, level: int) -> Fraction:
+        """Scale of the noise in each cell of a level: its sensitivity over its budget."""
+        return self.sensitivity(level) / self.budgets[level]
+
+    def hash_coefficients(self, level: int) -> NDArray[np.uint64]:
+        """Three public random words per row of a level's sketch, derived from the hash seed."""
+        key = self.hash_seed.to_bytes(16, "little") + level.to_bytes(1, "little")
+        words = hashlib.shake_256(b"privhp hash" + key).digest(self.sketch_rows * 3 * 8)
+        return np.frombuffer(words, dtype="<u8").astype(np.uint64).reshape(self.sketch_rows, 3)
+
+    def spec(self) -> dict[str, Any]:
+        """The plan as a JSON object."""
+        spec = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "_"}
+        return spec | {
+            "domain": self.domain.spec(),
+            "epsilon": str(self.epsilon),
+            "budgets": {str(level): str(budget) for level, budget in self.budgets.items()},
+            "hash_seed": f"{self.hash_seed:032x}",
+        }
+
+    @classmethod
+    def from_spec(cls, spec: Mapping[str, Any]) -> "Plan":
+        """The plan that a JSON object describes."""
+        known = {item.name for item in fields(cls)} - {"_"}
+        if set(spec) != known:
+            raise PlanError(f"expected a plan with the keys {', '.join(sorted(known))}")
+        try:
+            budgets = {int(level): Fraction(budget) for level, budget in spec["budgets"].items()}
+            seed = int(spec["hash_seed"], 16)
+            domain = Domain.from_spec(spec["domain"])
+        except (AttributeError, TypeError, ValueError, ZeroDivisionError) as error:
+            raise PlanError(f"a plan whose values cannot be read: {error}") from None
+        return cls(**{**spec, "domain": domain, "budgets": budgets, "hash_seed": seed})
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as a spec, to the workers of a distributed job."""
+        return Plan.from_spec, (self.spec(),)
+
+    def __hash__(self) -> int:
+        return hash((self.domain, self.epsilon, tuple(self.budgets.items()), self.hash_seed))
+
+    def __str__(self) -> str:
+        """The plan as a table for people."""
+        unit = "one record" if self.max_records_per_person == 1 else f"{self.max_records_per_person} records"
+        lines = [
+            f"domain      {self.domain!r}",
+            f"guarantee   {float(self.epsilon):g}-differential privacy, {self.neighbours} of {unit} per person",
+            f"memory      {self.nbytes:,} bytes in {self.cells:,} cells",
+        ]
+        if self.sketched_levels:
+            lines.append(
+                f"growth      {self.hot_cells:,} hot cells a level ({self.expand} at level {self.exact_depth})"
+            )
+        lines += ["", "level  counted    cells        budget   noise scale   cell diameter"]
+        for level, budget in self.budgets.items():
+            exactly = level <= self.exact_depth
+            size = f"{2**level:,}" if exactly else f"{self.sketch_rows} x {self.sketch_width:,}"
+            kind = "exactly" if exactly else "sketched"
+            diameter = self.domain.diameter(level)
+            noise = f"{float(budget):11.5f} {float(self.scale(level)):13.1f}"
+            lines.append(f"{level:5d}  {kind:8s} {size:>12s} {noise} {diameter:15.6g}")
+        return "\n".join(lines)
+
+
+def _noise_costs(domain: Domain, *, exact_depth: int, depth: int, table_cost: int) -> dict[int, float]:
+    """What a unit of noise at each level costs in transport, after the paper's bound."""
+
+    def cost(level: int) -> float:
+        above = max(level - 1, 0)
+        cells = 2**above if level <= exact_depth else table_cost
+        return cells * domain.diameter(above)
+
+    return {level: cost(level) for level in range(depth + 1)}
+
+
+def _read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
+    if not isinstance(budgets, Mapping) or not budgets:
+        raise PlanError("expected budgets as a mapping from level to budget, with at least one level")
+    for level in budgets:
+        _check_whole(level, "a level", 0, 63)
+    return {level: exact(budgets[level], name=f"the budget of level {level}") for level in sorted(budgets)}
+
+
+def _check_whole(value: Any, name: str, low: int, high: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {value!r}")
+
+
+def _check_choice(value: Any, choices: Iterable[str], name: str) -> None:
+    if value not in choices:
+        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {value!r}")

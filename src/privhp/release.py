@@ -1,0 +1,51 @@
+"""A release: the noisy counts and the plan, public and frozen.
+
+Everything after this room is a function of it alone, and none of it may
+import what came before.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+import numpy as np
+
+from privhp.cells import Counts
+from privhp.errors import PlanError
+from privhp.plan import Plan
+
+
+@dataclass(frozen=True, eq=False)
+class Release:
+    """Noisy counts of every measured level of a plan.
+
+    Args:
+        plan: What was fixed before the data.
+        counts: For each measured level its noisy counters: one per cell on an
+            exact level, a table of rows and buckets on a sketched one.
+    """
+
+    plan: Plan
+    counts: Mapping[int, Counts]
+
+    def __post_init__(self) -> None:
+        if {level: array.shape for level, array in self.counts.items()} != self.plan.shapes:
+            raise PlanError("expected one array of noisy counts for each measured level of the plan")
+        frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
+        object.__setattr__(self, "counts", MappingProxyType(frozen))
+
+    def cells(self) -> Counts:
+        """All noisy counts in one array, coarsest level first."""
+        return np.concatenate([array.ravel() for array in self.counts.values()])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self.plan == other.plan and np.array_equal(self.cells(), other.cells())
+
+    def __hash__(self) -> int:
+        return hash(self.plan)
+
+
+def _frozen(array: Counts) -> Counts:
+    copy = array.astype(np.int64)
+    copy.flags.writeable = False
+    return copy

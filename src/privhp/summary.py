@@ -1,0 +1,146 @@
+"""A summary: a tally born with noise.
+
+Takes records, tallies and other summaries; gives one release, once. Every
+cell has its noise before the first record, so no bare count is ever in it.
+"""
+
+from typing import Any, NoReturn
+
+import numpy as np
+
+from privhp.cells import Counts, fold
+from privhp.errors import StateError
+from privhp.generator import Generator
+from privhp.noise import discrete_laplace
+from privhp.plan import Plan
+from privhp.release import Release
+from privhp.tally import Tally, check_mergeable
+
+
+class Summary:
+    """A private summary of a stream, in the memory that its plan says.
+
+    What `release()` returns is epsilon-differentially private for the
+    neighbouring relation of the plan. Any two looks at the state of one
+    summary are not: a summary is released once, and checkpoints of it are
+    confidential.
+
+    The state is a bijection of the paper's: counters of the exact depth, and
+    for each coarser measured level its own noise less the noise that it would
+    inherit from those counters, so that a record costs one increment for all
+    exact levels.
+    """
+
+    def __init__(self, plan: Plan) -> None:
+        """Draw all the noise, from the entropy of the operating system."""
+        self._tally = Tally(plan)
+        self._released = False
+        self._tally.counters += self._noise(plan.exact_depth, self._tally.counters.size)
+        self._corrections: dict[int, Counts] = {
+            level: self._noise(level, 2**level) - fold(self._tally.counters, levels=plan.exact_depth - level)
+            for level in plan.exact_levels[:-1]
+        }
+        for level, table in self._tally.tables.items():
+            table += self._noise(level, table.size).reshape(table.shape)
+
+    def _noise(self, level: int, size: int) -> Counts:
+        return discrete_laplace(size, scale=self.plan.scale(level))
+
+    @classmethod
+    def from_state(cls, plan: Plan, cells: Counts, lineage: frozenset[bytes]) -> "Summary":
+        """The summary whose `state()` and lineage these are, as a checkpoint holds them."""
+        summary = cls.__new__(cls)
+        summary._tally = Tally(plan)
+        summary._tally.lineage = lineage
+        summary._released = False
+        summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
+        for level, counters in plan.unpack(cells).items():
+            summary._levels[level][...] = counters
+        return summary
+
+    @property
+    def _levels(self) -> dict[int, Counts]:
+        """The counters of each measured level, coarsest first."""
+        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.tables}
+
+    @property
+    def plan(self) -> Plan:
+        """What was fixed before the data."""
+        return self._tally.plan
+
+    @property
+    def lineage(self) -> frozenset[bytes]:
+        """Random names of all summaries and tallies that are in this one."""
+        return self._tally.lineage
+
+    @property
+    def released(self) -> bool:
+        """Whether the one release has been made."""
+        return self._released
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all counters: what the plan said."""
+        return sum(array.nbytes for array in self._levels.values())
+
+    def state(self) -> Counts:
+        """A copy of all counters in the order of a checkpoint. Confidential."""
+        self._check_open()
+        return np.concatenate([array.ravel() for array in self._levels.values()])
+
+    def update(self, records: Any, *, counts: Any = None) -> None:
+        """Count a batch of records.
+
+        Records that the domain has no cell for are left out in silence. A batch
+        that is refused for its type or shape changes nothing.
+
+        Args:
+            records: An array of shape (n,) or (n, d), or a sequence of records.
+            counts: How often each record occurs, for pre-aggregated batches.
+        """
+        self._check_open()
+        self._tally.add(records, counts=counts)
+
+    def absorb(self, tally: Tally) -> None:
+        """Add what a tally of the same plan has counted; each tally can be absorbed once."""
+        self._check_open()
+        self._tally.merge(tally)
+
+    def merge(self, other: "Summary") -> None:
+        """Add another summary of the same plan, its noise included; the other is closed by it.
+
+        The result is as private as each part, and noisier than one summary of
+        both streams: where all workers are trusted, let them hold tallies.
+        """
+        self._check_open()
+        other._check_open()
+        check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        for level, counters in self._levels.items():
+            counters += other._levels[level]
+        self._tally.lineage |= other.lineage
+        other._released = True
+
+    def release(self) -> Generator:
+        """Close the summary and return its private generator. It can be done once."""
+        self._check_open()
+        self._released = True
+        counters, exact_depth = self._tally.counters, self.plan.exact_depth
+        exact = {
+            level: fold(counters, levels=exact_depth - level) + correction
+            for level, correction in self._corrections.items()
+        }
+        return Generator(Release(self.plan, {**self._levels, **exact}))
+
+    def _check_open(self) -> None:
+        if self._released:
+            raise StateError(
+                "this summary is closed: it was released or merged into another, and a second look at one state "
+                "would not be private; start a new summary"
+            )
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse copies and pickles: two summaries with the same noise would not be private."""
+        raise StateError("a summary cannot be copied or pickled, since its noise may be used once; use privhp.save")
+
+    def __repr__(self) -> str:
+        return f"Summary({self.plan.domain!r}, epsilon={float(self.plan.epsilon):g}, {self.nbytes:,} bytes)"

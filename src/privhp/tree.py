@@ -1,0 +1,75 @@
+"""Growing the partition: from a release to the leaves of its tree.
+
+A pure function of the release: Algorithm 2 of the paper, top-down, one
+measured level at a time.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Floats, descendants
+from privhp.inference import share_out
+from privhp.kernels import plain
+from privhp.release import Release
+
+
+@dataclass(frozen=True)
+class Leaves:
+    """A partition of the domain, in the domain's own order.
+
+    Args:
+        codes: Cell of each leaf.
+        levels: Level of each leaf.
+        counts: Consistent noisy count of each leaf, non-negative.
+    """
+
+    codes: Codes
+    levels: NDArray[np.int64]
+    counts: Floats
+
+
+def grow(release: Release) -> Leaves:
+    """The leaves of the tree that the release describes."""
+    plan, domain = release.plan, release.plan.domain
+    level = plan.exact_levels[0]
+    codes = np.arange(2**level, dtype=np.uint64)
+    live = domain.measure(codes, level=level) > 0
+    counts = np.where(live, np.maximum(release.counts[level], 0.0), 0.0)
+    grown: list[tuple[Codes, int, Floats]] = []
+    for deeper in [*plan.exact_levels[1:], *plan.sketched_levels]:
+        if level >= plan.exact_depth:
+            everything = plan.expand == "all" and level == plan.exact_depth
+            hot = np.ones(codes.shape, dtype=np.bool_) if everything else _hottest(counts, plan.hot_cells)
+            grown.append((codes[~hot], level, counts[~hot]))
+            codes, counts = codes[hot], counts[hot]
+        children = descendants(codes, levels=deeper - level)
+        estimates = _estimates(release, deeper, children)
+        counts = share_out(counts, estimates, domain.measure(children, level=deeper) > 0).ravel()
+        codes, level = children.ravel(), deeper
+    grown.append((codes, level, counts))
+    return _in_order(grown, plan.depth)
+
+
+def _hottest(counts: Floats, most: int) -> NDArray[np.bool_]:
+    """Which are the largest counts, the lower cell first on a tie."""
+    hot = np.zeros(counts.shape, dtype=np.bool_)
+    hot[np.argsort(-counts, kind="stable")[:most]] = True
+    return hot
+
+
+def _estimates(release: Release, level: int, cells: Codes) -> Floats:
+    """What the release says of cells of a measured level."""
+    counters = release.counts[level]
+    if level <= release.plan.exact_depth:
+        return counters[cells.view(np.int64)].astype(np.float64)
+    return plain.estimate(counters, release.plan.hash_coefficients(level), cells).astype(np.float64)
+
+
+def _in_order(grown: list[tuple[Codes, int, Floats]], depth: int) -> Leaves:
+    codes = np.concatenate([codes for codes, _, _ in grown])
+    levels = np.concatenate([np.full(codes.size, level) for codes, level, _ in grown])
+    counts = np.concatenate([counts for _, _, counts in grown])
+    order = np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
+    return Leaves(codes[order], levels[order], counts[order])
