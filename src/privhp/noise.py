@@ -104,7 +104,7 @@ def _expansion(form: str, rate: Fraction, bits: int) -> int:
             probability = context.divide(power, context.add(one, power))
         else:
             probability = power
-        # Rounding the quotient errs by 10**-precision of the rate; all else together by under 10 units of the last place.
+        # Rounding the quotient errs by 10**-precision of the rate, all else by under 10 units of the last place.
         slack = Decimal(10) ** (len(str(int(rate))) + 3 - precision)
         ends = [
             int(context.multiply(end, Decimal(2**bits)).to_integral_value(ROUND_FLOOR))

@@ -77,6 +77,8 @@ class Plan:
     hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
 
     def __post_init__(self) -> None:
+        if not isinstance(self.domain, Domain):
+            raise PlanError(f"expected a domain, such as Interval(0, 1), got {self.domain!r}")
         object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
         object.__setattr__(self, "budgets", MappingProxyType(_read_budgets(self.budgets)))
         check_neighbours(self.neighbours)

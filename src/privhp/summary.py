@@ -34,7 +34,7 @@ class Summary:
     def __init__(self, plan: Plan) -> None:
         """Draw all the noise, from the entropy of the operating system."""
         self._tally = Tally(plan)
-        self._released = False
+        self._closed = False
         self._tally.counters += self._noise(plan.exact_depth, self._tally.counters.size)
         self._corrections: dict[int, Counts] = {
             level: self._noise(level, 2**level) - fold(self._tally.counters, levels=plan.exact_depth - level)
@@ -52,7 +52,7 @@ class Summary:
         summary = cls.__new__(cls)
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage
-        summary._released = False
+        summary._closed = False
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
         for level, counters in plan.unpack(cells).items():
             summary._levels[level][...] = counters
@@ -74,9 +74,9 @@ class Summary:
         return self._tally.lineage
 
     @property
-    def released(self) -> bool:
-        """Whether the one release has been made."""
-        return self._released
+    def closed(self) -> bool:
+        """Whether the one release has been made, here or by a summary that this one was merged into."""
+        return self._closed
 
     @property
     def nbytes(self) -> int:
@@ -118,12 +118,12 @@ class Summary:
         for level, counters in self._levels.items():
             counters += other._levels[level]
         self._tally.lineage |= other.lineage
-        other._released = True
+        other._closed = True
 
     def release(self) -> Generator:
         """Close the summary and return its private generator. It can be done once."""
         self._check_open()
-        self._released = True
+        self._closed = True
         counters, exact_depth = self._tally.counters, self.plan.exact_depth
         exact = {
             level: fold(counters, levels=exact_depth - level) + correction
@@ -132,7 +132,7 @@ class Summary:
         return Generator(Release(self.plan, {**self._levels, **exact}))
 
     def _check_open(self) -> None:
-        if self._released:
+        if self._closed:
             raise StateError(
                 "this summary is closed: it was released or merged into another, and a second look at one state "
                 "would not be private; start a new summary"

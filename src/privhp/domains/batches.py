@@ -58,9 +58,7 @@ def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
         ends = np.where(numbers > 0, INT64_MAX, -INT64_MAX)
         values = np.where(small, np.where(small, numbers, 0).astype(np.int64), ends)
         return values, np.floor(numbers) == numbers
-    if batch.dtype.kind == "u":
-        batch = np.minimum(batch.astype(np.uint64), np.uint64(INT64_MAX))
-    return batch.astype(np.int64), np.ones(batch.shape, dtype=np.bool_)
+    return _int64(batch), np.ones(batch.shape, dtype=np.bool_)
 
 
 def as_counts(counts: Any, *, records: int) -> Counts:
@@ -70,8 +68,7 @@ def as_counts(counts: Any, *, records: int) -> Counts:
         raise RecordsError(
             f"expected counts as one integer per record, got an array of {values.dtype} with {values.ndim} dimensions"
         )
-    occurrences: Counts = np.maximum(np.minimum(values, INT64_MAX).astype(np.int64), 0)
-    return occurrences
+    return np.maximum(_int64(values), 0)
 
 
 def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
@@ -102,6 +99,12 @@ def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
 def _float64(array: NDArray[Any]) -> Floats:
     with np.errstate(all="ignore"):  # a long double may overflow; it is then out of bounds, without a word
         return array.astype(np.float64, copy=False)
+
+
+def _int64(array: NDArray[Any]) -> Counts:
+    if array.dtype.kind == "u":
+        array = np.minimum(array.astype(np.uint64), np.uint64(INT64_MAX))
+    return array.astype(np.int64)
 
 
 def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:

@@ -1,0 +1,1 @@
+"""Sources: files and pipes read in batches."""
