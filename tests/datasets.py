@@ -1,0 +1,37 @@
+"""Seeded data sets on [0, 1], from even to very skewed."""
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Sample = NDArray[np.float64]
+
+
+def uniform(size: int, *, seed: int = 0) -> Sample:
+    return np.random.default_rng(seed).random(size)
+
+
+def gaussian_mixture(size: int, *, seed: int = 0) -> Sample:
+    """Half of it narrow around 0.3, half of it wide around 0.7."""
+    rng = np.random.default_rng(seed)
+    narrow = rng.random(size) < 0.5
+    return np.clip(rng.normal(np.where(narrow, 0.3, 0.7), np.where(narrow, 0.02, 0.1)), 0.0, 1.0)
+
+
+def lognormal(size: int, *, seed: int = 0) -> Sample:
+    return np.clip(np.random.default_rng(seed).lognormal(-4.0, 1.0, size), 0.0, 1.0)
+
+
+def zipf(size: int, *, seed: int = 0) -> Sample:
+    """A few atoms with most of the mass, spread over a prime number of places."""
+    places = 100_003
+    return np.random.default_rng(seed).zipf(1.3, size) % places / places
+
+
+DATASETS: dict[str, Callable[..., Sample]] = {
+    "uniform": uniform,
+    "gaussian mixture": gaussian_mixture,
+    "lognormal": lognormal,
+    "zipf": zipf,
+}

@@ -1,0 +1,161 @@
+"""Hypothesis strategies for domains, records, batches, plans and noise.
+
+domains()               a domain of any kind
+records(domain)         one record of the right type: inside, on an edge or outside
+junk()                  something that is no record
+batches(domain)         an array of records
+untidy_batches(domain)  a list of records and junk
+plans()                 a small plan, as in the paper or with any measured levels
+noise(plan)             chosen noise for every counter of a plan
+"""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp import Box, Domain, Integers, Interval, IPv4, Plan
+from privhp.cells import Counts
+from privhp.domains.checks import AWKWARD
+
+OUTSIDE_RULES = st.sampled_from(["drop", "clamp"])
+HASH_SEEDS = st.integers(0, 2**128 - 1)
+BOUNDS = st.sampled_from([(0.0, 1.0), (-1.0, 1.0), (0.1, 0.7), (-1e6, 3e9), (5.0, 5.0 + 2.0**-20)])
+
+
+@st.composite
+def linear_intervals(draw: st.DrawFn) -> Interval:
+    return Interval(*draw(BOUNDS), outside=draw(OUTSIDE_RULES))
+
+
+@st.composite
+def log_intervals(draw: st.DrawFn) -> Interval:
+    low, high = draw(st.sampled_from([(1.0, 1024.0), (1e-9, 3.0), (0.5, 1e12)]))
+    return Interval(low, high, scale="log", outside=draw(OUTSIDE_RULES))
+
+
+@st.composite
+def integers(draw: st.DrawFn) -> Integers:
+    """Often few of them and no power of two, so that some cells can hold nothing."""
+    low = draw(st.integers(-100, 100))
+    size = draw(st.one_of(st.integers(2, 40), st.integers(2, 2**40)))
+    return Integers(low, low + size - 1, outside=draw(OUTSIDE_RULES))
+
+
+@st.composite
+def boxes(draw: st.DrawFn) -> Box:
+    return Box(draw(st.lists(BOUNDS, min_size=1, max_size=3)), outside=draw(OUTSIDE_RULES))
+
+
+def ordered_domains() -> st.SearchStrategy[Domain]:
+    return st.one_of(linear_intervals(), log_intervals(), integers(), st.just(IPv4()))
+
+
+def domains() -> st.SearchStrategy[Domain]:
+    return st.one_of(ordered_domains(), boxes())
+
+
+def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
+    edges = [low, high, math.nextafter(high, low), math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
+    return st.one_of(st.floats(low, high), st.sampled_from([*edges, math.nan, math.inf, -math.inf]), st.floats())
+
+
+def _whole_numbers(low: int, high: int) -> st.SearchStrategy[int]:
+    return st.one_of(st.integers(low, high), st.integers(low - 2, high + 2), st.integers(-(2**63), 2**63 - 1))
+
+
+def records(domain: Domain) -> st.SearchStrategy[Any]:
+    """One record of the right type: mostly inside, sometimes on an edge or outside."""
+    if isinstance(domain, Interval):
+        return _numbers(domain.low, domain.high)
+    if isinstance(domain, Integers):
+        return _whole_numbers(domain.low, domain.high)
+    if isinstance(domain, IPv4):
+        return _whole_numbers(0, 2**32 - 1)
+    assert isinstance(domain, Box)
+    return st.tuples(*(_numbers(axis.low, axis.high) for axis in domain.axes))
+
+
+def junk() -> st.SearchStrategy[Any]:
+    """What may turn up where a record was expected."""
+    return st.one_of(st.sampled_from(AWKWARD), st.text(max_size=3), st.binary(max_size=3), st.booleans(), st.none())
+
+
+def as_batch(domain: Domain, chosen: list[Any]) -> NDArray[Any]:
+    """Records of one domain as the array that a caller would pass."""
+    if isinstance(domain, Box):
+        columns = len(domain.axes)
+        points = np.array(chosen, dtype=np.float64).reshape(-1, columns)
+        return points[:, 0] if columns == 1 else points
+    return np.array(chosen, dtype=np.float64 if isinstance(domain, Interval) else np.int64)
+
+
+@st.composite
+def batches(draw: st.DrawFn, domain: Domain, *, max_size: int = 40) -> NDArray[Any]:
+    """An array of records with repetitions, so that some cells are hot."""
+    pool = draw(st.lists(records(domain), min_size=1, max_size=10))
+    return as_batch(domain, draw(st.lists(st.sampled_from(pool), max_size=max_size)))
+
+
+def untidy_batches(domain: Domain, *, max_size: int = 20) -> st.SearchStrategy[list[Any]]:
+    return st.lists(st.one_of(records(domain), junk()), max_size=max_size)
+
+
+@st.composite
+def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
+    """Every level measured, with the budget split of the paper."""
+    space = draw(domains() if domain is None else domain)
+    depth = draw(st.integers(1, min(space.depth, max_depth)))
+    return Plan.paper(
+        space,
+        epsilon=draw(st.sampled_from(["0.1", "1", "3"])),
+        records=1000,
+        hot_cells=draw(st.integers(1, 6)),
+        depth=depth,
+        exact_depth=draw(st.integers(0, depth)),
+        sketch_rows=draw(st.integers(1, 3)),
+        sketch_width=draw(st.integers(1, 12)),
+        expand=draw(st.sampled_from(["top", "all"])),
+        neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
+        max_records_per_person=draw(st.integers(1, 3)),
+        hash_seed=draw(HASH_SEEDS),
+    )
+
+
+@st.composite
+def free_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
+    """Any measured levels, with gaps between them and perhaps no root, and any budgets."""
+    space = draw(domains() if domain is None else domain)
+    levels = sorted(draw(st.sets(st.integers(0, min(space.depth, max_depth)), min_size=1)))
+    exact_depth = draw(st.sampled_from(levels))
+    sketched = exact_depth < levels[-1]
+    weights = draw(st.lists(st.integers(1, 9), min_size=len(levels), max_size=len(levels)))
+    epsilon = draw(st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(7, 2)]))
+    return Plan(
+        space,
+        epsilon=epsilon,
+        budgets={level: epsilon * weight / sum(weights) for level, weight in zip(levels, weights, strict=True)},
+        exact_depth=exact_depth,
+        sketch_rows=draw(st.integers(1, 3)) if sketched else 0,
+        sketch_width=draw(st.integers(1, 12)) if sketched else 0,
+        hot_cells=draw(st.integers(1, 6)) if sketched else 0,
+        expand=draw(st.sampled_from(["top", "all"])),
+        neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
+        max_records_per_person=draw(st.integers(1, 3)),
+        hash_seed=draw(HASH_SEEDS),
+    )
+
+
+def plans(domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> st.SearchStrategy[Plan]:
+    return st.one_of(paper_plans(domain, max_depth=max_depth), free_plans(domain, max_depth=max_depth))
+
+
+@st.composite
+def noise(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> dict[int, Counts]:
+    """Chosen noise for every counter of every measured level, of the plan's shapes."""
+    amounts = st.integers(-largest, largest)
+    return {level: draw(hnp.arrays(np.int64, shape, elements=amounts)) for level, shape in plan.shapes.items()}
