@@ -60,6 +60,8 @@ class Plan:
         expand: "top" grows the hot cells of the exact depth, "all" every one.
         neighbours: "add-remove" or "replace-one".
         max_records_per_person: How many records one person may have; the noise grows with it.
+        hash_group: Up to how many levels share a hash function, which hashes their
+            common ancestor and keeps its descendants apart; 0 hashes every level by itself.
         hash_seed: Public seed of the hash functions; fresh unless given.
     """
 
@@ -74,6 +76,7 @@ class Plan:
     expand: Expand = "top"
     neighbours: Neighbours = "add-remove"
     max_records_per_person: int = 1
+    hash_group: int = 0
     hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
 
     def __post_init__(self) -> None:
@@ -98,7 +101,7 @@ class Plan:
 
     def _check_sketches(self) -> None:
         if not self.sketched_levels:
-            if self.sketch_rows or self.sketch_width or self.hot_cells:
+            if self.sketch_rows or self.sketch_width or self.hot_cells or self.hash_group:
                 raise PlanError(
                     "expected no sketch sizes and no hot cells, since no level below exact_depth is measured"
                 )
@@ -106,6 +109,12 @@ class Plan:
             _check_whole(self.sketch_rows, "sketch_rows", 1, 1000)
             _check_whole(self.sketch_width, "sketch_width", 1, MAX_WIDTH)
             _check_whole(self.hot_cells, "hot_cells", 1, 2**40)
+            _check_whole(self.hash_group, "hash_group", 0, 31)
+            if self.sketch_width % 2**self.hash_group:
+                raise PlanError(
+                    f"expected a sketch_width that is a multiple of 2**hash_group, got {self.sketch_width} "
+                    f"and hash_group {self.hash_group}"
+                )
         if self.cells > MAX_CELLS:
             raise PlanError(f"expected at most 2**31 cells, got {self.cells}; lower exact_depth or the sketch sizes")
 
@@ -132,6 +141,7 @@ class Plan:
         expand: Expand = "top",
         neighbours: Neighbours = "add-remove",
         max_records_per_person: int = 1,
+        hash_group: int | None = None,
         hash_seed: int | None = None,
     ) -> "Plan":
         """The settings of the paper, for k = `hot_cells` and n = `records`.
@@ -151,6 +161,8 @@ class Plan:
             expand: Whether the "top" k cells of the exact depth are grown, or "all".
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: How many records one person may have.
+            hash_group: Levels that share a hash function, by default two where the width is a
+                multiple of four, so that siblings never collide; 0 is the paper's.
             hash_seed: Public seed of the hash functions; fresh unless given.
         """
         exact_eps = exact_epsilon(epsilon)
@@ -166,6 +178,8 @@ class Plan:
             exact_depth = min(math.ceil(math.log2(max(rows * width, 1))), depth)
         _check_whole(exact_depth, "exact_depth", 0, depth)
         sketched = depth > exact_depth
+        if hash_group is None:
+            hash_group = 2 if width % 4 == 0 else int(width % 2 == 0)
         costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
         return cls(
             domain,
@@ -178,6 +192,7 @@ class Plan:
             expand=expand,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
+            hash_group=hash_group if sketched else 0,
             **({} if hash_seed is None else {"hash_seed": hash_seed}),
         )
 
@@ -227,9 +242,25 @@ class Plan:
         """Scale of the noise in each cell of a level: its sensitivity over its budget."""
         return self.sensitivity(level) / self.budgets[level]
 
+    @property
+    def hash_levels(self) -> dict[int, int]:
+        """For each sketched level, the level whose cells are hashed for it.
+
+        A cell goes to the bucket of its ancestor there, moved by its place
+        among that ancestor's descendants, so these never collide. Levels that
+        are at most `hash_group` below a common ancestor share its hash.
+        """
+        hashed: dict[int, int] = {}
+        above, base = self.exact_depth, -1
+        for level in self.sketched_levels:
+            if base < 0 or level - base > self.hash_group:
+                base = max(above, level - self.hash_group)
+            hashed[level], above = base, level
+        return hashed
+
     def hash_coefficients(self, level: int) -> NDArray[np.uint64]:
         """Three public random words per row of a level's sketch, derived from the hash seed."""
-        key = self.hash_seed.to_bytes(16, "little") + level.to_bytes(1, "little")
+        key = self.hash_seed.to_bytes(16, "little") + self.hash_levels[level].to_bytes(1, "little")
         words = hashlib.shake_256(b"privhp hash" + key).digest(self.sketch_rows * 3 * 8)
         return np.frombuffer(words, dtype="<u8").astype(np.uint64).reshape(self.sketch_rows, 3)
 

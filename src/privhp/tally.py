@@ -56,7 +56,8 @@ class Tally:
 
         plain.count(self.counters, cells(self.plan.exact_depth).view(np.int64), weights)
         for level, table in self.tables.items():
-            plain.sketch(table, self._coefficients[level], cells(level), weights)
+            apart = level - self.plan.hash_levels[level]
+            plain.sketch(table, self._coefficients[level], cells(level), weights, apart=apart)
 
     def merge(self, other: "Tally") -> None:
         """Add what another tally of the same plan has counted; each tally can be added once."""

@@ -64,7 +64,8 @@ def _estimates(release: Release, level: int, cells: Codes) -> Floats:
     counters = release.counts[level]
     if level <= release.plan.exact_depth:
         return counters[cells.view(np.int64)].astype(np.float64)
-    return plain.estimate(counters, release.plan.hash_coefficients(level), cells).astype(np.float64)
+    coefficients, apart = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
+    return plain.estimate(counters, coefficients, cells, apart=apart).astype(np.float64)
 
 
 def _in_order(grown: list[tuple[Codes, int, Floats]], depth: int) -> Leaves:

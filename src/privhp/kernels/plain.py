@@ -10,16 +10,19 @@ from numpy.typing import NDArray
 from privhp.cells import Codes, Counts
 
 
-def buckets(cells: Codes, coefficients: NDArray[np.uint64], *, width: int) -> NDArray[np.int64]:
+def buckets(cells: Codes, coefficients: NDArray[np.uint64], *, width: int, apart: int) -> NDArray[np.int64]:
     """Bucket of each cell in one sketch row.
 
-    Multiply-add-shift over the two 32-bit halves of a cell with three random
-    64-bit words: strongly universal in its top 32 bits, which are then scaled
-    to the width.
+    The ancestor `apart` levels up is hashed by multiply-add-shift over its two
+    32-bit halves with three random 64-bit words: strongly universal in the top
+    32 bits, which are then scaled to the width. The cell's own last bits move
+    it from there, so the descendants of one ancestor never collide.
     """
     high_factor, low_factor, offset = coefficients
+    own, cells = cells & np.uint64(2**apart - 1), cells >> np.uint64(apart)
     mixed = (cells >> np.uint64(32)) * high_factor + (cells & np.uint64(0xFFFF_FFFF)) * low_factor + offset
-    places: NDArray[np.int64] = (((mixed >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)).view(np.int64)
+    hashed = ((mixed >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
+    places: NDArray[np.int64] = (hashed ^ own).view(np.int64)
     return places
 
 
@@ -31,15 +34,15 @@ def count(counters: Counts, places: NDArray[np.int64], counts: Counts | None) ->
         np.add.at(counters, places, 1 if counts is None else counts)
 
 
-def sketch(table: Counts, coefficients: NDArray[np.uint64], cells: Codes, counts: Counts | None) -> None:
+def sketch(table: Counts, coefficients: NDArray[np.uint64], cells: Codes, counts: Counts | None, *, apart: int) -> None:
     """Add cells to every row of a sketch, in place."""
     for row, words in zip(table, coefficients, strict=True):
-        count(row, buckets(cells, words, width=row.size), counts)
+        count(row, buckets(cells, words, width=row.size, apart=apart), counts)
 
 
-def estimate(table: Counts, coefficients: NDArray[np.uint64], cells: Codes) -> Counts:
+def estimate(table: Counts, coefficients: NDArray[np.uint64], cells: Codes, *, apart: int) -> Counts:
     """Count-Min estimate of each cell: the least of its buckets."""
     least = np.full(cells.shape, np.iinfo(np.int64).max, dtype=np.int64)
     for row, words in zip(table, coefficients, strict=True):
-        np.minimum(least, row[buckets(cells, words, width=row.size)], out=least)
+        np.minimum(least, row[buckets(cells, words, width=row.size, apart=apart)], out=least)
     return least
