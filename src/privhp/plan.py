@@ -161,8 +161,8 @@ class Plan:
             expand: Whether the "top" k cells of the exact depth are grown, or "all".
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: How many records one person may have.
-            hash_group: Levels that share a hash function, by default two where the width is a
-                multiple of four, so that siblings never collide; 0 is the paper's.
+            hash_group: Levels that share a hash function, by default four, or fewer where the
+                width is not a multiple of sixteen; 0 is the paper's.
             hash_seed: Public seed of the hash functions; fresh unless given.
         """
         exact_eps = exact_epsilon(epsilon)
@@ -179,7 +179,7 @@ class Plan:
         _check_whole(exact_depth, "exact_depth", 0, depth)
         sketched = depth > exact_depth
         if hash_group is None:
-            hash_group = 2 if width % 4 == 0 else int(width % 2 == 0)
+            hash_group = max(group for group in range(5) if width % 2**group == 0)
         costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
         return cls(
             domain,
