@@ -53,16 +53,18 @@ class Axis:
         position = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
         return np.minimum(position, 2.0**bits - 1).astype(np.uint64)
 
-    def numbers(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
-        """The number that lies at a share of each cell; one that rounding carries out of it becomes the middle."""
-        step = self.width * 2.0**-bits
-        numbers = self.low + (cells + shares) * step
+    def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
+        """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
+        numbers = self.low + (cells + shares) * (self.width * 2.0**-bits)
         if self.grain:
             numbers = np.rint(numbers / self.grain) * self.grain
-        middle = self.low + (cells + 0.5) * step
-        kept = (numbers >= self.low) & (numbers <= self.high)
-        kept &= self.cells(np.where(kept, numbers, self.low), bits=bits) == cells
-        return np.where(kept, numbers, middle)
+        return np.minimum(numbers, self.high)
+
+    def numbers(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
+        """The number that lies at a share of each cell; one that rounding carries out of it becomes the middle."""
+        numbers = self.points(cells, shares, bits=bits)
+        kept = self.cells(numbers, bits=bits) == cells
+        return np.where(kept, numbers, self.low + (cells + 0.5) * (self.width * 2.0**-bits))
 
     def below(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
         """Share of the i-th cell below the i-th number."""
@@ -170,7 +172,7 @@ class Interval(Domain):
         return np.where(inside, cells, OUTSIDE)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return self.at(rng.random(codes.shape), codes, level=level)
+        return self._from_line(self.axis.numbers(codes, rng.random(codes.shape), bits=level))
 
     def diameter(self, level: int) -> float:
         octave = 2.0**52 if self.scale == "log" else 1.0
@@ -185,7 +187,7 @@ class Interval(Domain):
         return self.axis.below(self._to_line(numbers), codes, bits=level)
 
     def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return self._from_line(self.axis.numbers(codes, shares, bits=level))
+        return self._from_line(self.axis.points(codes, shares, bits=level))
 
     def parameters(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, "scale": self.scale, "outside": self.outside}
