@@ -13,7 +13,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
 """
 
 from privhp.domains import Box, Domain, Integers, Interval, IPv4, check_domain
-from privhp.errors import DomainError, FileError, PlanError, PrivhpError, RecordsError, StateError
+from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
 from privhp.generator import Generator
 from privhp.metrics import wasserstein
@@ -38,6 +38,7 @@ __all__ = [
     "Plan",
     "PlanError",
     "PrivhpError",
+    "QueryError",
     "RecordsError",
     "Release",
     "StateError",

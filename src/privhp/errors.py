@@ -4,6 +4,7 @@
     |-- DomainError    a domain, a bound or a region that makes no sense
     |-- PlanError      a budget, a level or a size that cannot be honoured
     |-- RecordsError   a batch whose type or shape does not fit the domain
+    |-- QueryError     a question to a generator that makes no sense
     |-- StateError     an operation that the life cycle of a summary forbids
     `-- FileError      a file that is not ours, damaged, or of another kind
 
@@ -26,6 +27,10 @@ class PlanError(PrivhpError, ValueError):
 
 class RecordsError(PrivhpError, TypeError):
     """A batch whose type or shape does not fit the domain."""
+
+
+class QueryError(PrivhpError, ValueError):
+    """A question to a generator that makes no sense."""
 
 
 class StateError(PrivhpError, RuntimeError):

@@ -6,19 +6,21 @@ numbers. It can be used for ever without further cost to privacy.
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import Codes, Floats
 from privhp.domains.base import Domain
-from privhp.errors import DomainError
+from privhp.errors import QueryError
 from privhp.plan import Plan
 from privhp.release import Release
 from privhp.tree import Leaves, grow
 
 Method = Literal["balanced", "independent"]
+
+_BELOW_ONE = 1.0 - 2.0**-53
 
 
 class Generator:
@@ -62,14 +64,9 @@ class Generator:
         return shares
 
     @cached_property
-    def _base_ends(self) -> Floats:
-        """Cumulative base measure at the end of each leaf."""
-        return np.cumsum(self._base)
-
-    @cached_property
     def _ends(self) -> Floats:
         """Cumulative probability at the end of each leaf; the last leaf with any ends at 1."""
-        ends = np.cumsum(self.probabilities)
+        ends = np.minimum(np.cumsum(self.probabilities), 1.0)
         return np.where(ends >= ends[-1], 1.0, ends)
 
     def _by_level(self, subset: NDArray[np.int64] | None = None) -> Iterator[tuple[int, NDArray[np.int64]]]:
@@ -97,11 +94,12 @@ class Generator:
                 It has nothing to do with the privacy noise.
         """
         size = round(self.total) if n is None else n
-        if size < 0 or method not in ("balanced", "independent"):
-            raise DomainError(f'expected n >= 0 and method "balanced" or "independent", got {n!r} and {method!r}')
+        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+            raise QueryError(f"expected a whole number of records to sample, 0 or more, got {n!r}")
+        if method not in get_args(Method):
+            raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
         rng = np.random.default_rng(rng)
-        even = (rng.permutation(size) + rng.random()) / max(size, 1)
-        points = rng.random(size) if method == "independent" else even
+        points = _even_points(int(size), rng) if method == "balanced" else rng.random(size)
         leaves, shares = self._locate(points)
         like = self.plan.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         records = np.empty((size, *like.shape[1:]), dtype=like.dtype)
@@ -114,10 +112,17 @@ class Generator:
 
     def _locate(self, points: Floats) -> tuple[NDArray[np.int64], Floats]:
         """Leaf that holds each cumulative probability in [0, 1), and the share of the leaf before it."""
-        leaves = np.searchsorted(self._ends, points, side="right")
-        before = np.where(leaves > 0, self._ends[leaves - 1], 0.0)
-        shares = (points - before) / np.maximum(self._ends[leaves] - before, np.finfo(float).tiny)
-        return leaves, np.clip(shares, 0.0, 1.0 - 2.0**-53)
+        leaves = np.searchsorted(self._ends, np.minimum(points, _BELOW_ONE), side="right")
+        return leaves, np.minimum(self._shares(points, leaves), _BELOW_ONE)
+
+    def _before(self, leaves: NDArray[np.int64]) -> Floats:
+        """Cumulative probability before each leaf."""
+        return np.where(leaves > 0, self._ends[leaves - 1], 0.0)
+
+    def _shares(self, points: Floats, leaves: NDArray[np.int64]) -> Floats:
+        """Share of each leaf, one with any probability, that a cumulative probability stands for."""
+        before = self._before(leaves)
+        return np.clip((points - before) / (self._ends[leaves] - before), 0.0, 1.0)
 
     def mass(self, region: Any) -> float:
         """Probability of a region: a pair (low, high), one pair per side of a box, or an IP prefix.
@@ -134,25 +139,41 @@ class Generator:
         """Probability at or below each record. Ordered domains only."""
         domain = self.plan.domain
         points = np.atleast_1d(np.asarray(records))
-        base = domain.below(points, np.zeros(points.shape, dtype=np.uint64), level=0)
-        leaves = np.minimum(np.searchsorted(self._base_ends, base), self._base_ends.size - 1)
+        if points.dtype.kind == "f" and np.isnan(points).any():
+            raise QueryError("expected records to tell the probability at or below, got NaN among them")
+        leaves = self._leaves_of(points)
         answer = np.empty(points.shape)
         for level, chosen in self._by_level(leaves):
             places = leaves[chosen]
             share = domain.below(points[chosen], self._leaves.codes[places], level=level)
-            answer[chosen] = self._ends[places] - self.probabilities[places] * (1.0 - share)
-        return np.clip(answer, 0.0, 1.0).reshape(np.shape(records))
+            inside = self._before(places) + self.probabilities[places] * share
+            answer[chosen] = np.where(share < 1.0, np.minimum(inside, self._ends[places]), self._ends[places])
+        return answer.reshape(np.shape(records))
+
+    def _leaves_of(self, points: NDArray[Any]) -> NDArray[np.int64]:
+        """Leaf of each record, found by going right wherever the left half lies at or below it."""
+        depth = self.plan.depth
+        codes = np.zeros(points.shape, dtype=np.uint64)
+        for level in range(1, depth + 1):
+            codes = codes << np.uint64(1)
+            codes = codes | (self.plan.domain.below(points, codes, level=level) >= 1.0)
+        starts = self._leaves.codes << (depth - self._leaves.levels).astype(np.uint64)
+        return np.searchsorted(starts, codes, side="right") - 1
 
     def quantile(self, shares: ArrayLike) -> NDArray[Any]:
-        """Record below which each share of the distribution lies. Ordered domains only."""
+        """Least record at or below which each share of the distribution lies. Ordered domains only.
+
+        The share 0 gives the lower end of what can be sampled, 1 its upper end.
+        """
         points = np.atleast_1d(np.asarray(shares, dtype=np.float64))
         if not ((points >= 0) & (points <= 1)).all():
-            raise DomainError(f"expected shares between 0 and 1, got {shares!r}")
-        leaves, within = self._locate(np.minimum(points, 1.0 - 2.0**-53))
-        within = np.where(points == 1.0, 1.0, within)
-        answer = self.plan.domain.at(within, np.zeros(points.shape, dtype=np.uint64), level=0)
+            raise QueryError("expected shares between 0 and 1; 0.5 asks for the median")
+        domain = self.plan.domain
+        leaves = np.searchsorted(self._ends, np.maximum(points, np.finfo(np.float64).tiny))
+        within = self._shares(points, leaves)
+        answer = domain.at(within, np.zeros(points.shape, dtype=np.uint64), level=0)
         for level, chosen in self._by_level(leaves):
-            answer[chosen] = self.plan.domain.at(within[chosen], self._leaves.codes[leaves[chosen]], level=level)
+            answer[chosen] = domain.at(within[chosen], self._leaves.codes[leaves[chosen]], level=level)
         return answer.reshape(np.shape(shares))
 
     def __repr__(self) -> str:
@@ -162,20 +183,22 @@ class Generator:
         )
 
 
+def _even_points(size: int, rng: np.random.Generator) -> Floats:
+    """Points 1 / size apart in [0, 1), to rounding, from one random start and in random order."""
+    return (rng.permutation(size) + rng.random()) / max(size, 1)
+
+
 def _stratify(domain: Domain, codes: Codes, shares: Floats, level: int) -> tuple[Codes, int]:
     """Follow each share down inside its leaf, until no cell is likely to hold two of the records."""
     crowd = int(np.unique(codes, return_counts=True)[1].max())
     deepest = min(level + (crowd - 1).bit_length(), domain.depth)
-    whole = domain.measure(codes, level=level)
     while level < deepest:
+        whole = domain.measure(codes, level=level)
         level += 1
         codes = codes << np.uint64(1)
-        left = domain.measure(codes, level=level)
-        split = left / whole
+        split = domain.measure(codes, level=level) / whole
         right = shares >= split
-        shares = np.where(
-            right, (shares - split) / np.where(right, 1.0 - split, 1.0), shares / np.where(right, 1.0, split)
-        )
+        before, part = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
+        shares = np.minimum((shares - before) / part, _BELOW_ONE)
         codes = codes | right
-        whole = np.where(right, whole - left, left)
     return codes, level
