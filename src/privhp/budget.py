@@ -20,6 +20,7 @@ MAX_SCALE = 2**40
 """Largest noise scale: noise far beyond it could wrap around in a 64-bit counter."""
 
 _GRAIN = 2**48  # shares are multiples of epsilon / 2**48
+_MAX_EXPONENT = 400  # a longer number, such as 1e999999999, would fill the memory with its digits
 
 
 def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fraction:
@@ -27,9 +28,16 @@ def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fracti
     if isinstance(value, bool):
         raise PlanError(f"expected a number for {name}, got {value!r}")
     try:
-        return Fraction(repr(float(value))) if isinstance(value, float) else Fraction(value)
-    except (ValueError, TypeError, ZeroDivisionError):
+        return _rational(repr(float(value)) if isinstance(value, float) else value)
+    except (ValueError, TypeError, ArithmeticError):
         raise PlanError(f"expected a number for {name}, got {value!r}") from None
+
+
+def _rational(value: int | str | Fraction | Decimal) -> Fraction:
+    written = isinstance(value, str | Decimal) and "/" not in str(value)
+    if written and abs(Decimal(str(value)).adjusted()) > _MAX_EXPONENT:
+        raise ValueError
+    return Fraction(value)
 
 
 def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:

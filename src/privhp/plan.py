@@ -38,6 +38,8 @@ Expand = Literal["top", "all"]
 CELL_BYTES = 8
 MAX_CELLS = 2**31
 MAX_WIDTH = 2**31
+FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
+"""A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class Plan:
 
     def _check_sketches(self) -> None:
         if not self.sketched_levels:
-            if self.sketch_rows or self.sketch_width or self.hot_cells or self.hash_group:
+            if (self.sketch_rows, self.sketch_width, self.hot_cells, self.hash_group) != (0, 0, 0, 0):
                 raise PlanError(
                     "expected no sketch sizes and no hot cells, since no level below exact_depth is measured"
                 )
@@ -117,6 +119,11 @@ class Plan:
                 )
         if self.cells > MAX_CELLS:
             raise PlanError(f"expected at most 2**31 cells, got {self.cells}; lower exact_depth or the sketch sizes")
+        if self.leaves > max(FEW_LEAVES, LEAVES_PER_CELL * self.cells):
+            raise PlanError(
+                f"expected a tree of at most 2**22 leaves or 16 for each of {self.cells} cells, got {self.leaves}; "
+                "lower hot_cells or leave fewer levels out"
+            )
 
     def _check_privacy(self) -> None:
         if any(budget <= 0 for budget in self.budgets.values()):
@@ -223,6 +230,16 @@ class Plan:
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
+    def leaves(self) -> int:
+        """Number of leaves of the tree that a release grows into."""
+        leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
+        for deeper in self.sketched_levels:
+            everything = self.expand == "all" and level == self.exact_depth
+            hot = cells if everything else min(cells, self.hot_cells)
+            leaves, level, cells = leaves + cells - hot, deeper, hot << (deeper - level)
+        return leaves + cells
+
+    @property
     def nbytes(self) -> int:
         """Bytes of the counters of a summary, all there is that grows with the plan."""
         return self.cells * CELL_BYTES
@@ -281,7 +298,7 @@ class Plan:
         if set(spec) != known:
             raise PlanError(f"expected a plan with the keys {', '.join(sorted(known))}")
         try:
-            budgets = {int(level): Fraction(budget) for level, budget in spec["budgets"].items()}
+            budgets = {int(level): budget for level, budget in spec["budgets"].items()}
             seed = int(spec["hash_seed"], 16)
             domain = Domain.from_spec(spec["domain"])
         except (AttributeError, TypeError, ValueError, ZeroDivisionError) as error:

@@ -115,7 +115,10 @@ def finite_number(value: Any, name: str) -> float:
     """A bound as a float, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
         raise DomainError(f"expected a number for {name}, got {value!r}; bounds are declared, never taken from data")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError:
+        number = np.inf
     if not np.isfinite(number):
         raise DomainError(f"expected a finite number for {name}, got {value!r}")
     return number
