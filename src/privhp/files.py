@@ -2,13 +2,19 @@
 
 Takes generators and summaries, gives files and back. A release file is public;
 a checkpoint is confidential, and the two cannot be taken for each other.
+
+A file is not trusted. Its checksum is compared before anything in it is
+interpreted, its header is held against limits before anything is allocated,
+and it must be, byte for byte, what `save` writes for the plan that it holds.
 """
 
 import hashlib
 import json
 import os
+import struct
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -23,62 +29,96 @@ RELEASE, CHECKPOINT = b"PRIVHP-R", b"PRIVHP-C"
 VERSION = 1
 MAX_HEADER = 64 * 1024
 MAX_LINEAGE = 2**20
+
+_PREFIX = struct.Struct("<8sII")  # magic, version, length of the header
 _NAME_BYTES = 16
 _DIGEST_BYTES = 32
+_CHUNK = 1 << 20
 
 
 def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
     """Write a release or a checkpoint, whole or not at all.
+
+    When this returns the file is on the disk; until then what was there before
+    still is, whatever fails. Let one process at a time save to a path.
 
     The release of a generator is public. The checkpoint of a summary is
     confidential: together with a later release it would reveal the records in
     between. It is written for its owner's eyes only and resumed with `resume`.
     """
     if isinstance(item, Generator):
-        _write(Path(path), RELEASE, {"plan": item.plan.spec()}, item.release.cells(), b"", mode=0o644)
+        _replace(Path(path), _pack(RELEASE, item.plan, item.release.cells()), mode=0o644)
     elif isinstance(item, Summary):
-        names = b"".join(sorted(item.lineage))
-        header = {"plan": item.plan.spec(), "lineage": len(item.lineage)}
-        _write(Path(path), CHECKPOINT, header, item.state(), names, mode=0o600)
+        _replace(Path(path), _pack(CHECKPOINT, item.plan, item.state(), item.lineage), mode=0o600)
     else:
         raise FileError(f"expected a Generator or a Summary to save, got {type(item).__name__}")
 
 
 def load(path: str | os.PathLike[str]) -> Generator:
     """The generator of a release file."""
-    plan, cells, _ = _read(Path(path), RELEASE)
-    return Generator(Release(plan, plan.unpack(cells)))
+    with Path(path).open("rb") as file:
+        return read_release(file)
 
 
 def resume(path: str | os.PathLike[str]) -> Summary:
-    """The summary of a checkpoint, to go on with. Resume each checkpoint once: two would share their noise."""
-    plan, cells, names = _read(Path(path), CHECKPOINT)
-    lineage = frozenset(names[start : start + _NAME_BYTES] for start in range(0, len(names), _NAME_BYTES))
-    return Summary.from_state(plan, cells, lineage)
+    """The summary of a checkpoint, to go on with. Resume each checkpoint once: two would share their noise.
+
+    What a crash left of an unfinished checkpoint next to it is removed, being as confidential.
+    """
+    with Path(path).open("rb") as file:
+        summary = read_checkpoint(file)
+    leftover = _partial(Path(path))
+    if leftover.exists():
+        leftover.unlink()
+    return summary
 
 
-def _write(path: Path, magic: bytes, header: dict[str, Any], cells: Counts, names: bytes, *, mode: int) -> None:
-    text = json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    if len(text) > MAX_HEADER:
+def read_release(file: BinaryIO) -> Generator:
+    """The generator of a release in an open file that can be sought."""
+    plan, cells, _ = _unpack(file, RELEASE)
+    return Generator(Release(plan, plan.unpack(cells)))
+
+
+def read_checkpoint(file: BinaryIO) -> Summary:
+    """The summary of a checkpoint in an open file that can be sought."""
+    return Summary.from_state(*_unpack(file, CHECKPOINT))
+
+
+def _pack(magic: bytes, plan: Plan, cells: Counts, lineage: frozenset[bytes] = frozenset()) -> list[bytes | memoryview]:
+    """All bytes of a file, in parts."""
+    if len(lineage) > MAX_LINEAGE:
+        raise FileError(f"expected a summary of at most {MAX_LINEAGE} parts; merge their tallies before saving")
+    header = _header(magic, plan, len(lineage))
+    if len(header) > MAX_HEADER:
         raise FileError(f"expected a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
-    parts = [magic, VERSION.to_bytes(4, "little"), len(text).to_bytes(4, "little"), text]
-    parts += [cells.astype("<i8").tobytes(), names]
+    prefix, body = _PREFIX.pack(magic, VERSION, len(header)), cells.astype("<i8", copy=False).data
+    parts: list[bytes | memoryview] = [prefix, header, body, *sorted(lineage)]
     digest = hashlib.sha256()
-    partial = path.with_name(path.name + ".partial")
+    for part in parts:
+        digest.update(part)
+    return [*parts, digest.digest()]
+
+
+def _header(magic: bytes, plan: Plan, names: int) -> bytes:
+    header: dict[str, Any] = {"plan": plan.spec()}
+    if magic == CHECKPOINT:
+        header["lineage"] = names
+    return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _replace(path: Path, parts: Iterable[bytes | memoryview], *, mode: int) -> None:
+    """Put a file where another may be, whole or not at all, and wait until the disk has it."""
+    partial = _partial(path)
     partial.unlink(missing_ok=True)
-    try:
-        descriptor = os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with open(descriptor, "wb") as file:
-            for part in parts:
-                digest.update(part)
-                file.write(part)
-            file.write(digest.digest())
+    with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+        try:
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise
+            os.replace(partial, path)
+        except BaseException:
+            partial.unlink(missing_ok=True)
+            raise
     folder = os.open(path.parent, os.O_RDONLY)
     try:
         os.fsync(folder)
@@ -86,44 +126,61 @@ def _write(path: Path, magic: bytes, header: dict[str, Any], cells: Counts, name
         os.close(folder)
 
 
-def _read(path: Path, magic: bytes) -> tuple[Plan, Counts, bytes]:
-    with path.open("rb") as file:
-        size = os.fstat(file.fileno()).st_size
-        _check_magic(file.read(len(magic)), magic)
-        version = int.from_bytes(file.read(4), "little")
-        if version != VERSION:
-            raise FileError(f"expected format version {VERSION}, got {version}; a newer privhp may read this file")
-        length = int.from_bytes(file.read(4), "little")
-        if length > MAX_HEADER:
-            raise _damaged()
-        text = file.read(length)
-        plan, names = _read_header(text, magic)
-        body = plan.nbytes + names * _NAME_BYTES
-        if size != len(magic) + 8 + length + body + _DIGEST_BYTES:
-            raise _damaged()
-        content = file.read(body)
-        digest = file.read()
-    whole = magic + version.to_bytes(4, "little") + length.to_bytes(4, "little") + text
-    if hashlib.sha256(whole + content).digest() != digest:
+def _partial(path: Path) -> Path:
+    """The one temporary name for a path, so that a crash leaves at most one file, and it is known which."""
+    return Path(f"{path}.partial")
+
+
+def _unpack(file: BinaryIO, magic: bytes) -> tuple[Plan, Counts, frozenset[bytes]]:
+    """Plan, cells and lineage of a file of one kind."""
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    prefix = file.read(_PREFIX.size)
+    _check_magic(prefix[: len(magic)], magic)
+    if size < _PREFIX.size + _DIGEST_BYTES:
         raise _damaged()
-    return plan, np.frombuffer(content, dtype="<i8", count=plan.cells).astype(np.int64), content[plan.nbytes :]
+    _, version, length = _PREFIX.unpack(prefix)
+    if version != VERSION:
+        raise FileError(f"expected format version {VERSION}, got {version}; a newer privhp may read this file")
+    _check_digest(file, size)
+    if length > MAX_HEADER:
+        raise _foreign("its header is too long")
+    file.seek(_PREFIX.size)
+    plan, names = _read_header(file.read(length), magic)
+    if size != _PREFIX.size + length + plan.nbytes + names * _NAME_BYTES + _DIGEST_BYTES:
+        raise _foreign("its size does not fit its plan")
+    cells = np.frombuffer(file.read(plan.nbytes), dtype="<i8").astype(np.int64, copy=False)
+    lineage = [file.read(_NAME_BYTES) for _ in range(names)]
+    if lineage != sorted(set(lineage)):
+        raise _foreign("its parts are not listed in order, each once")
+    return plan, cells, frozenset(lineage)
+
+
+def _check_digest(file: BinaryIO, size: int) -> None:
+    """Compare the checksum of all that comes before it, in bounded memory."""
+    digest = hashlib.sha256()
+    file.seek(0)
+    end = size - _DIGEST_BYTES
+    for start in range(0, end, _CHUNK):
+        digest.update(file.read(min(_CHUNK, end - start)))
+    if digest.digest() != file.read():
+        raise _damaged()
 
 
 def _read_header(text: bytes, magic: bytes) -> tuple[Plan, int]:
-    """Plan and number of lineage names; nothing is allocated before these have been checked."""
-    keys = {"plan"} if magic == RELEASE else {"plan", "lineage"}
+    """Plan and number of lineage names, from a header that `save` would write in the same bytes."""
     try:
         header = json.loads(text)
-        if not isinstance(header, dict) or set(header) != keys or not isinstance(header["plan"], dict):
-            raise _damaged()
-        names = header.get("lineage", 0)
-        if not isinstance(names, int) or not 0 <= names <= MAX_LINEAGE:
-            raise _damaged()
-        return Plan.from_spec(header["plan"]), names
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, PrivhpError):
-            raise FileError(f"the plan in this file cannot be honoured: {error}") from None
-        raise _damaged() from None
+        plan, names = Plan.from_spec(header["plan"]), header.get("lineage", 0)
+        faithful = _header(magic, plan, names) == text
+    except PrivhpError as error:
+        raise FileError(f"the plan in this file cannot be honoured: {str(error)[:500]}") from None
+    except Exception as error:  # a domain may raise anything when its spec makes no sense
+        raise _foreign("its header makes no sense") from error
+    parts = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
+    if not faithful or type(names) is not int or names not in parts:
+        raise _foreign("its header is not written in the one way it could be")
+    return plan, names
 
 
 def _check_magic(found: bytes, expected: bytes) -> None:
@@ -138,3 +195,8 @@ def _check_magic(found: bytes, expected: bytes) -> None:
 
 def _damaged() -> FileError:
     return FileError("this file is damaged or was cut short; restore it from a copy")
+
+
+def _foreign(reason: str) -> FileError:
+    """The error for a file whose checksum is right and which is still not ours."""
+    return FileError(f"expected a file as privhp.save writes it, but {reason}; ask for the file to be made again")
