@@ -122,6 +122,7 @@ def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None
         expand=draw(st.sampled_from(["top", "all"])),
         neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 3)),
+        hash_group=draw(st.sampled_from([None, 0])),
         hash_seed=draw(HASH_SEEDS),
     )
 
@@ -134,6 +135,7 @@ def free_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None,
     exact_depth = draw(st.sampled_from(levels))
     sketched = exact_depth < levels[-1]
     weights = draw(st.lists(st.integers(1, 9), min_size=len(levels), max_size=len(levels)))
+    hash_group = draw(st.integers(0, 3)) if sketched else 0
     epsilon = draw(st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(7, 2)]))
     return Plan(
         space,
@@ -141,11 +143,12 @@ def free_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None,
         budgets={level: epsilon * weight / sum(weights) for level, weight in zip(levels, weights, strict=True)},
         exact_depth=exact_depth,
         sketch_rows=draw(st.integers(1, 3)) if sketched else 0,
-        sketch_width=draw(st.integers(1, 12)) if sketched else 0,
+        sketch_width=draw(st.integers(1, 6)) * 2**hash_group if sketched else 0,
         hot_cells=draw(st.integers(1, 6)) if sketched else 0,
         expand=draw(st.sampled_from(["top", "all"])),
         neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 3)),
+        hash_group=hash_group,
         hash_seed=draw(HASH_SEEDS),
     )
 

@@ -53,11 +53,11 @@ class Generator:
     @cached_property
     def probabilities(self) -> Floats:
         """Probability of each leaf; the base measure if the noisy count of everything is 0."""
-        return self._leaves.counts / self.total if self.total > 0 else self._base
+        shares = self._leaves.counts / self.total if self.total > 0 else self._base_measure()
+        shares.flags.writeable = False
+        return shares
 
-    @cached_property
-    def _base(self) -> Floats:
-        """Base measure of each leaf."""
+    def _base_measure(self) -> Floats:
         shares = np.empty(self._leaves.counts.shape)
         for level, leaves in self._by_level():
             shares[leaves] = self.plan.domain.measure(self._leaves.codes[leaves], level=level)

@@ -22,8 +22,10 @@ def share_out(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Fl
         estimates: Estimates of their g children, shape (m, g).
         live: Which children can hold a record; each parent above 0 has one.
     """
-    # A child that starts this low stays at 0 whatever the others are.
-    values = np.where(live, np.maximum(estimates, 0.0), -2.0 * parents[:, None] - 1.0)
+    raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
+    # Only differences matter: counted from the largest, whole numbers of any size leave nothing to round.
+    # A child that starts twice its parent's count below the largest stays at 0.
+    values = np.where(live, raised - raised.max(axis=1, keepdims=True), -2.0 * parents[:, None] - 1.0)
     descending = -np.sort(-values, axis=1)
     surplus = (np.cumsum(descending, axis=1) - parents[:, None]) / np.arange(1, values.shape[1] + 1)
     kept = np.maximum((descending > surplus).sum(axis=1), 1)

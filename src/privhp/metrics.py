@@ -9,8 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import Floats
+from privhp.domains.batches import as_floats
 from privhp.domains.numbers import Interval
-from privhp.errors import DomainError
+from privhp.errors import DomainError, RecordsError
 from privhp.generator import Generator
 
 
@@ -23,7 +24,9 @@ def wasserstein(generator: Generator, records: ArrayLike) -> float:
     domain = generator.plan.domain
     if not isinstance(domain, Interval) or domain.scale != "linear":
         raise DomainError(f"expected a generator over a linear Interval, got one over {domain!r}")
-    real = np.sort(np.asarray(records, dtype=np.float64))
+    real = np.sort(as_floats(records))
+    if not real.size or not np.isfinite(real).all():
+        raise RecordsError("expected at least one number, and finite ones only, to compare with")
     leaves = generator.leaves()
     edges = domain.low + leaves.codes * (domain.axis.width * 2.0 ** -leaves.levels.astype(np.float64))
     grid = np.unique(np.concatenate([edges, [domain.high], real]))

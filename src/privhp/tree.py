@@ -17,7 +17,7 @@ from privhp.release import Release
 
 @dataclass(frozen=True)
 class Leaves:
-    """A partition of the domain, in the domain's own order.
+    """A partition of the domain, in the domain's own order; its arrays are read-only.
 
     Args:
         codes: Cell of each leaf.
@@ -28,6 +28,10 @@ class Leaves:
     codes: Codes
     levels: NDArray[np.int64]
     counts: Floats
+
+    def __post_init__(self) -> None:
+        for array in (self.codes, self.levels, self.counts):
+            array.flags.writeable = False
 
 
 def grow(release: Release) -> Leaves:

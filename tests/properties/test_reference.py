@@ -1,0 +1,150 @@
+"""The fast code equals the slow reference."""
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from itertools import pairwise
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import HealthCheck, assume, given, settings
+from hypothesis.strategies import DataObject
+from numpy.typing import NDArray
+
+import reference
+from privhp import Generator, Integers, Leaves, Plan, Release, Tally
+from privhp.cells import OUTSIDE, Counts, fold
+from reference import Node
+from strategies import as_batch, batches, free_plans, integers, noise, paper_plans, plans
+
+CLOSE = 1e-9
+
+
+def exact_counts(tally: Tally) -> dict[int, Counts]:
+    """Bare counts of every measured level."""
+    plan = tally.plan
+    exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
+    return exact | tally.tables
+
+
+def release_of(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]) -> Release:
+    """The release of some records with chosen noise."""
+    tally = Tally(plan)
+    tally.add(records)
+    return Release(plan, {level: counts + amounts[level] for level, counts in exact_counts(tally).items()})
+
+
+def codes_of(plan: Plan, records: NDArray[np.generic]) -> list[int]:
+    """Cell of each record that has one, found by itself."""
+    cells = [plan.domain.encode(records[place : place + 1], level=plan.depth)[0] for place in range(len(records))]
+    return [int(cell) for cell in cells if cell != OUTSIDE]
+
+
+def alive_in(plan: Plan) -> Callable[[Node], bool]:
+    """Which cells can hold a record: all, but for those past the last of the integers."""
+    domain = plan.domain
+    if isinstance(domain, Integers):
+        return lambda node: node[1] << (domain.depth - node[0]) <= domain.high - domain.low
+    return lambda _: True
+
+
+def reference_tree(
+    plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]
+) -> tuple[reference.Tree, set[Node]]:
+    bucket = reference.hash_of(plan)
+    tree, sketches = reference.summarise(codes_of(plan, records), plan, bucket, amounts)
+    return reference.grow(tree, sketches, plan, bucket, alive_in(plan))
+
+
+def in_order(plan: Plan, nodes: set[Node]) -> list[Node]:
+    return sorted(nodes, key=lambda node: node[1] << (plan.depth - node[0]))
+
+
+def nodes_of(leaves: Leaves) -> list[Node]:
+    return list(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True))
+
+
+def cuts_are_clear(plan: Plan, tree: reference.Tree) -> bool:
+    """Whether no choice of hot cells hangs on the rounding of thirds and the like."""
+    for level in plan.sketched_levels[:-1] + [plan.exact_depth] * (plan.expand == "top"):
+        counts = sorted((count for node, count in tree.items() if node[0] == level), reverse=True)
+        if len(counts) > plan.hot_cells and counts[plan.hot_cells - 1] - counts[plan.hot_cells] < Fraction(1, 10**6):
+            return False
+    return True
+
+
+def steps_are_halves(plan: Plan) -> bool:
+    """Whether every cell has two children at the next measured level, so that counts are exact in floats."""
+    return all(deeper == level + 1 for level, deeper in pairwise(plan.budgets))
+
+
+def check_leaves(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]) -> None:
+    tree, leaves = reference_tree(plan, records, amounts)
+    assume(steps_are_halves(plan) or cuts_are_clear(plan, tree))
+    found = Generator(release_of(plan, records, amounts)).leaves()
+    expected = in_order(plan, leaves)
+    assert nodes_of(found) == expected
+    counts = [float(tree[node]) for node in expected]
+    np.testing.assert_allclose(found.counts, counts, rtol=CLOSE, atol=CLOSE * max(1.0, sum(counts)))
+
+
+@given(data=st.data(), plan=plans())
+def test_a_tally_counts_as_algorithm_1(data: DataObject, plan: Plan) -> None:
+    records = data.draw(batches(plan.domain))
+    nothing = {level: np.zeros(shape, dtype=np.int64) for level, shape in plan.shapes.items()}
+    tally = Tally(plan)
+    tally.add(records)
+    tree, sketches = reference.summarise(codes_of(plan, records), plan, reference.hash_of(plan), nothing)
+    for level, counts in exact_counts(tally).items():
+        slow = sketches[level] if level in sketches else {(cell,): tree[level, cell] for cell in range(2**level)}
+        assert dict(np.ndenumerate(counts)) == slow
+
+
+@given(data=st.data(), plan=paper_plans(max_depth=7))
+def test_the_paper_s_plans_grow_as_algorithm_2(data: DataObject, plan: Plan) -> None:
+    check_leaves(plan, data.draw(batches(plan.domain)), data.draw(noise(plan)))
+
+
+@settings(suppress_health_check=[HealthCheck.filter_too_much])
+@given(data=st.data(), plan=free_plans())
+def test_plans_with_gaps_grow_as_algorithm_2_with_groups(data: DataObject, plan: Plan) -> None:
+    check_leaves(plan, data.draw(batches(plan.domain)), data.draw(noise(plan)))
+
+
+@given(data=st.data(), plan=paper_plans(max_depth=4))
+def test_ties_go_to_the_lower_cell(data: DataObject, plan: Plan) -> None:
+    """Tiny noise makes most counts equal."""
+    check_leaves(plan, as_batch(plan.domain, []), data.draw(noise(plan, largest=1)))
+
+
+@given(data=st.data(), plan=plans(), root=st.integers(-5, 0))
+def test_a_total_of_0_or_less_means_the_base_measure(data: DataObject, plan: Plan, root: int) -> None:
+    coarsest = min(plan.budgets)
+    amounts = {**data.draw(noise(plan)), coarsest: np.full(2**coarsest, root)}
+    generator = Generator(Release(plan, amounts))
+    nodes = nodes_of(generator.leaves())
+    measures = [plan.domain.measure(np.array([code], dtype=np.uint64), level=level)[0] for level, code in nodes]
+    assert generator.total == 0
+    assert generator.probabilities.tolist() == measures
+
+
+@given(data=st.data(), plan=plans(integers()))
+def test_cells_past_the_last_integer_get_no_mass(data: DataObject, plan: Plan) -> None:
+    generator = Generator(Release(plan, data.draw(noise(plan))))
+    alive = [alive_in(plan)(node) for node in nodes_of(generator.leaves())]
+    assert not generator.probabilities[~np.array(alive)].any()
+
+
+@given(data=st.data(), plan=plans(max_depth=4))
+def test_points_lead_to_the_leaves_of_the_sampling_procedure(data: DataObject, plan: Plan) -> None:
+    generator = Generator(Release(plan, data.draw(noise(plan))))
+    assume(generator.total > 0)
+    leaves = generator.leaves()
+    nodes = nodes_of(leaves)
+    counts = dict(zip(nodes, map(Fraction, leaves.counts.tolist()), strict=True))
+    total = sum(counts.values())
+    shares = np.array(data.draw(st.lists(st.floats(0, 1, exclude_max=True), max_size=20)))
+    ends = np.cumsum(leaves.counts) / generator.total
+    assume(not shares.size or np.abs(ends - shares[:, None]).min() > CLOSE)
+    found, _ = generator._locate(shares)
+    walked = [reference.walk(Fraction(share) * total, counts) for share in shares.tolist()]
+    assert [nodes[place] for place in found] == walked
