@@ -1,0 +1,39 @@
+"""`privhp inspect`: what a file promises and says."""
+
+from argparse import Namespace
+from pathlib import Path
+
+from privhp.cli.reading import as_text, read_release
+from privhp.files import CHECKPOINT, resume
+from privhp.generator import Generator
+
+SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+
+
+def run(options: Namespace) -> None:
+    """Print a release in full; of a checkpoint the plan alone."""
+    with Path(options.file).open("rb") as file:
+        magic = file.read(len(CHECKPOINT))
+    if magic == CHECKPOINT:
+        print(f"{options.file}: a checkpoint. It is CONFIDENTIAL: keep it to yourself, and never publish it.\n")
+        print(resume(options.file).plan)
+    else:
+        generator = read_release(options.file)
+        print(f"{options.file}: a release. It is public, and as private as the guarantee says.\n")
+        print(generator.plan)
+        print("\n" + describe(generator))
+
+
+def describe(generator: Generator) -> str:
+    """What a release says of the records, for people."""
+    lines = [
+        f"leaves      {generator.leaves().codes.size:,}",
+        f"records     about {generator.total:,.0f} (noisy)",
+    ]
+    domain = generator.plan.domain
+    if domain.ordered:
+        values = generator.quantile(SHARES).tolist()
+        texts = [f"{value:.6g}" if isinstance(value, float) else as_text(domain)(value) for value in values]
+        lines += ["", "share at or below   value"]
+        lines += [f"{share:17.0%}   {text}" for share, text in zip(SHARES, texts, strict=True)]
+    return "\n".join(lines)

@@ -1,0 +1,173 @@
+"""Arguments and help. It imports nothing but the standard library, so that help is quick."""
+
+import argparse
+from typing import NoReturn
+
+DOMAINS = """\
+domains:
+  interval:0:1000            numbers from 0 to 1000
+  interval:0.01:1e6:log      positive numbers over many magnitudes
+  integers:-120:1440:clamp   whole numbers; those outside move to the nearer bound
+  box:-9:2,49.8:61           points, one pair of bounds for each column
+  ipv4                       addresses, dotted or as whole numbers
+  fares.toml                 a file that says kind = "interval", low = 0, high = 1000
+                             and, if you like, columns = ["fare"]
+
+Bounds must be public knowledge: never take them from the data.
+"""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser whose complaints are one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong and where to look."""
+        self.exit(2, f"privhp: error: {message}; see {self.prog} --help\n")
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = Parser(
+        prog="privhp",
+        description="Turn sensitive records into a differentially private generator of synthetic ones.",
+        epilog=(
+            "example:\n"
+            "  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp\n"
+            "  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv\n"
+        ),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
+    _add_plan(commands)
+    _add_fit(commands)
+    _add_sample(commands)
+    _add_inspect(commands)
+    return parser
+
+
+def _add_plan(commands: "argparse._SubParsersAction[Parser]") -> None:
+    plan = _command(
+        commands,
+        "plan",
+        "Show what a fit would guarantee and cost, without any data.",
+        "example:\n  privhp plan --domain interval:0:1000 --epsilon 1 --records 1e6\n\n" + DOMAINS,
+    )
+    _add_plan_options(plan)
+
+
+def _add_fit(commands: "argparse._SubParsersAction[Parser]") -> None:
+    fit = _command(
+        commands,
+        "fit",
+        "Read records once and write a private release. A record that makes no sense is left out in silence.",
+        "examples:\n"
+        "  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp\n"
+        "  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --records 2e6 -o gb.privhp\n"
+        "  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --records 1e7 -o log.privhp\n\n"
+        + DOMAINS,
+    )
+    fit.add_argument("data", help="CSV text (.csv, .csv.gz, - for standard input), one record a line; or .npy")
+    fit.add_argument(
+        "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; by number if no header"
+    )
+    fit.add_argument("--no-header", action="store_true", help="the first line is a record; number columns from 1")
+    _add_plan_options(fit)
+    _add_output(fit, "release to write, such as fares.privhp")
+
+
+def _add_sample(commands: "argparse._SubParsersAction[Parser]") -> None:
+    sample = _command(
+        commands,
+        "sample",
+        "Write synthetic records. This can be done for ever without further cost to privacy.",
+        "examples:\n"
+        "  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv\n"
+        "  privhp sample gb.privhp -n 1e6 --seed 1 -o synthetic.npy\n\n"
+        "Records are spread evenly over the distribution, so that every cell gets its\n"
+        "expected number to within one; beyond 4,194,304 rows this holds for each run of\n"
+        "as many rows, as they are made. With --independent each is drawn by itself.\n",
+    )
+    sample.add_argument("release", help="a file written by privhp fit")
+    sample.add_argument("-n", type=whole, metavar="ROWS", help="how many; by default the noisy number of records")
+    sample.add_argument("--seed", type=whole, help="seed of the sampling, to get the same rows again")
+    sample.add_argument("--independent", action="store_true", help="draw each record by itself")
+    sample.add_argument(
+        "--columns", type=names, metavar="NAMES", help="names for the header of a CSV file, such as lon,lat"
+    )
+    _add_output(sample, "file to write: .csv or .npy")
+
+
+def _add_inspect(commands: "argparse._SubParsersAction[Parser]") -> None:
+    inspect = _command(
+        commands,
+        "inspect",
+        "Show what a release promises and what it says; of a checkpoint, which is confidential, its plan alone.",
+        "example:\n  privhp inspect fares.privhp\n",
+    )
+    inspect.add_argument("file", help="a release or a checkpoint")
+
+
+def _command(
+    commands: "argparse._SubParsersAction[Parser]", name: str, description: str, epilog: str
+) -> argparse.ArgumentParser:
+    return commands.add_parser(
+        name,
+        help=description.split(".")[0],
+        description=description,
+        epilog=epilog,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+
+
+def _add_plan_options(parser: argparse.ArgumentParser) -> None:
+    plan = parser.add_argument_group("plan, fixed before the data")
+    plan.add_argument("--domain", required=True, help="where records live: see below")
+    plan.add_argument("--epsilon", required=True, help="privacy budget; smaller is more private and noisier")
+    plan.add_argument(
+        "--records", required=True, type=number, help="public guess of how many, such as 1e6; never a count of the data"
+    )
+    plan.add_argument("--hot-cells", type=whole, default=64, help="cells grown at each level; default 64")
+    plan.add_argument("--exact-depth", type=whole, metavar="LEVEL", help="deepest level counted cell by cell")
+    plan.add_argument("--depth", type=whole, metavar="LEVEL", help="deepest level of all")
+    plan.add_argument("--sketch-rows", type=whole, metavar="ROWS", help="rows of each sketch")
+    plan.add_argument("--sketch-width", type=whole, metavar="BUCKETS", help="buckets of a row")
+    plan.add_argument("--expand", choices=["top", "all"], default="top", help="cells grown at the exact depth")
+    plan.add_argument(
+        "--neighbours",
+        choices=["add-remove", "replace-one"],
+        default="add-remove",
+        help="what one person may change; default add-remove",
+    )
+    plan.add_argument("--max-records-per-person", type=whole, default=1, metavar="RECORDS", help="default 1")
+
+
+def _add_output(parser: argparse.ArgumentParser, what: str) -> None:
+    parser.add_argument("-o", "--output", required=True, metavar="FILE", help=what)
+    parser.add_argument("--force", action="store_true", help="replace the file if it is there")
+    parser.add_argument("--quiet", action="store_true", help="say nothing unless something is wrong")
+
+
+def number(text: str) -> float:
+    """An argument that is a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number such as 1e6, got {text!r}") from None
+
+
+def whole(text: str) -> int:
+    """An argument that is a whole number, also written as 1e6."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = int(number(text)) if number(text).is_integer() else -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+    return value
+
+
+def names(text: str) -> list[str]:
+    """An argument that is a list of columns."""
+    return [name.strip() for name in text.split(",")]

@@ -1,0 +1,31 @@
+"""Which columns of a file make a record."""
+
+from collections.abc import Sequence
+
+from privhp.domains import Box, Domain
+from privhp.errors import RecordsError
+
+BATCH = 2**16
+"""About how many records a batch has."""
+
+
+def dimensions(domain: Domain) -> int:
+    """How many numbers a record of a domain has."""
+    return len(domain.axes) if isinstance(domain, Box) else 1
+
+
+def check_columns(columns: Sequence[str] | None, domain: Domain) -> None:
+    """Refuse a choice of columns that cannot make a record."""
+    size = dimensions(domain)
+    if columns is not None and len(columns) != size:
+        raise RecordsError(f"expected {size} column{'s'[: size > 1]} for {domain!r}, got {len(columns)}: {columns}")
+
+
+def column_numbers(columns: Sequence[str] | None, size: int) -> list[int]:
+    """Places, from 0, of columns given as numbers from 1; by default the first ones."""
+    if columns is None:
+        return list(range(size))
+    for column in columns:
+        if not (column.isascii() and column.isdigit() and 1 <= int(column) <= 2**20):
+            raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
+    return [int(column) - 1 for column in columns]

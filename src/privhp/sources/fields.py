@@ -1,0 +1,53 @@
+"""One line of CSV text to its fields, one field to a number.
+
+Everything here is a pure function of one line or one field. A line or field
+that makes no sense raises ValueError; whoever asks loses that record alone.
+"""
+
+import csv
+import ipaddress
+from collections.abc import Callable
+from typing import TypeAlias
+
+from privhp.domains import Domain, Integers, IPv4
+from privhp.sources.lines import MAX_LINE
+
+Convert: TypeAlias = Callable[[bytes], float]
+"""How a field becomes a number; an int where the domain counts whole numbers."""
+
+
+def split(line: bytes) -> list[bytes]:
+    """The fields of a line. An open quote ends with the line."""
+    if len(line) > MAX_LINE:
+        raise ValueError
+    if b'"' not in line:
+        return line.split(b",")
+    try:
+        # Latin-1 maps bytes to characters one to one, so nothing is lost and no byte is refused.
+        (fields,) = csv.reader([line.decode("latin-1")])
+    except csv.Error:
+        raise ValueError from None
+    return [field.encode("latin-1") for field in fields]
+
+
+def converter(domain: Domain) -> Convert:
+    """How the fields of a domain are read."""
+    if isinstance(domain, IPv4):
+        return _address
+    return _whole if isinstance(domain, Integers) else float
+
+
+def _whole(field: bytes) -> float:
+    """A whole number, exact if it is written as one."""
+    try:
+        return int(field)
+    except ValueError:
+        return float(field)
+
+
+def _address(field: bytes) -> float:
+    """An address in dotted or whole-number form."""
+    try:
+        return int(field)
+    except ValueError:
+        return int(ipaddress.IPv4Address(field.decode("ascii").strip()))

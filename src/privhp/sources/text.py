@@ -1,0 +1,97 @@
+"""CSV text as a source."""
+
+import codecs
+import math
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from typing import Any, BinaryIO
+
+import numpy as np
+
+from privhp.domains import Domain
+from privhp.errors import FileError
+from privhp.sources.columns import BATCH, column_numbers, dimensions
+from privhp.sources.fields import converter, split
+from privhp.sources.lines import lines_by_block
+
+
+class TextSource:
+    """Lines of comma-separated values, one record each.
+
+    A field that is not a number, a missing field, a line beyond 1 MiB: that
+    record alone becomes NaN, which every domain drops. A field may be quoted,
+    within its line. No line is remembered while another is read.
+
+    Args:
+        file: Where the lines come from.
+        raw: The file on disk or the pipe beneath, whose position tells how much has been read.
+        domain: Which kind of numbers to read, and how many a record has.
+        columns: Names of columns in the header or, without one, their numbers
+            from 1; by default all that the header names, or the first ones.
+        header: Whether the first line names the columns. If not, it is a record.
+    """
+
+    def __init__(
+        self, file: BinaryIO, *, raw: BinaryIO, domain: Domain, columns: Sequence[str] | None, header: bool
+    ) -> None:
+        self._raw = raw
+        self._blocks: Iterator[list[bytes]] = filter(None, lines_by_block(file))
+        self._convert = converter(domain)
+        self._size = dimensions(domain)
+        self._places = self._named(columns) if header else column_numbers(columns, self._size)
+        self._nothing = (math.nan,) * self._size
+
+    def _named(self, columns: Sequence[str] | None) -> list[int]:
+        """Read the header and find the columns in it. No message quotes it: it may be a record after all."""
+        lines = next(self._blocks, [])
+        if not lines:
+            raise FileError("expected a first line that names the columns, got an empty file")
+        try:
+            fields = split(lines[0].removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
+            names = [field.decode("utf-8", "replace").strip() for field in fields]
+        except ValueError:
+            names = []
+        self._blocks = chain([lines[1:]], self._blocks)
+        if columns is None and len(names) == self._size:
+            return list(range(self._size))
+        if columns is None:
+            raise FileError("expected to be told which columns to read, since the header has others too; name them")
+        for column in columns:
+            if names.count(column) != 1:
+                found = "it twice" if column in names else "no such name"
+                raise FileError(
+                    f"expected the first line to name a column {column!r}, got {found}; "
+                    "if the file has no header, say so and give column numbers"
+                )
+        return [names.index(column) for column in columns]
+
+    def batches(self) -> Iterator[Any]:
+        """Arrays of shape (n,) or (n, d), or lists where whole numbers must stay exact."""
+        batch: list[Any] = []
+        for lines in self._blocks:
+            batch += map(self._read, lines)
+            if len(batch) >= BATCH:
+                yield self._pack(batch)
+                batch = []
+        yield self._pack(batch)
+
+    def _read(self, line: bytes) -> float | tuple[float, ...]:
+        """The numbers of one line, whatever its bytes."""
+        try:
+            fields = split(line)
+            numbers = tuple([self._convert(fields[place]) for place in self._places])
+        except (ValueError, IndexError):
+            numbers = self._nothing
+        return numbers[0] if self._size == 1 else numbers
+
+    def _pack(self, batch: list[Any]) -> Any:
+        if self._convert is not float:
+            return batch
+        return np.array(batch, dtype=np.float64).reshape((-1,) if self._size == 1 else (-1, self._size))
+
+    def share_read(self) -> float | None:
+        """Share of the file's bytes that has been read; None for a pipe."""
+        status = os.fstat(self._raw.fileno())
+        return min(self._raw.tell() / max(status.st_size, 1), 1.0) if stat.S_ISREG(status.st_mode) else None
