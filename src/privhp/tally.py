@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.cells import OUTSIDE, Codes, Counts, ancestors
+from privhp.cells import Codes, Counts, ancestors
 from privhp.domains.batches import as_counts
 from privhp.errors import StateError
 from privhp.kernels import plain
@@ -43,11 +43,12 @@ class Tally:
         A record without a cell is left out in silence. A batch that is refused
         changes nothing.
         """
-        codes = self.plan.domain.encode(records, level=self.plan.depth)
+        with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
+            codes = self.plan.domain.encode(records, level=self.plan.depth)
         weights = None if counts is None else as_counts(counts, records=codes.size)
         for start in range(0, codes.size, _BLOCK):
             block = slice(start, start + _BLOCK)
-            inside = codes[block] != OUTSIDE
+            inside = codes[block] < np.uint64(2**self.plan.depth)  # OUTSIDE is not, nor a slip of a user's domain
             self._count(codes[block][inside], None if weights is None else weights[block][inside])
 
     def _count(self, codes: Codes, weights: Counts | None) -> None:

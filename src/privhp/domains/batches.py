@@ -25,7 +25,7 @@ def as_floats(records: Any) -> Floats:
     batch = _as_batch(records, columns=1)
     if isinstance(batch, np.ndarray):
         return _float64(batch)
-    return np.fromiter((_read(value, float, np.nan) for value in batch), dtype=np.float64)
+    return np.fromiter((_read(value, _number, np.nan) for value in batch), dtype=np.float64)
 
 
 def as_rows(records: Any, *, columns: int) -> Floats:
@@ -37,7 +37,7 @@ def as_rows(records: Any, *, columns: int) -> Floats:
 
     def row(values: Any) -> tuple[float, ...]:
         parts = values if isinstance(values, list | tuple | np.ndarray) else (values,)
-        numbers = tuple(float(part) for part in parts)
+        numbers = tuple(_number(part) for part in parts)
         return numbers if len(numbers) == columns else nothing
 
     return np.array([_read(values, row, nothing) for values in batch], dtype=np.float64).reshape(-1, columns)
@@ -49,26 +49,35 @@ def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
     Numbers beyond int64 become its ends; a float must be whole to be read.
     """
     batch = _as_batch(records, columns=1)
+    if isinstance(batch, np.ndarray) and batch.dtype.kind == "f" and not isinstance(records, np.ndarray):
+        # One missing value may have made floats of a whole column, which would round the others.
+        batch = list(getattr(records, "to_pylist", records.__iter__)())
     if not isinstance(batch, np.ndarray):
         values = np.fromiter((_read(value, _whole, -INT64_MAX - 1) for value in batch), dtype=np.int64)
         return values, values != -INT64_MAX - 1
     if batch.dtype.kind == "f":
         numbers = _float64(batch)
-        small = np.abs(numbers) < 2.0**63
-        ends = np.where(numbers > 0, INT64_MAX, -INT64_MAX)
-        values = np.where(small, np.where(small, numbers, 0).astype(np.int64), ends)
-        return values, np.floor(numbers) == numbers
+        values = floor_int64(numbers)
+        return values, (values == numbers) | (np.abs(numbers) >= 2.0**63)
     return _int64(batch), np.ones(batch.shape, dtype=np.bool_)
 
 
+def floor_int64(array: NDArray[Any]) -> Counts:
+    """Each number of an array rounded down; those beyond int64 become its ends, NaN the lower one."""
+    if array.dtype.kind != "f":
+        return _int64(array)
+    numbers = _float64(array)
+    small = np.abs(numbers) < 2.0**63
+    ends = np.where(numbers > 0, INT64_MAX, -INT64_MAX)
+    return np.where(small, np.floor(np.where(small, numbers, 0)).astype(np.int64), ends)
+
+
 def as_counts(counts: Any, *, records: int) -> Counts:
-    """How often each record of a batch occurs, as int64; a negative count is none."""
-    values = np.asarray(counts)
-    if values.dtype.kind not in "iu" or values.shape != (records,):
-        raise RecordsError(
-            f"expected counts as one integer per record, got an array of {values.dtype} with {values.ndim} dimensions"
-        )
-    return np.maximum(_int64(values), 0)
+    """How often each record of a batch occurs, as int64; a negative count, or what is no whole number, is none."""
+    values, readable = as_integers(counts)
+    if values.shape != (records,):
+        raise RecordsError("expected as many counts as records, got another number of them")
+    return np.where(readable, np.maximum(values, 0), 0)
 
 
 def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
@@ -81,6 +90,8 @@ def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
         if not hasattr(records, "__array__"):
             return list(records)
         records = np.asarray(records)
+    if records.shape == (0,):
+        return []
     if columns == 1 and records.ndim == 2 and records.shape[1] == 1:
         records = records[:, 0]
     if records.shape[1:] != (() if columns == 1 else (columns,)) or records.ndim == 0:
@@ -114,14 +125,25 @@ def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
         return fallback
 
 
+def _number(value: Any) -> float:
+    if isinstance(value, np.ndarray | np.complexfloating):
+        raise TypeError  # NumPy would read some of these, with a warning
+    return float(value)
+
+
 def _whole(value: Any) -> int:
     if isinstance(value, str | bytes):
         try:
-            number = int(value)
+            value = int(value)
         except ValueError:
-            return _whole(float(value))
-    else:
-        number = int(value)
-        if number != value:
-            raise ValueError
-    return max(-INT64_MAX, min(number, INT64_MAX))
+            value = float(value)
+    elif isinstance(value, np.ndarray | np.inexact | np.bool_):
+        value = _number(value)
+    if value >= 2**63:
+        return INT64_MAX
+    if value <= -(2**63):
+        return -INT64_MAX
+    number = int(value)
+    if number != value:
+        raise ValueError
+    return number
