@@ -8,6 +8,7 @@ methods, and put an instance through `privhp.check_domain`.
 """
 
 import json
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -84,11 +85,13 @@ class Domain(ABC):
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> "Domain":
         """The domain that a spec describes."""
+        if not isinstance(spec, Mapping):
+            raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {shown(spec)}")
         kind = spec.get("kind")
         if not isinstance(kind, str) or kind not in _KINDS:
             known = ", ".join(sorted(_KINDS))
             raise DomainError(
-                f"expected a domain of a known kind ({known}), got kind {kind!r}; "
+                f"expected a domain of a known kind ({known}), got kind {shown(kind)}; "
                 "a domain of your own must be imported first"
             )
         try:
@@ -107,18 +110,23 @@ class Domain(ABC):
 
 def check_outside(outside: str) -> None:
     """Refuse anything but the two rules for records out of bounds."""
-    if outside not in ("drop", "clamp"):
-        raise DomainError(f'expected outside="drop" or outside="clamp", got {outside!r}')
+    if not isinstance(outside, str) or outside not in ("drop", "clamp"):
+        raise DomainError(f'expected outside="drop" or outside="clamp", got {shown(outside)}')
 
 
-def finite_number(value: Any, name: str) -> float:
-    """A bound as a float, or an error that names it."""
+def finite_number(value: Any, name: str) -> int | float:
+    """A number as Python's own, whole ones exactly, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise DomainError(f"expected a number for {name}, got {value!r}; bounds are declared, never taken from data")
+        raise DomainError(f"expected a number for {name}, got {shown(value)}; write a plain number, known beforehand")
     try:
-        number = float(value)
+        number = float(value) + 0.0  # one zero: -0.0 would be equal to it and print otherwise
     except OverflowError:
         number = np.inf
     if not np.isfinite(number):
-        raise DomainError(f"expected a finite number for {name}, got {value!r}")
-    return number
+        raise DomainError(f"expected a finite number for {name}, got {number}")
+    return int(value) if isinstance(value, int | np.integer) else number
+
+
+def shown(value: Any) -> str:
+    """A value for a message, in one short line."""
+    return " ".join(reprlib.repr(value).split())

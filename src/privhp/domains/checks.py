@@ -6,9 +6,11 @@ framework.
 """
 
 import json
+import warnings
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors
 from privhp.domains.base import Domain
@@ -37,9 +39,11 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
 
     Spec: the domain is rebuilt from its JSON spec. Home: a record drawn from a
     cell encodes to that cell, at every level. Nesting: a cell's code at a
-    coarser level is a right shift. Measure: children share their parent's
-    measure. Shrinking: diameters do not grow. Total: any bytes get one cell or
-    none, the same alone as in company.
+    coarser level is a right shift, and what has no cell has none at any level.
+    Measure: the root has measure 1, children share their parent's. Shrinking:
+    diameters do not grow. Order, where there is one: what lies in an earlier
+    cell is below, what lies in a later one is not. Total: any bytes get one
+    cell or none, without an error or a warning, the same alone as in company.
 
     Args:
         domain: The domain to check.
@@ -47,55 +51,98 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
         cells: How many random cells to try at each level.
         seed: Seed of that choice.
     """
-    assert 1 <= domain.depth <= MAX_DEPTH, f"depth {domain.depth} is not between 1 and {MAX_DEPTH}"
+    _require(1 <= domain.depth <= MAX_DEPTH, "depth", f"expected 1 to {MAX_DEPTH}, got {domain.depth}")
     rng = np.random.default_rng(seed)
-    _check_spec(domain)
+    twin = _rebuilt(domain)
+    company: list[Any] = [*AWKWARD, *(awkward or [])]
     for level in range(domain.depth + 1):
-        codes = _some_cells(domain, level, cells, rng)
-        _check_home(domain, codes, level, rng)
-        if level < domain.depth:
-            _check_children(domain, codes, level)
-    _check_total(domain, AWKWARD + (awkward or []))
+        codes = _some_cells(level, cells, rng)
+        _check_measure(domain, codes, level)
+        codes = codes[domain.measure(codes, level=level) > 0]
+        records = domain.decode(codes, level=level, rng=rng)
+        _check_home(domain, codes, records, level)
+        if domain.ordered:
+            _check_order(domain, codes, records, level)
+        company += list(records[:2])
+    _check_total(domain, company)
+    same = np.array_equal(twin.encode(company, level=domain.depth), domain.encode(company, level=domain.depth))
+    _require(same, "spec", "the domain built from the spec encodes some record otherwise")
 
 
-def _some_cells(domain: Domain, level: int, cells: int, rng: np.random.Generator) -> Codes:
-    """Random cells of a level with its first and last, those that can hold a record."""
+def _require(holds: bool | np.bool_, law: str, breach: str) -> None:
+    if not holds:
+        raise AssertionError(f"{law}: {breach}")
+
+
+def _some_cells(level: int, cells: int, rng: np.random.Generator) -> Codes:
+    """Random cells of a level with its first and last, in order."""
     drawn = rng.integers(0, 2**level, size=cells, dtype=np.uint64)
-    codes = np.unique(np.concatenate([drawn, np.array([0, 2**level - 1], dtype=np.uint64)]))
-    return codes[domain.measure(codes, level=level) > 0]
+    return np.unique(np.concatenate([drawn, np.array([0, 2**level - 1], dtype=np.uint64)]))
 
 
-def _check_spec(domain: Domain) -> None:
-    twin = Domain.from_spec(json.loads(json.dumps(domain.spec())))
-    assert twin == domain, "the domain is not equal to the one its spec describes"
-    assert hash(twin) == hash(domain), "equal domains have different hashes"
+def _rebuilt(domain: Domain) -> Domain:
+    try:
+        twin = Domain.from_spec(json.loads(json.dumps(domain.spec())))
+    except Exception as error:
+        raise AssertionError(f"spec: the domain cannot be built from its spec as JSON: {error}") from error
+    _require(twin == domain, "spec", "the domain is not equal to the one its spec describes")
+    _require(hash(twin) == hash(domain), "spec", "equal domains have different hashes")
+    return twin
 
 
-def _check_home(domain: Domain, codes: Codes, level: int, rng: np.random.Generator) -> None:
-    records = domain.decode(codes, level=level, rng=rng)
-    assert len(records) == len(codes), f"decode gave another number of records at level {level}"
-    home = domain.encode(records, level=level)
-    assert home.dtype == np.uint64, "codes are not uint64"
-    assert np.array_equal(home, codes), f"a record drawn from a cell of level {level} is not in it"
-    deep = domain.encode(records, level=domain.depth)
-    for coarser in range(level + 1):
-        above = ancestors(deep, levels=domain.depth - coarser)
-        assert np.array_equal(domain.encode(records, level=coarser), above), f"levels {coarser} and {level} do not nest"
-
-
-def _check_children(domain: Domain, codes: Codes, level: int) -> None:
+def _check_measure(domain: Domain, codes: Codes, level: int) -> None:
     whole = domain.measure(codes, level=level)
+    if level == 0:
+        _require(np.allclose(whole, 1.0, rtol=1e-12), "measure", "that of the root is not 1")
+    if level == domain.depth:
+        return
     left = domain.measure(codes * np.uint64(2), level=level + 1)
     right = domain.measure(codes * np.uint64(2) + np.uint64(1), level=level + 1)
-    assert np.allclose(left + right, whole, rtol=1e-12, atol=0), f"measure is not additive at level {level}"
-    assert (np.minimum(left, right) >= 0).all(), f"a measure is negative at level {level + 1}"
-    assert 0 <= domain.diameter(level + 1) <= domain.diameter(level), f"the diameter grows at level {level + 1}"
+    additive = np.allclose(left + right, whole, rtol=1e-12, atol=0)
+    _require(additive, "measure", f"children do not share that of their parent at level {level}")
+    _require((np.minimum(left, right) >= 0).all(), "measure", f"one is negative at level {level + 1}")
+    shrinks = 0 <= domain.diameter(level + 1) <= domain.diameter(level)
+    _require(shrinks, "shrinking", f"the diameter grows at level {level + 1}")
 
 
-def _check_total(domain: Domain, awkward: list[Any]) -> None:
-    together = domain.encode(awkward, level=domain.depth)
-    assert together.shape == (len(awkward),), "encode did not give one code per record"
-    assert (together[together != OUTSIDE] < 2**domain.depth).all(), "a code leaves the grid"
-    for record, code in zip(awkward, together.tolist(), strict=True):
-        alone = domain.encode([record], level=domain.depth).tolist()
-        assert alone == [code], "a record's cell depends on the others in its batch"
+def _check_home(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:
+    _require(len(records) == len(codes), "home", f"decode gave another number of records at level {level}")
+    home = domain.encode(records, level=level)
+    _require(home.dtype == np.uint64, "home", f"expected codes of uint64, got {home.dtype}")
+    _require(np.array_equal(home, codes), "home", f"a record drawn from a cell of level {level} is not in it")
+
+
+def _check_order(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:
+    """Each record against the next cell that was tried, and the other way round."""
+    later = domain.below(records[1:], codes[:-1], level=level)
+    earlier = domain.below(records[:-1], codes[1:], level=level)
+    _require((later == 1).all(), "order", f"a cell of level {level} is not wholly below a record of a later one")
+    _require((earlier == 0).all(), "order", f"a cell of level {level} is partly below a record of an earlier one")
+    middle = domain.at(np.full(codes.shape, 0.5), codes, level=level)
+    _require(
+        np.array_equal(domain.encode(middle, level=level), codes), "order", f"a cell of level {level} lacks its median"
+    )
+
+
+def _check_total(domain: Domain, records: list[Any]) -> None:
+    deep = _encode_quietly(domain, records, domain.depth)
+    for level in range(domain.depth + 1):
+        codes = _encode_quietly(domain, records, level)
+        inside = codes != OUTSIDE
+        _require((codes[inside] < 2**level).all(), "total", f"a code leaves the grid of level {level}")
+        above = np.where(deep == OUTSIDE, OUTSIDE, ancestors(deep, levels=domain.depth - level))
+        _require(np.array_equal(codes, above), "nesting", f"a record's cells of levels {level} and {domain.depth}")
+    for record, code in zip(records, deep.tolist(), strict=True):
+        alone = _encode_quietly(domain, [record], domain.depth).tolist()
+        _require(alone == [code], "total", "a record's cell depends on the others in its batch")
+
+
+def _encode_quietly(domain: Domain, records: list[Any], level: int) -> Codes:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            codes = domain.encode(records, level=level)
+    except Exception as error:
+        raise AssertionError(f"total: encode raised {error!r} for the value of a record") from error
+    _require(codes.shape == (len(records),), "total", "encode did not give one code per record")
+    return codes

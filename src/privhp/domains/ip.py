@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Floats
-from privhp.domains.base import Domain
+from privhp.domains.base import Domain, shown
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError
 
@@ -42,8 +42,8 @@ class IPv4(Domain):
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         try:
             network = ipaddress.IPv4Network(region)
-        except ValueError:
-            raise DomainError(f'expected a prefix such as "10.0.0.0/8", got {region!r}') from None
+        except (ValueError, IndexError):
+            raise DomainError(f'expected a prefix such as "10.0.0.0/8", got {shown(region)}') from None
         ends = (int(network.network_address), int(network.broadcast_address))
         return self._addresses.overlap(ends, codes, level=level)
 

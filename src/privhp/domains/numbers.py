@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Floats
-from privhp.domains.base import Domain, check_outside, finite_number
-from privhp.domains.batches import as_floats, as_integers, as_rows
+from privhp.domains.base import Domain, check_outside, finite_number, shown
+from privhp.domains.batches import as_floats, as_integers, as_rows, floor_int64
 from privhp.errors import DomainError
 
 Outside = Literal["drop", "clamp"]
@@ -50,8 +50,11 @@ class Axis:
 
     def cells(self, numbers: Floats, *, bits: int) -> Codes:
         """Cell of each number between the ends; the upper end is in the last cell."""
-        position = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
-        return np.minimum(position, 2.0**bits - 1).astype(np.uint64)
+        return np.minimum(self._positions(numbers, bits), 2.0**bits - 1).astype(np.uint64)
+
+    def _positions(self, numbers: Floats, bits: int) -> Floats:
+        """Where numbers lie, counted in cells."""
+        return (numbers - self.low) * (1.0 / self.width * 2.0**bits)
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
@@ -67,29 +70,39 @@ class Axis:
         return np.where(kept, numbers, self.low + (cells + 0.5) * (self.width * 2.0**-bits))
 
     def below(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
-        """Share of the i-th cell below the i-th number."""
-        share: Floats = np.clip((numbers - self.low) / self.width * 2.0**bits - cells, 0.0, 1.0)
+        """Share of the i-th cell below the i-th number; 0 or 1 where the number is in another cell."""
+        positions = np.where(numbers < self.high, self._positions(numbers, bits), 2.0**bits)
+        share: Floats = np.clip(positions - cells, 0.0, 1.0)
         return share
 
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
         """Share of each cell between two numbers."""
-        ends = np.clip([low, high], self.low, self.high)
+        ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
         return self.below(ends[1], cells, bits=bits) - self.below(ends[0], cells, bits=bits)
 
 
 def bounds(low: Any, high: Any, *, axis: str) -> tuple[float, float]:
     """Two declared bounds as floats, or an error that says what is wrong with them."""
-    low, high = finite_number(low, f"the lower bound of {axis}"), finite_number(high, f"the upper bound of {axis}")
+    low = float(finite_number(low, f"the lower bound of {axis}"))
+    high = float(finite_number(high, f"the upper bound of {axis}"))
     if not low < high:
-        raise DomainError(f"expected the lower bound of {axis} below the upper, got {low:g} and {high:g}")
+        raise DomainError(f"expected the lower bound of {axis} below the upper, got {low} and {high}")
     return low, high
 
 
-def check_axis(axis: Axis, name: str) -> None:
+def whole_number(value: Any, name: str) -> int:
+    """A declared bound as an integer, or an error that names it."""
+    number = finite_number(value, name)
+    if number != int(number):
+        raise DomainError(f"expected a whole number for {name}, got {number}")
+    return int(number)
+
+
+def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:
     """Refuse an axis whose ends are too close or too far apart to be cut in floating point."""
     if axis.depth < 1:
         raise DomainError(
-            f"the bounds of {name}, {axis.low:g} and {axis.high:g}, are too close or too far apart "
+            f"the bounds of {name}, {low} and {high}, are too close or too far apart "
             "to be cut in floating point; shift or scale the numbers"
         )
 
@@ -97,17 +110,17 @@ def check_axis(axis: Axis, name: str) -> None:
 def pair(value: Any, name: str) -> tuple[Any, Any]:
     """Two ends, or an error that names what they are the ends of."""
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise DomainError(f"expected {name} as a pair (low, high), got {value!r}")
+        raise DomainError(f"expected {name} as a pair (low, high), got {shown(value)}")
     return value[0], value[1]
 
 
-def region_ends(region: Any, low: float, high: float) -> tuple[float, float]:
+def region_ends(region: Any, low: int | float, high: int | float) -> tuple[int | float, int | float]:
     """The ends of a one-dimensional region, None being the end of the domain."""
     first, last = pair(region, "a region")
     first = low if first is None else finite_number(first, "the lower end of the region")
     last = high if last is None else finite_number(last, "the upper end of the region")
     if first > last:
-        raise DomainError(f"expected a region whose lower end is not above its upper, got {first:g} and {last:g}")
+        raise DomainError(f"expected a region whose lower end is not above its upper, got {first} and {last}")
     return first, last
 
 
@@ -135,13 +148,13 @@ class Interval(Domain):
         self.low, self.high = bounds(low, high, axis="the interval")
         self.scale, self.outside = scale, outside
         check_outside(outside)
-        if scale not in ("linear", "log"):
-            raise DomainError(f'expected scale="linear" or scale="log", got {scale!r}')
+        if not isinstance(scale, str) or scale not in ("linear", "log"):
+            raise DomainError(f'expected scale="linear" or scale="log", got {shown(scale)}')
         if scale == "log" and self.low <= 0:
-            raise DomainError(f"expected a positive lower bound on a log scale, got {self.low:g}")
+            raise DomainError(f"expected a positive lower bound on a log scale, got {self.low}")
         ends = self._to_line(np.array([self.low, self.high]))
         self.axis = Axis(float(ends[0]), float(ends[1]), grain=1.0 if scale == "log" else 0.0)
-        check_axis(self.axis, "the interval")
+        check_axis(self.axis, "the interval", low=self.low, high=self.high)
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
@@ -157,7 +170,8 @@ class Interval(Domain):
     def _from_line(self, positions: Floats) -> Floats:
         if self.scale == "linear":
             return positions
-        return (np.rint(positions).astype(np.int64) + np.float64(self.low).view(np.int64)).view(np.float64)
+        ranks = np.rint(positions).astype(np.int64) + np.float64(self.low).view(np.int64)
+        return np.minimum(ranks.view(np.float64), self.high)  # beyond 2**53 ranks, positions are rounded
 
     @property
     def depth(self) -> int:
@@ -213,10 +227,9 @@ class Integers(Domain):
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop") -> None:
-        for value, name in ((low, "lower"), (high, "upper")):
-            if not finite_number(value, f"the {name} bound of the integers").is_integer():
-                raise DomainError(f"expected a whole number for the {name} bound of the integers, got {value!r}")
-        self.low, self.high, self.outside = int(low), int(high), outside
+        self.low = whole_number(low, "the lower bound of the integers")
+        self.high = whole_number(high, "the upper bound of the integers")
+        self.outside = outside
         check_outside(outside)
         if not self.low < self.high:
             raise DomainError(f"expected the lower bound of the integers below the upper, got {low} and {high}")
@@ -265,16 +278,18 @@ class Integers(Domain):
         return np.maximum(self.below(high, codes, level=level) - before, 0.0)
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        numbers = np.clip(np.asarray(records, dtype=np.float64), self.low - 1, self.high)
-        offsets = np.floor(numbers).astype(np.int64) - self.low + 1
+        offsets = np.clip(floor_int64(np.asarray(records)), self.low - 1, self.high) - self.low + 1
         starts, lengths = self._runs(codes, level)
         share: Floats = np.clip(offsets - starts, 0, lengths) / np.maximum(lengths, 1)
         return share
 
     def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         starts, lengths = self._runs(codes, level)
-        steps = np.ceil(shares * lengths).astype(np.int64) - 1
-        return self.low + starts + np.clip(steps, 0, np.maximum(lengths - 1, 0))
+        sizes = np.maximum(lengths, 1)
+        steps = np.ceil(shares * sizes).astype(np.int64)
+        steps -= (steps - 1) / sizes >= shares  # the product is rounded; the least number is meant whose share suffices
+        steps += steps / sizes < shares
+        return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
     def parameters(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, "outside": self.outside}
@@ -296,7 +311,7 @@ class Box(Domain):
 
     def __init__(self, sides: Sequence[Sequence[float]], *, outside: Outside = "drop") -> None:
         if not isinstance(sides, list | tuple) or not 1 <= len(sides) <= MAX_DEPTH:
-            raise DomainError(f"expected the sides of a box as a list of pairs (low, high), got {sides!r}")
+            raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {shown(sides)}")
         self.outside = outside
         check_outside(outside)
         self.axes = tuple(
@@ -304,7 +319,7 @@ class Box(Domain):
             for index, side in enumerate(sides)
         )
         for index, axis in enumerate(self.axes):
-            check_axis(axis, f"side {index} of the box")
+            check_axis(axis, f"side {index} of the box", low=axis.low, high=axis.high)
         self._low = np.array([axis.low for axis in self.axes])
         self._high = np.array([axis.high for axis in self.axes])
         self.cuts = self._cut_order()
@@ -364,7 +379,7 @@ class Box(Domain):
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):
             raise DomainError(
                 f"expected a region of the box as {len(self.axes)} pairs (low, high), "
-                f"None for a whole side, got {region!r}"
+                f"None for a whole side, got {shown(region)}"
             )
         share = np.ones(codes.shape)
         for axis, part, side in zip(self.axes, self._layout(level), region, strict=True):

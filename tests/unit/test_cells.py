@@ -1,0 +1,83 @@
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from privhp.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, ancestors, descendants, fold
+
+words = st.integers(0, 2**64 - 1)
+batches_of_words = st.lists(words, max_size=20).map(lambda values: np.array(values, dtype=np.uint64))
+
+
+@st.composite
+def bit_targets(draw: st.DrawFn) -> dict[int, int]:
+    """Any one-to-one choice of source bits and of target bits."""
+    sources = draw(st.lists(st.integers(0, 63), unique=True, max_size=64))
+    targets = draw(st.permutations(range(64)))
+    return dict(zip(sources, targets, strict=False))
+
+
+def moved_bit_by_bit(value: int, targets: dict[int, int]) -> int:
+    return sum(1 << target for source, target in targets.items() if value >> source & 1)
+
+
+@given(bit_targets(), batches_of_words)
+def test_bit_map_moves_every_bit_as_the_slow_reference_does(targets: dict[int, int], values: Codes) -> None:
+    moved = BitMap(targets)(values)
+    assert moved.dtype == np.uint64
+    assert moved.tolist() == [moved_bit_by_bit(value, targets) for value in values.tolist()]
+
+
+@given(bit_targets(), batches_of_words)
+def test_bit_map_and_its_inverse_lose_only_the_bits_without_a_target(targets: dict[int, int], values: Codes) -> None:
+    kept = np.uint64(sum(1 << source for source in targets))
+    back = BitMap({target: source for source, target in targets.items()})
+    assert np.array_equal(back(BitMap(targets)(values)), values & kept)
+
+
+def test_bit_map_of_no_bits_is_zero() -> None:
+    assert BitMap({})(np.array([0, 5, OUTSIDE], dtype=np.uint64)).tolist() == [0, 0, 0]
+
+
+def test_bit_map_leaves_its_argument_alone_and_takes_any_layout() -> None:
+    values = np.arange(20, dtype=np.uint64)
+    swap = BitMap({0: 1, 1: 0})
+    assert swap(values[::3]).tolist() == [moved_bit_by_bit(value, {0: 1, 1: 0}) for value in range(0, 20, 3)]
+    assert np.array_equal(values, np.arange(20))
+
+
+@given(st.integers(0, MAX_DEPTH), st.data())
+def test_ancestors_drop_the_last_steps_of_the_path(level: int, data: st.DataObject) -> None:
+    paths = data.draw(st.lists(st.text("01", min_size=level, max_size=level), min_size=1, max_size=5))
+    steps = data.draw(st.integers(0, level))
+    codes = np.array([int("0" + path, 2) for path in paths], dtype=np.uint64)
+    above = [int("0" + path[: level - steps], 2) for path in paths]
+    assert ancestors(codes, levels=steps).tolist() == above
+
+
+@given(st.integers(0, 5), st.data())
+def test_descendants_are_exactly_the_cells_with_that_ancestor(levels: int, data: st.DataObject) -> None:
+    codes = data.draw(hnp.arrays(np.uint64, st.integers(0, 4), elements=st.integers(0, 2 ** (MAX_DEPTH - levels) - 1)))
+    below = descendants(codes, levels=levels)
+    assert below.shape == (codes.size, 2**levels)
+    assert below.dtype == np.uint64
+    for code, row in zip(codes.tolist(), below.tolist(), strict=True):
+        assert row == [int(f"{code:b}" + f"{path:0{levels}b}" * (levels > 0), 2) for path in range(2**levels)]
+
+
+@pytest.mark.parametrize("dtype", [np.int64, np.float64])
+@given(counts=st.data(), deep=st.integers(0, 7), levels=st.integers(0, 7))
+def test_fold_sums_each_cell_over_its_descendants(counts: st.DataObject, deep: int, levels: int, dtype: type) -> None:
+    levels = min(levels, deep)
+    leaves = counts.draw(hnp.arrays(dtype, 2**deep, elements=st.integers(-(2**30), 2**30)))
+    folded = fold(leaves, levels=levels)
+    assert folded.dtype == dtype
+    rows = descendants(np.arange(2 ** (deep - levels), dtype=np.uint64), levels=levels)
+    assert folded.tolist() == [sum(leaves[cell] for cell in row) for row in rows.tolist()]
+
+
+def test_every_cell_of_the_deepest_level_differs_from_outside() -> None:
+    deepest = np.uint64(2**MAX_DEPTH - 1)
+    assert deepest < OUTSIDE
+    assert ancestors(np.array([deepest]), levels=MAX_DEPTH).tolist() == [0]
