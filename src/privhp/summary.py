@@ -104,6 +104,8 @@ class Summary:
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""
         self._check_open()
+        if not isinstance(tally, Tally):
+            raise StateError(f"expected a Tally to absorb, got {type(tally).__name__}; a summary is added with merge")
         self._tally.merge(tally)
 
     def merge(self, other: "Summary") -> None:
@@ -113,6 +115,8 @@ class Summary:
         both streams: where all workers are trusted, let them hold tallies.
         """
         self._check_open()
+        if not isinstance(other, Summary):
+            raise StateError(f"expected a Summary to merge, got {type(other).__name__}; a tally is added with absorb")
         other._check_open()
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
         for level, counters in self._levels.items():

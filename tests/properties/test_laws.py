@@ -1,0 +1,196 @@
+"""Laws of tallies, summaries and generators. States are compared bit by bit."""
+
+import hashlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from fractions import Fraction
+from pathlib import Path
+from unittest.mock import patch
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.strategies import DataObject
+
+import privhp
+from datasets import lognormal
+from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Release, Summary, Tally
+from privhp.cells import OUTSIDE, Counts, fold
+from strategies import as_batch, batches, noise, plans, records, untidy_batches
+
+
+def same_noise(size: int, *, scale: Fraction) -> Counts:
+    """The same for every summary of a plan, and large enough to be missed."""
+    return np.arange(size, dtype=np.int64) % 11 * 1000 - int(scale)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def pinned_noise() -> Iterator[None]:
+    with patch("privhp.summary.discrete_laplace", same_noise):
+        yield
+
+
+def summary_of(plan: Plan, *parts: object) -> Summary:
+    summary = Summary(plan)
+    for part in parts:
+        summary.update(part)
+    return summary
+
+
+def tally_of(plan: Plan, *parts: object) -> Tally:
+    tally = Tally(plan)
+    for part in parts:
+        tally.add(part)
+    return tally
+
+
+def cells_of(tally: Tally) -> list[int]:
+    return np.concatenate([tally.counters, *(table.ravel() for table in tally.tables.values())]).tolist()
+
+
+@st.composite
+def plans_and_two_batches(draw: st.DrawFn) -> tuple[Plan, list[object], list[object]]:
+    plan = draw(plans())
+    return plan, draw(untidy_batches(plan.domain)), draw(untidy_batches(plan.domain))
+
+
+@given(case=plans_and_two_batches())
+def test_split_of_a_summary(case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, first, second = case
+    merged, other = summary_of(plan, first), summary_of(plan, second)
+    merged.merge(other)
+    assert np.array_equal(merged.state(), summary_of(plan, first + second).state() + Summary(plan).state())
+
+
+@given(case=plans_and_two_batches())
+def test_split_of_a_tally(case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, first, second = case
+    merged = tally_of(plan, first)
+    merged.merge(tally_of(plan, second))
+    assert cells_of(merged) == cells_of(tally_of(plan, first + second))
+
+
+@given(case=plans_and_two_batches())
+def test_merging_is_symmetric(case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, first, second = case
+    one, two = summary_of(plan, first), summary_of(plan, second)
+    one.merge(summary_of(plan, second))
+    two.merge(summary_of(plan, first))
+    assert np.array_equal(one.state(), two.state())
+
+
+@given(data=st.data(), case=plans_and_two_batches())
+def test_order(data: DataObject, case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, batch, _ = case
+    shuffled = data.draw(st.permutations(batch))
+    assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, shuffled).state())
+
+
+@given(case=plans_and_two_batches())
+def test_batch(case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, batch, _ = case
+    one_by_one = [[record] for record in batch]
+    assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, *one_by_one).state())
+
+
+@given(data=st.data(), plan=plans())
+def test_an_array_counts_as_its_records(data: DataObject, plan: Plan) -> None:
+    batch = data.draw(batches(plan.domain))
+    assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, batch.tolist()).state())
+
+
+@given(data=st.data(), plan=plans())
+def test_mass(data: DataObject, plan: Plan) -> None:
+    batch = data.draw(batches(plan.domain))
+    inside = int((plan.domain.encode(batch, level=plan.depth) != OUTSIDE).sum())
+    tally = tally_of(plan, batch)
+    assert tally.counters.sum() == inside
+    for table in tally.tables.values():
+        assert table.sum(axis=1).tolist() == [inside] * plan.sketch_rows
+
+
+@given(data=st.data(), plan=plans())
+def test_nesting(data: DataObject, plan: Plan) -> None:
+    batch = data.draw(batches(plan.domain))
+    counters = tally_of(plan, batch).counters
+    for level in range(plan.exact_depth + 1):
+        cells = plan.domain.encode(batch, level=level)
+        direct = np.bincount(cells[cells != OUTSIDE].view(np.int64), minlength=2**level)
+        assert np.array_equal(fold(counters, levels=plan.exact_depth - level), direct)
+
+
+@given(data=st.data(), plan=plans())
+def test_consistency(data: DataObject, plan: Plan) -> None:
+    amounts = data.draw(noise(plan))
+    leaves = Generator(Release(plan, amounts)).leaves()
+    coarsest = min(plan.budgets)
+    counts = np.zeros(2**coarsest)
+    np.add.at(counts, (leaves.codes >> (leaves.levels - coarsest).astype(np.uint64)).view(np.int64), leaves.counts)
+    alive = plan.domain.measure(np.arange(2**coarsest, dtype=np.uint64), level=coarsest) > 0
+    assert (leaves.counts >= 0).all()
+    np.testing.assert_allclose(counts, np.where(alive, np.maximum(amounts[coarsest], 0), 0), rtol=1e-12, atol=1e-12)
+
+
+@given(data=st.data(), plan=plans())
+def test_counts_are_repetitions(data: DataObject, plan: Plan) -> None:
+    pool = data.draw(st.lists(records(plan.domain), max_size=8))
+    counts = data.draw(st.lists(st.integers(-2, 5), min_size=len(pool), max_size=len(pool)))
+    repeated = [record for record, count in zip(pool, counts, strict=True) for _ in range(count)]
+    weighted = Summary(plan)
+    weighted.update(as_batch(plan.domain, pool), counts=np.array(counts, dtype=np.int64))
+    assert np.array_equal(weighted.state(), summary_of(plan, as_batch(plan.domain, repeated)).state())
+
+
+@given(case=plans_and_two_batches())
+def test_absorbing_a_tally_is_updating(case: tuple[Plan, list[object], list[object]]) -> None:
+    plan, first, second = case
+    absorbing = summary_of(plan, first)
+    absorbing.absorb(tally_of(plan, second))
+    assert np.array_equal(absorbing.state(), summary_of(plan, first, second).state())
+
+
+@given(data=st.data(), plan=plans())
+def test_equal_releases_give_equal_generators(data: DataObject, plan: Plan) -> None:
+    amounts = data.draw(noise(plan))
+    release = Release(plan, amounts)
+    again = Release(Plan.from_spec(plan.spec()), {level: counts.copy() for level, counts in amounts.items()})
+    assert release == again
+    one, two = Generator(release), Generator(again)
+    for mine, yours in zip(vars(one.leaves()).values(), vars(two.leaves()).values(), strict=True):
+        assert np.array_equal(mine, yours)
+    assert np.array_equal(one.sample(20, rng=1), two.sample(20, rng=1))
+
+
+def fingerprint(generator: Generator) -> str:
+    """Digest of the leaves and of seeded samples."""
+    digest = hashlib.sha256()
+    arrays = [*vars(generator.leaves()).values(), generator.sample(100, rng=5)]
+    arrays.append(generator.sample(100, method="independent", rng=5))
+    for array in arrays:
+        digest.update(array.tobytes())
+    return digest.hexdigest()
+
+
+def test_a_fresh_process_makes_the_same_generator_from_the_same_bytes(tmp_path: Path) -> None:
+    real = lognormal(2000, seed=3)
+    cases = [
+        (Interval(0, 1), real),
+        (Integers(0, 1000), (real * 1000).astype(np.int64)),
+        (Box([(0, 1), (0, 1)]), np.stack([real, real[::-1]], axis=1)),
+        (IPv4(), (real * 2**31).astype(np.int64)),
+    ]
+    expected = []
+    for number, (domain, batch) in enumerate(cases):
+        plan = Plan.paper(domain, epsilon=1, records=2000, hot_cells=8)
+        generator = summary_of(plan, batch).release()
+        privhp.save(generator, tmp_path / f"{number}.privhp")
+        expected.append(fingerprint(generator))
+    script = (
+        "import sys; from pathlib import Path; import privhp; from test_laws import fingerprint\n"
+        "for path in sorted(Path(sys.argv[1]).glob('*.privhp')): print(fingerprint(privhp.load(path)))"
+    )
+    folders = [str(Path(__file__).parent), str(Path(__file__).parents[1])]
+    command = [sys.executable, "-c", f"import sys; sys.path[:0] = {folders!r}\n{script}", str(tmp_path)]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout.split() == expected

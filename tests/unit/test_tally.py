@@ -1,0 +1,154 @@
+"""Tallies: counting, merging and what they refuse."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import reference
+from privhp import Box, Integers, Interval, Plan, RecordsError, StateError, Tally
+from privhp.tally import _BLOCK
+
+
+def small_plan(**changes: object) -> Plan:
+    settings = {"epsilon": 1, "records": 100, "hot_cells": 2, "exact_depth": 2, "depth": 4, "hash_seed": 7}
+    return Plan.paper(Interval(0, 1), **{**settings, **changes})
+
+
+def cells_of(tally: Tally) -> list[int]:
+    return np.concatenate([tally.counters, *(table.ravel() for table in tally.tables.values())]).tolist()
+
+
+def test_a_new_tally_is_empty_and_of_the_plan_s_shapes() -> None:
+    plan = small_plan()
+    tally = Tally(plan)
+    assert tally.counters.shape == (4,)
+    assert list(tally.tables) == [3, 4]
+    assert all(table.shape == (plan.sketch_rows, plan.sketch_width) for table in tally.tables.values())
+    assert not any(cells_of(tally))
+
+
+def test_one_record_is_one_increment_per_level_and_row() -> None:
+    plan = small_plan()
+    tally = Tally(plan)
+    tally.add([0.3])
+    bucket = reference.hash_of(plan)
+    assert tally.counters.tolist() == [0, 1, 0, 0]
+    for level, cell in ((3, 2), (4, 4)):
+        touched = [(row, bucket(level, row, cell)) for row in range(plan.sketch_rows)]
+        assert list(zip(*np.nonzero(tally.tables[level]), strict=True)) == touched
+        assert tally.tables[level].sum() == plan.sketch_rows
+
+
+def test_records_without_a_cell_are_left_out_in_silence() -> None:
+    tally = Tally(small_plan())
+    tally.add([-0.1, 1.1, float("nan"), "text", None])
+    assert not any(cells_of(tally))
+
+
+def test_batches_longer_than_a_block_are_counted_whole() -> None:
+    tally, twice = Tally(small_plan()), Tally(small_plan())
+    batch = np.random.default_rng(0).random(2 * _BLOCK + 3)
+    tally.add(batch)
+    twice.add(batch, counts=np.full(batch.size, 2))
+    assert tally.counters.tolist() == np.histogram(batch, bins=4, range=(0, 1))[0].tolist()
+    assert [2 * count for count in cells_of(tally)] == cells_of(twice)
+
+
+@pytest.mark.parametrize(
+    ("records", "counts"),
+    [
+        (0.5, None),
+        ("0.5", None),
+        (np.zeros((2, 2)), None),
+        (np.array(["2020-01-01"], dtype="datetime64[D]"), None),
+        ([0.1, 0.2], [1]),
+        ([0.1, 0.2], np.array([1j, 2])),
+        ([0.1, 0.2], [[1, 2]]),
+        ([0.1, 0.2], 3),
+    ],
+)
+def test_a_refused_batch_changes_nothing(records: object, counts: object) -> None:
+    tally = Tally(small_plan())
+    tally.add([0.1, 0.9])
+    before = cells_of(tally)
+    with pytest.raises(RecordsError, match="expected"):
+        tally.add(records, counts=counts)
+    assert cells_of(tally) == before
+
+
+def test_counters_wrap_around_without_a_word() -> None:
+    tally = Tally(small_plan())
+    for _ in range(2):
+        tally.add([0.0], counts=[2**63 - 1])
+    assert tally.counters[0] == -2
+    other = Tally(tally.plan)
+    other.add([0.0], counts=[2**63 - 1])
+    tally.merge(other)
+    assert tally.counters[0] == 2**63 - 3
+
+
+def test_merge_adds_and_remembers_the_lineage() -> None:
+    one, two = Tally(small_plan()), Tally(small_plan())
+    one.add([0.1])
+    two.add([0.1, 0.9])
+    one.merge(two)
+    assert one.counters.tolist() == [2, 0, 0, 1]
+    assert one.lineage > two.lineage
+
+
+def test_a_merged_tally_shares_no_memory_with_its_parts() -> None:
+    one, two = Tally(small_plan()), Tally(small_plan())
+    one.merge(two)
+    two.add([0.5])
+    assert not any(cells_of(one))
+
+
+@pytest.mark.parametrize(
+    "plan",
+    [
+        small_plan(hash_seed=8),
+        small_plan(epsilon=2),
+        small_plan(hot_cells=3),
+        small_plan(expand="all"),
+        small_plan(neighbours="replace-one"),
+        Plan.paper(Interval(0, 2), epsilon=1, records=100, hot_cells=2, exact_depth=2, depth=4, hash_seed=7),
+    ],
+)
+def test_another_plan_is_refused(plan: Plan) -> None:
+    tally, other = Tally(small_plan()), Tally(plan)
+    other.add([0.5])
+    with pytest.raises(StateError, match="same plan"):
+        tally.merge(other)
+    assert not any(cells_of(tally))
+
+
+def test_a_tally_is_added_once() -> None:
+    tally, part, whole = (Tally(small_plan()) for _ in range(3))
+    part.add([0.5])
+    whole.merge(part)
+    tally.merge(part)
+    before = cells_of(tally)
+    for again in (tally, part, whole, copy.deepcopy(part), pickle.loads(pickle.dumps(part))):
+        with pytest.raises(StateError, match="twice"):
+            tally.merge(again)
+    assert cells_of(tally) == before
+
+
+def test_a_tally_travels_between_processes() -> None:
+    tally = Tally(small_plan())
+    tally.add([0.1, 0.2, 0.9])
+    there = pickle.loads(pickle.dumps(tally))
+    there.add([0.5])
+    tally.add([0.5])
+    assert there.plan == tally.plan
+    assert there.lineage == tally.lineage
+    assert cells_of(there) == cells_of(tally)
+
+
+@pytest.mark.parametrize("domain", [Integers(0, 4), Box([(0, 1), (0, 1)])])
+def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
+    tally = Tally(Plan.paper(domain, epsilon=1, records=100, hot_cells=2, exact_depth=2))
+    tally.add([])
+    assert not any(cells_of(tally))
