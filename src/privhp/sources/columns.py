@@ -1,5 +1,6 @@
 """Which columns of a file make a record."""
 
+import re
 from collections.abc import Sequence
 
 from privhp.domains import Box, Domain
@@ -26,6 +27,6 @@ def column_numbers(columns: Sequence[str] | None, size: int) -> list[int]:
     if columns is None:
         return list(range(size))
     for column in columns:
-        if not (column.isascii() and column.isdigit() and 1 <= int(column) <= 2**20):
+        if not re.fullmatch("[1-9][0-9]{0,6}", column):
             raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
     return [int(column) - 1 for column in columns]

@@ -17,14 +17,14 @@ Convert: TypeAlias = Callable[[bytes], float]
 
 
 def split(line: bytes) -> list[bytes]:
-    """The fields of a line. An open quote ends with the line."""
+    """The fields of a line. A quote that is not closed within it makes no sense."""
     if len(line) > MAX_LINE:
         raise ValueError
     if b'"' not in line:
         return line.split(b",")
     try:
         # Latin-1 maps bytes to characters one to one, so nothing is lost and no byte is refused.
-        (fields,) = csv.reader([line.decode("latin-1")])
+        (fields,) = csv.reader([line.decode("latin-1")], strict=True)
     except csv.Error:
         raise ValueError from None
     return [field.encode("latin-1") for field in fields]

@@ -1,0 +1,382 @@
+"""Files and pipes: what becomes of a line depends on that line alone."""
+
+import gzip
+import io
+import tracemalloc
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
+from privhp.sources import lines, open_source, text
+from privhp.sources.lines import MAX_LINE, lines_by_block
+from privhp.sources.text import TextSource
+
+UNIT = Interval(0, 1)
+DECADE = Interval(0, 10)
+SQUARE = Box([(0, 10), (0, 10)])
+BIG = Integers(0, 2**61 - 1)
+
+BAD_LINES = [
+    b"",
+    b",",
+    b"text",
+    b"1.2.3",
+    b"--1",
+    b"1;2",
+    b"\xff\xfe",
+    b"3\x00",
+    b"\x00",
+    b"3\xc2\xa0",
+    b'"',
+    b'"3',
+    b'3"',
+    b'""3"',
+    b'"3"4,',
+    b'"3",\r"4"',
+    b"0x10",
+    b"9" * (MAX_LINE + 1),
+    b'"' + b"9" * 200_000 + b'"',
+]
+
+
+def read(path: Path, domain: Domain, columns: list[str] | None = None, *, header: bool = True) -> np.ndarray:
+    with open_source(path, domain=domain, columns=columns, header=header) as source:
+        return np.concatenate([np.asarray(batch) for batch in source.batches()])
+
+
+def write(folder: Path, content: bytes, name: str = "data.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content)
+    return path
+
+
+def parse(records: list[bytes], domain: Domain = DECADE) -> list[float | list[float]]:
+    """What lines without a header are read as."""
+    file = io.BytesIO(b"".join(line + b"\n" for line in records))
+    source = TextSource(file, raw=file, domain=domain, columns=None, header=False)
+    return [record for batch in source.batches() for record in np.asarray(batch, dtype=object).tolist()]
+
+
+def same(one: list[float | list[float]], other: list[float | list[float]]) -> bool:
+    """Equality that takes NaN for equal to itself."""
+    return repr(one) == repr(other)
+
+
+def test_one_column_gives_arrays_of_shape_n(tmp_path):
+    path = write(tmp_path, b"a,b\n1,2\n3,4.5\n")
+    assert read(path, DECADE, ["b"]).tolist() == [2.0, 4.5]
+
+
+def test_several_columns_give_rows_in_the_order_asked_for(tmp_path):
+    path = write(tmp_path, b"a,b,c\n1,2,3\n4,5,6\n")
+    assert read(path, SQUARE, ["c", "a"]).tolist() == [[3.0, 1.0], [6.0, 4.0]]
+
+
+def test_without_columns_the_header_must_fit_the_domain(tmp_path):
+    path = write(tmp_path, b"a,b\n1,2\n")
+    assert read(path, SQUARE).tolist() == [[1.0, 2.0]]
+    with pytest.raises(FileError, match="which columns"):
+        read(path, DECADE)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"a,b\r\n1,2\r\n",
+        b"a,b\n1,2",
+        b"\xef\xbb\xbfb,a\n2,1\n",
+        b'\xef\xbb\xbf"b", a \n2,1\n',
+        b'x\xff,"b"\n"1,1",2\n',
+        b'"say ""hi""",b\n"a ""b""",2\n',
+    ],
+)
+def test_headers_and_lines_as_other_programs_write_them(tmp_path, content):
+    assert read(write(tmp_path, content), DECADE, ["b"]).tolist() == [2.0]
+
+
+def test_a_header_longer_than_a_block_is_read(tmp_path):
+    names = ",".join(f"column{index}" for index in range(40_000))
+    path = write(tmp_path, names.encode() + b"\n" + b"," * 39_999 + b"7\n")
+    assert read(path, DECADE, ["column39999"]).tolist() == [7.0]
+
+
+def test_without_header_columns_are_numbers_from_one(tmp_path):
+    path = write(tmp_path, b"1,2\n3,4\n")
+    assert read(path, DECADE, ["2"], header=False).tolist() == [2.0, 4.0]
+    assert read(path, DECADE, header=False).tolist() == [1.0, 3.0]
+
+
+@pytest.mark.parametrize("column", ["0", "-1", "a", "1.5", "", "²", "9" * 5000])
+def test_column_numbers_must_be_numbers(tmp_path, column):
+    with pytest.raises(RecordsError, match="column numbers from 1"):
+        read(write(tmp_path, b"1,2\n"), DECADE, [column], header=False)
+
+
+def test_the_number_of_columns_must_fit_before_the_file_is_opened():
+    with pytest.raises(RecordsError, match="expected 2 columns"):
+        read(Path("there-is-no-such-file.csv"), SQUARE, ["a"])
+
+
+@pytest.mark.parametrize(("header", "problem"), [(b"12345,b", "no such name"), (b"a,a", "twice"), (b'"a', "no such")])
+def test_a_header_that_does_not_fit_is_refused_and_not_quoted(tmp_path, header, problem):
+    with pytest.raises(FileError, match=problem) as caught:
+        read(write(tmp_path, header + b"\n1,2\n"), DECADE, ["a" if b"12345" not in header else "c"])
+    assert "12345" not in str(caught.value)
+
+
+def test_an_empty_file_has_no_header_but_may_have_no_records(tmp_path):
+    path = write(tmp_path, b"")
+    with pytest.raises(FileError, match="empty file"):
+        read(path, DECADE, ["a"])
+    assert read(path, DECADE, header=False).size == 0
+    assert read(path, BIG, header=False).size == 0
+    assert read(path, SQUARE, header=False).shape == (0, 2)
+
+
+@pytest.mark.parametrize("bad", BAD_LINES, ids=lambda line: repr(line[:12]))
+def test_a_bad_line_is_lost_alone(bad):
+    assert same(parse([b"1", bad, b"2"]), [1.0, np.nan, 2.0])
+
+
+@pytest.mark.parametrize("bad", [b"1", b"1,", b",1", b"1,x", b'"1,1', b"1\x00,1", b'1,"1"2"'])
+def test_a_row_with_one_bad_number_is_lost_whole_and_alone(bad):
+    assert same(parse([b"1,2", bad, b"3,4"], SQUARE), [[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
+
+
+def test_columns_that_are_not_asked_for_may_hold_anything(tmp_path):
+    path = write(tmp_path, b'a,b\n1,\xff\xfe\n2,\x00\n3,"x, y"\n4\n')
+    assert read(path, DECADE, ["a"]).tolist() == [1.0, 2.0, 3.0, 4.0]
+
+
+@pytest.mark.parametrize("length", [MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 2 * MAX_LINE])
+@pytest.mark.parametrize("before", [0, 1, 2**18 - 2])
+def test_the_cap_on_lines_does_not_depend_on_where_a_line_stands(length, before):
+    line = b"1," + b"x" * (length - 2)
+    expected = 1.0 if length <= MAX_LINE else np.nan
+    assert same(parse([b" " * before, line, b"2"])[1:], [expected, 2.0])
+
+
+def test_an_endless_line_needs_bounded_memory():
+    class Endless(io.RawIOBase):
+        left = 64 * 2**20
+
+        def read(self, size: int = -1) -> bytes:
+            self.left -= size
+            return b"1" * size if self.left >= 0 else b""
+
+    tracemalloc.start()
+    try:
+        held = [len(line) for block in lines_by_block(Endless()) for line in block]
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held == [MAX_LINE + 1]
+    assert peak < 8 * 2**20
+
+
+@given(st.binary(max_size=60), st.lists(st.integers(1, 9), min_size=1))
+def test_lines_end_at_newline_bytes_however_the_bytes_arrive(content, sizes):
+    class Trickle(io.BytesIO):
+        turn = 0
+
+        def read(self, size: int | None = -1) -> bytes:
+            self.turn += 1
+            return super().read(sizes[self.turn % len(sizes)])
+
+    expected = content.split(b"\n")
+    if not expected[-1]:
+        expected.pop()
+    assert [line for block in lines_by_block(Trickle(content)) for line in block] == expected
+
+
+any_line = st.lists(
+    st.sampled_from(
+        [b'"', b",", b"\r", b"\x00", b"\xff", b"1", b"7.5", b"-2", b"nan", b"inf", b"1e999", b" ", b"x", b"_"]
+    )
+    | st.binary(min_size=1, max_size=3),
+    max_size=8,
+).map(lambda parts: b"".join(parts).replace(b"\n", b""))
+
+DOMAINS = [DECADE, SQUARE, Integers(-3, 12, outside="clamp"), IPv4(), Box([(0, 9), (0, 9)], outside="clamp")]
+
+# A privacy promise with a number: this many cases in the suite, more when asked for.
+PROMISED = max(500, settings().max_examples)
+
+
+@settings(max_examples=PROMISED)
+@given(st.lists(any_line, max_size=8), st.sampled_from(DOMAINS))
+def test_a_line_means_the_same_alone_as_in_company(records, domain):
+    alone = [record for line in records for record in parse([line], domain)]
+    with mock.patch.object(lines, "_BLOCK", 7), mock.patch.object(text, "BATCH", 3):
+        assert same(parse(records, domain), alone)
+
+
+def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
+    """All counters, without noise, after a file was read."""
+    tally = Tally(plan)
+    file = io.BytesIO(content)
+    source = TextSource(file, raw=file, domain=plan.domain, columns=None, header=header)
+    for batch in source.batches():
+        tally.add(batch)
+    return np.concatenate([tally.counters, *[table.ravel() for table in tally.tables.values()]])
+
+
+@settings(max_examples=PROMISED)
+@given(
+    st.lists(any_line, min_size=1, max_size=8),
+    st.data(),
+    any_line | st.none(),
+    st.sampled_from(DOMAINS),
+    st.booleans(),
+)
+def test_one_line_moves_the_state_by_at_most_one_record(records, data, replacement, domain, header):
+    """From bytes to state: a line that goes moves each level by one record at most, one that changes by two."""
+    plan = Plan.paper(domain, epsilon=1, records=64, hot_cells=2, exact_depth=1, depth=4, sketch_rows=2)
+    place = data.draw(st.integers(0, len(records) - 1))
+    others = records[:place] + ([] if replacement is None else [replacement]) + records[place + 1 :]
+    names = [b"a,b" if isinstance(domain, Box) else b"a"] if header else []
+    before, after = (
+        state(b"\n".join([*names, *chosen]) + b"\n" * bool(names or chosen), plan, header=header)
+        for chosen in (records, others)
+    )
+    one_record = 1 + plan.sketch_rows * len(plan.sketched_levels)
+    assert np.abs(before - after).sum() <= (one_record if replacement is None else 2 * one_record)
+
+
+def test_whole_numbers_are_read_exactly(tmp_path):
+    values = [2**60 + 1, 2**60 + 2, 2**53 + 1, 0]
+    path = write(tmp_path, b"n\n" + b"".join(b"%d\n" % value for value in values))
+    assert read(path, BIG).tolist() == values
+    with open_source(path, domain=BIG) as source:
+        codes = np.concatenate([BIG.encode(batch, level=BIG.depth) for batch in source.batches()])
+    assert codes.tolist() == values
+
+
+def test_whole_numbers_may_be_written_as_floats_and_fractions_are_left_to_the_domain():
+    assert parse([b"3.0", b"1e2", b"2.5", b"9" * 5000], BIG) == [3.0, 100.0, 2.5, float("inf")]
+
+
+def test_addresses_are_read_in_both_forms():
+    assert parse([b"10.0.0.1", b" 167772161 ", b'"10.0.0.1"\r'], IPv4()) == [10 * 2**24 + 1] * 3
+    assert same(parse([b"10.0.0", b"10.0.0.256", b"\xff", b"1.5"], IPv4()), [np.nan] * 4)
+
+
+def test_batches_are_bounded_and_complete(tmp_path):
+    path = write(tmp_path, b"a\n" + b"".join(b"%d\n" % value for value in range(200_000)))
+    with open_source(path, domain=Interval(0, 1e6)) as source:
+        batches = list(source.batches())
+    assert max(map(len, batches)) <= 2**16 + 2**18
+    assert np.concatenate(batches).tolist() == list(range(200_000))
+
+
+def test_the_share_read_goes_from_the_start_to_the_end(tmp_path):
+    plain = write(tmp_path, b"a\n" + b"1\n" * 500_000)
+    packed = write(tmp_path, gzip.compress(plain.read_bytes()), "data.csv.gz")
+    array = tmp_path / "data.npy"
+    np.save(array, np.zeros(200_000))
+    for path in (plain, packed, array):
+        with open_source(path, domain=UNIT) as source:
+            shares = [source.share_read() for _ in source.batches()]
+            assert shares == sorted(shares)
+            assert all(0 <= share <= 1 for share in shares)
+            assert source.share_read() == 1.0
+
+
+def test_gzip_is_read_by_its_name(tmp_path):
+    path = write(tmp_path, gzip.compress(b"a\n1\n2\n"), "data.csv.gz")
+    assert read(path, DECADE).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"a\n1\n", lambda data: data[:12] + b"!" * 40])
+def test_a_damaged_gzip_file_is_refused(tmp_path, damage):
+    path = write(tmp_path, damage(gzip.compress(b"a\n" + bytes(range(48, 58)) * 500)), "data.csv.gz")
+    with pytest.raises(FileError, match="whole gzip file"):
+        read(path, DECADE)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(5, dtype=np.int8),
+        np.arange(5, dtype=">f4"),
+        np.arange(5.0).reshape(-1, 1),
+        np.array([True, False]),
+        np.arange(5, dtype=np.longdouble),
+        np.zeros(0),
+    ],
+    ids=str,
+)
+def test_arrays_of_numbers_are_read(tmp_path, array):
+    path = tmp_path / "data.npy"
+    np.save(path, array)
+    with open_source(path, domain=DECADE) as source:
+        read_back = [DECADE.encode(batch, level=8) for batch in source.batches()]
+    assert np.array_equal(np.concatenate([*read_back, []]), DECADE.encode(array, level=8))
+
+
+def test_columns_of_an_array_are_numbers_from_one(tmp_path):
+    path = tmp_path / "data.npy"
+    for order in "CF":
+        np.save(path, np.array([[1, 2, 3], [4, 5, 6]], order=order))
+        assert read(path, DECADE, ["3"]).tolist() == [3, 6]
+        assert read(path, SQUARE, ["3", "1"]).tolist() == [[3, 1], [6, 4]]
+
+
+def test_whole_numbers_in_arrays_stay_exact(tmp_path):
+    path = tmp_path / "data.npy"
+    np.save(path, np.array([2**60 + 1]))
+    assert BIG.encode(read(path, BIG), level=BIG.depth).tolist() == [2**60 + 1]
+
+
+def not_numbers() -> dict[str, bytes]:
+    """Contents of .npy files that must be refused."""
+
+    def saved(array: np.ndarray, **options: bool) -> bytes:
+        file = io.BytesIO()
+        np.save(file, array, **options)
+        return file.getvalue()
+
+    archive = io.BytesIO()
+    np.savez(archive, a=np.zeros(3))
+    return {
+        "pickled": saved(np.array([1, None], dtype=object), allow_pickle=True),
+        "text": saved(np.array(["1", "2"])),
+        "complex": saved(np.zeros(3, dtype=complex)),
+        "dates": saved(np.zeros(3, dtype="M8[s]")),
+        "structured": saved(np.zeros(3, dtype=[("a", "f8")])),
+        "no dimension": saved(np.array(1.0)),
+        "three dimensions": saved(np.zeros((7919, 2, 2))),
+        "too wide": saved(np.zeros((7919, 2))),
+        "on its side": saved(np.zeros((2, 7919))),
+        "archive": archive.getvalue(),
+        "cut short": saved(np.zeros(7919))[:-1],
+        "header cut short": saved(np.zeros(7919))[:20],
+        "nonsense header": saved(np.zeros(7919)).replace(b"descr", b"d(((r"),
+        "CSV": b"a\n1\n",
+        "empty": b"",
+    }
+
+
+@pytest.mark.parametrize(("content"), not_numbers().values(), ids=not_numbers().keys())
+def test_what_is_not_an_array_of_numbers_is_refused_without_a_count(tmp_path, content):
+    with pytest.raises(FileError, match="expected") as caught:
+        read(write(tmp_path, content, "data.npy"), DECADE)
+    assert "7919" not in str(caught.value)
+
+
+def test_a_column_that_an_array_does_not_have_is_refused(tmp_path):
+    path = tmp_path / "data.npy"
+    np.save(path, np.zeros((3, 2)))
+    with pytest.raises(FileError, match="at least 3 columns"):
+        read(path, DECADE, ["3"])
+
+
+def test_a_file_that_does_not_exist_is_an_os_error(tmp_path):
+    for name in ("no.csv", "no.npy", "no.csv.gz"):
+        with pytest.raises(FileNotFoundError):
+            read(tmp_path / name, DECADE)
