@@ -7,6 +7,7 @@ This room knows nothing of records, counts or noise.
 """
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,6 +61,18 @@ class BitMap:
                 if bit in targets:
                     table |= ((index >> np.uint64(position)) & np.uint64(1)) << np.uint64(targets[bit])
             self._tables.append((np.uint64(shift), table))
+
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def spreading(mask: int) -> "BitMap":
+        """Moves the low bits of a value to the set bits of a mask, lowest first."""
+        return BitMap(dict(enumerate(bit for bit in range(mask.bit_length()) if mask >> bit & 1)))
+
+    @staticmethod
+    @lru_cache(maxsize=1024)
+    def gathering(mask: int) -> "BitMap":
+        """Moves the bits at the set bits of a mask to the low bits: the inverse of spreading."""
+        return BitMap({bit: own for own, bit in enumerate(bit for bit in range(mask.bit_length()) if mask >> bit & 1)})
 
     def __call__(self, values: Codes) -> Codes:
         """The values with their bits rearranged."""

@@ -37,7 +37,7 @@ Expand = Literal["top", "all"]
 
 CELL_BYTES = 8
 MAX_CELLS = 2**31
-MAX_WIDTH = 2**31
+MAX_WIDTH = 2**24
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
 
@@ -103,7 +103,8 @@ class Plan:
 
     def _check_sketches(self) -> None:
         if not self.sketched_levels:
-            if (self.sketch_rows, self.sketch_width, self.hot_cells, self.hash_group) != (0, 0, 0, 0):
+            sizes = (self.sketch_rows, self.sketch_width, self.hot_cells, self.hash_group)
+            if any(type(size) is not int or size != 0 for size in sizes):
                 raise PlanError(
                     "expected no sketch sizes and no hot cells, since no level below exact_depth is measured"
                 )
@@ -111,7 +112,7 @@ class Plan:
             _check_whole(self.sketch_rows, "sketch_rows", 1, 1000)
             _check_whole(self.sketch_width, "sketch_width", 1, MAX_WIDTH)
             _check_whole(self.hot_cells, "hot_cells", 1, 2**40)
-            _check_whole(self.hash_group, "hash_group", 0, 31)
+            _check_whole(self.hash_group, "hash_group", 0, 8)
             if self.sketch_width % 2**self.hash_group:
                 raise PlanError(
                     f"expected a sketch_width that is a multiple of 2**hash_group, got {self.sketch_width} "

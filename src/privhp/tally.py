@@ -6,17 +6,20 @@ saved, and ends in a summary. It knows nothing of noise.
 """
 
 import secrets
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, ancestors
+from privhp.cells import Counts
 from privhp.domains.batches import as_counts
 from privhp.errors import StateError
-from privhp.kernels import plain
+from privhp.kernels import Group, add
 from privhp.plan import Plan
 
-_BLOCK = 1 << 16  # records counted at once: bounds what an update needs beyond its batch
+_BLOCK = 1 << 16  # records counted at once
 
 
 class Tally:
@@ -35,38 +38,73 @@ class Tally:
         self.tables: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
-        self._coefficients = {level: plan.hash_coefficients(level) for level in plan.sketched_levels}
 
-    def add(self, records: Any, *, counts: Any = None) -> None:
+    def add(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
         """Count a batch of records; with `counts`, the i-th record that many times.
 
         A record without a cell is left out in silence. A batch that is refused
-        changes nothing.
+        changes nothing. More than one thread needs a tally more for each, and
+        gives the same counts.
         """
+        if threads > 1 and isinstance(records, np.ndarray) and records.ndim:
+            self._add_in_threads(records, counts, threads)
+            return
+        groups = self._groups()
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
-            codes = self.plan.domain.encode(records, level=self.plan.depth)
-        weights = None if counts is None else as_counts(counts, records=codes.size)
-        for start in range(0, codes.size, _BLOCK):
-            block = slice(start, start + _BLOCK)
-            inside = codes[block] < np.uint64(2**self.plan.depth)  # OUTSIDE is not, nor a slip of a user's domain
-            self._count(codes[block][inside], None if weights is None else weights[block][inside])
+            for block, block_counts in _blocks(records, counts):
+                codes = self.plan.domain.encode(block, level=self.plan.depth)
+                weights = None if block_counts is None else as_counts(block_counts, records=codes.size)
+                add(
+                    codes,
+                    weights,
+                    depth=self.plan.depth,
+                    exact_depth=self.plan.exact_depth,
+                    counters=self.counters,
+                    groups=groups,
+                )
 
-    def _count(self, codes: Codes, weights: Counts | None) -> None:
-        def cells(level: int) -> Codes:
-            return ancestors(codes, levels=self.plan.depth - level)
+    def _groups(self) -> list[Group]:
+        """The sketches, those together whose cells are hashed at the same level."""
+        groups: dict[int, Group] = {}
+        for level, base in self.plan.hash_levels.items():
+            group = groups.setdefault(base, Group(base, self.plan.hash_coefficients(level), []))
+            group.tables.append((level, self.tables[level]))
+        return list(groups.values())
 
-        plain.count(self.counters, cells(self.plan.exact_depth).view(np.int64), weights)
+    def _add_in_threads(self, records: NDArray[Any], counts: Any, threads: int) -> None:
+        ends = [len(records) * part // threads for part in range(threads + 1)]
+        weights = None if counts is None else as_counts(counts, records=len(records))
+
+        def count(part: int) -> Tally:
+            own, share = Tally(self.plan), slice(ends[part], ends[part + 1])
+            own.add(records[share], counts=None if weights is None else weights[share])
+            return own
+
+        with ThreadPoolExecutor(threads) as pool:
+            for own in list(pool.map(count, range(threads))):
+                self._plus(own)
+
+    def _plus(self, other: "Tally") -> None:
+        self.counters += other.counters
         for level, table in self.tables.items():
-            apart = level - self.plan.hash_levels[level]
-            plain.sketch(table, self._coefficients[level], cells(level), weights, apart=apart)
+            table += other.tables[level]
 
     def merge(self, other: "Tally") -> None:
         """Add what another tally of the same plan has counted; each tally can be added once."""
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
-        self.counters += other.counters
-        for level, table in self.tables.items():
-            table += other.tables[level]
+        self._plus(other)
         self.lineage |= other.lineage
+
+
+def _blocks(records: Any, counts: Any) -> Iterator[tuple[Any, Any]]:
+    """An array in parts that bound what counting needs beyond the batch; anything else in one."""
+    if not isinstance(records, np.ndarray) or records.ndim == 0:
+        yield records, counts
+        return
+    weights = None if counts is None else as_counts(counts, records=len(records))
+    for start in range(0, max(len(records), 1), _BLOCK):
+        block = slice(start, start + _BLOCK)
+        yield records[block], None if weights is None else weights[block]
 
 
 def check_mergeable(plan: Plan, other: Plan, lineage: frozenset[bytes], others: frozenset[bytes]) -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Floats, descendants
 from privhp.inference import share_out
-from privhp.kernels import plain
+from privhp.kernels import estimate
 from privhp.release import Release
 
 
@@ -68,8 +68,8 @@ def _estimates(release: Release, level: int, cells: Codes) -> Floats:
     counters = release.counts[level]
     if level <= release.plan.exact_depth:
         return counters[cells.view(np.int64)].astype(np.float64)
-    coefficients, apart = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
-    return plain.estimate(counters, coefficients, cells, apart=apart).astype(np.float64)
+    words, apart = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
+    return estimate(counters, words, cells, apart=apart).astype(np.float64)
 
 
 def _in_order(grown: list[tuple[Codes, int, Floats]], depth: int) -> Leaves:

@@ -1,4 +1,63 @@
-"""The few loops that see every record or every candidate cell, on integer arrays only.
+"""The few loops that see every record or every candidate cell.
 
-`plain` is written in NumPy and is complete by itself.
+`plain` is written in NumPy and complete by itself. `native` is the same
+compiled; where it could not be built, everything works without it. The
+results are equal bit for bit.
 """
+
+import numpy as np
+
+from privhp.cells import Codes, Counts, Floats
+from privhp.kernels import plain
+from privhp.kernels.plain import Grid, Group
+
+try:
+    from privhp.kernels import native
+except ImportError:  # no compiler was found when privhp was installed
+    native = None  # type: ignore[assignment]  # the stub says it is there
+
+__all__ = ["Grid", "Group", "add", "encode_grid", "encode_integers", "estimate", "in_use"]
+
+
+def in_use() -> str:
+    """Which kernels run: "native" or "plain"."""
+    return "plain" if native is None else "native"
+
+
+def encode_grid(points: Floats, grid: Grid) -> Codes:
+    """The code of each point of shape (n, d), OUTSIDE for those out of bounds or with a NaN."""
+    if native is None:
+        return plain.encode_grid(points, grid)
+    codes = np.empty(len(points), dtype=np.uint64)
+    native.encode_grid(np.ascontiguousarray(points), *grid, codes)
+    return codes
+
+
+def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: bool) -> Codes:
+    """The code of each whole number: its distance from the lowest, less the last bits."""
+    if native is None:
+        return plain.encode_integers(numbers, low=low, high=high, shift=shift, clamp=clamp)
+    codes = np.empty(numbers.size, dtype=np.uint64)
+    native.encode_integers(np.ascontiguousarray(numbers), low, high, shift, clamp, codes)
+    return codes
+
+
+def add(
+    codes: Codes, weights: Counts | None, *, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
+) -> None:
+    """Count codes of level `depth` in the counters of the exact depth and in every sketch, in place."""
+    if native is None:
+        plain.add(codes, weights, depth=depth, exact_depth=exact_depth, counters=counters, groups=groups)
+    elif weights is None:
+        native.add(codes, depth, exact_depth, counters, groups)
+    else:
+        native.add_weighted(codes, weights, depth, exact_depth, counters, groups)
+
+
+def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
+    """Count-Min estimate of each cell of one level, `apart` below the hashed level: the least of its buckets."""
+    if native is None:
+        return plain.estimate(table, words, cells, apart=apart)
+    least = np.empty(cells.shape, dtype=np.int64)
+    native.estimate(table, words, np.ascontiguousarray(cells.ravel()), apart, least.reshape(-1))
+    return least

@@ -1,0 +1,25 @@
+"""Types of the compiled kernels; see plain.py for what they do."""
+
+from typing import Any
+
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Counts, Floats
+from privhp.kernels.plain import Group
+
+def encode_grid(
+    points: Floats,
+    low: Floats,
+    high: Floats,
+    rate: Floats,
+    bits: Counts,
+    masks: Codes,
+    clamp: bool,
+    codes: Codes,
+) -> None: ...
+def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
+def add(codes: Codes, depth: int, exact_depth: int, counters: Counts, groups: list[Group]) -> None: ...
+def add_weighted(
+    codes: Codes, weights: Counts, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
+) -> None: ...
+def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
