@@ -1,13 +1,14 @@
 """Batches of numbers, read one value at a time.
 
-Takes whatever a caller calls a batch and gives plain arrays. An array has a
-type of its own, which is a fact about the batch; its values are converted
-together. In any other sequence NumPy would let one value decide the type of
-all the others, so there each value is converted by itself: what cannot be
-read is lost alone and in silence. The type and shape of an array may be
-refused, the value of a record never.
+Takes whatever a caller calls a batch and gives plain arrays. An array of
+numbers has a type and a shape of its own, which are facts about the batch; its
+values are converted together. In any other sequence, arrays of objects
+included, one value could decide the type or shape of all, so there each value
+is converted by itself: what cannot be read is lost alone and in silence. The
+type and shape of an array may be refused, the value of a record never.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -25,7 +26,7 @@ def as_floats(records: Any) -> Floats:
     batch = _as_batch(records, columns=1)
     if isinstance(batch, np.ndarray):
         return _float64(batch)
-    return np.fromiter((_read(value, _number, np.nan) for value in batch), dtype=np.float64)
+    return np.fromiter((_read(value, _single, np.nan) for value in batch), dtype=np.float64)
 
 
 def as_rows(records: Any, *, columns: int) -> Floats:
@@ -64,7 +65,7 @@ def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
 
 def floor_int64(array: NDArray[Any]) -> Counts:
     """Each number of an array rounded down; those beyond int64 become its ends, NaN the lower one."""
-    if array.dtype.kind != "f":
+    if array.dtype.kind in "biu":
         return _int64(array)
     numbers = _float64(array)
     small = np.abs(numbers) < 2.0**63
@@ -82,29 +83,37 @@ def as_counts(counts: Any, *, records: int) -> Counts:
 
 def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
     """An array of numbers of the right shape, or a sequence to be read value by value."""
-    if isinstance(records, np.ma.MaskedArray):
-        records = np.ma.filled(records.astype(object), None)
-    elif not isinstance(records, np.ndarray):
+    if not isinstance(records, np.ndarray):
         if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
             raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
         if not hasattr(records, "__array__"):
             return list(records)
         records = np.asarray(records)
+    if records.dtype.kind == "O" and records.ndim > 0:
+        return _values(records)  # whatever its shape: one row of another length would have changed it
+    if records.dtype.kind not in "biufUST":
+        raise RecordsError(f"expected numbers, got an array of {records.dtype}; convert it first")
     if records.shape == (0,):
         return []
-    if columns == 1 and records.ndim == 2 and records.shape[1] == 1:
-        records = records[:, 0]
-    if records.shape[1:] != (() if columns == 1 else (columns,)) or records.ndim == 0:
+    _check_shape(records.shape, columns)
+    if records.dtype.kind in "UST" or isinstance(records, np.ma.MaskedArray):
+        return _values(records)
+    array: NDArray[Any] = np.asarray(records)
+    return array.reshape(-1) if columns == 1 else array
+
+
+def _values(array: NDArray[Any]) -> list[Any]:
+    """The values of an array by themselves, None for one that is masked."""
+    values: list[Any] = array.tolist()
+    return values
+
+
+def _check_shape(shape: tuple[int, ...], columns: int) -> None:
+    """Refuse another shape, without telling any of its lengths: one may be the number of records."""
+    if shape[1:] != (columns,) and not (columns == 1 and len(shape) == 1):
         expected = "(n,)" if columns == 1 else f"(n, {columns})"
-        came = "(" + ", ".join(["n", *map(str, records.shape[1:])]) + ")" if records.ndim else "()"
-        raise RecordsError(f"expected records of shape {expected}, got {came}")
-    if records.dtype.kind in "OUS":
-        values: list[Any] = records.tolist()
-        return values
-    if records.dtype.kind not in "biuf":
-        raise RecordsError(f"expected numbers, got an array of {records.dtype}; convert it first")
-    array: NDArray[Any] = records
-    return array
+        came = "other columns" if len(shape) == 2 else f"{len(shape)} dimensions"
+        raise RecordsError(f"expected records of shape {expected}, got an array of {came}; give each record a row")
 
 
 def _float64(array: NDArray[Any]) -> Floats:
@@ -125,19 +134,40 @@ def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
         return fallback
 
 
+_NO_NUMBERS = (np.ndarray, np.complexfloating, np.datetime64, np.timedelta64)
+"""What NumPy would make a number of, for some of them with a warning."""
+
+_NO_INTEGERS = (*_NO_NUMBERS, np.inexact, np.bool_)
+
+
 def _number(value: Any) -> float:
-    if isinstance(value, np.ndarray | np.complexfloating):
-        raise TypeError  # NumPy would read some of these, with a warning
-    return float(value)
+    if isinstance(value, _NO_NUMBERS):
+        raise TypeError
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _single(value: Any) -> float:
+    return _number(_only(value))
+
+
+def _only(value: Any) -> Any:
+    """The number in a row of one; anything else as it is."""
+    if isinstance(value, list | tuple | np.ndarray):
+        (value,) = value
+    return value
 
 
 def _whole(value: Any) -> int:
+    value = _only(value)
     if isinstance(value, str | bytes):
         try:
             value = int(value)
         except ValueError:
             value = float(value)
-    elif isinstance(value, np.ndarray | np.inexact | np.bool_):
+    elif isinstance(value, _NO_INTEGERS):
         value = _number(value)
     if value >= 2**63:
         return INT64_MAX

@@ -1,0 +1,321 @@
+"""How batches are read: each value by itself, the type and shape of an array once."""
+
+import datetime as dt
+import math
+from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privhp.domains.batches import INT64_MAX, as_counts, as_floats, as_integers, as_rows
+from privhp.errors import RecordsError
+
+
+class Refuses:
+    """A value that raises whatever is asked of it."""
+
+    def __float__(self) -> float:
+        raise RuntimeError("secret")
+
+    def __int__(self) -> int:
+        raise RuntimeError("secret")
+
+    __ge__ = __eq__ = __hash__ = __float__
+
+
+class Batch:
+    """An array-like of another library, which converts itself for NumPy."""
+
+    def __init__(self, values: list[Any], converted: Any) -> None:
+        self.values, self.converted = values, converted
+
+    def __iter__(self) -> Any:
+        return iter(self.values)
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> Any:
+        return np.asarray(self.converted, dtype=dtype)
+
+
+NOT_NUMBERS: list[Any] = [
+    None,
+    "",
+    "text",
+    "0x10",
+    b"\xff",
+    1j,
+    np.complex128(3),
+    np.complex64(3),
+    [],
+    [1.0, 2.0],
+    {},
+    {1.0},
+    Refuses(),
+    object(),
+    np.ma.masked,
+    np.array([1.0, 2.0]),
+    np.array(3.0),
+    np.array([[3.0]]),
+    [[3.0]],
+    np.datetime64("2020-01-01", "ns"),
+    np.timedelta64(5, "ns"),
+    dt.date(2020, 1, 1),
+    float,
+]
+
+
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+def test_what_is_no_number_is_lost_alone(value: Any) -> None:
+    assert np.isnan(as_floats([1.0, value, 2.0])).tolist() == [False, True, False]
+    assert as_integers([1, value, 2])[1].tolist() == [True, False, True]
+    points = as_rows([(1, 2), (value, 0), (0, value), (3, 4)], columns=2)
+    assert np.isnan(points).tolist() == [[False] * 2, [True] * 2, [True] * 2, [False] * 2]
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (3, 3.0),
+        (True, 1.0),
+        (np.bool_(True), 1.0),
+        ("2.5", 2.5),
+        (" 1e3\n", 1000.0),
+        (b"7", 7.0),
+        (np.str_("7"), 7.0),
+        (np.float16(0.5), 0.5),
+        (np.longdouble("0.5"), 0.5),
+        (np.longdouble("1e4000"), math.inf),
+        (np.uint64(2**64 - 1), 2.0**64),
+        (2**70, 2.0**70),
+        (10**400, math.inf),
+        (-(10**400), -math.inf),
+        (Fraction(10**400), math.inf),
+        (Decimal("0.25"), 0.25),
+        (Decimal("-Infinity"), -math.inf),
+        ("9" * 5000, math.inf),
+        ([4.0], 4.0),
+        ((4.0,), 4.0),
+        (np.array([4.0]), 4.0),
+    ],
+    ids=str,
+)
+def test_what_is_a_number_is_read_as_the_nearest_float(value: Any, number: float) -> None:
+    assert as_floats([None, value]).tolist()[1] == number
+    assert as_rows([value], columns=1).tolist() == [[number]]
+
+
+@pytest.mark.parametrize(
+    ("value", "number"),
+    [
+        (3, 3),
+        (3.0, 3),
+        (-0.0, 0),
+        (True, 1),
+        (np.bool_(True), 1),
+        ("12", 12),
+        ("12.0", 12),
+        (b"12", 12),
+        (2**53 + 1, 2**53 + 1),
+        (str(2**53 + 1), 2**53 + 1),
+        (np.uint64(2**63 + 5), INT64_MAX),
+        (2**70, INT64_MAX),
+        (-(2**70), -INT64_MAX),
+        (-(2**63), -INT64_MAX),
+        (10**400, INT64_MAX),
+        (math.inf, INT64_MAX),
+        (-math.inf, -INT64_MAX),
+        ("-inf", -INT64_MAX),
+        ("9" * 5000, INT64_MAX),
+        (Decimal("1e400"), INT64_MAX),
+        (Decimal("Infinity"), INT64_MAX),
+        (np.float16(7.0), 7),
+        (np.longdouble(2**62), 2**62),
+        ([5], 5),
+        (np.array([5]), 5),
+    ],
+    ids=str,
+)
+def test_whole_numbers_are_exact_and_end_with_int64(value: Any, number: int) -> None:
+    values, readable = as_integers([None, value])
+    assert (values[1], readable.tolist()) == (number, [False, True])
+
+
+@pytest.mark.parametrize("value", [0.5, -0.5, "1.5", Fraction(1, 2), Decimal("0.1"), np.float32(0.5), math.nan, "nan"])
+def test_fractions_and_nan_are_no_integers(value: Any) -> None:
+    assert as_integers([value])[1].tolist() == [False]
+
+
+EVERY_NUMBER = [0.0, -0.0, 0.5, -1.0, 3.0, 2.0**53, 2.0**63, -(2.0**63), 1e300, 5e-324, math.inf, -math.inf, math.nan]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.longdouble])
+def test_an_array_of_floats_is_read_as_the_list_of_its_values(dtype: type) -> None:
+    with np.errstate(over="ignore"):
+        array = np.array(EVERY_NUMBER).astype(dtype)
+    assert np.array_equal(as_floats(array), as_floats(list(array)), equal_nan=True)
+    readable = as_integers(array)[1]
+    assert np.array_equal(readable, as_integers(list(array))[1])
+    assert np.array_equal(as_integers(array)[0][readable], as_integers(list(array))[0][readable])
+
+
+@pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.bool_])
+def test_an_array_of_integers_is_read_as_the_list_of_its_values(dtype: type) -> None:
+    ends = [0, 1] if dtype is np.bool_ else [np.iinfo(dtype).min + 1, 0, 1, np.iinfo(dtype).max]
+    array = np.array(ends, dtype=dtype)
+    assert np.array_equal(as_floats(array), as_floats(list(array)))
+    assert np.array_equal(as_integers(array), as_integers(list(array)))
+
+
+def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> None:
+    assert as_floats(np.array(["1e4000", "-1e4000"], dtype=np.longdouble)).tolist() == [math.inf, -math.inf]
+
+
+@pytest.mark.parametrize("columns", [1, 2])
+@pytest.mark.parametrize("batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=repr)
+def test_an_empty_batch_has_no_records(batch: Any, columns: int) -> None:
+    assert as_rows(batch, columns=columns).shape == (0, columns)
+
+
+def test_an_empty_array_of_rows_has_no_records() -> None:
+    assert as_rows(np.empty((0, 2)), columns=2).shape == (0, 2)
+    assert as_floats(np.empty((0, 1))).shape == as_integers(np.array([], dtype=np.int8))[0].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        (1.0, "2", None),
+        (value for value in [1.0, "2", None]),
+        np.array([1.0, "2", None], dtype=object),
+        np.array([[1.0], ["2"], [None]], dtype=object),
+        np.array(["1.0", "2", "None"]),
+        np.array([b"1.0", b"2", b"None"]),
+        np.array(["1.0", "2", "None"], dtype=np.dtypes.StringDType()),
+        np.ma.array([1, 2, 3], mask=[False, False, True]),
+        np.ma.array([[1.0], [2.0], [3.0]], mask=[[False], [False], [True]]),
+        np.array([1.0, 2.0, np.nan])[:, None],
+        Batch([1, 2, None], [1.0, 2.0, np.nan]),
+    ],
+    ids=lambda batch: type(batch).__name__ + str(getattr(batch, "dtype", "")),
+)
+def test_containers_of_many_kinds_hold_the_same_records(batch: Any) -> None:
+    batch = list(batch) if not hasattr(batch, "__array__") else batch
+    assert as_floats(batch).tolist()[:2] == [1.0, 2.0]
+    assert math.isnan(as_floats(batch)[2])
+    values, readable = as_integers(batch)
+    assert (values[:2].tolist(), readable.tolist()) == ([1, 2], [True, True, False])
+
+
+def test_a_missing_value_does_not_round_the_integers_beside_it() -> None:
+    large = 2**60 + 1
+    values, readable = as_integers(Batch([large, None], [float(large), np.nan]))
+    assert (values[0], readable.tolist()) == (large, [True, False])
+
+
+def test_a_missing_value_of_arrow_does_not_round_the_integers_beside_it() -> None:
+    pyarrow = pytest.importorskip("pyarrow")
+    large = 2**60 + 1
+    alone = as_integers(pyarrow.array([large]))[0]
+    assert as_integers(pyarrow.array([large, None]))[0][0] == alone[0] == large
+
+
+@pytest.mark.parametrize(
+    "rows",
+    [
+        [[1, 2], [3], [4, 5]],
+        [[1, 2], [3, 4, 5], [4, 5]],
+        [[1, 2], 3, [4, 5]],
+        [[1, 2], [3, None], [4, 5]],
+        [(1, 2), "ab", np.array([4, 5])],
+        [[1, 2], np.ma.array([3, 3], mask=[True, False]), (4, 5)],
+        [[1, 2], [[3, 4], [5, 6]], [4, 5]],
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("container", [list, tuple, iter], ids=lambda kind: kind.__name__)
+def test_a_row_of_another_length_or_kind_is_lost_alone(rows: list[Any], container: Callable[[Any], Any]) -> None:
+    points = as_rows(container(rows), columns=2)
+    assert points[[0, 2]].tolist() == [[1, 2], [4, 5]]
+    assert np.isnan(points[1]).all()
+
+
+def test_the_shape_that_one_row_gives_to_an_array_of_objects_does_not_matter() -> None:
+    """NumPy makes an array of shape (2, 2) from two pairs, of shape (2,) from a pair and something else."""
+    pairs = np.array([[1, 2], [3, 4]], dtype=object)
+    ragged = np.array([[1, 2], [3]], dtype=object)
+    triples = np.array([[1, 2, 3], [3, 4, 5]], dtype=object)
+    assert as_rows(pairs, columns=2)[0].tolist() == as_rows(ragged, columns=2)[0].tolist() == [1, 2]
+    assert np.isnan(as_rows(ragged, columns=2)[1]).all()
+    assert np.isnan(as_rows(triples, columns=2)).all()
+    singles, ragged = np.array([[1], [2]], dtype=object), np.array([[1], [2, 3]], dtype=object)
+    assert as_floats(singles)[0] == as_floats(ragged)[0] == as_integers(singles)[0][0] == as_integers(ragged)[0][0] == 1
+
+
+@pytest.mark.parametrize("masked", [(0, 0), (0, 1)])
+def test_a_masked_coordinate_loses_its_row_alone(masked: tuple[int, int]) -> None:
+    points = np.ma.array([[1.0, 2.0], [3.0, 4.0]])
+    points[masked] = np.ma.masked
+    assert np.isnan(as_rows(points, columns=2)).tolist() == [[True, True], [False, False]]
+
+
+WRONG_ARRAYS = [
+    np.zeros(4321, dtype=complex),
+    np.zeros(4321, dtype="datetime64[s]"),
+    np.zeros(4321, dtype="timedelta64[s]"),
+    np.zeros(4321, dtype=[("a", float)]),
+    np.ma.zeros(4321, dtype=complex),
+    np.zeros((4321, 3)),
+    np.zeros((3, 4321)),
+    np.zeros((1, 4321)),
+    np.zeros((4321, 2, 2)),
+    np.ma.zeros((3, 4321)),
+    np.full((3, 4321), "1"),
+    np.array(4321.0),
+    np.array(None),
+]
+
+
+@pytest.mark.parametrize("array", WRONG_ARRAYS, ids=lambda array: f"{array.dtype}-{array.ndim}")
+@pytest.mark.parametrize("read", [as_floats, as_integers, lambda batch: as_rows(batch, columns=2)])
+def test_an_array_of_another_type_or_shape_is_refused_without_a_count(array: Any, read: Callable[[Any], Any]) -> None:
+    with pytest.raises(RecordsError, match="expected") as refusal:
+        read(array)
+    assert "4321" not in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+@pytest.mark.parametrize("batch", [4321, 4321.0, None, "4321", b"4321", {"a": 4321}, np.float64(4321)], ids=repr)
+def test_what_is_no_batch_is_refused_with_a_hint(batch: Any) -> None:
+    for read in (as_floats, as_integers, lambda batch: as_rows(batch, columns=2)):
+        with pytest.raises(RecordsError, match="wrap one record in a list") as refusal:
+            read(batch)
+        assert "4321" not in str(refusal.value)
+
+
+def test_one_column_may_stand_alone_but_two_may_not() -> None:
+    assert as_rows(np.array([1.0, 2.0]), columns=1).tolist() == [[1.0], [2.0]]
+    with pytest.raises(RecordsError, match=r"expected records of shape \(n, 2\), got an array of 1 dimensions"):
+        as_rows(np.array([1.0, 2.0]), columns=2)
+
+
+def test_reading_an_array_never_changes_it() -> None:
+    array = np.array([1.0, np.nan, np.inf])
+    before = array.copy()
+    as_floats(array), as_integers(array), as_rows(array, columns=1)
+    assert np.array_equal(array, before, equal_nan=True)
+
+
+def test_counts_are_whole_and_never_negative() -> None:
+    counts = [3, -1, 2.5, None, "4", 2**70]
+    assert as_counts(counts, records=6).tolist() == [3, 0, 0, 0, 4, INT64_MAX]
+    assert as_counts(np.array([3, -1]), records=2).tolist() == [3, 0]
+    assert as_counts(np.array([2**64 - 1], dtype=np.uint64), records=1).tolist() == [INT64_MAX]
+
+
+@pytest.mark.parametrize("counts", [[1] * 4321, np.ones((2, 4321)), np.ones(4321, dtype=complex), 7])
+def test_counts_of_another_number_or_shape_are_refused_without_a_count(counts: Any) -> None:
+    with pytest.raises(RecordsError) as refusal:
+        as_counts(counts, records=1234)
+    assert not {"4321", "1234"} & set(str(refusal.value).replace(",", " ").split())
