@@ -1,0 +1,79 @@
+"""Files of every format version load and give the answers that were stored with them."""
+
+import json
+import runpy
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import privhp as hp
+
+FOLDER = Path(__file__).parent
+RELEASES = sorted(FOLDER.glob("v*/*.release"))
+
+
+def name(path: Path) -> str:
+    return f"{path.parent.name}-{path.stem}"
+
+
+@pytest.fixture(params=RELEASES, ids=name)
+def release(request: pytest.FixtureRequest) -> Path:
+    return request.param
+
+
+@pytest.fixture
+def expected(release: Path) -> dict[str, Any]:
+    return json.loads(release.with_suffix(".json").read_text())
+
+
+def resumed(release: Path) -> hp.Summary:
+    return hp.resume(release.with_suffix(".checkpoint"))
+
+
+def test_every_kind_of_domain_has_golden_files() -> None:
+    specs = [hp.load(path).plan.domain.spec() for path in RELEASES if path.parent.name == "v1"]
+    kinds = {(spec["kind"], spec.get("scale")) for spec in specs}
+    assert kinds >= {("interval", "linear"), ("interval", "log"), ("integers", None), ("box", None), ("ipv4", None)}
+
+
+def test_a_golden_release_holds_the_stored_cells(release: Path, expected: dict[str, Any]) -> None:
+    assert hp.load(release).release.cells().tolist() == expected["release cells"]
+
+
+def test_a_golden_release_gives_the_stored_answers(release: Path, expected: dict[str, Any]) -> None:
+    generator = hp.load(release)
+    leaves = generator.leaves()
+    assert leaves.codes.tolist() == expected["leaves"]["codes"]
+    assert leaves.levels.tolist() == expected["leaves"]["levels"]
+    assert leaves.counts.tolist() == expected["leaves"]["counts"]
+    if expected["shares"]:
+        assert generator.quantile(expected["shares"]).tolist() == expected["quantiles"]
+
+
+def test_a_golden_checkpoint_holds_the_stored_cells_and_lineage(release: Path, expected: dict[str, Any]) -> None:
+    summary = resumed(release)
+    assert summary.state().tolist() == expected["checkpoint cells"]
+    assert sorted(part.hex() for part in summary.lineage) == expected["lineage"]
+
+
+def test_a_golden_checkpoint_goes_on_to_the_golden_release(release: Path, expected: dict[str, Any]) -> None:
+    summary = resumed(release)
+    summary.update(np.array(expected["rest"]))
+    assert summary.release().release == hp.load(release).release
+
+
+def test_golden_files_are_written_again_in_the_same_bytes(release: Path, tmp_path: Path) -> None:
+    checkpoint = release.with_suffix(".checkpoint")
+    hp.save(hp.load(release), tmp_path / "release")
+    hp.save(hp.resume(checkpoint), tmp_path / "checkpoint")
+    assert (tmp_path / "release").read_bytes() == release.read_bytes()
+    assert (tmp_path / "checkpoint").read_bytes() == checkpoint.read_bytes()
+
+
+def test_golden_files_are_never_overwritten() -> None:
+    before = {path: path.read_bytes() for path in FOLDER.glob("v*/*")}
+    with pytest.raises(SystemExit, match="never overwritten"):
+        runpy.run_path(str(FOLDER / "make.py"), run_name="__main__")
+    assert {path: path.read_bytes() for path in FOLDER.glob("v*/*")} == before

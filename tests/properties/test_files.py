@@ -1,0 +1,245 @@
+"""Laws of files: what is saved is what is read, and what is read is what was saved."""
+
+import io
+import json
+import random
+import struct
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import assume, given, settings
+
+import privhp as hp
+from forgery import PLAN, READERS, forge, sign
+from privhp.cells import Counts
+from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from strategies import batches, domains, plans
+
+ANY_COUNT = st.integers(-(2**63), 2**63 - 1)
+LINEAGES = st.frozensets(st.binary(min_size=16, max_size=16), min_size=1, max_size=5)
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[hp.Generator | hp.Summary], bytes]:
+    """The bytes that saving gives."""
+    path = tmp_path_factory.mktemp("files") / "file"
+
+    def write(item: hp.Generator | hp.Summary) -> bytes:
+        hp.save(item, path)
+        return path.read_bytes()
+
+    return write
+
+
+Written = Callable[[hp.Generator | hp.Summary], bytes]
+
+
+def all_cells(plan: hp.Plan) -> st.SearchStrategy[Counts]:
+    return hnp.arrays(np.int64, plan.cells, elements=ANY_COUNT)
+
+
+def same_leaves(one: hp.Generator, other: hp.Generator) -> bool:
+    return all(
+        np.array_equal(getattr(one.leaves(), name), getattr(other.leaves(), name))
+        for name in ("codes", "levels", "counts")
+    )
+
+
+@given(data=st.data())
+def test_a_loaded_release_is_the_one_that_was_saved(written: Written, data: st.DataObject) -> None:
+    plan = data.draw(plans())
+    generator = hp.Generator(hp.Release(plan, plan.unpack(data.draw(all_cells(plan)))))
+    first = written(generator)
+    loaded = read_release(io.BytesIO(first))
+    assert loaded.release == generator.release
+    assert loaded.plan == plan
+    assert same_leaves(loaded, generator)
+    assert written(generator) == written(loaded) == first
+
+
+@given(data=st.data())
+def test_a_resumed_summary_is_the_one_that_was_saved(written: Written, data: st.DataObject) -> None:
+    plan = data.draw(plans())
+    summary = hp.Summary.from_state(plan, data.draw(all_cells(plan)), data.draw(LINEAGES))
+    first = written(summary)
+    resumed = read_checkpoint(io.BytesIO(first))
+    assert resumed.plan == plan
+    assert resumed.lineage == summary.lineage
+    assert np.array_equal(resumed.state(), summary.state())
+    assert written(summary) == written(resumed) == first
+
+
+@given(data=st.data())
+def test_a_resumed_summary_goes_on_as_if_it_had_never_stopped(written: Written, data: st.DataObject) -> None:
+    plan = data.draw(plans())
+    before, after = data.draw(batches(plan.domain)), data.draw(batches(plan.domain))
+    summary, tally = hp.Summary(plan), hp.Tally(plan)
+    summary.update(before)
+    resumed = read_checkpoint(io.BytesIO(written(summary)))
+    tally.add(before)
+    for part in (summary, resumed):
+        part.update(after)
+        part.absorb(tally)
+    assert resumed.lineage == summary.lineage
+    assert np.array_equal(resumed.state(), summary.state())
+    assert resumed.release().release == summary.release().release
+
+
+@given(one=domains(), other=domains())
+def test_releases_of_different_domains_have_different_bytes(written: Written, one: hp.Domain, other: hp.Domain) -> None:
+    assume(one != other)
+    files = []
+    for domain in (one, other):
+        plan = hp.Plan(domain, epsilon=1, budgets={1: 1}, exact_depth=1, hash_seed=0)
+        files.append(written(hp.Generator(hp.Release(plan, {1: np.array([1, 2])}))))
+    assert files[0] != files[1]
+
+
+def is_refused_or_faithful(data: bytes, magic: bytes, written: Written) -> bool:
+    """Whether a file is refused; if it is read, then saving what was read must give it back."""
+    try:
+        item = READERS[magic](io.BytesIO(data))
+    except hp.FileError:
+        return True
+    assert isinstance(item, hp.Generator | hp.Summary)
+    assert written(item) == data
+    return False
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=5)
+    | st.sampled_from(["1/2", "0", "clamp"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def places(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
+    """Every key of every object inside a JSON object."""
+    for key, inner in value.items():
+        yield value, key
+        if isinstance(inner, dict):
+            yield from places(inner)
+
+
+@settings(max_examples=500)
+@given(data=st.data(), plan=plans())
+def test_a_header_with_one_value_changed_is_refused_or_faithful(
+    written: Written, data: st.DataObject, plan: hp.Plan
+) -> None:
+    header = json.loads(json.dumps({"plan": plan.spec()}))
+    where, key = data.draw(st.sampled_from(list(places(header))))
+    change = data.draw(st.sampled_from(["replace", "remove", "rename", "add"]))
+    value = where[key] if change == "replace" else where.pop(key)
+    if change == "replace":
+        where[key] = data.draw(JSON)
+    elif change == "rename":
+        where[data.draw(st.text(max_size=3))] = value
+    elif change == "add":
+        where |= {key: value, data.draw(st.text(max_size=3)): data.draw(JSON)}
+    is_refused_or_faithful(forge(header, body=bytes(plan.nbytes)), RELEASE, written)
+
+
+@settings(max_examples=500)
+@given(text=st.binary(max_size=200), body=st.binary(max_size=50), magic=st.sampled_from([RELEASE, CHECKPOINT]))
+def test_arbitrary_bytes_for_a_header_are_refused(text: bytes, body: bytes, magic: bytes) -> None:
+    with pytest.raises(hp.FileError):
+        READERS[magic](io.BytesIO(forge(text, magic=magic, body=body)))
+
+
+@settings(max_examples=500)
+@given(data=st.binary(max_size=200), start=st.sampled_from([b"", RELEASE, CHECKPOINT, RELEASE + b"\1\0\0\0"]))
+def test_arbitrary_bytes_are_refused(data: bytes, start: bytes) -> None:
+    for reader in READERS.values():
+        for file in (start + data, sign(start + data)):
+            with pytest.raises(hp.FileError):
+                reader(io.BytesIO(file))
+
+
+TOKENS = [
+    b'"',
+    b"{",
+    b"}",
+    b"[",
+    b",",
+    b":",
+    b"-",
+    b"e9",
+    b"0",
+    b"1/0",
+    b"9" * 30,
+    b"null",
+    b"NaN",
+    b"\\u0000",
+    b"\xff",
+]
+
+
+def mutate(content: bytes, chance: random.Random) -> bytes:
+    """One to three random injuries: bits, bytes, runs cut out, doubled, moved or cleared, tokens put in."""
+    damaged = bytearray(content)
+    for _ in range(chance.randint(1, 3)):
+        start = chance.randrange(len(damaged))
+        end = min(start + chance.randint(1, 16), len(damaged))
+        injury = chance.randrange(8)
+        if injury == 0:
+            damaged[start] ^= 1 << chance.randrange(8)
+        elif injury == 1:
+            damaged[start] = chance.randrange(256)
+        elif injury == 2 and len(damaged) > 20:
+            del damaged[start:end]
+        elif injury == 3:
+            damaged[start:start] = damaged[start:end]
+        elif injury == 4:
+            damaged[start:end] = bytes(end - start)
+        elif injury == 5:
+            damaged[start:start] = chance.choice(TOKENS)
+        elif injury == 6:
+            damaged[start:end] = chance.choice(TOKENS)
+        elif len(damaged) > 20:
+            del damaged[max(start, 17) :]
+    return bytes(damaged)
+
+
+def samples(written: Written) -> dict[bytes, bytes]:
+    summary = hp.Summary(PLAN)
+    checkpoint = written(summary)
+    return {CHECKPOINT: checkpoint, RELEASE: written(summary.release())}
+
+
+def test_damaged_files_are_refused(written: Written, offline: bool) -> None:
+    chance = random.Random(0)
+    files = list(samples(written).items())
+    for _ in range(10_000_000 if offline else 100_000):
+        magic, right = files[chance.randrange(2)]
+        damaged = mutate(right, chance)
+        if damaged != right:
+            with pytest.raises(hp.FileError):
+                READERS[magic](io.BytesIO(damaged))
+
+
+def test_damaged_headers_with_a_right_checksum_are_refused_or_faithful(written: Written, offline: bool) -> None:
+    chance = random.Random(0)
+    read = 0
+    for magic, right in samples(written).items():
+        length = struct.unpack_from("<I", right, 12)[0]
+        header, body = right[16 : 16 + length], right[16 + length : -32]
+        for _ in range(500_000 if offline else 50_000):
+            forged = forge(mutate(header, chance), magic=magic, body=body)
+            read += not is_refused_or_faithful(forged, magic, written)
+    assert read > 100, "hardly any injury was harmless, so the second half of this law was not tried"
+
+
+def test_damage_anywhere_with_a_right_checksum_is_refused_or_faithful(written: Written, offline: bool) -> None:
+    chance = random.Random(0)
+    for magic, right in samples(written).items():
+        for _ in range(500_000 if offline else 20_000):
+            is_refused_or_faithful(sign(mutate(right[:-32], chance)), magic, written)

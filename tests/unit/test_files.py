@@ -1,0 +1,238 @@
+"""What `save`, `load` and `resume` promise: kinds of file, damage, the life cycle, and what a file gives away."""
+
+import io
+import os
+import pickle
+import stat
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import privhp as hp
+from forgery import PLAN, READERS, bytes_of, forge, refusal, sign
+from privhp import files
+from privhp.files import CHECKPOINT, RELEASE, read_checkpoint
+
+BOTH = pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
+
+
+@pytest.fixture
+def samples(tmp_path: Path) -> dict[bytes, bytes]:
+    """A release and a checkpoint of the small plan."""
+    summary = hp.Summary(PLAN)
+    summary.update([1, 2, 3])
+    checkpoint = bytes_of(summary, tmp_path / "sample.checkpoint")
+    return {CHECKPOINT: checkpoint, RELEASE: bytes_of(summary.release(), tmp_path / "sample.release")}
+
+
+# Kinds of file
+
+
+def test_a_checkpoint_cannot_be_loaded_and_a_release_cannot_be_resumed(samples: dict[bytes, bytes]) -> None:
+    assert "open it with privhp.resume" in refusal(samples[CHECKPOINT], RELEASE)
+    assert "open it with privhp.load" in refusal(samples[RELEASE], CHECKPOINT)
+
+
+@BOTH
+def test_a_file_of_one_kind_with_the_magic_of_the_other_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
+    other = CHECKPOINT if magic == RELEASE else RELEASE
+    refusal(sign(other + samples[magic][8:-32]), other)
+
+
+def foreign_files(marker: Path) -> dict[str, bytes]:
+    class Trap:
+        def __reduce__(self) -> tuple[Any, ...]:
+            return os.mkdir, (str(marker),)
+
+    array, archive = io.BytesIO(), io.BytesIO()
+    np.save(array, np.array([Trap()], dtype=object), allow_pickle=True)
+    with zipfile.ZipFile(archive, "w") as contents:
+        contents.writestr("release", RELEASE)
+    return {
+        "empty": b"",
+        "text": b"low,high\n0,1\n" * 10,
+        "numpy": array.getvalue(),
+        "pickle": pickle.dumps(Trap()),
+        "zip": archive.getvalue(),
+        "zeros": bytes(1000),
+    }
+
+
+@pytest.mark.parametrize("kind", foreign_files(Path("unused")))
+@pytest.mark.parametrize("opening", [hp.load, hp.resume])
+def test_other_files_give_one_clear_error_and_nothing_in_them_runs(
+    tmp_path: Path, kind: str, opening: Callable[[Path], object]
+) -> None:
+    path, marker = tmp_path / "file", tmp_path / "marker"
+    path.write_bytes(foreign_files(marker)[kind])
+    with pytest.raises(hp.FileError, match="this is not a privhp file"):
+        opening(path)
+    assert not marker.exists()
+
+
+def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
+    for opening in (hp.load, hp.resume):
+        with pytest.raises(FileNotFoundError):
+            opening(tmp_path / "nothing")
+
+
+def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
+    for item in (hp.Tally(PLAN), PLAN, b"bytes"):
+        with pytest.raises(hp.FileError, match="expected a Generator or a Summary"):
+            hp.save(item, tmp_path / "file")  # type: ignore[arg-type]
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("version", [0, 2, 2**32 - 1])
+@BOTH
+def test_another_version_is_named(samples: dict[bytes, bytes], magic: bytes, version: int) -> None:
+    content = samples[magic][:-32]
+    assert f"got {version}" in refusal(sign(content[:8] + version.to_bytes(4, "little") + content[12:]), magic)
+
+
+# Damage
+
+
+@BOTH
+def test_every_changed_byte_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
+    reader, damaged = READERS[magic], bytearray(samples[magic])
+    for place, right in enumerate(samples[magic]):
+        for wrong in range(256):
+            if wrong != right:
+                damaged[place] = wrong
+                with pytest.raises(hp.FileError):
+                    reader(io.BytesIO(damaged))
+        damaged[place] = right
+    reader(io.BytesIO(damaged))
+
+
+@BOTH
+def test_every_truncation_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
+    for length in range(len(samples[magic])):
+        refusal(samples[magic][:length], magic)
+
+
+@BOTH
+def test_appended_bytes_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
+    for more in (b"\0", b"\n", bytes(8), bytes(16), samples[magic]):
+        assert "damaged" in refusal(samples[magic] + more, magic)
+        assert "size does not fit" in refusal(sign(samples[magic][:-32] + more), magic)
+
+
+@BOTH
+def test_missing_cells_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
+    for fewer in (1, 8, 16):
+        assert "size does not fit" in refusal(sign(samples[magic][: -32 - fewer]), magic)
+
+
+def test_lineage_names_out_of_order_or_twice_are_refused(tmp_path: Path) -> None:
+    first, second = hp.Summary(PLAN), hp.Summary(PLAN)
+    first.merge(second)
+    content = bytes_of(first, tmp_path / "file")[:-32]
+    content, lower, upper = content[:-32], content[-32:-16], content[-16:]
+    assert read_checkpoint(io.BytesIO(sign(content + lower + upper))).lineage == {lower, upper}
+    for names in (upper + lower, lower + lower):
+        assert "not listed in order" in refusal(sign(content + names), CHECKPOINT)
+
+
+# What is too long to be read again is not written
+
+
+class Wordy(hp.Integers):
+    """A domain whose spec fills a header by itself."""
+
+    kind = "wordy"
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | {"words": "x" * 65_536}
+
+
+def test_a_header_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
+    plan = hp.Plan(Wordy(0, 3), epsilon=1, budgets={1: 1}, exact_depth=1)
+    with pytest.raises(hp.FileError, match="header of at most 65536 bytes"):
+        hp.save(hp.Summary(plan), tmp_path / "file")
+    assert not any(tmp_path.iterdir())
+
+
+def test_a_lineage_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINEAGE", 2)
+    summary = hp.Summary(PLAN)
+    summary.merge(hp.Summary(PLAN))
+    hp.save(summary, tmp_path / "file")
+    before = (tmp_path / "file").read_bytes()
+    summary.merge(hp.Summary(PLAN))
+    with pytest.raises(hp.FileError, match="at most 2 parts"):
+        hp.save(summary, tmp_path / "file")
+    assert (tmp_path / "file").read_bytes() == before
+
+
+# Life cycle
+
+
+def test_a_closed_summary_is_not_saved(tmp_path: Path) -> None:
+    released, merged, other = hp.Summary(PLAN), hp.Summary(PLAN), hp.Summary(PLAN)
+    released.release()
+    other.merge(merged)
+    for closed in (released, merged):
+        with pytest.raises(hp.StateError, match="closed"):
+            hp.save(closed, tmp_path / "file")
+    assert not any(tmp_path.iterdir())
+
+
+def test_resumed_copies_are_never_merged(tmp_path: Path) -> None:
+    summary, path = hp.Summary(PLAN), tmp_path / "file"
+    hp.save(summary, path)
+    first, second = hp.resume(path), hp.resume(path)
+    second.update([1])
+    for left, right in ((first, second), (summary, first), (second, summary)):
+        with pytest.raises(hp.StateError, match="share counts already"):
+            left.merge(right)
+
+
+def test_a_tally_in_a_checkpoint_is_not_absorbed_again(tmp_path: Path) -> None:
+    summary, tally = hp.Summary(PLAN), hp.Tally(PLAN)
+    summary.absorb(tally)
+    hp.save(summary, tmp_path / "file")
+    with pytest.raises(hp.StateError, match="share counts already"):
+        hp.resume(tmp_path / "file").absorb(tally)
+
+
+# What a release gives away
+
+
+def test_a_release_holds_the_plan_and_the_noisy_cells_and_nothing_else(tmp_path: Path) -> None:
+    for records in (0, 1, 1000):
+        summary = hp.Summary(PLAN)
+        summary.update(np.zeros(records, dtype=np.int64))
+        generator = summary.release()
+        cells = generator.release.cells().astype("<i8").tobytes()
+        assert bytes_of(generator, tmp_path / "file") == forge({"plan": PLAN.spec()}, body=cells)
+
+
+def test_a_release_holds_no_lineage(tmp_path: Path) -> None:
+    summary = hp.Summary(PLAN)
+    summary.absorb(hp.Tally(PLAN))
+    checkpoint = bytes_of(summary, tmp_path / "checkpoint")
+    release = bytes_of(summary.release(), tmp_path / "release")
+    for name in summary.lineage:
+        assert name in checkpoint
+        assert name not in release
+
+
+@pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
+def test_a_checkpoint_is_for_its_owner_alone(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        checkpoint, release = tmp_path / "checkpoint", tmp_path / "release"
+        checkpoint.touch(mode=0o666)
+        summary = hp.Summary(PLAN)
+        hp.save(summary, checkpoint)
+        hp.save(summary.release(), release)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
+    assert stat.S_IMODE(release.stat().st_mode) == 0o644 & ~umask

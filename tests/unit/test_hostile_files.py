@@ -1,0 +1,200 @@
+"""Files whose checksum is right and whose header is not: refused, in tight memory."""
+
+import io
+import json
+import struct
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+
+import privhp as hp
+from forgery import PLAN, forge, refusal, sign
+from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+
+TIGHT = 8 * 2**20  # bytes of memory that refusing a file may take
+
+
+def spec(**changes: Any) -> dict[str, Any]:
+    return PLAN.spec() | changes
+
+
+def domain(**parameters: Any) -> dict[str, Any]:
+    return spec(domain={"kind": "interval", "low": 0.0, "high": 1.0, "scale": "linear", "outside": "drop"} | parameters)
+
+
+def text_of(plan: dict[str, Any]) -> bytes:
+    return json.dumps({"plan": plan}, sort_keys=True, separators=(",", ":")).encode()
+
+
+ODD_NUMBERS = [-1, 0.5, 1e308, 2**63]
+ODD_THINGS = [None, True, False, 10**400, "", "x", "1/0", "\ud800", [], [[]], {}, {"": 0}]
+DEEP = {"domain": {"kind": "integers", "low": 0, "high": 2**60, "outside": "drop"}}
+HOSTILE: dict[str, Any] = {
+    "nothing": b"",
+    "no object": b"[]",
+    "no text": b"\xff\xfe\x00",
+    "another encoding": text_of(PLAN.spec()).decode().encode("utf-16"),
+    "white space": b" " + text_of(PLAN.spec()),
+    "a zero byte": text_of(PLAN.spec()) + b"\0",
+    "two objects": text_of(PLAN.spec()) * 2,
+    "lists in lists": b"[" * 60_000,
+    "objects in objects": b'{"plan":' * 8_000,
+    "deep domain": b'{"plan":{"domain":' + b"[" * 30_000 + b"]" * 30_000 + b"}}",
+    "many digits": b'{"plan":' + b"9" * 60_000 + b"}",
+    "only spaces": b" " * 65_536,
+    "too long": b" " * 65_537,
+    "no plan": {},
+    "plan is a list": {"plan": []},
+    "plan is a word": {"plan": "plan"},
+    "unknown key": {"plan": PLAN.spec(), "records": 3},
+    "unknown key in the plan": {"plan": spec(records=3)},
+    "missing key in the plan": {"plan": {key: value for key, value in PLAN.spec().items() if key != "expand"}},
+    "key twice": text_of(PLAN.spec()).replace(b'"hot_cells":1', b'"hot_cells":1,"hot_cells":1'),
+    "plan twice": b'{"plan":0,' + text_of(PLAN.spec())[1:],
+    "unknown domain": {"plan": spec(domain={"kind": "mystery"})},
+    "no kind": {"plan": spec(domain={})},
+    "unknown domain key": {"plan": domain(records=3)},
+    "self in the domain": {"plan": domain(self=3)},
+    "NaN bound": {"plan": domain(low=float("nan"))},
+    "infinite bound": {"plan": domain(high=float("inf"))},
+    "overflowing bound": text_of(domain(high=7.5)).replace(b"7.5", b"1e999"),
+    "long integer bounds": {"plan": domain(low=-(10**400), high=10**400)},
+    "long integers": {"plan": spec(domain={"kind": "integers", "low": 0, "high": 10**400, "outside": "drop"})},
+    "a number of sides": {"plan": spec(domain={"kind": "box", "sides": 10**9, "outside": "drop"})},
+    "many sides": {"plan": spec(domain={"kind": "box", "sides": [[0, 1]] * 7_000, "outside": "drop"})},
+    "no sides": {"plan": spec(domain={"kind": "box", "sides": [], "outside": "drop"})},
+    "sides of sides": {"plan": spec(domain={"kind": "box", "sides": [[[0, 1], [0, 1]]], "outside": "drop"})},
+    "exact depth 62": {"plan": spec(exact_depth=62, budgets={"62": "1"})},
+    "exact depth 60": {"plan": spec(**DEEP, exact_depth=60, budgets={"60": "1"})},
+    "exact depth 30": {
+        "plan": spec(
+            **DEEP, exact_depth=30, budgets={"30": "1"}, sketch_rows=0, sketch_width=0, hot_cells=0, hash_group=0
+        )
+    },
+    "wide sketch": {"plan": spec(sketch_width=2**30)},
+    "overflowing sketch": {"plan": spec(sketch_width=2**62)},
+    "many rows": {"plan": spec(sketch_rows=2**62)},
+    "budget over zero": {"plan": spec(budgets={"0": "1/0", "1": "1/4", "3": "1/2"})},
+    "budget of zero": {"plan": spec(budgets={"0": "0", "1": "1/4", "3": "1/2"})},
+    "negative budget": {"plan": spec(budgets={"0": "-1/4", "1": "1/4", "3": "1/2"})},
+    "no budgets": {"plan": spec(budgets={})},
+    "budgets as a list": {"plan": spec(budgets=["1/4", "1/4"])},
+    "budgets above epsilon": {"plan": spec(budgets={"0": "1/4", "1": "1/4", "3": "2/3"})},
+    "budget with an exponent": {"plan": spec(budgets={"0": "1e-999999999", "1": "1/4", "3": "1/2"})},
+    "budget not in lowest terms": {"plan": spec(budgets={"0": "2/8", "1": "1/4", "3": "1/2"})},
+    "budget as a float": {"plan": spec(budgets={"0": 0.25, "1": "1/4", "3": "1/2"})},
+    "level out of range": {"plan": spec(budgets={"0": "1/4", "1": "1/4", "64": "1/2"})},
+    "negative level": {"plan": spec(budgets={"-1": "1/4", "1": "1/4", "3": "1/2"})},
+    "level twice": {"plan": spec(budgets={"0": "1/4", "00": "1/4", "1": "1/4", "3": "1/2"})},
+    "level in other digits": {"plan": spec(budgets={"0": "1/4", "1": "1/4", "\u0663": "1/2"})},
+    "epsilon with an exponent": {"plan": spec(epsilon="1e999999999")},
+    "epsilon of zero": {"plan": spec(epsilon="0")},
+    "epsilon over zero": {"plan": spec(epsilon="1/0")},
+    "epsilon as a number": {"plan": spec(epsilon=1)},
+    "seed without zeros": {"plan": spec(hash_seed="7")},
+    "seed too long": {"plan": spec(hash_seed="7" * 33)},
+    "negative seed": {"plan": spec(hash_seed="-" + "7" * 31)},
+    "seed of a megabit": {"plan": spec(hash_seed="f" * 50_000)},
+}
+
+
+@contextmanager
+def in_tight_memory() -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] < TIGHT
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+@pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
+def test_hostile_headers_are_refused_in_tight_memory(magic: bytes, case: str) -> None:
+    header = HOSTILE[case]
+    if magic == CHECKPOINT and isinstance(header, dict):
+        header = header | {"lineage": 1}
+    data = forge(header, magic=magic, body=bytes(PLAN.nbytes + (16 if magic == CHECKPOINT else 0)))
+    with in_tight_memory():
+        message = refusal(data, magic)
+    assert len(message) < 1000
+
+
+def test_the_frame_around_hostile_headers_is_right() -> None:
+    """The control: with the header of a real plan, what the tests forge loads."""
+    assert read_release(io.BytesIO(forge({"plan": PLAN.spec()}, body=bytes(PLAN.nbytes)))).total == 0
+    header, body = {"plan": PLAN.spec(), "lineage": 1}, bytes(PLAN.nbytes + 16)
+    assert read_checkpoint(io.BytesIO(forge(header, magic=CHECKPOINT, body=body))).lineage == {bytes(16)}
+
+
+@pytest.mark.parametrize("key", PLAN.spec())
+def test_odd_values_in_a_plan_are_refused(key: str) -> None:
+    for value in ODD_THINGS + ODD_NUMBERS:
+        refusal(forge({"plan": spec(**{key: value})}, body=bytes(PLAN.nbytes)), RELEASE)
+
+
+@pytest.mark.parametrize("value", [None, False, [], {}, "", 1])
+@pytest.mark.parametrize("key", ["sketch_rows", "sketch_width", "hot_cells", "hash_group"])
+def test_odd_sizes_of_no_sketch_are_refused(key: str, value: Any) -> None:
+    nothing = {"sketch_rows": 0, "sketch_width": 0, "hot_cells": 0, "hash_group": 0}
+    plan = spec(budgets={"0": "1/4", "1": "1/4"}, **nothing)
+    read_release(io.BytesIO(forge({"plan": plan}, body=bytes(24))))
+    refusal(forge({"plan": plan | {key: value}}, body=bytes(24)), RELEASE)
+
+
+@pytest.mark.parametrize(
+    "example", [hp.Interval(0, 1), hp.Integers(0, 12), hp.Box([(0, 1), (0, 2)]), hp.IPv4()], ids=lambda item: item.kind
+)
+def test_odd_values_in_a_domain_are_refused(example: hp.Domain) -> None:
+    for key in [*example.spec(), "self", "other"]:
+        for value in ODD_THINGS:
+            refusal(forge({"plan": spec(domain=example.spec() | {key: value})}, body=bytes(PLAN.nbytes)), RELEASE)
+
+
+@pytest.mark.parametrize("lineage", [0, 1, None])
+def test_a_release_with_a_lineage_is_refused(lineage: Any) -> None:
+    refusal(forge({"plan": PLAN.spec(), "lineage": lineage}, body=bytes(PLAN.nbytes)), RELEASE)
+
+
+@pytest.mark.parametrize("lineage", [*ODD_THINGS, *ODD_NUMBERS, 0, 1.0, 2, 2**20 + 1, 10**18])
+def test_odd_lineages_are_refused(lineage: Any) -> None:
+    data = forge({"plan": PLAN.spec(), "lineage": lineage}, magic=CHECKPOINT, body=bytes(PLAN.nbytes + 16))
+    with in_tight_memory():
+        refusal(data, CHECKPOINT)
+
+
+def test_a_header_length_beyond_the_file_is_refused() -> None:
+    for length in (0, 1, 65_536, 65_537, 2**31, 2**32 - 1):
+        refusal(sign(struct.pack("<8sII", RELEASE, 1, length) + text_of(PLAN.spec())), RELEASE)
+
+
+def test_a_small_file_never_grows_into_a_large_tree() -> None:
+    """All else about these files is right, their size included."""
+    sketch = 8 * PLAN.sketch_rows * PLAN.sketch_width
+    leap = spec(**DEEP, budgets={"1": "1/2", "40": "1/2"})
+    crowd = spec(**DEEP, budgets={str(level): "1/64" for level in range(1, 60)}, hot_cells=2**40)
+    for plan, sketches in ((leap, 1), (crowd, 58)):
+        with in_tight_memory():
+            assert "leaves" in refusal(forge({"plan": plan}, body=bytes(16 + sketches * sketch)), RELEASE)
+
+
+class Fragile(hp.Integers):
+    """A domain of the user's own that cannot tell a bad spec from a good one."""
+
+    kind = "fragile"
+
+    def __init__(self, ends: dict[str, int]) -> None:
+        super().__init__(ends["low"], ends["high"])
+
+    def parameters(self) -> dict[str, Any]:
+        return {"ends": {"low": self.low, "high": self.high}}
+
+
+def test_whatever_a_domain_of_the_user_raises_is_a_file_error() -> None:
+    plan = hp.Plan(Fragile({"low": 0, "high": 3}), epsilon=1, budgets={1: 1}, exact_depth=1).spec()
+    read_release(io.BytesIO(forge({"plan": plan}, body=bytes(16))))
+    for ends in ({"low": 0}, {"low": 0, "high": None}, [], None):
+        refusal(forge({"plan": plan | {"domain": {"kind": "fragile", "ends": ends}}}, body=bytes(16)), RELEASE)
