@@ -117,11 +117,13 @@ def pair(value: Any, name: str) -> tuple[Any, Any]:
 def region_ends(region: Any, low: int | float, high: int | float) -> tuple[int | float, int | float]:
     """The ends of a one-dimensional region, None being the end of the domain."""
     first, last = pair(region, "a region")
-    first = low if first is None else finite_number(first, "the lower end of the region")
-    last = high if last is None else finite_number(last, "the upper end of the region")
-    if first > last:
+    if first is not None:
+        first = finite_number(first, "the lower end of the region")
+    if last is not None:
+        last = finite_number(last, "the upper end of the region")
+    if first is not None and last is not None and first > last:
         raise DomainError(f"expected a region whose lower end is not above its upper, got {first} and {last}")
-    return first, last
+    return low if first is None else first, high if last is None else last
 
 
 class Interval(Domain):
@@ -287,7 +289,8 @@ class Integers(Domain):
         starts, lengths = self._runs(codes, level)
         sizes = np.maximum(lengths, 1)
         steps = np.ceil(shares * sizes).astype(np.int64)
-        steps -= (steps - 1) / sizes >= shares  # the product is rounded; the least number is meant whose share suffices
+        # The product is rounded, and what is meant is the least number whose share suffices.
+        steps -= ((steps - 1) / sizes >= shares) & (shares < 1)
         steps += steps / sizes < shares
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
