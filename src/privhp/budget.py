@@ -8,7 +8,9 @@ room knows nothing of domains, sketches or noise.
 from collections.abc import Mapping
 from decimal import Decimal
 from fractions import Fraction
-from typing import Literal, get_args
+from math import inf
+from numbers import Rational, Real
+from typing import Any, Literal, get_args
 
 from privhp.errors import PlanError
 
@@ -25,19 +27,21 @@ _MAX_EXPONENT = 400  # a longer number, such as 1e999999999, would fill the memo
 
 def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fraction:
     """A number as the exact rational that is written: 0.1 is one tenth, not its nearest float."""
-    if isinstance(value, bool):
-        raise PlanError(f"expected a number for {name}, got {value!r}")
     try:
-        return _rational(repr(float(value)) if isinstance(value, float) else value)
+        return _rational(value)
     except (ValueError, TypeError, ArithmeticError):
-        raise PlanError(f"expected a number for {name}, got {value!r}") from None
+        raise PlanError(f'expected a number for {name}, such as 0.5 or "1/3", got {value!r}') from None
 
 
-def _rational(value: int | str | Fraction | Decimal) -> Fraction:
-    written = isinstance(value, str | Decimal) and "/" not in str(value)
-    if written and abs(Decimal(str(value)).adjusted()) > _MAX_EXPONENT:
+def _rational(value: Any) -> Fraction:
+    if isinstance(value, bool) or not isinstance(value, Real | Decimal | str):
+        raise TypeError
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))  # in NumPy's integers sums would overflow
+    text = str(value)
+    if "/" not in text and abs(Decimal(text).adjusted()) > _MAX_EXPONENT:
         raise ValueError
-    return Fraction(value)
+    return Fraction(text)
 
 
 def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:
@@ -50,6 +54,8 @@ def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:
 
 def split(epsilon: Fraction, weights: Mapping[int, float]) -> dict[int, Fraction]:
     """Share epsilon over levels in proportion to their weights, each share rounded down."""
+    if not all(0 < weight < inf for weight in weights.values()):
+        raise PlanError(f"expected a weight above 0 and below infinity for every level, got {dict(weights)}")
     total = sum(map(Fraction, weights.values()), Fraction(0))
     return {level: Fraction(int(Fraction(w) / total * _GRAIN), _GRAIN) * epsilon for level, w in weights.items()}
 

@@ -15,9 +15,10 @@ for all values at once, and the rest, rarely more than 0, by counting successes.
 
 import os
 from dataclasses import dataclass
-from decimal import ROUND_FLOOR, Context, Decimal
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
 from functools import lru_cache
+from math import floor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,8 +38,8 @@ def discrete_laplace(size: int, *, scale: Fraction) -> Counts:
         size: How many.
         scale: The scale t, any positive rational up to 2**40; the variance is about 2 t**2.
     """
-    if not 0 < scale <= MAX_SCALE:
-        raise PlanError(f"expected a noise scale above 0 and at most 2**40, got {float(scale):g}; raise the budget")
+    if not (isinstance(scale, Fraction | int) and 0 < scale <= MAX_SCALE):
+        raise PlanError(f"expected a noise scale above 0 and at most 2**40, a Fraction, got {scale!r}")
     drawn = np.empty(size, dtype=np.int64)
     for start in range(0, size, _BLOCK):
         block = drawn[start : start + _BLOCK]
@@ -94,25 +95,32 @@ def _expansion(form: str, rate: Fraction, bits: int) -> int:
     """Floor of the probability times 2**bits, found by raising the precision until it is certain."""
     precision = 40 + bits // 3
     while True:
-        context = Context(prec=precision, rounding=ROUND_FLOOR, Emin=-999_999_999, Emax=999_999_999)
-        minus_rate = context.divide(Decimal(-rate.numerator), Decimal(rate.denominator))
-        power = context.exp(minus_rate)
-        one = Decimal(1)
-        if form == "zero":
-            probability = context.divide(context.subtract(one, power), context.add(one, power))
-        elif form == "digit":
-            probability = context.divide(power, context.add(one, power))
-        else:
-            probability = power
-        # Rounding the quotient errs by 10**-precision of the rate, all else by under 10 units of the last place.
-        slack = Decimal(10) ** (len(str(int(rate))) + 3 - precision)
-        ends = [
-            int(context.multiply(end, Decimal(2**bits)).to_integral_value(ROUND_FLOOR))
-            for end in (context.subtract(probability, slack), context.add(probability, slack))
-        ]
-        if ends[0] == ends[1]:
-            return ends[0]
+        low, high = _bounds(form, rate, bits, precision)
+        first, last = max(floor(low), 0), min(floor(high), 2**bits - 1)  # no probability is 0 or 1
+        if first == last:
+            return first
         precision *= 2
+
+
+def _bounds(form: str, rate: Fraction, bits: int, precision: int) -> tuple[Decimal, Decimal]:
+    """Numbers below and above the probability times 2**bits: every step is rounded away from the truth."""
+    down, up = (
+        Context(precision, mode, Emin=MIN_EMIN, Emax=MAX_EMAX, capitals=1, clamp=0, flags=[], traps=[InvalidOperation])
+        for mode in (ROUND_FLOOR, ROUND_CEILING)
+    )
+    minus_rate = Decimal(-rate.numerator), Decimal(rate.denominator)
+    # In any rounding mode exp gives the nearest number, so the next one lies beyond the truth.
+    least = down.next_minus(down.exp(down.divide(*minus_rate)))
+    most = up.next_plus(up.exp(up.divide(*minus_rate)))
+    if form == "zero":
+        low = down.divide(down.subtract(1, most), up.add(1, most))
+        high = up.divide(up.subtract(1, least), down.add(1, least))
+    elif form == "digit":
+        low = down.divide(least, up.add(1, least))
+        high = up.divide(most, down.add(1, most))
+    else:
+        low, high = least, most
+    return down.multiply(low, 2**bits), up.multiply(high, 2**bits)
 
 
 def _bernoulli(size: int, chance: Chance) -> NDArray[np.bool_]:

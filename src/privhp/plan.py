@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
+from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -19,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.budget import (
+    MAX_EPSILON,
     MAX_SCALE,
     Neighbours,
     check_neighbours,
@@ -28,7 +30,7 @@ from privhp.budget import (
     sensitivity,
     split,
 )
-from privhp.cells import Counts
+from privhp.cells import MAX_DEPTH, Counts
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
 
@@ -37,7 +39,10 @@ Expand = Literal["top", "all"]
 
 CELL_BYTES = 8
 MAX_CELLS = 2**31
+MAX_ROWS = 1000
 MAX_WIDTH = 2**24
+MAX_HOT_CELLS = 2**40
+MAX_HASH_GROUP = 8
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
 
@@ -82,42 +87,53 @@ class Plan:
     hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
 
     def __post_init__(self) -> None:
-        if not isinstance(self.domain, Domain):
-            raise PlanError(f"expected a domain, such as Interval(0, 1), got {self.domain!r}")
-        object.__setattr__(self, "epsilon", exact_epsilon(self.epsilon))
-        object.__setattr__(self, "budgets", MappingProxyType(_read_budgets(self.budgets)))
+        _check_domain(self.domain)
         check_neighbours(self.neighbours)
         _check_choice(self.expand, get_args(Expand), "expand")
-        _check_whole(self.max_records_per_person, "max_records_per_person", 1, 10**6)
-        _check_whole(self.hash_seed, "hash_seed", 0, 2**128 - 1)
+        values = {
+            "epsilon": exact_epsilon(self.epsilon),
+            "budgets": MappingProxyType(_read_budgets(self.budgets)),
+            "exact_depth": _whole(self.exact_depth, "exact_depth", 0, self.domain.depth),
+            "sketch_rows": _whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
+            "sketch_width": _whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
+            "hot_cells": _whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
+            "max_records_per_person": _whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
+            "hash_group": _whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
+            "hash_seed": _whole(self.hash_seed, "hash_seed", 0, 2**128 - 1),
+        }
+        for name, value in values.items():
+            object.__setattr__(self, name, value)
         self._check_levels()
         self._check_sketches()
         self._check_privacy()
 
     def _check_levels(self) -> None:
-        _check_whole(self.exact_depth, "exact_depth", 0, self.domain.depth)
-        if not all(0 <= level <= self.domain.depth for level in self.budgets):
-            raise PlanError(f"expected levels between 0 and the domain's depth {self.domain.depth}, got {self.depth}")
+        if self.depth > self.domain.depth:
+            raise PlanError(
+                f"expected budgets for levels between 0 and the domain's depth {self.domain.depth}, "
+                f"got one for level {self.depth}"
+            )
         if self.exact_depth not in self.budgets:
-            raise PlanError(f"expected a budget for the exact depth, level {self.exact_depth}: it must be measured")
+            raise PlanError(
+                f"expected a budget for the exact_depth, level {self.exact_depth}, which must be measured, "
+                f"got budgets for levels {', '.join(map(str, self.budgets))}"
+            )
 
     def _check_sketches(self) -> None:
-        if not self.sketched_levels:
-            sizes = (self.sketch_rows, self.sketch_width, self.hot_cells, self.hash_group)
-            if any(type(size) is not int or size != 0 for size in sizes):
-                raise PlanError(
-                    "expected no sketch sizes and no hot cells, since no level below exact_depth is measured"
-                )
-        else:
-            _check_whole(self.sketch_rows, "sketch_rows", 1, 1000)
-            _check_whole(self.sketch_width, "sketch_width", 1, MAX_WIDTH)
-            _check_whole(self.hot_cells, "hot_cells", 1, 2**40)
-            _check_whole(self.hash_group, "hash_group", 0, 8)
-            if self.sketch_width % 2**self.hash_group:
-                raise PlanError(
-                    f"expected a sketch_width that is a multiple of 2**hash_group, got {self.sketch_width} "
-                    f"and hash_group {self.hash_group}"
-                )
+        sizes = {name: getattr(self, name) for name in ("sketch_rows", "sketch_width", "hot_cells")}
+        if self.sketched_levels and not all(sizes.values()):
+            raise PlanError(f"expected sizes above 0, since level {self.depth} is sketched, got {_listed(sizes)}")
+        sizes["hash_group"] = self.hash_group
+        if not self.sketched_levels and any(sizes.values()):
+            raise PlanError(
+                f"expected sizes of 0, since no level below exact_depth {self.exact_depth} has a budget, "
+                f"got {_listed(sizes)}"
+            )
+        if self.sketch_width % 2**self.hash_group:
+            raise PlanError(
+                f"expected a sketch_width that is a multiple of 2**hash_group, got {self.sketch_width} "
+                f"and hash_group {self.hash_group}"
+            )
         if self.cells > MAX_CELLS:
             raise PlanError(f"expected at most 2**31 cells, got {self.cells}; lower exact_depth or the sketch sizes")
         if self.leaves > max(FEW_LEAVES, LEAVES_PER_CELL * self.cells):
@@ -127,12 +143,17 @@ class Plan:
             )
 
     def _check_privacy(self) -> None:
-        if any(budget <= 0 for budget in self.budgets.values()):
-            raise PlanError("expected a positive budget for every measured level; leave out a level to skip it")
-        if sum(self.budgets.values()) > self.epsilon:
-            raise PlanError(f"the budgets of the levels sum to more than epsilon {float(self.epsilon):g}; lower them")
-        if max(self.scale(level) for level in self.budgets) > MAX_SCALE:
-            raise PlanError("some level has so little budget that its noise would not fit; measure fewer levels")
+        excess = sum(self.budgets.values()) - self.epsilon
+        if excess > 0:
+            raise PlanError(
+                f"expected budgets that sum to at most epsilon, {float(self.epsilon):g}, got {float(excess):.3g} more"
+            )
+        for level, budget in self.budgets.items():
+            if self.scale(level) > MAX_SCALE:
+                raise PlanError(
+                    f"expected budgets whose noise has a scale of at most 2**40, got {float(budget):g} for level {level}; "
+                    "measure fewer levels"
+                )
 
     @classmethod
     def paper(
@@ -173,18 +194,23 @@ class Plan:
                 width is not a multiple of sixteen; 0 is the paper's.
             hash_seed: Public seed of the hash functions; fresh unless given.
         """
+        _check_domain(domain)
         exact_eps = exact_epsilon(epsilon)
-        if not (isinstance(records, int | float) and 1 <= records <= 1e15):
+        if isinstance(records, bool) or not isinstance(records, Real) or not 1 <= records <= 1e15:
             raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
-        _check_whole(hot_cells, "hot_cells", 1, 2**40)
+        hot_cells = _whole(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
         if depth is None:
             depth = min(max(math.ceil(math.log2(float(exact_eps) * records)), 1), domain.depth)
-        _check_whole(depth, "depth", 0, domain.depth)
-        rows = max(math.ceil(math.log2(records)), 1) if sketch_rows is None else sketch_rows
-        width = 2 * hot_cells if sketch_width is None else sketch_width
+        depth = _whole(depth, "depth", 0, domain.depth)
+        rows = max(math.ceil(math.log2(records)), 1)
+        if sketch_rows is not None:
+            rows = _whole(sketch_rows, "sketch_rows", 1, MAX_ROWS)
+        width = 2 * hot_cells
+        if sketch_width is not None:
+            width = _whole(sketch_width, "sketch_width", 1, MAX_WIDTH)
         if exact_depth is None:
-            exact_depth = min(math.ceil(math.log2(max(rows * width, 1))), depth)
-        _check_whole(exact_depth, "exact_depth", 0, depth)
+            exact_depth = min(math.ceil(math.log2(rows * width)), depth)
+        exact_depth = _whole(exact_depth, "exact_depth", 0, depth)
         sketched = depth > exact_depth
         if hash_group is None:
             hash_group = max(group for group in range(5) if width % 2**group == 0)
@@ -284,7 +310,7 @@ class Plan:
 
     def spec(self) -> dict[str, Any]:
         """The plan as a JSON object."""
-        spec = {item.name: getattr(self, item.name) for item in fields(self) if item.name != "_"}
+        spec = {item.name: getattr(self, item.name) for item in fields(self)}
         return spec | {
             "domain": self.domain.spec(),
             "epsilon": str(self.epsilon),
@@ -295,15 +321,18 @@ class Plan:
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> "Plan":
         """The plan that a JSON object describes."""
-        known = {item.name for item in fields(cls)} - {"_"}
-        if set(spec) != known:
-            raise PlanError(f"expected a plan with the keys {', '.join(sorted(known))}")
+        known = {item.name for item in fields(cls)}
+        if not isinstance(spec, Mapping) or set(spec) != known:
+            came = "others" if isinstance(spec, Mapping) else type(spec).__name__
+            raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(known))}, got {came}")
         try:
             budgets = {int(level): budget for level, budget in spec["budgets"].items()}
             seed = int(spec["hash_seed"], 16)
             domain = Domain.from_spec(spec["domain"])
-        except (AttributeError, TypeError, ValueError, ZeroDivisionError) as error:
-            raise PlanError(f"a plan whose values cannot be read: {error}") from None
+        except (AttributeError, TypeError, ValueError) as error:
+            raise PlanError(
+                f"expected a plan with a domain, budgets and a hash_seed that can be read: {error}"
+            ) from None
         return cls(**{**spec, "domain": domain, "budgets": budgets, "hash_seed": seed})
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -331,33 +360,51 @@ class Plan:
             size = f"{2**level:,}" if exactly else f"{self.sketch_rows} x {self.sketch_width:,}"
             kind = "exactly" if exactly else "sketched"
             diameter = self.domain.diameter(level)
-            noise = f"{float(budget):11.5f} {float(self.scale(level)):13.1f}"
+            noise = f"{float(budget):11.4g} {float(self.scale(level)):13.6g}"
             lines.append(f"{level:5d}  {kind:8s} {size:>12s} {noise} {diameter:15.6g}")
         return "\n".join(lines)
 
 
 def _noise_costs(domain: Domain, *, exact_depth: int, depth: int, table_cost: int) -> dict[int, float]:
     """What a unit of noise at each level costs in transport, after the paper's bound."""
+    whole = domain.diameter(0) or 1.0  # only ratios matter, and those of huge diameters do not overflow
 
     def cost(level: int) -> float:
         above = max(level - 1, 0)
         cells = 2**above if level <= exact_depth else table_cost
-        return cells * domain.diameter(above)
+        return cells * (domain.diameter(above) / whole)
 
     return {level: cost(level) for level in range(depth + 1)}
 
 
 def _read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
     if not isinstance(budgets, Mapping) or not budgets:
-        raise PlanError("expected budgets as a mapping from level to budget, with at least one level")
-    for level in budgets:
-        _check_whole(level, "a level", 0, 63)
-    return {level: exact(budgets[level], name=f"the budget of level {level}") for level in sorted(budgets)}
+        raise PlanError(f"expected budgets as a mapping from level to budget, with at least one level, got {budgets!r}")
+    read: dict[int, Fraction] = {}
+    for level, budget in budgets.items():
+        share = exact(budget, name=f"the budget of level {level}")
+        if not 0 < share <= MAX_EPSILON:
+            raise PlanError(
+                f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
+                "leave a level out to skip it"
+            )
+        read[_whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
+    return dict(sorted(read.items()))
 
 
-def _check_whole(value: Any, name: str, low: int, high: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+def _check_domain(domain: Any) -> None:
+    if not isinstance(domain, Domain):
+        raise PlanError(f"expected a domain, such as Interval(0, 1), got {domain!r}")
+
+
+def _whole(value: Any, name: str, low: int, high: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {value!r}")
+    return int(value)
+
+
+def _listed(values: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
 def _check_choice(value: Any, choices: Iterable[str], name: str) -> None:
