@@ -274,8 +274,21 @@ def test_batches_are_bounded_and_complete(tmp_path):
     assert np.concatenate(batches).tolist() == list(range(200_000))
 
 
+def test_memory_does_not_grow_with_the_file():
+    file = io.BytesIO((b"1," + b"x" * 1000 + b"\n") * 40_000)
+    with mock.patch.object(text, "BATCH", 2**10):
+        tracemalloc.start()
+        try:
+            source = TextSource(file, raw=file, domain=DECADE, columns=None, header=False)
+            assert sum(len(batch) for batch in source.batches()) == 40_000
+            peak = tracemalloc.get_traced_memory()[1]
+        finally:
+            tracemalloc.stop()
+    assert peak < 4 * 2**20
+
+
 def test_the_share_read_goes_from_the_start_to_the_end(tmp_path):
-    plain = write(tmp_path, b"a\n" + b"1\n" * 500_000)
+    plain = write(tmp_path, b"a\n" + b"1\n" * 150_000)
     packed = write(tmp_path, gzip.compress(plain.read_bytes()), "data.csv.gz")
     array = tmp_path / "data.npy"
     np.save(array, np.zeros(200_000))

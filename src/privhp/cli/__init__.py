@@ -26,9 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PrivhpError as error:
         return _refuse(str(error))
     except BrokenPipeError:
-        # Whoever read our output has gone; let the interpreter flush what is left into nothing.
+        # The work is done before anything is printed; whoever read it has gone, so the rest goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return REFUSED
+        return DONE
     except OSError as error:
         if error.filename:
             return _refuse(f"cannot use {error.filename}: {error.strerror}; check its name and permissions")

@@ -3,8 +3,8 @@
 from argparse import Namespace
 from pathlib import Path
 
-from privhp.cli.reading import as_text, read_release
-from privhp.files import CHECKPOINT, resume
+from privhp.cli.reading import as_text, read_file
+from privhp.files import CHECKPOINT, load, resume
 from privhp.generator import Generator
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -15,10 +15,11 @@ def run(options: Namespace) -> None:
     with Path(options.file).open("rb") as file:
         magic = file.read(len(CHECKPOINT))
     if magic == CHECKPOINT:
+        plan = read_file(resume, options.file).plan
         print(f"{options.file}: a checkpoint. It is CONFIDENTIAL: keep it to yourself, and never publish it.\n")
-        print(resume(options.file).plan)
+        print(plan)
     else:
-        generator = read_release(options.file)
+        generator = read_file(load, options.file)
         print(f"{options.file}: a release. It is public, and as private as the guarantee says.\n")
         print(generator.plan)
         print("\n" + describe(generator))

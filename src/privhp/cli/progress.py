@@ -39,7 +39,7 @@ class Progress:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         if self._shown:
-            self._write("\r")
+            self._write("")
 
 
 def _minutes(seconds: float) -> str:

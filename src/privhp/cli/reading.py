@@ -2,18 +2,18 @@
 
 import ipaddress
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from privhp.domains import Domain, IPv4
 from privhp.errors import FileError
-from privhp.files import load
-from privhp.generator import Generator
+
+Item = TypeVar("Item")
 
 
-def read_release(path: str) -> Generator:
-    """The generator of a release; an error names the file."""
+def read_file(read: Callable[[str], Item], path: str) -> Item:
+    """What `load` or `resume` makes of a file; an error names the file."""
     try:
-        return load(path)
+        return read(path)
     except FileError as error:
         raise FileError(f"{path}: {error}") from None
 

@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cli.output import check_output, whole_file
-from privhp.cli.reading import as_text, read_release
+from privhp.cli.reading import as_text, read_file
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
+from privhp.files import load
 from privhp.generator import Generator, Method
 
 CHUNK = 2**22  # rows made by one call, within which they are balanced; some 600 MB
@@ -24,7 +25,7 @@ def run(options: Namespace) -> None:
     output = check_output(options.output, force=options.force)
     if output.suffix not in (".csv", ".npy"):
         raise FileError(f"expected an output that ends in .csv or .npy, got {output}")
-    generator = read_release(options.release)
+    generator = read_file(load, options.release)
     rows = round(generator.total) if options.n is None else options.n
     method: Method = "independent" if options.independent else "balanced"
     like = generator.sample(0)

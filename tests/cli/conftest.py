@@ -1,0 +1,47 @@
+"""Commands run in an empty folder."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cli.running import PLAN, Outcome
+from privhp.cli import main
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Outcome]:
+    """Run a command in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+
+    def run_here(*arguments: str) -> Outcome:
+        try:
+            code = main(arguments)
+        except SystemExit as leaving:  # argparse leaves by itself, for help and for usage errors
+            code = int(leaving.code or 0)
+        return Outcome(code, *capsys.readouterr())
+
+    return run_here
+
+
+@pytest.fixture
+def refused(run: Callable[..., Outcome]) -> Callable[..., str]:
+    """Run a command that must be refused with one line, and give that line."""
+
+    def refusal(*arguments: str) -> str:
+        code, out, err = run(*arguments)
+        assert (code, out) == (2, "")
+        assert err.startswith("privhp: error: ")
+        assert err.count("\n") == 1
+        assert err.endswith("\n")
+        return err
+
+    return refusal
+
+
+@pytest.fixture
+def release(run: Callable[..., Outcome], tmp_path: Path) -> str:
+    """A release of the numbers 0 to 999."""
+    (tmp_path / "data.csv").write_text("fare\n" + "".join(f"{value}\n" for value in range(1000)))
+    assert run("fit", "data.csv", *PLAN, "-o", "fares.privhp").code == 0
+    return "fares.privhp"

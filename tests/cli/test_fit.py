@@ -1,0 +1,226 @@
+"""`privhp fit`: what is refused, what is written, and that no record shows."""
+
+import gzip
+import io
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import privhp
+from cli.running import PLAN, spawn
+from privhp.cli import progress
+
+BAD = [b"", b",,", b"text", b"-5", b"1e9", b"nan", b"inf", b'"', b'"open', b"1,2", b"\xff\xfe", b"3\x00", b"7" * 2000]
+
+
+def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
+    (tmp_path / "data.csv").write_text("id,fare\n" + "".join(f"{i},{i % 100}\n" for i in range(5000)))
+    code, out, err = run("fit", "data.csv", "--columns", "fare", *PLAN, "-o", "fares.privhp")
+    assert (code, err) == (0, "")
+    assert out == "wrote fares.privhp, 1-differentially private; see privhp inspect fares.privhp\n"
+    generator = privhp.load(tmp_path / "fares.privhp")
+    assert generator.plan.domain == privhp.Interval(0, 1000)
+    # The count of everything has noise of scale below 20; 5000 away from it would be a miracle.
+    assert abs(generator.total - 5000) < 2500
+    assert generator.mass((0, 125)) > 0.5
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "fares.privhp"]
+
+
+def test_columns_may_come_from_the_domain_file(run, tmp_path):
+    (tmp_path / "data.csv").write_text("id,fare\n" + "900,100\n" * 5000)
+    (tmp_path / "d.toml").write_text('kind = "interval"\nlow = 0\nhigh = 1000\ncolumns = ["fare"]')
+    assert run("fit", "data.csv", "--domain", "d.toml", *PLAN[2:], "-o", "a.privhp").code == 0
+    assert run("fit", "data.csv", "--domain", "d.toml", *PLAN[2:], "--columns", "id", "-o", "b.privhp").code == 0
+    assert privhp.load("a.privhp").mass((0, 500)) > 0.5
+    assert privhp.load("b.privhp").mass((0, 500)) < 0.5
+
+
+def test_every_kind_of_file_gives_the_same_distribution(run, tmp_path, monkeypatch):
+    lines = b"".join(b"%d,1\n" % (i % 100) for i in range(5000))
+    (tmp_path / "data.csv").write_bytes(lines)
+    (tmp_path / "data.csv.gz").write_bytes(gzip.compress(lines))
+    np.save(tmp_path / "data.npy", np.arange(5000) % 100)
+    with (tmp_path / "data.csv").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        for name in ("data.csv", "data.csv.gz", "data.npy", "-"):
+            assert run("fit", name, "--no-header", *PLAN, "-o", "out.privhp", "--force", "--quiet") == (0, "", "")
+            assert privhp.load("out.privhp").mass((0, 125)) > 0.5
+
+
+def test_whole_numbers_and_addresses_reach_the_domain_exactly(run, tmp_path):
+    plan = ["--epsilon", "1000", "--records", "1e6", "--hot-cells", "4", "--no-header"]
+    (tmp_path / "whole.csv").write_text(f"{2**60 + 1}\n" * 10_000)
+    whole = ["--domain", f"integers:{2**60}:{2**60 + 3}"]
+    assert run("fit", "whole.csv", *whole, *plan, "-o", "whole.privhp").code == 0
+    assert privhp.load("whole.privhp").mass((2**60 + 1, 2**60 + 1)) == pytest.approx(1, abs=0.01)
+    (tmp_path / "ip.csv").write_text("10.1.2.3\n" * 10_000)
+    assert run("fit", "ip.csv", "--domain", "ipv4", *plan, "-o", "ip.privhp").code == 0
+    assert privhp.load("ip.privhp").mass("10.0.0.0/8") == pytest.approx(1, abs=0.01)
+
+
+def test_bad_records_leave_no_trace_in_any_output(tmp_path):
+    good = [b"%d" % (i % 1000) for i in range(1000)]
+    bad = [BAD[i % len(BAD)] for i in range(300)]
+    mixed = [line for i, line in enumerate(good) for line in ([line, bad[i]] if i < 300 else [line])]
+    outcomes = []
+    for name, lines in (("good", good), ("bad", bad), ("mixed", mixed)):
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / "data.csv").write_bytes(b"\n".join([b"fare", *lines]) + b"\n")
+        numbers = np.array([np.nan, np.inf, -1.0, 1e300] * 75) if name != "good" else np.arange(1000.0)
+        np.save(folder / "data.npy", numbers)
+        for data in ("data.csv", "data.npy"):
+            done = spawn("fit", data, *PLAN, "-o", f"{data}.privhp", folder=folder)
+            outcomes.append((data, done.returncode, done.stdout, done.stderr))
+    assert [code for _, code, _, _ in outcomes] == [0] * 6
+    assert len(set(outcomes)) == 2  # one for each name of the data
+
+
+def test_the_release_names_neither_file_nor_column(run, tmp_path):
+    (tmp_path / "SECRETFILE.csv").write_text("SECRETCOLUMN,b\n5,6\n")
+    assert run("fit", "SECRETFILE.csv", "--columns", "SECRETCOLUMN", *PLAN, "-o", "out.privhp").code == 0
+    assert b"SECRET" not in (tmp_path / "out.privhp").read_bytes()
+
+
+BAD_PLANS = {
+    "no bounds": ["--domain", "interval", "--epsilon", "1", "--records", "1e3"],
+    "no domain": ["--epsilon", "1", "--records", "1e3"],
+    "no epsilon": ["--domain", "interval:0:1", "--records", "1e3"],
+    "no records": ["--domain", "interval:0:1", "--epsilon", "1"],
+    "bad epsilon": ["--domain", "interval:0:1", "--epsilon", "0", "--records", "1e3"],
+    "bad depth": ["--domain", "interval:0:1", "--epsilon", "1", "--records", "1e3", "--depth", "99"],
+    "too many columns": ["--domain", "interval:0:1", "--epsilon", "1", "--records", "1e3", "--columns", "a,b"],
+}
+
+
+@pytest.mark.parametrize("plan", BAD_PLANS.values(), ids=BAD_PLANS.keys())
+def test_a_bad_plan_fails_before_a_byte_is_read(tmp_path, plan):
+    """Nobody writes to the pipe, so whoever opens it waits for ever."""
+    os.mkfifo(tmp_path / "pipe")
+    done = spawn("fit", "pipe", *plan, "-o", "out.privhp", folder=tmp_path)
+    assert done.returncode == 2
+    assert re.fullmatch(rb"privhp: error: [^\n]+\n", done.stderr)
+    assert done.stdout == b""
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_an_output_that_is_there_fails_before_a_byte_is_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "out.privhp").write_text("precious")
+    done = spawn("fit", "pipe", *PLAN, "-o", "out.privhp", folder=tmp_path)
+    assert done.returncode == 2
+    assert b"--force" in done.stderr
+    assert (tmp_path / "out.privhp").read_text() == "precious"
+
+
+def test_a_good_plan_does_read_the_pipe(run, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[b"fare\n5\n"])
+    writer.start()
+    assert run("fit", "pipe", *PLAN, "-o", "out.privhp").code == 0
+    writer.join()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "columns", "says"),
+    [
+        ("data.csv", b"a,b\n1,2\n", ["--columns", "c"], "'c'"),
+        ("data.csv", b"a,b\n1,2\n", [], "which columns"),
+        ("data.csv", b"", ["--columns", "a"], "empty file"),
+        ("data.csv", b"1,2\n", ["--columns", "a", "--no-header"], "column numbers"),
+        ("data.csv.gz", b"a\n1\n", [], "gzip"),
+        ("data.npy", b"a\n1\n", [], ".npy"),
+    ],
+)
+def test_files_that_do_not_fit_are_refused_and_nothing_is_written(refused, tmp_path, name, content, columns, says):
+    (tmp_path / name).write_bytes(content)
+    assert says in refused("fit", name, *columns, *PLAN, "-o", "out.privhp")
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_files_that_cannot_be_opened_are_refused_by_name(refused, tmp_path):
+    (tmp_path / "folder").mkdir()
+    for name in ("no.csv", "no.npy", "no.csv.gz", "folder"):
+        assert f"cannot use {name}: " in refused("fit", name, *PLAN, "-o", "out.privhp")
+    assert "cannot use no.toml: " in refused("fit", "-", "--domain", "no.toml", *PLAN[2:], "-o", "out.privhp")
+
+
+def test_outputs_are_checked(run, refused, release, tmp_path):
+    before = (tmp_path / release).read_bytes()
+    assert "--force" in refused("fit", "data.csv", *PLAN, "-o", release)
+    assert "make it first" in refused("fit", "data.csv", *PLAN, "-o", "no/folder/out.privhp")
+    assert "something else" in refused("fit", "data.csv", *PLAN, "-o", ".", "--force")
+    assert "something else" in refused("fit", "data.csv", *PLAN, "-o", "/dev/null", "--force")
+    assert (tmp_path / release).read_bytes() == before
+    assert run("fit", "data.csv", *PLAN, "-o", release, "--force").code == 0
+    assert (tmp_path / release).read_bytes() != before
+
+
+def test_ctrl_c_leaves_nothing_behind(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    # A shell that runs the tests in the background would have interrupts ignored.
+    script = (
+        "import signal, sys; from privhp.cli import main;"
+        "signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(main())"
+    )
+    command = [sys.executable, "-c", script, "fit", "pipe", *PLAN, "-o", "out.privhp"]
+    process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    with (tmp_path / "pipe").open("wb", buffering=0) as pipe:  # opens once the other side reads
+        pipe.write(b"fare\n" + b"5\n" * 1000)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_an_interrupt_while_the_release_is_written_leaves_nothing_behind(run, tmp_path, monkeypatch):
+    (tmp_path / "data.csv").write_text("fare\n5\n")
+
+    def interrupt(*arguments):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", interrupt)
+        assert run("fit", "data.csv", *PLAN, "-o", "out.privhp") == (130, "", "")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_sees_share_and_time_and_nothing_else(run, tmp_path, monkeypatch):
+    (tmp_path / "data.csv").write_bytes(b"fare\n" + b"123.4567\n" * 200_000)
+    terminal = Terminal()
+    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(sys, "stderr", terminal)
+    assert run("fit", "data.csv", *PLAN, "-o", "out.privhp").code == 0
+    *shown, last = terminal.getvalue().split("\033[K")
+    assert len(shown) > 2
+    assert last == ""
+    for line in shown[:-1]:
+        assert re.fullmatch(r"\r *\d+%  \d+:\d\d elapsed, \d+:\d\d left", line)
+    assert shown[-1] == "\r"
+    monkeypatch.setattr(sys, "stderr", Terminal())
+    assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--force", "--quiet").out == ""
+    assert sys.stderr.getvalue() == ""
+
+
+def test_progress_rests_between_looks_and_guesses_what_is_left():
+    now = 0.0
+    stream = io.StringIO()
+    with progress.Progress(stream, shown=True, clock=lambda: now) as bar:
+        bar.show(0.1)
+        now = 90.0
+        bar.show(0.25)
+        bar.show(0.26)
+        now = 100.0
+        bar.show(None)
+    assert stream.getvalue() == "\r 25%  1:30 elapsed, 4:30 left\033[K\r1:40 elapsed\033[K\r\033[K"

@@ -1,0 +1,52 @@
+"""`privhp inspect`: all of a release, little of a checkpoint."""
+
+import numpy as np
+import pytest
+
+import privhp
+
+
+def test_a_release_is_shown_in_full(run, release):
+    code, out, err = run("inspect", release)
+    generator = privhp.load(release)
+    assert (code, err) == (0, "")
+    assert out.startswith(f"{release}: a release. It is public")
+    assert str(generator.plan) in out
+    assert f"leaves      {generator.leaves().codes.size:,}\n" in out
+    assert f"records     about {generator.total:,.0f} (noisy)\n" in out
+    assert f"50%   {generator.quantile(0.5):.6g}\n" in out
+
+
+@pytest.mark.parametrize(
+    ("domain", "shows"), [("ipv4", "99%   255."), ("integers:5:6", "99%   6"), ("box:0:1,0:1", None)]
+)
+def test_quantiles_are_shown_where_there_is_an_order(run, tmp_path, domain, shows):
+    np.save(tmp_path / "data.npy", np.full((3000, 2), {"ipv4": 2**32 - 1, "integers:5:6": 6}.get(domain, 1)))
+    columns = [] if domain.startswith("box") else ["--columns", "1"]
+    options = ["--domain", domain, *columns, "--epsilon", "1", "--records", "1e3", "-o", "out"]
+    assert run("fit", "data.npy", *options).code == 0
+    out = run("inspect", "out").out
+    assert shows in out if shows else "share at or below" not in out
+
+
+def test_of_a_checkpoint_only_the_plan_is_shown(run, release):
+    plan = privhp.load(release).plan
+    summary = privhp.Summary(plan)
+    summary.update(np.full(5000, 7.0))
+    privhp.save(summary, "checkpoint")
+    code, out, err = run("inspect", "checkpoint")
+    assert (code, err) == (0, "")
+    warning, rest = out.split("\n\n", 1)
+    assert "CONFIDENTIAL" in warning
+    assert rest == f"{plan}\n"
+
+
+def test_other_files_are_refused(refused, release, tmp_path):
+    (tmp_path / "empty").write_bytes(b"")
+    (tmp_path / "damaged").write_bytes((tmp_path / release).read_bytes()[:-1])
+    privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
+    (tmp_path / "cut").write_bytes((tmp_path / "checkpoint").read_bytes()[:-1])
+    assert "empty: this is not a privhp file" in refused("inspect", "empty")
+    assert "damaged: this file is damaged" in refused("inspect", "damaged")
+    assert "cut: this file is damaged" in refused("inspect", "cut")
+    assert "cannot use no: No such file" in refused("inspect", "no")

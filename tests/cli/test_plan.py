@@ -1,0 +1,158 @@
+"""`privhp plan` and the ways to name a domain."""
+
+import pytest
+
+from privhp import Box, Integers, Interval, IPv4, Plan
+from privhp.cli.planning import FORMS, read_domain
+
+
+@pytest.mark.parametrize(
+    ("text", "domain"),
+    [
+        ("interval:0:1000", Interval(0, 1000)),
+        ("interval:-120:1440", Interval(-120, 1440)),
+        ("interval:-1.5e3:-.5", Interval(-1500, -0.5)),
+        ("interval:0.01:1e6:log", Interval(0.01, 1e6, scale="log")),
+        ("interval:1:2:log:clamp", Interval(1, 2, scale="log", outside="clamp")),
+        ("interval:1:2:clamp:log", Interval(1, 2, scale="log", outside="clamp")),
+        ("integers:-120:1440", Integers(-120, 1440)),
+        ("integers:0:1152921504606846977:clamp", Integers(0, 2**60 + 1, outside="clamp")),
+        ("integers:0:1e6", Integers(0, 10**6)),
+        ("box:0:1,-2:3", Box([(0, 1), (-2, 3)])),
+        ("box:0:1", Box([(0, 1)])),
+        ("box:-9:2,49.8:61,0:1:clamp", Box([(-9, 2), (49.8, 61), (0, 1)], outside="clamp")),
+        ("ipv4", IPv4()),
+    ],
+)
+def test_short_forms_of_domains(text, domain):
+    assert read_domain(text) == (domain, None)
+
+
+@pytest.mark.parametrize(
+    ("lines", "domain", "columns"),
+    [
+        ('kind = "interval"\nlow = 0\nhigh = 1000', Interval(0, 1000), None),
+        ('kind = "interval"\nlow = 1\nhigh = 8\nscale = "log"\ncolumns = ["a"]', Interval(1, 8, scale="log"), ["a"]),
+        (
+            'kind = "box"\nsides = [[0, 1], [-1, 1.5]]\noutside = "clamp"\ncolumns = ["x", "y"]',
+            Box([(0, 1), (-1, 1.5)], outside="clamp"),
+            ["x", "y"],
+        ),
+        ('kind = "ipv4"', IPv4(), None),
+    ],
+)
+def test_domains_from_a_file(tmp_path, lines, domain, columns):
+    path = tmp_path / "domain.toml"
+    path.write_text(lines)
+    assert read_domain(str(path)) == (domain, columns)
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("interval", FORMS["interval"]),
+        ("interval:0", FORMS["interval"]),
+        ("interval:0:", FORMS["interval"]),
+        ("interval:0:1:2", FORMS["interval"]),
+        ("interval:a:b", FORMS["interval"]),
+        ("interval:0:1:Log", FORMS["interval"]),
+        ("interval:5:1", "lower bound"),
+        ("interval:nan:1", "finite"),
+        ("interval:0:inf", "finite"),
+        ("interval:0:1:log", "positive lower bound"),
+        ("integers:0:1.5", "whole number"),
+        ("integers:0:9:log", "does not fit"),
+        ("box", FORMS["box"]),
+        ("box:", FORMS["box"]),
+        ("box:0:1,", FORMS["box"]),
+        ("box:0:1,2", "pair"),
+        ("ipv4:0", FORMS["ipv4"]),
+        ("", "interval, integers, box, ipv4"),
+        ("circle:0:1", "interval, integers, box, ipv4"),
+        ("no.toml", "No such file"),
+    ],
+)
+def test_domains_that_make_no_sense_are_refused(refused, text, says):
+    assert says in refused("plan", "--domain", text, "--epsilon", "1", "--records", "1e6")
+
+
+@pytest.mark.parametrize(
+    ("lines", "says"),
+    [
+        (b"kind = ", "expected a TOML file"),
+        (b"\xff", "expected a TOML file"),
+        (b"low = 0", "known kind"),
+        (b'kind = "circle"', "known kind"),
+        (b'kind = "interval"\nlow = 0', "does not fit"),
+        (b'kind = "interval"\nlow = 2013-01-01\nhigh = 5', "expected a number"),
+        (b'kind = "interval"\nlow = 0\nhigh = 5\ncolour = "red"', "does not fit"),
+        (b'kind = "ipv4"\ncolumns = "a"', "columns"),
+        (b'kind = "ipv4"\ncolumns = [1]', "columns"),
+    ],
+)
+def test_files_that_describe_no_domain_are_refused(refused, tmp_path, lines, says):
+    (tmp_path / "domain.toml").write_bytes(lines)
+    assert says in refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e6")
+
+
+def test_the_plan_is_printed_as_the_library_prints_it(run):
+    code, out, err = run(
+        "plan", "--domain", "interval:0:1000", "--epsilon", "1", "--records", "1e6", "--hot-cells", "64"
+    )
+    plan = Plan.paper(Interval(0, 1000), epsilon=1, records=1_000_000, hot_cells=64)
+    assert (code, out, err) == (0, f"{plan}\n", "")
+
+
+def test_every_option_reaches_the_plan(run):
+    options = {
+        "epsilon": "0.1",
+        "records": "1e5",
+        "hot-cells": "7",
+        "exact-depth": "3",
+        "depth": "9",
+        "sketch-rows": "2",
+        "sketch-width": "33",
+        "expand": "all",
+        "neighbours": "replace-one",
+        "max-records-per-person": "5",
+    }
+    arguments = [part for name, value in options.items() for part in (f"--{name}", value)]
+    plan = Plan.paper(
+        Interval(-1, 1),
+        epsilon="0.1",
+        records=1e5,
+        hot_cells=7,
+        exact_depth=3,
+        depth=9,
+        sketch_rows=2,
+        sketch_width=33,
+        expand="all",
+        neighbours="replace-one",
+        max_records_per_person=5,
+    )
+    assert run("plan", "--domain", "interval:-1:1", *arguments).out == f"{plan}\n"
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--epsilon", "0", "epsilon between"),
+        ("--epsilon", "-1", "epsilon between"),
+        ("--epsilon", "much", "number for epsilon"),
+        ("--epsilon", "nan", "number for epsilon"),
+        ("--records", "0", "public guess"),
+        ("--records", "many", "expected a number such as 1e6"),
+        ("--records", "nan", "public guess"),
+        ("--hot-cells", "0", "hot_cells"),
+        ("--hot-cells", "1.5", "whole number"),
+        ("--hot-cells", "-3", "whole number"),
+        ("--depth", "64", "depth"),
+        ("--exact-depth", "nan", "whole number"),
+        ("--expand", "some", "invalid choice"),
+        ("--neighbours", "both", "invalid choice"),
+        ("--max-records-per-person", "0", "max_records_per_person"),
+    ],
+)
+def test_plans_that_cannot_be_honoured_are_refused(refused, option, value, says):
+    given = {"--domain": "interval:0:1", "--epsilon": "1", "--records": "1e6"} | {option: value}
+    assert says in refused("plan", *[part for pair in given.items() for part in pair])

@@ -1,0 +1,146 @@
+"""`privhp sample`: formats, chunks, seeds, and nothing half-written."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privhp
+from privhp.cli import sample
+
+
+def numbers(path: str) -> list[list[float]]:
+    with open(path, newline="") as file:
+        return [[float(value) for value in row] for row in list(csv.reader(file))[1:]]
+
+
+@pytest.fixture
+def pairs(run, tmp_path):
+    """A release of points near the middle of a box."""
+    (tmp_path / "pairs.csv").write_text("x,y\n" + "5,-5\n" * 5000)
+    assert (
+        run("fit", "pairs.csv", "--domain", "box:0:10,-10:0", "--epsilon", "1", "--records", "1e3", "-o", "p").code == 0
+    )
+    return "p"
+
+
+def test_csv_has_a_header_and_the_rows_asked_for(run, release):
+    assert run("sample", release, "-n", "25", "-o", "out.csv") == (0, "wrote out.csv: 25 synthetic records\n", "")
+    lines = Path("out.csv").read_text().splitlines()
+    assert (lines[0], len(lines)) == ("value", 26)
+    assert all(0 <= row[0] <= 1000 for row in numbers("out.csv"))
+
+
+def test_columns_can_be_named(run, refused, pairs):
+    assert run("sample", pairs, "-n", "3", "-o", "a.csv").code == 0
+    assert Path("a.csv").read_text().splitlines()[0] == "x1,x2"
+    assert run("sample", pairs, "-n", "3", "-o", "b.csv", "--columns", 'lon, the "lat"').code == 0
+    assert Path("b.csv").read_text().splitlines()[0] == 'lon,"the ""lat"""'
+    assert "expected 2 column names" in refused("sample", pairs, "-n", "3", "-o", "c.csv", "--columns", "lon")
+
+
+def test_by_default_there_are_as_many_rows_as_the_noisy_count(run, release):
+    assert run("sample", release, "-o", "out.npy").code == 0
+    assert len(np.load("out.npy")) == round(privhp.load(release).total)
+
+
+@pytest.mark.parametrize("rows", ["0", "1", "1000", "1e3"])
+def test_both_formats_hold_the_same_rows(run, release, rows):
+    for name in ("out.csv", "out.npy"):
+        assert run("sample", release, "-n", rows, "--seed", "7", "-o", name, "--quiet") == (0, "", "")
+    array = np.load("out.npy")
+    assert array.shape == (int(float(rows)),)
+    assert [row[0] for row in numbers("out.csv")] == array.tolist()
+
+
+def test_seeds_repeat_and_methods_differ(run, release):
+    def rows(*options: str) -> list[float]:
+        assert run("sample", release, "-n", "500", "-o", "out.npy", "--force", *options).code == 0
+        values: list[float] = np.load("out.npy").tolist()
+        return values
+
+    assert rows("--seed", "1") == rows("--seed", "1")
+    assert rows("--seed", "1") != rows("--seed", "2")
+    assert rows() != rows()
+    generator = privhp.load(release)
+    assert rows("--seed", "1") == generator.sample(500, rng=1).tolist()
+    assert rows("--seed", "1", "--independent") == generator.sample(500, rng=1, method="independent").tolist()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.npy"])
+def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
+    monkeypatch.setattr(sample, "CHUNK", 100)
+    monkeypatch.setattr(sample, "_LINES", 30)
+    assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
+    generator, rng = privhp.load(pairs), np.random.default_rng(3)
+    expected = np.concatenate([generator.sample(size, rng=rng) for size in (100, 100, 50)])
+    rows = numbers(name) if name.endswith(".csv") else np.load(name).tolist()
+    assert rows == expected.tolist()
+
+
+def test_whole_numbers_are_written_as_such_and_addresses_dotted(run, tmp_path):
+    (tmp_path / "data.csv").write_text("1\n2\n")
+    options = ["--no-header", "--epsilon", "1", "--records", "1e3"]
+    assert run("fit", "data.csv", "--domain", f"integers:{2**60}:{2**60 + 9}", *options, "-o", "whole").code == 0
+    assert run("fit", "data.csv", "--domain", "ipv4", *options, "-o", "ip").code == 0
+    assert run("sample", "whole", "-n", "20", "-o", "whole.csv").code == 0
+    assert all(2**60 <= int(line) <= 2**60 + 9 for line in Path("whole.csv").read_text().splitlines()[1:])
+    assert run("sample", "ip", "-n", "20", "-o", "ip.csv", "--seed", "1").code == 0
+    assert run("sample", "ip", "-n", "20", "-o", "ip.npy", "--seed", "1").code == 0
+    dotted = Path("ip.csv").read_text().splitlines()[1:]
+    assert all(line.count(".") == 3 for line in dotted)
+    assert [
+        sum(int(part) << shift for part, shift in zip(line.split("."), (24, 16, 8, 0), strict=True)) for line in dotted
+    ] == np.load("ip.npy").tolist()
+
+
+def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
+    (tmp_path / "text.privhp").write_text("hello")
+    privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
+    assert "text.privhp: this is not a privhp file" in refused("sample", "text.privhp", "-o", "out.csv")
+    assert "checkpoint: this is a checkpoint, confidential" in refused("sample", "checkpoint", "-o", "out.csv")
+    assert "cannot use no.privhp: No such file" in refused("sample", "no.privhp", "-o", "out.csv")
+    assert "ends in .csv or .npy" in refused("sample", release, "-o", "out.parquet")
+    assert "--force" in refused("sample", release, "-o", "data.csv")
+    assert "at least 0" in refused("sample", release, "-n", "-5", "-o", "out.csv")
+    assert "at least 0" in refused("sample", release, "--seed", "-5", "-o", "out.csv")
+    assert not (tmp_path / "out.csv").exists()
+
+
+@pytest.mark.parametrize("name", ["out.csv", "out.npy"])
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (KeyboardInterrupt, 130, ""),
+        (OSError(28, "No space left on device"), 2, "privhp: error: cannot go on: No space left on device\n"),
+        (MemoryError, 2, "privhp: error: this needs more memory than there is"),
+    ],
+)
+def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkeypatch, name, error, code, says):
+    monkeypatch.setattr(sample, "CHUNK", 10)
+    draw = privhp.Generator.sample
+
+    def fail_later(self, n, **options):
+        if (tmp_path / f"{name}.partial").exists() and n == 5:
+            raise error
+        return draw(self, n, **options)
+
+    monkeypatch.setattr(privhp.Generator, "sample", fail_later)
+    before = sorted(tmp_path.iterdir())
+    outcome = run("sample", release, "-n", "25", "-o", name)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert outcome.err.startswith(says)
+    assert sorted(tmp_path.iterdir()) == before
+    assert run("sample", release, "-n", "20", "-o", name).code == 0
+
+
+def test_a_forced_output_that_fails_keeps_the_old_file(run, release, tmp_path, monkeypatch):
+    (tmp_path / "out.csv").write_text("precious")
+
+    def fail(self, n, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(privhp.Generator, "sample", fail)
+    assert run("sample", release, "-n", "25", "-o", "out.csv", "--force").code == 130
+    assert (tmp_path / "out.csv").read_text() == "precious"
