@@ -174,7 +174,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     with (tmp_path / "pipe").open("wb", buffering=0) as pipe:  # opens once the other side reads
         pipe.write(b"fare\n" + b"5\n" * 1000)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=60)
     assert (process.returncode, out, err) == (130, b"", b"")
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
