@@ -11,9 +11,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privhp.cells import Codes, Floats
-from privhp.domains.base import Domain
+from privhp.cells import Counts, Floats
 from privhp.errors import QueryError
+from privhp.kernels import shuffle as shuffled
 from privhp.plan import Plan
 from privhp.release import Release
 from privhp.tree import Leaves, grow
@@ -80,9 +80,10 @@ class Generator:
         n: int | None = None,
         *,
         method: Method = "balanced",
+        shuffle: bool = True,
         rng: np.random.Generator | int | None = None,
     ) -> NDArray[Any]:
-        """Synthetic records, in random order.
+        """Synthetic records.
 
         Args:
             n: How many; by default the noisy number of records.
@@ -90,6 +91,7 @@ class Generator:
                 so that every cell gets its expected number to within one and
                 the set is as close to the generator as n records can be.
                 "independent" draws each by itself.
+            shuffle: Whether they come in random order, or leaf by leaf, which is faster.
             rng: NumPy generator or seed of the sampling; fresh unless given.
                 It has nothing to do with the privacy noise.
         """
@@ -99,21 +101,17 @@ class Generator:
         if method not in get_args(Method):
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
         rng = np.random.default_rng(rng)
-        points = _even_points(int(size), rng) if method == "balanced" else rng.random(size)
-        leaves, shares = self._locate(points)
-        like = self.plan.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
-        records = np.empty((size, *like.shape[1:]), dtype=like.dtype)
-        for level, chosen in self._by_level(leaves):
-            codes, deeper = self._leaves.codes[leaves[chosen]], level
-            if method == "balanced":
-                codes, deeper = _stratify(self.plan.domain, codes, shares[chosen], level)
-            records[chosen] = self.plan.domain.decode(codes, level=deeper, rng=rng)
-        return records
+        even = method == "balanced"
+        counts = self._even_counts(int(size), rng) if even else rng.multinomial(size, self.probabilities)
+        chosen = np.flatnonzero(counts)
+        codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
+        records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng)
+        return shuffled(records, rng) if shuffle else records
 
-    def _locate(self, points: Floats) -> tuple[NDArray[np.int64], Floats]:
-        """Leaf that holds each cumulative probability in [0, 1), and the share of the leaf before it."""
-        leaves = np.searchsorted(self._ends, np.minimum(points, _BELOW_ONE), side="right")
-        return leaves, np.minimum(self._shares(points, leaves), _BELOW_ONE)
+    def _even_counts(self, size: int, rng: np.random.Generator) -> Counts:
+        """How many of evenly spaced points fall on each leaf: its expected number, to within one."""
+        ends = np.floor(self._ends * size + rng.random()).astype(np.int64)
+        return np.diff(np.minimum(ends, size), prepend=0)
 
     def _before(self, leaves: NDArray[np.int64]) -> Floats:
         """Cumulative probability before each leaf."""
@@ -138,7 +136,7 @@ class Generator:
     def cdf(self, records: ArrayLike) -> Floats:
         """Probability at or below each record. Ordered domains only."""
         domain = self.plan.domain
-        points = np.atleast_1d(np.asarray(records))
+        points = np.ravel(records)
         if points.dtype.kind == "f" and np.isnan(points).any():
             raise QueryError("expected records to tell the probability at or below, got NaN among them")
         leaves = self._leaves_of(points)
@@ -165,7 +163,7 @@ class Generator:
 
         The share 0 gives the lower end of what can be sampled, 1 its upper end.
         """
-        points = np.atleast_1d(np.asarray(shares, dtype=np.float64))
+        points = np.ravel(np.asarray(shares, dtype=np.float64))
         if not ((points >= 0) & (points <= 1)).all():
             raise QueryError("expected shares between 0 and 1; 0.5 asks for the median")
         domain = self.plan.domain
@@ -181,24 +179,3 @@ class Generator:
             f"Generator({self.plan.domain!r}, epsilon={float(self.plan.epsilon):g}, "
             f"{self._leaves.codes.size:,} leaves, about {self.total:,.0f} records)"
         )
-
-
-def _even_points(size: int, rng: np.random.Generator) -> Floats:
-    """Points 1 / size apart in [0, 1), to rounding, from one random start and in random order."""
-    return (rng.permutation(size) + rng.random()) / max(size, 1)
-
-
-def _stratify(domain: Domain, codes: Codes, shares: Floats, level: int) -> tuple[Codes, int]:
-    """Follow each share down inside its leaf, until no cell is likely to hold two of the records."""
-    crowd = int(np.unique(codes, return_counts=True)[1].max())
-    deepest = min(level + (crowd - 1).bit_length(), domain.depth)
-    while level < deepest:
-        whole = domain.measure(codes, level=level)
-        level += 1
-        codes = codes << np.uint64(1)
-        split = domain.measure(codes, level=level) / whole
-        right = shares >= split
-        before, part = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
-        shares = np.minimum((shares - before) / part, _BELOW_ONE)
-        codes = codes | right
-    return codes, level

@@ -151,8 +151,8 @@ class Plan:
         for level, budget in self.budgets.items():
             if self.scale(level) > MAX_SCALE:
                 raise PlanError(
-                    f"expected budgets whose noise has a scale of at most 2**40, got {float(budget):g} for level {level}; "
-                    "measure fewer levels"
+                    "expected budgets whose noise has a scale of at most 2**40, "
+                    f"got {float(budget):g} for level {level}; measure fewer levels"
                 )
 
     @classmethod

@@ -11,13 +11,16 @@ import json
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Floats
+from privhp.cells import Codes, Counts, Floats
 from privhp.errors import DomainError
+
+Outside = Literal["drop", "clamp"]
+"""What becomes of a record out of bounds."""
 
 _KINDS: dict[str, type["Domain"]] = {}
 
@@ -53,6 +56,46 @@ class Domain(ABC):
     @abstractmethod
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn from the base measure inside each cell. Encoding it gives the cell back."""
+
+    def populate(
+        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        """As many records in each cell as are asked for, in the order of the cells.
+
+        Args:
+            codes: The cells, each with a measure above 0.
+            levels: Level of each cell.
+            counts: How many records each cell gets.
+            even: Whether the records of a cell are spread over it evenly, or drawn one by one.
+            rng: Where the randomness comes from.
+        """
+        cells = np.repeat(np.arange(codes.size), counts)
+        firsts = np.repeat(np.cumsum(counts) - counts, counts)
+        shares = (np.arange(cells.size) - firsts + rng.random(codes.size)[cells]) / counts[cells]
+        like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
+        records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype)
+        for level in np.unique(levels).tolist():
+            chosen = np.flatnonzero(levels[cells] == level)
+            inner, deeper = codes[cells[chosen]], level
+            if even:
+                inner, deeper = self._descend(inner, shares[chosen], level)
+            records[chosen] = self.decode(inner, level=deeper, rng=rng)
+        return records
+
+    def _descend(self, codes: Codes, shares: Floats, level: int) -> tuple[Codes, int]:
+        """Follow each share of the measure down inside its cell, until few cells hold two of the shares."""
+        crowd = int(np.unique(codes, return_counts=True)[1].max(initial=1))
+        deepest = min(level + (crowd - 1).bit_length(), self.depth)
+        while level < deepest:
+            whole = self.measure(codes, level=level)
+            level += 1
+            codes = codes << np.uint64(1)
+            split = self.measure(codes, level=level) / whole
+            right = shares >= split
+            before, part = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
+            shares = np.minimum((shares - before) / part, 1.0 - 2.0**-53)
+            codes = codes | right
+        return codes, level
 
     @abstractmethod
     def diameter(self, level: int) -> float:

@@ -50,7 +50,8 @@ def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
     Numbers beyond int64 become its ends; a float must be whole to be read.
     """
     batch = _as_batch(records, columns=1)
-    if isinstance(batch, np.ndarray) and batch.dtype.kind == "f" and not isinstance(records, np.ndarray):
+    is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
+    if is_column and isinstance(batch, np.ndarray) and batch.dtype.kind == "f":
         # One missing value may have made floats of a whole column, which would round the others.
         batch = list(getattr(records, "to_pylist", records.__iter__)())
     if not isinstance(batch, np.ndarray):
@@ -124,7 +125,7 @@ def _float64(array: NDArray[Any]) -> Floats:
 def _int64(array: NDArray[Any]) -> Counts:
     if array.dtype.kind == "u":
         array = np.minimum(array.astype(np.uint64), np.uint64(INT64_MAX))
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:

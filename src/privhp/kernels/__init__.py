@@ -5,7 +5,10 @@ compiled; where it could not be built, everything works without it. The
 results are equal bit for bit.
 """
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
@@ -16,7 +19,7 @@ try:
 except ImportError:  # no compiler was found when privhp was installed
     native = None  # type: ignore[assignment]  # the stub says it is there
 
-__all__ = ["Grid", "Group", "add", "encode_grid", "encode_integers", "estimate", "in_use"]
+__all__ = ["Grid", "Group", "add", "encode_grid", "encode_integers", "estimate", "fill_grid", "in_use", "shuffle"]
 
 
 def in_use() -> str:
@@ -40,6 +43,42 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     codes = np.empty(numbers.size, dtype=np.uint64)
     native.encode_integers(np.ascontiguousarray(numbers), low, high, shift, clamp, codes)
     return codes
+
+
+def fill_grid(
+    cells: Codes,
+    bits: Counts,
+    counts: Counts,
+    low: Floats,
+    high: Floats,
+    width: Floats,
+    *,
+    whole: bool,
+    even: bool,
+    rng: np.random.Generator,
+) -> Floats:
+    """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.fill_grid`."""
+    if native is None:
+        return plain.fill_grid(cells, bits, counts, low, high, width, whole=whole, even=even, rng=rng)
+    points = np.empty((int(counts.sum()), low.size))
+    steps = plain.lattice_steps(low.size)
+    native.fill_grid(cells, bits, counts, low, high, width, steps, whole, even, _words(rng), points)
+    return points
+
+
+def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """The records in random order."""
+    if native is None or records.dtype.itemsize != 8 or not len(records):
+        return plain.shuffle(records, rng)
+    shuffled = np.empty_like(records)
+    rows = (len(records), -1)
+    native.shuffle(records.view(np.uint64).reshape(rows), _words(rng), shuffled.view(np.uint64).reshape(rows))
+    return shuffled
+
+
+def _words(rng: np.random.Generator) -> Codes:
+    """A state for the generator of the native kernels."""
+    return rng.integers(0, 2**64, size=32, dtype=np.uint64)
 
 
 def add(

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <iterator>
@@ -349,6 +350,137 @@ void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64>
     }
 }
 
+// ---------------------------------------------------------------- sampling
+
+// Eight xoshiro256++ generators side by side.
+struct Random {
+    static constexpr size_t LANES = 8, SIZE = 1024;
+    u64 state[4][LANES];
+    std::array<u64, SIZE> words;
+    size_t used = SIZE;
+
+    explicit Random(In<u64> seed) { std::memcpy(state, seed.data(), sizeof state); }
+
+    // At least n fresh words in a row.
+    const u64* take(size_t n) {
+        if (used + n > SIZE) {
+            refill(state, words.data());
+            used = 0;
+        }
+        used += n;
+        return words.data() + used - n;
+    }
+
+    static void refill(u64 (*state)[LANES], u64* words);
+};
+
+BEST_CPU void Random::refill(u64 (*state)[LANES], u64* words) {
+    const auto rotate = [](u64 value, int by) { return (value << by) | (value >> (64 - by)); };
+    for (size_t start = 0; start < SIZE; start += LANES)
+        for (size_t lane = 0; lane < LANES; ++lane) {
+            u64 a = state[0][lane], b = state[1][lane], c = state[2][lane], d = state[3][lane];
+            words[start + lane] = rotate(a + d, 23) + a;
+            const u64 shifted = b << 17;
+            c ^= a, d ^= b, b ^= c, a ^= d;
+            c ^= shifted;
+            d = rotate(d, 45);
+            state[0][lane] = a, state[1][lane] = b, state[2][lane] = c, state[3][lane] = d;
+        }
+}
+
+inline double unit(u64 word) {  // the upper 52 bits as a number in [0, 1)
+    const u64 bits = (word >> 12) | 0x3FF0000000000000u;
+    double number;
+    std::memcpy(&number, &bits, sizeof number);
+    return number - 1.0;
+}
+
+// One side of the points of a cell: n of them from rank `first` of `count`, with a random word for each.
+struct Strip {
+    double low, high, cell, cut, rate, last, inverse, jitter;
+    u64 start, step;
+    bool whole, even, slices;
+};
+
+template <size_t STRIDE>
+inline __attribute__((always_inline)) void fill_strip(const Strip& strip, const u64* __restrict words, size_t first,
+                                                      size_t n, size_t sides, double* __restrict points) {
+    const size_t stride = STRIDE ? STRIDE : sides;
+    const Strip s = strip;
+    for (size_t i = 0; i < n; ++i) {
+        double share = unit(words[i]);
+        if (s.even) {
+            const double sliced = (static_cast<double>(static_cast<i64>(first + i)) + share) * s.inverse;
+            double shifted = unit(s.start + static_cast<u64>(first + i) * s.step) + share * s.jitter;
+            shifted = shifted < 1.0 ? shifted : shifted - 1.0;
+            share = s.slices ? sliced : shifted;
+        }
+        double x = s.low + (s.cell + share) * s.cut;
+        if (s.whole) x = __builtin_rint(x);
+        x = x < s.high ? x : s.high;
+        double position = (x - s.low) * s.rate;
+        position = position < s.last ? position : s.last;
+        const bool at_home = position >= s.cell && position < s.cell + 1.0;
+        points[i * stride] = at_home ? x : s.low + (s.cell + 0.5) * s.cut;
+    }
+}
+
+template <size_t STRIDE>
+BEST_CPU void fill_run(const Strip* strips, const u64* words, size_t first, size_t n, size_t sides, double* points) {
+    for (size_t a = 0; a < sides; ++a) fill_strip<STRIDE>(strips[a], words + a * n, first, n, sides, points + a);
+}
+
+void fill_grid(In2<u64> cells, In2<i64> bits, In<i64> counts, In<double> low, In<double> high, In<double> width,
+               In<u64> steps, bool whole, bool even, In<u64> words, Out2<double> points) {
+    nb::gil_scoped_release unlocked;
+    Random random(words);
+    const size_t d = low.size(), most = Random::SIZE / d;
+    double* out = points.data();
+    std::vector<Strip> strips(d);
+    for (size_t c = 0; c < counts.size(); ++c) {
+        const size_t count = static_cast<size_t>(counts(c));
+        if (!count) continue;
+        for (size_t a = 0; a < d; ++a) {
+            const double halvings = static_cast<double>(u64{1} << bits(c, a));
+            strips[a] = {low(a), high(a), static_cast<double>(cells(c, a)), width(a) / halvings,
+                         1.0 / width(a) * halvings, halvings - 1.0, 1.0 / static_cast<double>(count),
+                         d == 1 ? 0.0 : std::pow(static_cast<double>(count), -1.0 / static_cast<double>(d)),
+                         even && a ? *random.take(1) : 0, steps(a), whole, even, a == 0};
+        }
+        for (size_t first = 0; first < count; first += most) {
+            const size_t n = std::min(most, count - first);
+            const u64* fresh = random.take(n * d);
+            (d == 1 ? fill_run<1> : d == 2 ? fill_run<2> : fill_run<0>)(strips.data(), fresh, first, n, d, out);
+            out += n * d;
+        }
+    }
+}
+
+// A uniformly random order: every row goes to one of 256 piles, then each pile is shuffled in the cache.
+void shuffle(In2<u64> records, In<u64> words, Out2<u64> shuffled) {
+    nb::gil_scoped_release unlocked;
+    Random random(words);
+    const size_t n = records.shape(0), d = records.shape(1);
+    std::vector<unsigned char> piles(n);
+    std::array<size_t, 257> starts{};
+    for (size_t i = 0; i < n; i += 8) {
+        const u64 word = *random.take(1);
+        std::memcpy(piles.data() + i, &word, std::min<size_t>(8, n - i));
+    }
+    for (size_t i = 0; i < n; ++i) ++starts[piles[i] + 1];
+    for (size_t pile = 0; pile < 256; ++pile) starts[pile + 1] += starts[pile];
+    std::array<size_t, 257> next = starts;
+    const u64* from = records.data();
+    u64* to = shuffled.data();
+    for (size_t i = 0; i < n; ++i) std::copy_n(from + i * d, d, to + next[piles[i]]++ * d);
+    for (size_t pile = 0; pile < 256; ++pile)
+        for (size_t size = starts[pile + 1] - starts[pile]; size > 1; --size) {
+            u64* row = to + (starts[pile] + size - 1) * d;
+            const size_t other = static_cast<size_t>((static_cast<unsigned __int128>(*random.take(1)) * size) >> 64);
+            std::swap_ranges(row, row + d, to + (starts[pile] + other) * d);
+        }
+}
+
 }  // namespace
 
 NB_MODULE(native, module) {
@@ -358,4 +490,6 @@ NB_MODULE(native, module) {
     module.def("add", &add);
     module.def("add_weighted", &add_weighted);
     module.def("estimate", &estimate);
+    module.def("fill_grid", &fill_grid);
+    module.def("shuffle", &shuffle);
 }

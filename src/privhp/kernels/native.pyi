@@ -23,3 +23,17 @@ def add_weighted(
     codes: Codes, weights: Counts, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
 ) -> None: ...
 def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
+def fill_grid(
+    cells: Codes,
+    bits: Counts,
+    counts: Counts,
+    low: Floats,
+    high: Floats,
+    width: Floats,
+    steps: Codes,
+    whole: bool,
+    even: bool,
+    words: Codes,
+    points: Floats,
+) -> None: ...
+def shuffle(records: Codes, words: Codes, shuffled: Codes) -> None: ...

@@ -4,7 +4,7 @@ Every function works on whole arrays and in 64-bit integers, which may wrap
 around but never round. `native.cpp` has the same functions compiled.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +55,71 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     inside = (numbers >= low) & (numbers <= high)
     offsets = (np.where(inside, numbers, low) - low).astype(np.uint64)
     return np.where(inside, offsets >> np.uint64(shift), OUTSIDE)
+
+
+def fill_grid(
+    cells: Codes,
+    bits: Counts,
+    counts: Counts,
+    low: Floats,
+    high: Floats,
+    width: Floats,
+    *,
+    whole: bool,
+    even: bool,
+    rng: np.random.Generator,
+) -> Floats:
+    """Points in cells of a grid, in the order of the cells, shape (n, d).
+
+    Drawn one by one they are uniform. Spread evenly, the first side is cut
+    into as many slices as the cell has points, each getting one, and the other
+    sides follow a lattice with a random start for each cell; so each point is
+    uniform still. A number that rounding carries out of its cell becomes the
+    cell's middle.
+
+    Args:
+        cells: For each cell its place along every side, shape (m, d).
+        bits: Into how many cells its side is cut, as a power of two, shape (m, d).
+        counts: How many points each cell gets.
+        low: Lower end of each side.
+        high: Upper end of each side.
+        width: Length of each side.
+        whole: Whether only whole numbers are points.
+        even: Whether points are spread evenly.
+        rng: Where the randomness comes from.
+    """
+    own = np.repeat(np.arange(counts.size), counts)
+    rank = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
+    points = np.empty((own.size, low.size))
+    for side, step in enumerate(lattice_steps(low.size)):
+        shares = rng.random(own.size)
+        if even and side == 0:
+            shares = (rank + shares) / counts[own]
+        elif even:
+            jitter = shares * (counts ** (-1.0 / low.size))[own]
+            start = rng.integers(0, 2**64, size=counts.size, dtype=np.uint64)
+            shares = (((start[own] + rank.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
+        cell, own_bits = cells[own, side], bits[own, side].astype(np.float64)
+        cut = width[side] * 2.0**-own_bits
+        numbers = low[side] + (cell + shares) * cut
+        numbers = np.minimum(np.rint(numbers) if whole else numbers, high[side])
+        position = (numbers - low[side]) * (1.0 / width[side] * 2.0**own_bits)
+        at_home = np.minimum(position, 2.0**own_bits - 1).astype(np.uint64) == cell
+        points[:, side] = np.where(at_home, numbers, low[side] + (cell + 0.5) * cut)
+    return points
+
+
+def lattice_steps(sides: int) -> Codes:
+    """How far each side moves from point to point, in 2**-64 of a cell: powers of a generalised golden ratio."""
+    ratio = 1.0
+    for _ in range(64):
+        ratio = (1.0 + ratio) ** (1.0 / sides)
+    return np.array([int(ratio**-side * 2.0**64) % 2**64 for side in range(sides)], dtype=np.uint64)
+
+
+def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
+    """The records in random order."""
+    return records[rng.permutation(len(records))]
 
 
 def hashed(cells: Codes, words: Codes, *, width: int) -> Codes:

@@ -1,0 +1,42 @@
+"""Bounds and regions as a caller writes them, read or refused with a message that names them."""
+
+from typing import Any
+
+from privhp.domains.base import finite_number, shown
+from privhp.errors import DomainError
+
+
+def bounds(low: Any, high: Any, *, axis: str) -> tuple[float, float]:
+    """Two declared bounds as floats, or an error that says what is wrong with them."""
+    low = float(finite_number(low, f"the lower bound of {axis}"))
+    high = float(finite_number(high, f"the upper bound of {axis}"))
+    if not low < high:
+        raise DomainError(f"expected the lower bound of {axis} below the upper, got {low} and {high}")
+    return low, high
+
+
+def whole_number(value: Any, name: str) -> int:
+    """A declared bound as an integer, or an error that names it."""
+    number = finite_number(value, name)
+    if number != int(number):
+        raise DomainError(f"expected a whole number for {name}, got {number}")
+    return int(number)
+
+
+def pair(value: Any, name: str) -> tuple[Any, Any]:
+    """Two ends, or an error that names what they are the ends of."""
+    if not isinstance(value, list | tuple) or len(value) != 2:
+        raise DomainError(f"expected {name} as a pair (low, high), got {shown(value)}")
+    return value[0], value[1]
+
+
+def region_ends(region: Any, low: int | float, high: int | float) -> tuple[int | float, int | float]:
+    """The ends of a one-dimensional region, None being the end of the domain."""
+    first, last = pair(region, "a region")
+    if first is not None:
+        first = finite_number(first, "the lower end of the region")
+    if last is not None:
+        last = finite_number(last, "the upper end of the region")
+    if first is not None and last is not None and first > last:
+        raise DomainError(f"expected a region whose lower end is not above its upper, got {first} and {last}")
+    return low if first is None else first, high if last is None else last

@@ -1,0 +1,85 @@
+"""Points of several numbers as a domain."""
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import MAX_DEPTH, Codes, Counts, Floats
+from privhp.domains.base import Domain, Outside, check_outside, shown
+from privhp.domains.batches import as_rows
+from privhp.domains.bounds import bounds, pair, region_ends
+from privhp.domains.grid import Axes, Axis, check_axis
+from privhp.errors import DomainError
+
+
+class Box(Domain):
+    """Points of d numbers, each between two declared bounds, both included.
+
+    The axis with the longest remaining side is cut next, the first such axis
+    on a tie. Distance is the largest of the distances along the axes.
+
+    Args:
+        sides: One pair (low, high) per axis, public knowledge.
+        outside: What becomes of points out of bounds: "drop", or "clamp" each
+            coordinate to its nearer bound. Points with a NaN are always dropped.
+    """
+
+    kind: ClassVar[str] = "box"
+
+    def __init__(self, sides: Sequence[Sequence[float]], *, outside: Outside = "drop") -> None:
+        if not isinstance(sides, list | tuple) or not 1 <= len(sides) <= MAX_DEPTH:
+            raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {shown(sides)}")
+        self.outside = outside
+        check_outside(outside)
+        self.axes = tuple(
+            Axis(*bounds(*pair(side, f"side {index} of the box"), axis=f"side {index} of the box"))
+            for index, side in enumerate(sides)
+        )
+        for index, axis in enumerate(self.axes):
+            check_axis(axis, f"side {index} of the box", low=axis.low, high=axis.high)
+        self._axes = Axes(self.axes, clamp=outside == "clamp")
+
+    @property
+    def cuts(self) -> tuple[int, ...]:
+        """Which axis each level cuts."""
+        return self._axes.cuts
+
+    def __repr__(self) -> str:
+        return "Box([" + ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes) + "])"
+
+    @property
+    def depth(self) -> int:
+        return len(self.cuts)
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
+
+    def populate(
+        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+    ) -> NDArray[Any]:
+        return self._axes.fill(codes, levels, counts, even=even, rng=rng)
+
+    def diameter(self, level: int) -> float:
+        return self._axes.diameter(level)
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        if not isinstance(region, list | tuple) or len(region) != len(self.axes):
+            raise DomainError(
+                f"expected a region of the box as {len(self.axes)} pairs (low, high), "
+                f"None for a whole side, got {shown(region)}"
+            )
+        share = np.ones(codes.shape)
+        cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+        for index, (axis, side) in enumerate(zip(self.axes, region, strict=True)):
+            if side is not None:
+                low, high = region_ends(side, axis.low, axis.high)
+                share *= axis.within(low, high, cells[..., index], bits=bits[index])
+        return share
+
+    def parameters(self) -> dict[str, Any]:
+        return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside}

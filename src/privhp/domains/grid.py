@@ -1,0 +1,137 @@
+"""Cutting real numbers into cells: one axis, and several axes in turn.
+
+This is where rounding could do harm, so it is done in one place. Encoding is a
+monotone map from floats to cells whose result is clamped to the grid, and
+cells are at least sixteen floats wide.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
+from privhp.errors import DomainError
+from privhp.kernels import Grid, encode_grid, fill_grid
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A stretch of the real line cut into 2**bits cells of equal width.
+
+    `depth` is the most bits at which every cell still holds sixteen floats, or
+    sixteen whole numbers where it has only those. Encoding errs by under five
+    of them, so the middle of a cell encodes to it.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+
+    @cached_property
+    def width(self) -> float:
+        """Length of the stretch, rounded."""
+        return self.high - self.low
+
+    @cached_property
+    def depth(self) -> int:
+        """Most bits this axis can be cut into; below 1 if its ends are too close."""
+        if not math.isfinite(self.width) or self.width <= 0 or not math.isfinite(2.0**MAX_DEPTH / self.width):
+            return 0
+        spacing = max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole))
+        return math.frexp(self.width / spacing)[1] - 5
+
+    def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
+        """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
+        numbers = self.low + (cells + shares) * (self.width * 2.0**-bits)
+        return np.minimum(np.rint(numbers) if self.whole else numbers, self.high)
+
+    def below(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
+        """Share of the i-th cell below the i-th number; 0 or 1 where the number is in another cell."""
+        positions = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
+        share: Floats = np.clip(np.where(numbers < self.high, positions, 2.0**bits) - cells, 0.0, 1.0)
+        return share
+
+    def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
+        """Share of each cell between two numbers."""
+        ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
+        return self.below(ends[1], cells, bits=bits) - self.below(ends[0], cells, bits=bits)
+
+
+def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:
+    """Refuse an axis whose ends are too close or too far apart to be cut in floating point."""
+    if axis.depth < 1:
+        raise DomainError(
+            f"the bounds of {name}, {low} and {high}, are too close or too far apart "
+            "to be cut in floating point; shift or scale the numbers"
+        )
+
+
+class Axes:
+    """Several axes, the one with the longest remaining side being cut next, the first on a tie."""
+
+    def __init__(self, axes: tuple[Axis, ...], *, clamp: bool) -> None:
+        self.axes, self.clamp = axes, clamp
+        self.cuts = self._cut_order()
+        self._grids: dict[int, Grid] = {}
+
+    def _cut_order(self) -> tuple[int, ...]:
+        """Which axis each level cuts, until the grid is as fine as the floats or 63 levels deep."""
+        bits = [0] * len(self.axes)
+        cuts: list[int] = []
+        while len(cuts) < MAX_DEPTH:
+            open_axes = [index for index, axis in enumerate(self.axes) if bits[index] < axis.depth]
+            if not open_axes:
+                break
+            longest = max(open_axes, key=lambda index: self.axes[index].width * 2.0 ** -bits[index])
+            bits[longest] += 1
+            cuts.append(longest)
+        return tuple(cuts)
+
+    def grid(self, level: int) -> Grid:
+        """The grid of a level."""
+        if level not in self._grids:
+            cuts = self.cuts[:level]
+            masks = [
+                sum(2 ** (level - 1 - cut) for cut in range(level) if cuts[cut] == a) for a in range(len(self.axes))
+            ]
+            bits = np.array([cuts.count(index) for index in range(len(self.axes))], dtype=np.int64)
+            self._grids[level] = Grid(
+                low=np.array([axis.low for axis in self.axes]),
+                high=np.array([axis.high for axis in self.axes]),
+                rate=np.array([1.0 / axis.width for axis in self.axes]) * 2.0**bits,
+                bits=bits,
+                masks=np.array(masks, dtype=np.uint64),
+                clamp=self.clamp,
+            )
+        return self._grids[level]
+
+    def encode(self, points: Floats, *, level: int) -> Codes:
+        """The code of each point of shape (n, d), OUTSIDE for those out of bounds or with a NaN."""
+        return encode_grid(points, self.grid(level))
+
+    def cells(self, codes: Codes, *, level: int) -> Codes:
+        """The cells of each code along the axes, shape (n, d)."""
+        return np.stack([BitMap.gathering(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
+
+    def fill(
+        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+    ) -> Floats:
+        """As many points in each cell as are asked for, in the order of the cells, shape (n, d)."""
+        cells = np.empty((codes.size, len(self.axes)), dtype=np.uint64)
+        bits = np.empty(cells.shape, dtype=np.int64)
+        for level in np.unique(levels).tolist():
+            chosen = levels == level
+            cells[chosen], bits[chosen] = self.cells(codes[chosen], level=level), self.grid(level).bits
+        width = np.array([axis.width for axis in self.axes])
+        whole = any(axis.whole for axis in self.axes)
+        return fill_grid(
+            cells, bits, counts, self.grid(0).low, self.grid(0).high, width, whole=whole, even=even, rng=rng
+        )
+
+    def diameter(self, level: int) -> float:
+        """Longest side of a cell of a level."""
+        cuts = self.cuts[:level]
+        return max(axis.width * 2.0 ** -cuts.count(index) for index, axis in enumerate(self.axes))
