@@ -1,0 +1,401 @@
+"""The noise is exactly discrete Laplace: each decision, their composition, and the bytes that are spent.
+
+Probabilities are computed here a second time, as rational intervals from
+Taylor's series, without a look at how the sampler finds its own.
+"""
+
+import ast
+import decimal
+import hashlib
+import inspect
+import itertools
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from functools import cache
+from math import ceil, floor, inf, nan
+from pathlib import Path
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from numpy.typing import NDArray
+
+import privhp
+from privhp import Domain, PlanError, PrivhpError, check_domain, noise
+from privhp.noise import Chance, discrete_laplace
+
+FORMS = ["zero", "digit", "exceed"]
+RATES = [
+    *(Fraction(1, n) for n in (2**40, 10**6, 12345, 600, 10, 3, 2)),
+    *(Fraction(n, 7) for n in (1, 5, 7, 22, 50)),
+    *(Fraction(n) for n in (2, 4, 8, 100, 1000)),
+]
+SCALES = st.one_of(
+    st.fractions(Fraction(1, 1000), 2000, max_denominator=1000),
+    st.sampled_from([Fraction(1, 1000), Fraction(1, 2), Fraction(12345, 7), Fraction(2**40)]),
+)
+
+
+def exp_interval(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    """Rationals around exp(-rate) and at most 2**-bits apart: Taylor's series of a part of the rate, then squared."""
+    halvings = ceil(rate).bit_length()
+    part, unit = rate / 2**halvings, 2 ** (bits + halvings + 8)
+    term = total = Fraction(1)
+    for order in itertools.count(1):
+        term *= -part / order
+        before, total = total, total + term
+        if abs(term) * unit < 1:
+            break
+    low, high = sorted([before, total])  # the terms alternate and shrink
+    for _ in range(halvings):
+        low, high = Fraction(floor(low**2 * unit), unit), Fraction(ceil(high**2 * unit), unit)
+    assert high - low < Fraction(1, 2**bits)
+    return low, high
+
+
+def chance_interval(form: str, rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+    low, high = exp_interval(rate, bits + 2)
+    if form == "zero":
+        return (1 - high) / (1 + high), (1 - low) / (1 + low)
+    if form == "digit":
+        return low / (1 + low), high / (1 + high)
+    return low, high
+
+
+@cache
+def binary_digits(form: str, rate: Fraction, bits: int) -> int:
+    closeness = bits + 64
+    while True:
+        first, last = (floor(end * 2**bits) for end in chance_interval(form, rate, closeness))
+        if first == last:
+            return first
+        closeness *= 2
+
+
+# Every decision.
+
+
+def decide_all_pairs_of_bytes(chance: Chance, *, undecided: int) -> NDArray[np.bool_]:
+    """What comes of each of the 65,536 first two bytes, if all bytes after them are `undecided`."""
+    decisions = []
+    for first in range(256):
+        script = iter([np.full(256, first, dtype=np.uint8), np.arange(256, dtype=np.uint8)])
+
+        def feed(size: int, script: Iterator[NDArray[np.uint8]] = script) -> NDArray[np.uint8]:
+            drawn = next(script, None)
+            drawn = np.full(1, undecided, dtype=np.uint8) if drawn is None else drawn
+            assert drawn.size == size
+            return drawn
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(noise, "_random_bytes", feed)
+            decisions.append(noise._bernoulli(256, chance))
+    return np.concatenate(decisions)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_the_bytes_that_decide_bracket_the_probability(form: str, rate: Fraction) -> None:
+    at_least = decide_all_pairs_of_bytes(Chance(form, rate), undecided=255)
+    at_most = decide_all_pairs_of_bytes(Chance(form, rate), undecided=0)
+    successes = int(at_least.sum())
+    assert at_least[:successes].all(), "the successes are not the lowest strings"
+    assert at_most[: successes + 1].all()
+    assert at_most.sum() == successes + 1, "more than one string leaves the decision open"
+    low, high = chance_interval(form, rate, 64)
+    assert Fraction(successes, 2**16) <= low
+    assert high <= Fraction(successes + 1, 2**16)
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("rate", RATES, ids=str)
+def test_a_single_byte_decides_all_but_one_case_in_256(
+    form: str, rate: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls: list[int] = []
+
+    def feed(size: int) -> NDArray[np.uint8]:
+        calls.append(size)
+        return (
+            np.arange(256, dtype=np.uint8) if len(calls) == 1 else np.full(size, len(calls) * 53 % 256, dtype=np.uint8)
+        )
+
+    monkeypatch.setattr(noise, "_random_bytes", feed)
+    noise._bernoulli(256, Chance(form, rate))
+    assert calls[:2] == [256, 1]
+
+
+@given(
+    form=st.sampled_from(FORMS),
+    rate=st.fractions(Fraction(1, 2**42), 1000, max_denominator=2**42).filter(bool),
+    bits=st.integers(1, 300),
+)
+def test_binary_digits_of_a_chance(form: str, rate: Fraction, bits: int) -> None:
+    digits = Chance(form, rate).digits(bits)
+    low, high = chance_interval(form, rate, bits + 64)
+    assert digits <= high * 2**bits
+    assert low * 2**bits < digits + 1
+
+
+def test_digits_are_found_however_close_the_chance_is_to_a_short_number() -> None:
+    almost_never = Fraction(1, 2**400)
+    assert Chance("digit", almost_never).digits(8) == 127  # a half less 2**-402
+    assert Chance("digit", almost_never).digits(500) == binary_digits("digit", almost_never, 500)
+    assert Chance("zero", almost_never).digits(401) == 0
+    assert Chance("exceed", almost_never).digits(400) == 2**400 - 1
+
+
+@pytest.mark.parametrize("rate", [10**5, 10**9, 10**30])
+def test_digits_of_chances_next_to_0_and_1(rate: int) -> None:
+    assert Chance("zero", Fraction(rate)).digits(64) == 2**64 - 1
+    assert Chance("digit", Fraction(rate)).digits(64) == 0
+    assert Chance("exceed", Fraction(rate)).digits(64) == 0
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_digits_do_not_depend_on_the_caller_s_decimal_settings(form: str) -> None:
+    rate = Fraction(5, 7)
+    strict = decimal.Context(prec=1, rounding=decimal.ROUND_UP, Emin=-1, Emax=1)
+    strict.traps = dict.fromkeys(strict.traps, True)
+    noise._expansion.cache_clear()
+    with decimal.localcontext(strict):
+        assert Chance(form, rate).digits(64) == binary_digits(form, rate, 64)
+
+
+# Their composition.
+
+
+def probability(chance: Chance) -> Decimal:
+    low, high = chance_interval(chance.form, chance.rate, 500)
+    middle = (low + high) / 2
+    return Decimal(middle.numerator) / Decimal(middle.denominator)
+
+
+class EveryOutcome:
+    """Runs the sampler for one draw once for every way in which its decisions can fall.
+
+    Ways of a probability below 1e-75 are left out; `left_out` is their sum.
+    """
+
+    LEAST = Decimal("1e-75")
+
+    def __init__(self, rate: Fraction, patch: pytest.MonkeyPatch) -> None:
+        self.rate = rate
+        self.left_out = Decimal(0)
+        self.pending: list[tuple[bool, ...]] = [()]
+        self.chances: dict[Chance, Decimal] = {}
+        patch.setattr(noise, "_bernoulli", self.bernoulli)
+        patch.setattr(noise, "_random_bytes", self.fair_byte)
+
+    def law(self) -> dict[int, Decimal]:
+        law: defaultdict[int, Decimal] = defaultdict(Decimal)
+        while self.pending:
+            self.script = self.pending.pop()
+            self.path: list[bool] = []
+            self.weight = Decimal(1)
+            (value,) = noise._laplace_block(1, self.rate).tolist()
+            law[value] += self.weight
+        return law
+
+    def decide(self, chance: Decimal) -> bool:
+        step = len(self.path)
+        if step < len(self.script):
+            outcome = self.script[step]
+        else:
+            outcome = False
+            if self.weight * chance < self.LEAST:
+                self.left_out += self.weight * chance
+            else:
+                self.pending.append((*self.path, True))
+        self.path.append(outcome)
+        self.weight *= chance if outcome else 1 - chance
+        return outcome
+
+    def bernoulli(self, size: int, chance: Chance) -> NDArray[np.bool_]:
+        assert size == 1
+        if chance not in self.chances:
+            self.chances[chance] = probability(chance)
+        return np.array([self.decide(self.chances[chance])])
+
+    def fair_byte(self, size: int) -> NDArray[np.uint8]:
+        assert size == 1
+        return np.array([0x80 if self.decide(Decimal("0.5")) else 0x7F], dtype=np.uint8)
+
+
+@pytest.mark.parametrize(
+    "scale", [Fraction(3, 100), Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(10)], ids=str
+)
+def test_the_decisions_compose_to_the_discrete_laplace_distribution(
+    scale: Fraction, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with decimal.localcontext(decimal.Context(prec=100)):
+        outcomes = EveryOutcome(1 / scale, monkeypatch)
+        law = outcomes.law()
+        ratio = probability(Chance("exceed", 1 / scale))
+        for value in range(-40, 41):
+            expected = (1 - ratio) / (1 + ratio) * ratio ** abs(value)
+            assert abs(law[value] - expected) < Decimal("1e-30") * max(expected, Decimal("1e-40"))
+        assert outcomes.left_out < Decimal("1e-70")
+        assert abs(sum(law.values()) + outcomes.left_out - 1) < Decimal("1e-90")
+
+
+# The bytes that are spent.
+
+
+def twin(read: Callable[[], int], size: int, scale: Fraction, block: int) -> list[int]:
+    """The same draws from the same bytes, one number at a time."""
+    values: list[int] = []
+    while len(values) < size:
+        values += twin_block(read, min(block, size - len(values)), 1 / scale)
+    return values
+
+
+def twin_block(read: Callable[[], int], size: int, rate: Fraction) -> list[int]:
+    def flip(coins: list[int], form: str, rate: Fraction) -> set[int]:
+        """Which coins succeed: all are shown a byte, those that tie another, and so on."""
+        succeeded, bits = set(), 0
+        while coins:
+            bits += 8
+            digit = binary_digits(form, rate, bits) % 256
+            bytes_shown = {coin: read() for coin in coins}
+            succeeded |= {coin for coin in coins if bytes_shown[coin] < digit}
+            coins = [coin for coin in coins if bytes_shown[coin] == digit]
+        return succeeded
+
+    everyone = list(range(size))
+    magnitude = [1] * size
+    place = 1
+    while place * rate < 4:
+        for index in flip(everyone, "digit", place * rate):
+            magnitude[index] += place
+        place *= 2
+    counting = everyone
+    while counting:
+        succeeded = flip(counting, "exceed", place * rate)
+        counting = [index for index in counting if index in succeeded]
+        for index in counting:
+            magnitude[index] += place
+    for index in flip(everyone, "zero", rate):
+        magnitude[index] = 0
+    signs = "".join(f"{read():08b}" for _ in range(ceil(size / 8)))
+    return [-value if sign == "1" else value for value, sign in zip(magnitude, signs, strict=False)]
+
+
+class Bytes:
+    """A stream of bytes: those given, then as many as are needed of a hash of them."""
+
+    def __init__(self, start: bytes) -> None:
+        self.stream = start + hashlib.shake_256(start).digest(200_000)
+        self.spent = 0
+
+    def take(self, size: int) -> NDArray[np.uint8]:
+        self.spent += size
+        return np.frombuffer(self.stream[self.spent - size : self.spent], dtype=np.uint8)
+
+    def one(self) -> int:
+        return int(self.take(1)[0])
+
+
+@given(scale=SCALES, size=st.integers(1, 200), start=st.binary(max_size=300), block=st.sampled_from([7, 64, 2**16]))
+def test_a_scalar_twin_makes_the_same_draws_of_the_same_bytes(
+    scale: Fraction, size: int, start: bytes, block: int
+) -> None:
+    ours, theirs = Bytes(start), Bytes(start)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(noise, "_random_bytes", ours.take)
+        patch.setattr(noise, "_BLOCK", block)
+        drawn = discrete_laplace(size, scale=scale)
+    assert drawn.tolist() == twin(theirs.one, size, scale, block)
+    assert ours.spent == theirs.spent
+
+
+# What the room is made of.
+
+
+def test_draws_are_int64_and_as_many_as_asked_for() -> None:
+    for size in (0, 1, 7, 2**16, 2**16 + 1):
+        drawn = discrete_laplace(size, scale=Fraction(10))
+        assert drawn.dtype == np.int64
+        assert drawn.shape == (size,)
+
+
+@pytest.mark.parametrize(
+    "scale", [0, -1, Fraction(-1, 3), 2**40 + 1, Fraction(2**40 + 1), 10**400, 10.0, nan, inf, "10", None, np.int64(10)]
+)
+def test_bad_scales_are_refused(scale: Any) -> None:
+    with pytest.raises(PlanError, match="noise scale above 0 and at most") as caught:
+        discrete_laplace(3, scale=scale)
+    assert repr(scale) in str(caught.value)
+
+
+def parsed(path: Path) -> list[ast.AST]:
+    return list(ast.walk(ast.parse(path.read_text())))
+
+
+def imported(nodes: list[ast.AST]) -> set[str]:
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    return modules | {
+        f"{node.module}.{alias.name}" for node in nodes if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+
+
+def named(nodes: list[ast.AST]) -> set[str]:
+    return {node.id for node in nodes if isinstance(node, ast.Name)} | {
+        node.attr for node in nodes if isinstance(node, ast.Attribute)
+    }
+
+
+def test_noise_is_made_of_integers_and_the_entropy_of_the_system_alone() -> None:
+    nodes = parsed(Path(noise.__file__))
+    assert not [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float | complex)]
+    banned = {"random", "secrets", "default_rng", "float", "float16", "float32", "float64", "longdouble", "clip"}
+    assert not named(nodes) & banned
+    assert {module.split(".")[0] for module in imported(nodes)} <= {
+        *("os", "dataclasses", "decimal", "fractions", "functools", "math", "numpy", "privhp")
+    }
+    assert {module for module in imported(nodes) if module.startswith("math")} <= {"math.floor"}
+    assert [node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os"] == [
+        "urandom"
+    ]
+
+
+def test_only_summaries_draw_noise_and_only_the_noise_room_asks_for_entropy() -> None:
+    rooms = {path: parsed(path) for path in Path(privhp.__file__).parent.rglob("*.py")}
+    assert {path.stem for path, nodes in rooms.items() if "privhp.noise.discrete_laplace" in imported(nodes)} == {
+        "summary"
+    }
+    assert {path.stem for path, nodes in rooms.items() if named(nodes) & {"urandom", "getrandom"}} == {"noise"}
+
+
+def signatures(item: Any, name: str) -> Iterator[tuple[str, inspect.Signature]]:
+    """Of a function, or of a class and its public methods, with their names."""
+    if callable(item):
+        yield name, inspect.signature(item)
+    if inspect.isclass(item):
+        for member, value in inspect.getmembers(item, callable):
+            if not member.startswith("_"):
+                yield f"{name}.{member}", inspect.signature(value)
+
+
+def is_apart_from_noise(item: Any) -> bool:
+    """Errors, and domains with their checks: the import rules keep these from the noise."""
+    return item is check_domain or (inspect.isclass(item) and issubclass(item, PrivhpError | Domain))
+
+
+def test_no_public_signature_has_a_seed_of_the_noise() -> None:
+    public = {name: getattr(privhp, name) for name in privhp.__all__}
+    public |= {name: item for name, item in vars(noise).items() if inspect.getmodule(item) is noise}
+    seeds = {
+        f"{path}({parameter})"
+        for name, item in public.items()
+        if not is_apart_from_noise(item)
+        for path, signature in signatures(item, name)
+        for parameter in signature.parameters
+        if re.search("seed|rng|random|entropy|bytes|state", parameter)
+    }
+    assert seeds == {"Generator.sample(rng)", "Plan(hash_seed)", "Plan.paper(hash_seed)"}
