@@ -11,26 +11,13 @@ from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 import reference
-from privhp import Generator, Integers, Leaves, Plan, Release, Tally
-from privhp.cells import OUTSIDE, Counts, fold
+from privhp import Generator, Integers, Plan, Release, Tally
+from privhp.cells import OUTSIDE, Counts
 from reference import Node
-from strategies import as_batch, batches, free_plans, integers, noise, paper_plans, plans
+from releases import exact_counts, nodes_of, release_of
+from strategies import as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans
 
 CLOSE = 1e-9
-
-
-def exact_counts(tally: Tally) -> dict[int, Counts]:
-    """Bare counts of every measured level."""
-    plan = tally.plan
-    exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
-    return exact | tally.tables
-
-
-def release_of(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]) -> Release:
-    """The release of some records with chosen noise."""
-    tally = Tally(plan)
-    tally.add(records)
-    return Release(plan, {level: counts + amounts[level] for level, counts in exact_counts(tally).items()})
 
 
 def codes_of(plan: Plan, records: NDArray[np.generic]) -> list[int]:
@@ -59,10 +46,6 @@ def in_order(plan: Plan, nodes: set[Node]) -> list[Node]:
     return sorted(nodes, key=lambda node: node[1] << (plan.depth - node[0]))
 
 
-def nodes_of(leaves: Leaves) -> list[Node]:
-    return list(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True))
-
-
 def cuts_are_clear(plan: Plan, tree: reference.Tree) -> bool:
     """Whether no choice of hot cells hangs on the rounding of thirds and the like."""
     for level in plan.sketched_levels[:-1] + [plan.exact_depth] * (plan.expand == "top"):
@@ -80,11 +63,11 @@ def steps_are_halves(plan: Plan) -> bool:
 def check_leaves(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]) -> None:
     tree, leaves = reference_tree(plan, records, amounts)
     assume(steps_are_halves(plan) or cuts_are_clear(plan, tree))
-    found = Generator(release_of(plan, records, amounts)).leaves()
+    generator = Generator(release_of(plan, records, amounts))
     expected = in_order(plan, leaves)
-    assert nodes_of(found) == expected
+    assert nodes_of(generator) == expected
     counts = [float(tree[node]) for node in expected]
-    np.testing.assert_allclose(found.counts, counts, rtol=CLOSE, atol=CLOSE * max(1.0, sum(counts)))
+    np.testing.assert_allclose(generator.leaves().counts, counts, rtol=CLOSE, atol=CLOSE * max(1.0, sum(counts)))
 
 
 @given(data=st.data(), plan=plans())
@@ -120,30 +103,29 @@ def test_a_total_of_0_or_less_means_the_base_measure(data: DataObject, plan: Pla
     coarsest = min(plan.budgets)
     amounts = {**data.draw(noise(plan)), coarsest: np.full(2**coarsest, root)}
     generator = Generator(Release(plan, amounts))
-    nodes = nodes_of(generator.leaves())
+    nodes = nodes_of(generator)
     measures = [plan.domain.measure(np.array([code], dtype=np.uint64), level=level)[0] for level, code in nodes]
     assert generator.total == 0
     assert generator.probabilities.tolist() == measures
 
 
-@given(data=st.data(), plan=plans(integers()))
-def test_cells_past_the_last_integer_get_no_mass(data: DataObject, plan: Plan) -> None:
-    generator = Generator(Release(plan, data.draw(noise(plan))))
-    alive = [alive_in(plan)(node) for node in nodes_of(generator.leaves())]
+@given(generator=generators(integers()))
+def test_cells_past_the_last_integer_get_no_mass(generator: Generator) -> None:
+    alive = [alive_in(generator.plan)(node) for node in nodes_of(generator)]
     assert not generator.probabilities[~np.array(alive)].any()
 
 
-@given(data=st.data(), plan=plans(max_depth=4))
-def test_points_lead_to_the_leaves_of_the_sampling_procedure(data: DataObject, plan: Plan) -> None:
-    generator = Generator(Release(plan, data.draw(noise(plan))))
+@given(
+    generator=generators(max_depth=4),
+    shares=st.lists(st.floats(0, 1, exclude_max=True), min_size=5, max_size=20).map(np.array),
+)
+def test_points_lead_to_the_leaves_of_the_sampling_procedure(generator: Generator, shares: NDArray[np.float64]) -> None:
     assume(generator.total > 0)
-    leaves = generator.leaves()
-    nodes = nodes_of(leaves)
-    counts = dict(zip(nodes, map(Fraction, leaves.counts.tolist()), strict=True))
+    nodes = nodes_of(generator)
+    counts = dict(zip(nodes, map(Fraction, generator.leaves().counts.tolist()), strict=True))
     total = sum(counts.values())
-    shares = np.array(data.draw(st.lists(st.floats(0, 1, exclude_max=True), min_size=5, max_size=20)))
-    ends = np.cumsum(leaves.counts) / generator.total
+    ends = np.cumsum(generator.leaves().counts) / generator.total
     assume(np.abs(ends - shares[:, None]).min() > CLOSE)
-    found, _ = generator._locate(shares)
+    found = np.searchsorted(generator._ends, shares, side="right")
     walked = [reference.walk(Fraction(share) * total, counts) for share in shares.tolist()]
     assert [nodes[place] for place in found] == walked

@@ -71,7 +71,8 @@ class Domain(ABC):
         """
         cells = np.repeat(np.arange(codes.size), counts)
         firsts = np.repeat(np.cumsum(counts) - counts, counts)
-        shares = (np.arange(cells.size) - firsts + rng.random(codes.size)[cells]) / counts[cells]
+        ranks = np.arange(cells.size) - firsts + rng.random(codes.size)[cells]
+        shares = np.minimum(ranks / counts[cells], 1.0 - 2.0**-53)
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype)
         for level in np.unique(levels).tolist():

@@ -68,7 +68,7 @@ def fill_grid(
 
 def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """The records in random order."""
-    if native is None or records.dtype.itemsize != 8 or not len(records):
+    if native is None or records.dtype not in (np.float64, np.int64) or not len(records):
         return plain.shuffle(records, rng)
     shuffled = np.empty_like(records)
     rows = (len(records), -1)
