@@ -1,0 +1,161 @@
+"""Statistical checks of the noise, through what is released; they raise AssertionError.
+
+An audit asks one level, which has nearly all the budget, whether an empty cell
+and a cell with one record can be told apart better than the budget allows. The
+cells of a summary are independent trials. Events are fixed in advance.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from privhp import Integers, Interval, Plan, Summary, Tally
+from privhp.cells import Counts
+
+ALPHA = 1e-9
+AUDIT_ALPHA = 1e-7
+SAMPLES = 100_000
+
+Whole = NDArray[np.int64]
+
+
+def draws_follow_the_law(samples: int = SAMPLES) -> None:
+    """Chi-square of the released noise against the exact discrete Laplace, on every kind of level."""
+    for level, counts, scale in _released_noise(samples):
+        p_value = chi_square(counts[:samples], scale)
+        assert p_value >= ALPHA, f"the noise of level {level} does not follow its law: p = {p_value:.2g}"
+
+
+def _released_noise(samples: int) -> Iterator[tuple[int, Counts, Fraction]]:
+    """Levels of a summary of nothing: the exact depth, one above it, and a sketch, with the scales they must have."""
+    depth = math.ceil(math.log2(samples)) + 1
+    plan = Plan(
+        Interval(0, 1),
+        epsilon=4,
+        budgets={depth - 1: 1, depth: 1, depth + 1: 2},
+        exact_depth=depth,
+        sketch_rows=3,
+        sketch_width=samples,
+        hot_cells=1,
+    )
+    counts = Summary(plan).release().release.counts
+    yield depth - 1, counts[depth - 1], Fraction(1)
+    yield depth, counts[depth], Fraction(1)
+    for row in counts[depth + 1]:
+        yield depth + 1, row, Fraction(3, 2)
+
+
+def chi_square(values: Counts, scale: Fraction) -> float:
+    """P-value of integers against the discrete Laplace of a scale; bins with at least 50 expected, tails pooled."""
+    ratio = math.exp(-1 / float(scale))
+    zero = (1 - ratio) / (1 + ratio)
+    last = max(1, math.floor(math.log(50 / (values.size * zero)) / math.log(ratio)))
+    inner = zero * ratio ** np.abs(np.arange(1 - last, last))
+    tail = ratio**last / (1 + ratio)
+    clipped = np.clip(values, -last, last) + last
+    observed = np.bincount(clipped, minlength=2 * last + 1)
+    expected = np.concatenate([[tail], inner, [tail]]) * values.size
+    return float(stats.chisquare(observed, expected).pvalue)
+
+
+@dataclass
+class Events:
+    """How often each event was seen, over trials that are rows of cells."""
+
+    seen: Whole
+    trials: int = 0
+
+    @classmethod
+    def none(cls, scale: Fraction) -> "Events":
+        return cls(np.zeros(2 * len(_thresholds(scale)), dtype=np.int64))
+
+    def add(self, cells: Counts, scale: Fraction) -> None:
+        """Trials: whether all cells of a row are above a threshold, whether all are at or below it."""
+        least, most = cells.min(axis=1), cells.max(axis=1)
+        above = [np.count_nonzero(least > threshold) for threshold in _thresholds(scale)]
+        below = [np.count_nonzero(most <= threshold) for threshold in _thresholds(scale)]
+        self.seen += np.array(above + below)
+        self.trials += len(cells)
+
+
+def _thresholds(scale: Fraction) -> list[int]:
+    """Around 0, where a record shows best, and 3, 6 and 10 scales out."""
+    tails = [math.ceil(times * scale) for times in (3, 6, 10)]
+    return [0, *tails, *(-tail for tail in tails)]
+
+
+def measured_epsilon(one: Events, other: Events) -> float:
+    """Largest epsilon that the events prove, all together wrong with probability AUDIT_ALPHA."""
+    alpha = AUDIT_ALPHA / (4 * one.seen.size)
+    bounds = []
+    for first, second in ((one, other), (other, one)):
+        least = stats.beta.ppf(alpha, np.maximum(first.seen, 1), first.trials - first.seen + 1)
+        most = stats.beta.ppf(1 - alpha, second.seen + 1, np.maximum(second.trials - second.seen, 1))
+        least = np.where(first.seen > 0, least, 0.0)
+        most = np.where(second.seen < second.trials, most, 1.0)
+        with np.errstate(divide="ignore"):
+            bounds.append(np.log(least / most).max())
+    return float(max(bounds))
+
+
+def exact_level_keeps_its_budget(trials: int = SAMPLES) -> None:
+    """Cells of an exact level with a budget of 2, every other one with one record."""
+    level = 18
+    plan = Plan(Interval(0, 1), epsilon=2, budgets={level: 2}, exact_depth=level)
+    records = np.arange(0.5, 2**level, 2) / 2**level
+    empty, touched = Events.none(Fraction(1, 2)), Events.none(Fraction(1, 2))
+    while touched.trials < trials:
+        summary = Summary(plan)
+        summary.update(records)
+        cells = summary.release().release.counts[level].reshape(-1, 2)
+        touched.add(cells[:, :1], Fraction(1, 2))
+        empty.add(cells[:, 1:], Fraction(1, 2))
+    _within(measured_epsilon(touched, empty), 2)
+
+
+def sketch_keeps_its_budget(trials: int = SAMPLES) -> None:
+    """Buckets of a sketch with a budget of 3, in tuples of one per row: those of one record against empty ones."""
+    level, rows, width = 20, 2, 2**19
+    plan = Plan(
+        Integers(0, 2**level - 1),
+        epsilon=4,
+        budgets={0: 1, level: 3},
+        exact_depth=0,
+        sketch_rows=rows,
+        sketch_width=width,
+        hot_cells=1,
+    )
+    records, places, free = _apart(plan, level)
+    scale = Fraction(rows, 3)
+    empty, touched = Events.none(scale), Events.none(scale)
+    while touched.trials < trials:
+        summary = Summary(plan)
+        summary.update(records)
+        table = summary.release().release.counts[level]
+        touched.add(np.take_along_axis(table, places, axis=1).T, scale)
+        empty.add(np.take_along_axis(table, free, axis=1).T, scale)
+    _within(measured_epsilon(touched, empty), 3)
+
+
+def _apart(plan: Plan, level: int) -> tuple[Whole, Whole, Whole]:
+    """Records that share no bucket, their bucket in each row, and as many in each row that stay empty."""
+    records = np.random.default_rng(0).permutation(2**level)[: 2**18]
+    ones, names = Tally(plan), Tally(plan)
+    ones.add(records)
+    names.add(records, counts=np.arange(records.size))
+    places = np.full((plan.sketch_rows, records.size), -1)
+    for row, counts, name in zip(places, ones.tables[level], names.tables[level], strict=True):
+        alone = np.flatnonzero(counts == 1)
+        row[name[alone]] = alone
+    apart = (places >= 0).all(axis=0)
+    free = [np.flatnonzero(counts == 0)[: apart.sum()] for counts in ones.tables[level]]
+    return records[apart], places[:, apart], np.stack(free)
+
+
+def _within(measured: float, claim: float) -> None:
+    assert measured <= claim, f"an epsilon of at least {measured:.3f} is measured where {claim} is claimed"

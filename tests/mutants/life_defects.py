@@ -1,0 +1,146 @@
+"""States seen twice, counts taken twice, outputs that know the records, lines that are joined."""
+
+import io
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+import pytest
+
+import leaks
+import privacy
+import privhp.cli.fit
+import privhp.files
+import privhp.summary
+import privhp.tally
+from mutants.planting import killed_by
+from privhp import RecordsError, Summary
+from privhp.domains import batches
+from privhp.sources import text
+
+
+@killed_by(privacy.a_summary_is_released_once)
+def a_second_release(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Summary, "_check_open", lambda self: None)
+
+
+@killed_by(privacy.a_summary_is_released_once)
+def a_merged_part_stays_open(patch: pytest.MonkeyPatch) -> None:
+    merge = Summary.merge
+
+    def lenient(self: Summary, other: Summary) -> None:
+        merge(self, other)
+        other._closed = False
+
+    patch.setattr(Summary, "merge", lenient)
+
+
+@killed_by(privacy.a_summary_is_released_once)
+def a_summary_can_be_copied(patch: pytest.MonkeyPatch) -> None:
+    patch.delattr(Summary, "__reduce__")
+
+
+@killed_by(privacy.nothing_is_counted_twice)
+def merge_without_lineage_check(patch: pytest.MonkeyPatch) -> None:
+    for module in (privhp.tally, privhp.summary):
+        patch.setattr(module, "check_mergeable", lambda plan, other, lineage, others: None)
+
+
+@killed_by(privacy.nothing_is_counted_twice)
+def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
+    merge = privhp.Tally.merge
+
+    def forgetting(self: privhp.Tally, other: privhp.Tally) -> None:
+        lineage = self.lineage
+        merge(self, other)
+        self.lineage = lineage
+
+    patch.setattr(privhp.Tally, "merge", forgetting)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.no_output_knows_the_records)
+def repr_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+    _count_records(patch)
+    patch.setattr(Summary, "__repr__", lambda self: f"Summary of {getattr(self, '_seen', 0)} records")
+
+
+@killed_by(leaks.header_does_not_know_the_records)
+def file_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+    _count_records(patch)
+    release, spec = Summary.release, privhp.Plan.spec
+
+    def telling(self: Summary) -> Any:
+        generator = release(self)
+        object.__setattr__(generator.plan, "seen", self._seen)
+        return generator
+
+    patch.setattr(Summary, "release", telling)
+    patch.setattr(privhp.Plan, "spec", lambda plan: {**spec(plan), "seen": getattr(plan, "seen", 0)})
+
+
+@killed_by(leaks.command_line_does_not_know_the_records)
+def command_line_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+    _count_records(patch)
+    release = Summary.release
+
+    def telling(self: Summary) -> Any:
+        print(f"read {self._seen} records")  # noqa: T201
+        return release(self)
+
+    patch.setattr(Summary, "release", telling)
+
+
+def _count_records(patch: pytest.MonkeyPatch) -> None:
+    update = Summary.update
+
+    def counting(self: Summary, records: Any, *, counts: Any = None) -> None:
+        update(self, records, counts=counts)
+        self._seen = getattr(self, "_seen", 0) + len(records)
+
+    patch.setattr(Summary, "update", counting)
+
+
+@killed_by(leaks.no_output_knows_the_records)
+def an_error_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+    def telling(shape: tuple[int, ...], columns: int) -> None:
+        if len(shape) != 1:
+            raise RecordsError(f"expected another shape than {shape}")
+
+    patch.setattr(batches, "_check_shape", telling)
+
+
+@killed_by(leaks.no_output_knows_the_records)
+def an_error_quotes_a_record(patch: pytest.MonkeyPatch) -> None:
+    update = Summary.update
+
+    def quoting(self: Summary, records: Any, *, counts: Any = None) -> None:
+        try:
+            update(self, records, counts=counts)
+        except RecordsError:
+            raise RecordsError(f"expected records, got {records}") from None
+
+    patch.setattr(Summary, "update", quoting)
+
+
+@killed_by(privacy.one_line_moves_its_share)
+def a_quote_swallows_the_next_line(patch: pytest.MonkeyPatch) -> None:
+    def joined(file: BinaryIO) -> Iterator[list[bytes]]:
+        lines: list[bytes] = []
+        for line in io.BytesIO(file.read()):
+            if lines and lines[-1].count(b'"') % 2:
+                lines[-1] += line
+            else:
+                lines.append(line)
+        yield [line.rstrip(b"\n") for line in lines]
+
+    patch.setattr(text, "lines_by_block", joined)
+
+
+@killed_by(privacy.one_line_moves_its_share)
+def a_blank_line_ends_the_text(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(text, "lines_by_block", lambda file: [file.read().split(b"\n\n")[0].split(b"\n")])
+
+
+@killed_by(privacy.one_line_moves_its_share)
+def a_return_cuts_a_line(patch: pytest.MonkeyPatch) -> None:
+    """One line becomes two records."""
+    patch.setattr(text, "lines_by_block", lambda file: [file.read().replace(b"\r", b"\n").split(b"\n")])

@@ -1,0 +1,197 @@
+"""Noise that is too small, missing, late, shared or of another law."""
+
+import functools
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+
+import audits
+import privacy
+import privhp.plan
+import privhp.summary
+import privhp.tally
+from mutants.planting import killed_by
+from privhp import Plan, Summary
+from privhp.cells import Counts, fold
+
+
+@killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon)
+def noise_halved(patch: pytest.MonkeyPatch) -> None:
+    scale = Plan.scale
+    patch.setattr(Plan, "scale", lambda plan, level: scale(plan, level) / 2)
+
+
+@killed_by(privacy.every_cell_gets_one_draw)
+def one_level_without_noise(patch: pytest.MonkeyPatch) -> None:
+    _skip_draws(patch, lambda plan, level: level == plan.depth)
+
+
+@killed_by(privacy.every_cell_gets_one_draw)
+def root_without_noise_under_replace_one(patch: pytest.MonkeyPatch) -> None:
+    _skip_draws(patch, lambda plan, level: level == 0 and plan.neighbours == "replace-one")
+
+
+@killed_by(privacy.every_cell_gets_one_draw)
+def noise_only_in_touched_cells(patch: pytest.MonkeyPatch) -> None:
+    _skip_draws(patch, lambda plan, level: level == plan.exact_depth)
+    update = Summary.update
+
+    def late(self: Summary, records: Any, *, counts: Any = None) -> None:
+        before = self._tally.counters.copy()
+        update(self, records, counts=counts)
+        touched = np.flatnonzero(self._tally.counters != before)
+        scale = self.plan.scale(self.plan.exact_depth)
+        self._tally.counters[touched] += privhp.summary.discrete_laplace(touched.size, scale=scale)
+
+    patch.setattr(Summary, "update", late)
+
+
+@killed_by(privacy.every_cell_gets_one_draw)
+def noise_drawn_at_the_release(patch: pytest.MonkeyPatch) -> None:
+    _skip_draws(patch, lambda plan, level: level == plan.exact_depth)
+    release = Summary.release
+
+    def late(self: Summary) -> Any:
+        counters = self._tally.counters
+        counters += privhp.summary.discrete_laplace(counters.size, scale=self.plan.scale(self.plan.exact_depth))
+        return release(self)
+
+    patch.setattr(Summary, "release", late)
+
+
+def _skip_draws(patch: pytest.MonkeyPatch, skipped: Callable[[Plan, int], bool]) -> None:
+    noise = Summary._noise
+
+    def sparing(self: Summary, level: int, size: int) -> Counts:
+        return np.zeros(size, dtype=np.int64) if skipped(self.plan, level) else noise(self, level, size)
+
+    patch.setattr(Summary, "_noise", sparing)
+
+
+@killed_by(privacy.draws_are_fresh, privacy.released_counts_are_counts_and_draws)
+def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
+    noise = Summary._noise
+
+    def copied(self: Summary, level: int, size: int) -> Counts:
+        drawn = noise(self, level, size)
+        if level > self.plan.exact_depth:
+            drawn.reshape(self.plan.sketch_rows, -1)[:] = drawn[: self.plan.sketch_width]
+        return drawn
+
+    patch.setattr(Summary, "_noise", copied)
+
+
+@killed_by(privacy.draws_are_fresh)
+def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
+    noise = Summary._noise
+
+    def shared(self: Summary, level: int, size: int) -> Counts:
+        if not hasattr(self, "_drawn"):
+            self._drawn = noise(self, self.plan.depth, self.plan.cells)
+        return self._drawn[:size].copy()
+
+    patch.setattr(Summary, "_noise", shared)
+
+
+@killed_by(privacy.draws_are_fresh)
+def same_noise_in_all_summaries(patch: pytest.MonkeyPatch) -> None:
+    sampler = privhp.summary.discrete_laplace
+    cached = functools.cache(lambda size, scale: sampler(size, scale=scale))
+    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
+
+
+@killed_by(privacy.released_counts_are_counts_and_draws)
+def noise_clipped_by_the_summary(patch: pytest.MonkeyPatch) -> None:
+    noise = Summary._noise
+
+    def clipped(self: Summary, level: int, size: int) -> Counts:
+        limit = int(2 * self.plan.scale(level))
+        return np.clip(noise(self, level, size), -limit, limit)
+
+    patch.setattr(Summary, "_noise", clipped)
+
+
+@killed_by(privacy.every_cell_gets_one_draw, privacy.released_counts_are_counts_and_draws)
+def corrections_from_a_fresh_draw(patch: pytest.MonkeyPatch) -> None:
+    def fresh(summary: Summary, inherited: Counts, level: int) -> Counts:
+        depth = summary.plan.exact_depth
+        return inherited - fold(summary._noise(depth, 2**depth), levels=depth - level)
+
+    _change_corrections(patch, fresh)
+
+
+@killed_by(privacy.released_counts_are_counts_and_draws, audits.draws_follow_the_law)
+def corrections_missing(patch: pytest.MonkeyPatch) -> None:
+    _change_corrections(patch, lambda summary, inherited, level: inherited)
+
+
+def _change_corrections(patch: pytest.MonkeyPatch, change: Callable[[Summary, Counts, int], Counts]) -> None:
+    start = Summary.__init__
+
+    def init(self: Summary, plan: Plan) -> None:
+        start(self, plan)
+        for level, correction in self._corrections.items():
+            correction += change(self, fold(self._tally.counters, levels=plan.exact_depth - level), level)
+
+    patch.setattr(Summary, "__init__", init)
+
+
+@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget)
+def sampler_halves_the_scale(patch: pytest.MonkeyPatch) -> None:
+    _scaled_sampler(patch, Fraction(1, 2))
+
+
+@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget)
+def noise_15_percent_too_small(patch: pytest.MonkeyPatch) -> None:
+    _scaled_sampler(patch, Fraction(85, 100))
+
+
+@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget)
+def noise_5_percent_too_small(patch: pytest.MonkeyPatch) -> None:
+    _scaled_sampler(patch, Fraction(95, 100))
+
+
+@killed_by(audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget, trials=5_000_000)
+def noise_2_percent_too_small(patch: pytest.MonkeyPatch) -> None:
+    _scaled_sampler(patch, Fraction(98, 100))
+
+
+@killed_by(audits.draws_follow_the_law)
+def noise_10_percent_too_large(patch: pytest.MonkeyPatch) -> None:
+    _scaled_sampler(patch, Fraction(110, 100))
+
+
+def _scaled_sampler(patch: pytest.MonkeyPatch, factor: Fraction) -> None:
+    sampler = privhp.summary.discrete_laplace
+    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale))
+
+
+@killed_by(audits.draws_follow_the_law)
+def noise_clipped_by_the_sampler(patch: pytest.MonkeyPatch) -> None:
+    sampler = privhp.summary.discrete_laplace
+
+    def clipped(size: int, *, scale: Fraction) -> Counts:
+        return np.clip(sampler(size, scale=scale), -int(2 * scale), int(2 * scale))
+
+    patch.setattr(privhp.summary, "discrete_laplace", clipped)
+
+
+@killed_by(audits.draws_follow_the_law, privacy.draws_are_made_of_system_entropy)
+def float_noise(patch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng()
+
+    def rounded(size: int, *, scale: Fraction) -> Counts:
+        return np.rint(rng.laplace(scale=float(scale), size=size)).astype(np.int64)
+
+    patch.setattr(privhp.summary, "discrete_laplace", rounded)
+
+
+@killed_by(privacy.draws_are_fresh, privacy.draws_are_made_of_system_entropy)
+def noise_from_a_seed(patch: pytest.MonkeyPatch) -> None:
+    def seeded(size: int, *, scale: Fraction) -> Counts:
+        return np.random.default_rng(0).integers(-int(scale), int(scale) + 1, size)
+
+    patch.setattr(privhp.summary, "discrete_laplace", seeded)

@@ -1,0 +1,157 @@
+"""Records that go too far, or are spoken of."""
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import leaks
+import privacy
+import privhp.plan
+import privhp.summary
+import privhp.tally
+from mutants.planting import killed_by
+from privhp import Interval, Summary
+from privhp.cells import OUTSIDE
+from privhp.domains import batches, numbers
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
+    add = privhp.tally.add
+
+    def twice(codes: Any, weights: Any, **sizes: Any) -> None:
+        add(codes, weights, **sizes)
+        add(codes, weights, **{**sizes, "counters": np.zeros_like(sizes["counters"]), "groups": sizes["groups"][:1]})
+
+    patch.setattr(privhp.tally, "add", twice)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def counts_weighed_twice(patch: pytest.MonkeyPatch) -> None:
+    as_counts = privhp.tally.as_counts
+    patch.setattr(privhp.tally, "as_counts", lambda counts, *, records: as_counts(counts, records=records) ** 2)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_record_in_two_cells_at_an_edge(patch: pytest.MonkeyPatch) -> None:
+    encode = Interval.encode
+
+    def generous(self: Interval, records: Any, *, level: int) -> Any:
+        codes = encode(self, records, level=level)
+        left = encode(self, np.nextafter(batches.as_floats(records), -np.inf), level=level)
+        edge = (left != codes) & (left != OUTSIDE) & (codes != OUTSIDE)
+        return np.concatenate([codes, left[edge]])
+
+    patch.setattr(Interval, "encode", generous)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def bounds_taken_from_the_batch(patch: pytest.MonkeyPatch) -> None:
+    encode = Interval.encode
+
+    def stretched(self: Interval, records: Any, *, level: int) -> Any:
+        values = batches.as_floats(records)
+        values = values[np.isfinite(values)]
+        low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
+        return encode(Interval(low, high) if low < high else self, values, level=level)
+
+    patch.setattr(Interval, "encode", stretched)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_bad_value_shifts_the_type_of_the_batch(patch: pytest.MonkeyPatch) -> None:
+    as_floats = numbers.as_floats
+
+    def together(records: Any) -> Any:
+        if isinstance(records, list):
+            kinds = {type(record) for record in records}
+            records = records if kinds <= {int, float} else np.full(len(records), np.nan)
+        return as_floats(records)
+
+    patch.setattr(numbers, "as_floats", together)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
+    as_integers = numbers.as_integers
+
+    def together(records: Any) -> Any:
+        if isinstance(records, list) and None in records:
+            records = np.array([np.nan if record is None else record for record in records], dtype=np.float64)
+        return as_integers(records)
+
+    patch.setattr(numbers, "as_integers", together)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def something_happens_at_a_record_number(patch: pytest.MonkeyPatch) -> None:
+    update = Summary.update
+
+    def decaying(self: Summary, records: Any, *, counts: Any = None) -> None:
+        update(self, records, counts=counts)
+        self._seen = getattr(self, "_seen", 0) + len(records)
+        if self._seen >= 3:
+            self._tally.counters //= 2
+
+    patch.setattr(Summary, "update", decaying)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+def nan_raises(patch: pytest.MonkeyPatch) -> None:
+    def refuse(records: Any) -> None:
+        if np.isnan(records).any():
+            raise ValueError("expected no NaN")
+
+    _inspect_floats(patch, refuse)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+def nan_warns(patch: pytest.MonkeyPatch) -> None:
+    def warn(records: Any) -> None:
+        if np.isnan(records).any():
+            warnings.warn("some records are not numbers", stacklevel=2)
+
+    _inspect_floats(patch, warn)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+def nan_is_reported(patch: pytest.MonkeyPatch) -> None:
+    _inspect_floats(patch, lambda records: print(f"dropped {np.isnan(records).sum()} records"))  # noqa: T201
+
+
+def _inspect_floats(patch: pytest.MonkeyPatch, inspect: Callable[[Any], None]) -> None:
+    as_floats = numbers.as_floats
+
+    def inspected(records: Any) -> Any:
+        values = as_floats(records)
+        inspect(values)
+        return values
+
+    patch.setattr(numbers, "as_floats", inspected)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+def a_bad_count_raises(patch: pytest.MonkeyPatch) -> None:
+    def strict(counts: Any, *, records: int) -> Any:
+        values = np.asarray(counts)
+        if values.dtype.kind not in "iu":
+            raise TypeError("expected integers")
+        return np.maximum(values, 0)
+
+    patch.setattr(privhp.tally, "as_counts", strict)
+
+
+@killed_by(leaks.bad_records_pass_in_silence)
+def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
+    as_integers = numbers.as_integers
+
+    def speaking(records: Any) -> Any:
+        if isinstance(records, np.ndarray) and records.dtype.kind == "f":
+            with np.errstate(all="warn"):
+                np.floor(records)
+        return as_integers(records)
+
+    patch.setattr(numbers, "as_integers", speaking)

@@ -1,0 +1,37 @@
+"""Every planted defect is noticed by the checks that it names. A surviving one fails the build."""
+
+import inspect
+
+import pytest
+
+import audits
+import leaks
+import privacy
+from mutants import budget_defects, life_defects, noise_defects, record_defects  # noqa: F401 - they plant
+from mutants.planting import DEFECTS, Check, Defect
+
+KILLS = [(defect, killer) for defect in DEFECTS for killer in defect.killers]
+KILLERS = list(dict.fromkeys(killer for _, killer in KILLS))
+
+
+@pytest.mark.parametrize("killer", KILLERS, ids=lambda killer: killer.__name__)
+def test_check_passes_without_a_defect(killer: Check) -> None:
+    killer()
+
+
+@pytest.mark.parametrize(("defect", "killer"), KILLS, ids=lambda item: getattr(item, "__name__", None) or item.name)
+def test_defect_is_killed(defect: Defect, killer: Check, monkeypatch: pytest.MonkeyPatch, offline: bool) -> None:
+    if defect.trials and not offline:
+        pytest.skip("needs --offline")
+    defect.plant(monkeypatch)
+    with pytest.raises(AssertionError):
+        killer(defect.trials) if defect.trials else killer()
+
+
+def test_every_check_kills_a_defect() -> None:
+    """A check that nothing can fail proves nothing."""
+    for module in (privacy, audits, leaks):
+        for name, check in inspect.getmembers(module, inspect.isfunction):
+            is_check = check.__module__ == module.__name__ and inspect.signature(check).return_annotation is None
+            if is_check and not name.startswith("_"):
+                assert check in KILLERS, f"no planted defect is killed by {name}"

@@ -1,0 +1,272 @@
+"""Neighbouring streams: pairs that differ in the records of one person, be these what they may."""
+
+import datetime as dt
+import io
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+
+from privhp import Box, Domain, Integers, Interval, IPv4, Plan, Summary, Tally
+from privhp.sources.text import TextSource
+from strategies import as_batch, junk, plans, records
+
+SIGNALLING_NAN = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)[0]
+
+STRANGE: list[Any] = [
+    math.nan,
+    SIGNALLING_NAN,
+    math.inf,
+    -math.inf,
+    -0.0,
+    5e-324,
+    1.7e308,
+    2**70,
+    -(2**63),
+    10**4000,
+    "9" * 5000,
+    "nan",
+    "1e400",
+    "0.5",
+    '"',
+    "\u0663",
+    b"\xff\x00",
+    None,
+    True,
+    1j,
+    object(),
+    [],
+    [[0.5, [0.5]], 0.5],
+    (0.5, None),
+    {"0.5": 0.5},
+    range(2),
+    Decimal("sNaN"),
+    Decimal("1e999999999"),
+    Fraction(10**400, 3),
+    dt.date(2024, 2, 29),
+    np.float16(0.5),
+    np.longdouble("1e4000"),
+    np.complex128(0.5),
+    np.uint64(2**64 - 1),
+    np.bool_(True),
+    np.str_("0.5"),
+    np.void(b"\x01"),
+    np.datetime64("NaT"),
+    np.timedelta64(1, "s"),
+    np.array([0.5]),
+    np.array([[0.5, 0.5]]),
+    np.array(["x"], dtype=object),
+    np.ma.masked,
+]
+"""Things that turn up where a record was expected, each with a trap in it for whoever reads it."""
+
+
+@dataclass(frozen=True)
+class Batches:
+    """A stream as a caller passes it, in one or two batches, directly or by way of a tally."""
+
+    batches: list[tuple[Any, Any]]
+    through_tally: bool = False
+
+    def feed(self, summary: Summary) -> None:
+        if not self.through_tally:
+            for batch, counts in self.batches:
+                summary.update(batch, counts=counts)
+            return
+        tally = Tally(summary.plan)
+        for batch, counts in self.batches:
+            tally.add(batch, counts=counts)
+        summary.absorb(tally)
+
+
+@dataclass(frozen=True)
+class Lines:
+    """A stream as the lines of a text without a header."""
+
+    lines: list[bytes]
+
+    def feed(self, summary: Summary) -> None:
+        text = io.BytesIO(b"".join(line + b"\n" for line in self.lines))
+        source = TextSource(text, raw=text, domain=summary.plan.domain, columns=None, header=False)
+        for batch in source.batches():
+            summary.update(batch)
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Two streams that differ in at most `changed` records, in the way that the plan's relation allows."""
+
+    plan: Plan
+    one: Batches | Lines
+    other: Batches | Lines
+    changed: int = 1
+
+
+def anything() -> st.SearchStrategy[Any]:
+    """Any Python object that could be found in a stream."""
+    leaves = st.one_of(junk(), st.sampled_from(STRANGE), st.integers(), st.floats())
+    return st.recursive(leaves, lambda inner: st.one_of(st.lists(inner, max_size=3), st.tuples(inner, inner)))
+
+
+def as_objects(chosen: list[Any]) -> Any:
+    """An array that holds the records as they are."""
+    array = np.empty(len(chosen), dtype=object)
+    for place, record in enumerate(chosen):
+        array[place] = record
+    return array
+
+
+def as_masked(chosen: list[Any]) -> Any:
+    """A masked array, which lets no record be told from a missing one by the type of the rest."""
+    return np.ma.MaskedArray(as_objects(chosen), mask=[record is None for record in chosen])
+
+
+@st.composite
+def stream_pairs(draw: st.DrawFn) -> Pair:
+    """Any plan and any stream, as a list or an array, with one person's records removed, replaced or recounted."""
+    plan = draw(plans())
+    one_dimensional = not isinstance(plan.domain, Box) or len(plan.domain.axes) == 1
+    untidy = st.one_of(records(plan.domain), anything())
+    shapes: list[tuple[Any, st.SearchStrategy[Any]]] = [(list, untidy), (tuple, untidy)]
+    shapes += [(lambda chosen: as_batch(plan.domain, chosen), records(plan.domain))]
+    shapes += [(as_objects, untidy), (as_masked, untidy)] if one_dimensional else []
+    shape, record = draw(st.sampled_from(shapes))
+    stream = draw(st.lists(record, min_size=1, max_size=12))
+    changed = draw(st.integers(1, min(plan.max_records_per_person, len(stream))))
+    places = draw(st.permutations(range(len(stream))))[:changed]
+    through_tally = draw(st.booleans())
+    cut = draw(st.integers(0, len(stream)))
+
+    def batches(chosen: list[Any], counts: list[Any] | None) -> Batches:
+        parts = [slice(None, cut), slice(cut, None)]
+        return Batches([(shape(chosen[part]), counts and counts[part]) for part in parts], through_tally)
+
+    if draw(st.booleans()):
+        counts = draw(st.lists(st.one_of(st.integers(0, 3), junk()), min_size=len(stream), max_size=len(stream)))
+        other_stream, other_counts = list(stream), list(counts)
+        for place in places:
+            counts[place] = draw(st.integers(1, 3))
+            other_counts[place] = counts[place] - 1
+        if plan.neighbours == "replace-one":
+            other_stream += draw(st.lists(record, min_size=changed, max_size=changed))
+            other_counts += [1] * changed
+        return Pair(plan, batches(stream, counts), batches(other_stream, other_counts), changed)
+    if plan.neighbours == "replace-one":
+        other_stream = list(stream)
+        for place in places:
+            other_stream[place] = draw(record)
+    else:
+        other_stream = [kept for place, kept in enumerate(stream) if place not in places]
+    return Pair(plan, batches(stream, None), batches(other_stream, None), changed)
+
+
+@st.composite
+def line_pairs(draw: st.DrawFn) -> Pair:
+    """Lines of any bytes but the newline, one of which is removed or replaced."""
+    plan = replace(draw(plans()), max_records_per_person=1)
+    fields = st.one_of(st.floats().map(repr), st.integers().map(str), st.sampled_from(['"', "", '"1"', "1\r", "x"]))
+    written = st.lists(fields, max_size=4).map(lambda parts: ",".join(parts).encode())
+    raw = st.binary(max_size=8).map(lambda line: line.replace(b"\n", b""))
+    home = records(plan.domain).map(
+        lambda record: ",".join(map(str, record if isinstance(record, tuple) else (record,))).encode()
+    )
+    line = st.one_of(home, home, written, raw)
+    lines = draw(st.lists(line, min_size=1, max_size=8))
+    place = draw(st.integers(0, len(lines) - 1))
+    others = [draw(line)] if plan.neighbours == "replace-one" else []
+    return Pair(plan, Lines(lines), Lines(lines[:place] + others + lines[place + 1 :]))
+
+
+def fixed_pairs() -> list[Pair]:
+    """Pairs with a known trap: edges of cells, persons, integers that floats cannot hold, strange values."""
+    ways = [*_at_edges(), *_of_persons(), *_of_large_integers()]
+    return [*ways, *(_through_tally(pair) for pair in ways), *_with_strange_values()]
+
+
+def _through_tally(pair: Pair) -> Pair:
+    assert isinstance(pair.one, Batches)
+    assert isinstance(pair.other, Batches)
+    one, other = replace(pair.one, through_tally=True), replace(pair.other, through_tally=True)
+    return replace(pair, one=one, other=other)
+
+
+def _plan(domain: Domain, neighbours: str = "add-remove", *, persons: int = 1, depth: int = 5) -> Plan:
+    return Plan.paper(
+        domain,
+        epsilon=1,
+        records=100,
+        hot_cells=2,
+        depth=depth,
+        exact_depth=3,
+        sketch_rows=2,
+        neighbours=neighbours,
+        max_records_per_person=persons,
+        hash_seed=7,
+    )
+
+
+def _swap(plan: Plan, stream: list[Any], record: Any) -> Pair:
+    """The stream with the record, against the stream without it or with its own first record again."""
+    other = [stream[0], *stream] if plan.neighbours == "replace-one" else stream
+    return Pair(plan, Batches([([record, *stream], None)]), Batches([(other, None)]))
+
+
+def _at_edges() -> Iterable[Pair]:
+    for neighbours in ("add-remove", "replace-one"):
+        plan = _plan(Interval(0, 1), neighbours)
+        for edge in (0.0, 0.5, 0.625, 1.0, math.nextafter(1.0, 0.0), math.nextafter(0.5, 0.0), 1.5):
+            yield _swap(plan, [0.3, 0.7], edge)
+    yield _swap(_plan(Integers(-3, 40)), [1, 2], 40)
+    yield _swap(_plan(Box([(0, 1), (0, 2)])), [(0.1, 0.2)], (0.5, 2.0))
+
+
+def _with_strange_values() -> Iterable[Pair]:
+    boxed = _plan(Box([(0, 1), (0, 2)]))
+    homes: list[tuple[Domain, list[Any]]] = [
+        (Interval(0, 1), [0.3, 0.7]),
+        (Interval(0, 1, outside="clamp"), [0.3, 0.7]),
+        (Integers(-3, 40), [1, 2]),
+        (IPv4(), [1, 2]),
+    ]
+    for value in STRANGE:
+        for domain, stream in homes:
+            yield _swap(_plan(domain), stream, value)
+        yield _swap(_plan(Interval(0, 1), "replace-one"), [0.3, 0.7], value)
+        yield _swap(boxed, [(0.1, 0.2)], value)
+        yield _swap(boxed, [(0.1, 0.2)], (0.5, value))
+
+
+def _of_persons() -> Iterable[Pair]:
+    plan = _plan(Interval(0, 1), persons=3)
+    yield Pair(plan, Batches([([0.1, 0.2, 0.3, 0.4], None)]), Batches([([0.4], None)]), changed=3)
+    yield Pair(plan, Batches([([0.1, 0.4], [3, 1])]), Batches([([0.1, 0.4], [0, 1])]), changed=3)
+    yield Pair(plan, Batches([([0.1], [1])]), Batches([([], [])]))
+    plan = _plan(Interval(0, 1), "replace-one", persons=3)
+    yield Pair(plan, Batches([([0.1, 0.2, 0.3], None)]), Batches([([0.7, 0.8, 0.9], None)]), changed=3)
+    yield Pair(plan, Batches([([0.1, 0.2, 0.3], None)]), Batches([([9, 9, 9], None)]), changed=3)
+
+
+def _of_large_integers() -> Iterable[Pair]:
+    domain = Integers(0, 2**60)
+    yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], math.nan)
+    yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], None)
+
+
+def fixed_line_pairs() -> list[Pair]:
+    """Lines that a parser could cut in two, join with the next, or take for the end, in every place of a text."""
+    quotes = [b'"', b'"0.5', b'0.5"', b"'", b"0.5\\", b'0.5,"']
+    breaks = [b"0.5\r0.5", b"0.5\x0b0.5", b"0.5\x0c0.5", b"0.5\x1c0.5", b"0.5\xc2\x850.5", b"0.5\xe2\x80\xa80.5"]
+    others = [b"", b"\x00", b"\x1a", b"\x04", b"\xef\xbb\xbf0.5", b"0.5,0.5,0.5", b"0.5" + b" " * 2**20]
+    pairs = []
+    for line in (*quotes, *breaks, *others):
+        for neighbours, place in (("add-remove", 0), ("add-remove", 1), ("add-remove", 3), ("replace-one", 1)):
+            before, after = [b"0.25", b'"0.75"', b"0.5"][:place], [b"0.25", b'"0.75"', b"0.5"][place:]
+            another = [b"0.1"] if neighbours == "replace-one" else []
+            plan = _plan(Interval(0, 1), neighbours)
+            pairs.append(Pair(plan, Lines([*before, line, *after]), Lines([*before, *another, *after])))
+    return pairs

@@ -1,0 +1,254 @@
+"""What privacy rests on, as named checks that raise AssertionError.
+
+The state of a summary is noise plus a sum of fixed 0/1 vectors, one per
+record. So privacy follows from three facts: one record moves each level by no
+more than its share, every cell has one draw of the declared scale before the
+first record, and the draws follow the exact law. And
+no state is seen twice, no record counted twice. The statistical checks are in
+audits.py, what must not be seen at all in leaks.py.
+
+Every planted defect in tests/mutants is killed by one of these checks. Limits
+are computed from the definitions, never asked of the code under test.
+"""
+
+import contextlib
+import copy
+import hashlib
+import itertools
+import os
+import pickle
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from hypothesis import HealthCheck, Phase, given, settings
+from numpy.typing import NDArray
+
+from neighbours import Pair, fixed_line_pairs, fixed_pairs, line_pairs, stream_pairs
+from privhp import Box, Generator, Integers, Interval, IPv4, Plan, PlanError, StateError, Summary, Tally
+from privhp.cells import Counts
+from silence import silence
+from spies import draw_of_each_level, pinned_noise, watched_noise
+
+
+def records_moved(plan: Plan, level: int) -> int:
+    """By definition: how far one person can move a level, summed over its cells."""
+    changes = 2 if plan.neighbours == "replace-one" and level > 0 else 1
+    return changes * rows_of(plan, level) * plan.max_records_per_person
+
+
+def rows_of(plan: Plan, level: int) -> int:
+    return plan.sketch_rows if level > plan.exact_depth else 1
+
+
+def cells_of(plan: Plan, level: int) -> int:
+    return plan.sketch_rows * plan.sketch_width if level > plan.exact_depth else 2**level
+
+
+def example_plans() -> list[Plan]:
+    """Plans under both relations: with sketches and without, with gaps, with no root, with several records a person."""
+    sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 2}
+    paper: dict[str, Any] = {"epsilon": "0.7", "records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
+    made = []
+    for neighbours, persons in itertools.product(("add-remove", "replace-one"), (1, 3)):
+        relation: dict[str, Any] = {"neighbours": neighbours, "max_records_per_person": persons}
+        free = {0: "0.1", 2: "0.2", 4: "0.3", 5: "0.4"}
+        made += [
+            Plan.paper(Interval(0, 1), **paper, exact_depth=3, **relation),
+            Plan.paper(Integers(-3, 40), **paper, exact_depth=6, **relation),
+            Plan(Box([(0, 1), (0, 2)]), epsilon=1, budgets=free, exact_depth=2, **sketch, **relation),
+            Plan(IPv4(), epsilon=0.1, budgets={3: 0.1}, exact_depth=3, **relation),
+            Plan(Interval(1, 8), epsilon=2, budgets={0: 1, 1: 1}, exact_depth=0, **sketch, **relation),
+        ]
+    return made
+
+
+def some_records(plan: Plan, size: int = 40) -> NDArray[Any]:
+    rng = np.random.default_rng(0)
+    codes = rng.integers(0, 2, size, dtype=np.uint64)
+    return plan.domain.decode(codes, level=1, rng=rng)
+
+
+# How far one record goes
+
+
+def one_record_moves_its_share(examples: int = 50) -> None:
+    """Streams that differ in one person's records, whatever these are, give states within the sensitivity."""
+    _holds_for_all(fixed_pairs(), stream_pairs(), examples)
+
+
+def one_line_moves_its_share(examples: int = 50) -> None:
+    """The same from the bytes of a text: no line touches another."""
+    _holds_for_all(fixed_line_pairs(), line_pairs(), examples)
+
+
+def _holds_for_all(fixed: list[Pair], pairs: Any, examples: int) -> None:
+    for pair in fixed:
+        _moves_its_share(pair)
+    generated = settings(
+        max_examples=examples,
+        database=None,
+        deadline=None,
+        phases=[Phase.generate],
+        report_multiple_bugs=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    generated(given(pairs)(_moves_its_share))()
+
+
+def _moves_its_share(pair: Pair) -> None:
+    plan, whole = pair.plan, pair.plan.max_records_per_person
+    state, release, seen = _outcome(plan, pair.one)
+    other_state, other_release, other_seen = _outcome(plan, pair.other)
+    assert seen == other_seen, "something moves that has no noise"
+    for before, after in ((state, other_state), (release, other_release)):
+        for level in plan.budgets:
+            moved = np.abs(before[level] - after[level]).reshape(rows_of(plan, level), -1).sum(axis=1)
+            limit = records_moved(plan, level) * pair.changed // whole
+            assert moved.sum() <= limit, f"level {level} moves by more than {limit}"
+            assert moved.sum() <= plan.sensitivity(level), f"level {level} moves by more than the plan says"
+            assert moved.max() <= limit // moved.size, f"a row of level {level} moves by more than its share"
+    for level in plan.exact_levels[:-1]:
+        assert np.array_equal(state[level], other_state[level]), f"a record moves the correction of level {level}"
+
+
+def _outcome(plan: Plan, stream: Any) -> tuple[dict[int, Counts], dict[int, Counts], list[Any]]:
+    """State, release, and what else can be seen of a summary of the stream, under pinned noise."""
+    with pinned_noise() as draws, silence():
+        summary = Summary(plan)
+        stream.feed(summary)
+        state = plan.unpack(summary.state())
+        seen = [repr(summary), summary.nbytes, summary.plan.spec(), len(draws)]
+        return state, dict(summary.release().release.counts), seen
+
+
+# What was drawn, and when
+
+
+def every_cell_gets_one_draw(plans: list[Plan] | None = None) -> None:
+    """One draw per cell, of the scale sensitivity / budget, before the first record; none after it."""
+    for plan in plans or example_plans():
+        with watched_noise() as draws:
+            summary = Summary(plan)
+            born = Counter((draw.values.size, draw.scale) for draw in draws)
+            summary.update(some_records(plan))
+            summary.absorb(Tally(plan))
+            summary.release()
+        due = Counter(
+            (cells_of(plan, level), records_moved(plan, level) / budget) for level, budget in plan.budgets.items()
+        )
+        assert born == due, "the draws of a new summary are not those that are due"
+        assert len(draws) == born.total(), "noise is drawn after the first record"
+
+
+def draws_cost_at_most_epsilon(plans: list[Plan] | None = None) -> None:
+    """Sensitivity over scale, summed over the levels as they were drawn, is at most what was asked for."""
+    for plan in plans or example_plans():
+        draws = draw_of_each_level(plan)
+        cost = sum(Fraction(records_moved(plan, level)) / draw.scale for level, draw in draws.items())
+        assert cost <= plan.epsilon, f"the draws cost {float(cost):g}, more than epsilon"
+    assert Plan(Interval(0, 1), epsilon=0.1, budgets={0: 0.1}, exact_depth=0).epsilon == Fraction(1, 10)
+    for budgets in ({0: 1, 1: 1}, {0: 1, 1: Fraction(1, 10**9)}):
+        with contextlib.suppress(PlanError):
+            Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=1)
+            raise AssertionError("budgets beyond epsilon are accepted")
+
+
+def released_counts_are_counts_and_draws(plans: list[Plan] | None = None) -> None:
+    """Each released level is its true count plus its own draw, however the records came in."""
+    for plan in plans or example_plans():
+        own = {level: draw.values.reshape(plan.shapes[level]) for level, draw in draw_of_each_level(plan).items()}
+        truth = Tally(plan)
+        truth.add(some_records(plan))
+        with pinned_noise():
+            summary, other = Summary(plan), Summary(plan)
+        others = _less(other.release(), Tally(plan))
+        summary.update(some_records(plan))
+        _same(_less(summary.release(), truth), own)
+        with pinned_noise():
+            summary, other = Summary(plan), Summary(plan)
+        summary.absorb(truth)
+        summary = Summary.from_state(plan, summary.state(), summary.lineage)
+        summary.merge(other)
+        _same(_less(summary.release(), truth), {level: own[level] + others[level] for level in own})
+
+
+def _less(generator: Generator, truth: Tally) -> dict[int, Counts]:
+    """What is left of each released level when the true counts are taken away."""
+    plan, left = truth.plan, {}
+    for level, counts in generator.release.counts.items():
+        assert counts.dtype == np.int64, "the release is not made of integers"
+        exact = level <= plan.exact_depth
+        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else truth.tables[level])
+    return left
+
+
+def _same(left: dict[int, Counts], noise: dict[int, Counts]) -> None:
+    for level, counts in left.items():
+        assert np.array_equal(counts, noise[level]), f"level {level} is not its count and its own draw"
+
+
+def draws_are_made_of_system_entropy() -> None:
+    """The bytes of the operating system decide the noise, and nothing else does."""
+
+    def state(seed: int) -> list[int]:
+        blocks = itertools.count()
+
+        def urandom(size: int) -> bytes:
+            return hashlib.shake_256(f"{seed} {next(blocks)}".encode()).digest(size)
+
+        with mock.patch.object(os, "urandom", urandom):
+            return [Summary(plan).state().tolist() for plan in example_plans()]
+
+    assert state(1) == state(1), "noise has another source than the operating system"
+    assert state(1) != state(2), "noise does not depend on the operating system"
+
+
+def draws_are_fresh(summaries: int = 64) -> None:
+    """Over many new summaries no cell is constant, no two cells are equal, and no two summaries are."""
+    sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 1}
+    budgets = {0: 0.1, 2: 0.1, 3: 0.1, 5: 0.3, 6: 0.3}
+    plan = Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=3, **sketch)
+    cells = np.stack([Summary(plan).release().release.cells() for _ in range(summaries)])
+    assert (cells != cells[0]).any(axis=0).all(), "a cell is constant"
+    assert np.unique(cells, axis=1).shape == cells.shape, "two cells share their noise"
+    assert np.unique(cells, axis=0).shape == cells.shape, "two summaries share their noise"
+
+
+# Seen once, counted once
+
+
+def a_summary_is_released_once() -> None:
+    """After the release every further look or change is refused; so are copies, which would be a second look."""
+    plan = example_plans()[0]
+    summary, other = Summary(plan), Summary(plan)
+    _refused(lambda: copy.copy(summary), lambda: copy.deepcopy(summary), lambda: pickle.dumps(summary))
+    part = Summary(plan)
+    summary.merge(part)
+    _refused(part.release, part.state, lambda: part.update([0.5]), lambda: other.merge(part))
+    summary.release()
+    _refused(summary.release, summary.state, lambda: summary.update([0.5]), lambda: summary.absorb(Tally(plan)))
+    _refused(lambda: summary.merge(other), lambda: other.merge(summary))
+
+
+def nothing_is_counted_twice() -> None:
+    """No part is added where it is in already, directly, in a copy or inside another; nor one of another plan."""
+    plan = example_plans()[0]
+    summary, tally, wider = Summary(plan), Tally(plan), Tally(plan)
+    wider.merge(tally)
+    _refused(lambda: wider.merge(tally), lambda: tally.merge(tally), lambda: tally.merge(wider))
+    summary.absorb(wider)
+    _refused(lambda: summary.absorb(tally), lambda: summary.absorb(wider))
+    _refused(lambda: summary.absorb(pickle.loads(pickle.dumps(tally))), lambda: summary.merge(summary))
+    twin = Summary.from_state(plan, summary.state(), summary.lineage)
+    _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
+
+
+def _refused(*actions: Callable[[], Any]) -> None:
+    for action in actions:
+        with contextlib.suppress(StateError):
+            action()
+            raise AssertionError("a second look at a state, or a second count, is not refused")

@@ -1,0 +1,69 @@
+"""Watching and pinning the noise of summaries."""
+
+import contextlib
+import itertools
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from unittest import mock
+
+import numpy as np
+
+import privhp
+from privhp import Plan, Summary
+from privhp.cells import Counts
+
+
+@dataclass(frozen=True)
+class Draw:
+    """One call of the sampler."""
+
+    scale: Fraction
+    values: Counts
+
+
+@contextlib.contextmanager
+def watched_noise(sampler: Callable[[int, Fraction], Counts] | None = None) -> Iterator[list[Draw]]:
+    """Write down every call of the sampler, wherever it is made; another sampler may stand in for it."""
+    draws: list[Draw] = []
+    original = privhp.summary.discrete_laplace
+
+    def watched(size: int, *, scale: Fraction) -> Counts:
+        values = original(size, scale=scale) if sampler is None else sampler(size, scale)
+        draws.append(Draw(scale, values.copy()))
+        return values
+
+    with contextlib.ExitStack() as stack:
+        for name, module in list(sys.modules.items()):
+            if name.startswith("privhp") and hasattr(module, "discrete_laplace"):
+                stack.enter_context(mock.patch.object(module, "discrete_laplace", watched))
+        yield draws
+
+
+@contextlib.contextmanager
+def pinned_noise() -> Iterator[list[Draw]]:
+    """The same noise for whoever asks in the same order: large, never 0, another in every call and cell."""
+    calls = itertools.count()
+
+    def pinned(size: int, scale: Fraction) -> Counts:
+        return np.random.default_rng(next(calls)).integers(10**6, 10**12, size)
+
+    with watched_noise(pinned) as draws:
+        yield draws
+
+
+def draw_of_each_level(plan: Plan) -> dict[int, Draw]:
+    """The draw that stands on each level of a summary of nothing, found by its values."""
+    with pinned_noise() as draws:
+        released = Summary(plan).release().release.counts
+    found = {level: draw_of(counts, draws) for level, counts in released.items()}
+    assert len(draws) == len(found), "a draw stands on no level"
+    return found
+
+
+def draw_of(counts: Counts, draws: list[Draw]) -> Draw:
+    """The one draw with these values."""
+    same = [draw for draw in draws if np.array_equal(draw.values, counts.ravel())]
+    assert len(same) == 1, "the noise of a level is not one draw of its own"
+    return same[0]
