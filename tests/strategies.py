@@ -18,7 +18,7 @@ import hypothesis.strategies as st
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import Box, Domain, Integers, Interval, IPv4, Plan
+from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, Release
 from privhp.cells import Counts
 from privhp.domains.checks import AWKWARD
 
@@ -162,3 +162,9 @@ def noise(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> dict[int, Counts]
     """Chosen noise for every counter of every measured level, of the plan's shapes."""
     amounts = st.integers(-largest, largest)
     return {level: draw(hnp.arrays(np.int64, shape, elements=amounts)) for level, shape in plan.shapes.items()}
+
+
+@st.composite
+def generators(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Generator:
+    plan = draw(plans(domain, max_depth=max_depth))
+    return Generator(Release(plan, draw(noise(plan))))

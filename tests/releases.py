@@ -1,0 +1,45 @@
+"""Releases and generators with chosen noise, or none."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp import Domain, Generator, Plan, Release, Tally
+from privhp.cells import Counts, fold
+
+
+def exact_counts(tally: Tally) -> dict[int, Counts]:
+    """Bare counts of every measured level."""
+    plan = tally.plan
+    exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
+    return exact | tally.tables
+
+
+def release_of(plan: Plan, records: Any, noise: Mapping[int, Counts] | None = None) -> Release:
+    """What a summary of some records would release if its noise were this, or none."""
+    tally = Tally(plan)
+    tally.add(records)
+    exact = exact_counts(tally)
+    return Release(plan, exact if noise is None else {level: exact[level] + noise[level] for level in exact})
+
+
+def histogram(domain: Domain, level: int, counts: list[int]) -> Generator:
+    """A generator with these counts in the cells of one level."""
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level)
+    return Generator(Release(plan, {level: np.array(counts)}))
+
+
+def nodes_of(generator: Generator) -> list[tuple[int, int]]:
+    """Level and cell of each leaf, in order."""
+    leaves = generator.leaves()
+    return list(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True))
+
+
+def leaf_places(generator: Generator, records: Any) -> NDArray[np.int64]:
+    """Which leaf each record lies in."""
+    plan, leaves = generator.plan, generator.leaves()
+    codes = plan.domain.encode(records, level=plan.depth)
+    starts = leaves.codes << (plan.depth - leaves.levels).astype(np.uint64)
+    return np.searchsorted(starts, codes, side="right") - 1

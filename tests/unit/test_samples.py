@@ -1,0 +1,124 @@
+"""Samples of a generator, one call at a time."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+
+from datasets import gaussian_mixture, lognormal
+from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, QueryError, wasserstein
+from releases import histogram, leaf_places, release_of
+from strategies import generators
+
+METHODS = pytest.mark.parametrize("method", ["balanced", "independent"])
+KINDS: list[tuple[Domain, type, tuple[int, ...]]] = [
+    (Interval(0, 1), np.float64, ()),
+    (Interval(1, 1e6, scale="log"), np.float64, ()),
+    (Integers(-3, 96), np.int64, ()),
+    (IPv4(), np.uint32, ()),
+    (Box([(0, 1), (-2, 2)]), np.float64, (2,)),
+    (Box([(0, 1)]), np.float64, (1,)),
+]
+
+
+def lopsided(domain: Domain) -> Generator:
+    """A generator with most of its mass in the first cells."""
+    plan = Plan.paper(domain, epsilon=2, records=500, hot_cells=4, exact_depth=3, sketch_rows=2, hash_seed=2)
+    codes = (lognormal(500) * 2**plan.depth * 0.7).astype(np.uint64)
+    return Generator(release_of(plan, domain.decode(codes, level=plan.depth, rng=np.random.default_rng(1))))
+
+
+@METHODS
+@pytest.mark.parametrize("size", [0, 1, 2, 1000])
+@pytest.mark.parametrize(("domain", "dtype", "columns"), KINDS)
+def test_samples_have_the_shape_and_type_of_the_domain(
+    domain: Domain, dtype: type, columns: tuple[int, ...], size: int, method: Any
+) -> None:
+    records = lopsided(domain).sample(size, method=method)
+    assert records.shape == (size, *columns)
+    assert records.dtype == dtype
+
+
+@METHODS
+@given(generator=generators(), seed=st.integers(0, 99))
+def test_samples_lie_in_leaves_that_have_probability(method: Any, generator: Generator, seed: int) -> None:
+    places = leaf_places(generator, generator.sample(30, method=method, rng=seed))
+    assert (generator.probabilities[places] > 0).all()
+
+
+def test_by_default_there_are_as_many_samples_as_the_noisy_count_says() -> None:
+    assert histogram(Interval(0, 1), 1, [3, 4]).sample().shape == (7,)
+    assert histogram(Interval(0, 1), 1, [-3, -4]).sample().shape == (0,)
+
+
+def test_numpy_s_whole_numbers_are_whole_numbers() -> None:
+    assert histogram(Interval(0, 1), 1, [3, 4]).sample(np.int64(5)).shape == (5,)
+
+
+@pytest.mark.parametrize("n", [-1, 2.0, float("nan"), "3", True, [3], np.float64(2)])
+def test_what_is_no_number_of_records_is_refused(n: Any) -> None:
+    with pytest.raises(QueryError, match="whole number"):
+        histogram(Interval(0, 1), 1, [3, 4]).sample(n)
+
+
+@pytest.mark.parametrize("method", ["Balanced", "", None, 3])
+def test_another_method_is_refused(method: Any) -> None:
+    with pytest.raises(QueryError, match=r"balanced.*independent"):
+        histogram(Interval(0, 1), 1, [3, 4]).sample(3, method=method)
+
+
+@METHODS
+@pytest.mark.parametrize("domain", [domain for domain, _, _ in KINDS], ids=repr)
+def test_samples_are_those_of_their_seed(domain: Domain, method: Any) -> None:
+    generator = lopsided(domain)
+    once, again = (generator.sample(50, method=method, rng=7) for _ in range(2))
+    same = generator.sample(50, method=method, rng=np.random.default_rng(7))
+    assert np.array_equal(once, again)
+    assert np.array_equal(once, same)
+    assert not np.array_equal(once, generator.sample(50, method=method, rng=8))
+    assert not np.array_equal(*(generator.sample(50, method=method) for _ in range(2)))
+
+
+@given(generator=generators(), size=st.integers(0, 300), seed=st.integers(0, 99))
+def test_balanced_samples_give_every_leaf_its_expected_number_to_within_one(
+    generator: Generator, size: int, seed: int
+) -> None:
+    places = leaf_places(generator, generator.sample(size, rng=seed))
+    counts = np.bincount(places, minlength=generator.probabilities.size)
+    assert (np.abs(counts - size * generator.probabilities) < 1 + 1e-9).all()
+
+
+@pytest.mark.parametrize("domain", [Interval(0, 1), Integers(0, 10**6), IPv4()], ids=repr)
+def test_balanced_samples_keep_to_the_cdf_to_within_two_records(domain: Domain) -> None:
+    """A leaf is filled as evenly as the leaves are: two records are what its first and last cell may lack."""
+    generator = lopsided(domain)
+    records = np.sort(generator.sample(10_000, rng=3))
+    at_or_below = np.searchsorted(records, records, side="right")
+    assert np.abs(at_or_below - 10_000 * generator.cdf(records)).max() <= 2
+
+
+def test_balanced_samples_are_twenty_times_closer_to_the_generator_than_independent_ones() -> None:
+    plan = Plan.paper(Interval(0, 1), epsilon=1, records=10_000, hot_cells=16, hash_seed=1)
+    generator = Generator(release_of(plan, gaussian_mixture(10_000)))
+    balanced = wasserstein(generator, generator.sample(100_000, rng=5))
+    independent = wasserstein(generator, generator.sample(100_000, method="independent", rng=5))
+    assert balanced <= independent / 20
+
+
+class TopOfTheRange(np.random.Generator):
+    """Draws that are as large as they can be."""
+
+    def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
+        return np.full(() if size is None else size, 1 - 2.0**-53)
+
+
+@METHODS
+@pytest.mark.parametrize(
+    ("domain", "last"), [(Interval(0, 1), 2), (Integers(0, 4), 2), (Integers(0, 10**18), 2)], ids=repr
+)
+def test_the_largest_draws_stay_inside(domain: Domain, last: int, method: Any) -> None:
+    generator = histogram(domain, 2, [5, 3, 1, 0])
+    records = generator.sample(1000, method=method, rng=TopOfTheRange(np.random.PCG64(1)))
+    assert leaf_places(generator, records).max() == last

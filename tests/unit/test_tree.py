@@ -1,0 +1,114 @@
+"""Growing the partition."""
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.strategies import DataObject
+
+from privhp import Integers, Interval, Leaves, Plan, Release
+from privhp.tree import grow
+from strategies import noise, plans
+
+
+def exact_plan(*levels: int) -> Plan:
+    budgets = dict.fromkeys(levels, "1/10")
+    return Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=max(levels))
+
+
+def sketched_plan(expand: str) -> Plan:
+    """Four exact cells, and two sketched levels whose one wide row has a bucket for nearly every cell."""
+    return Plan(
+        Interval(0, 1),
+        epsilon=1,
+        budgets=dict.fromkeys([0, 2, 3, 4], "1/10"),
+        exact_depth=2,
+        sketch_rows=1,
+        sketch_width=1024,
+        hot_cells=1,
+        expand=expand,
+        hash_group=2,
+        hash_seed=1,
+    )
+
+
+def grown(plan: Plan, counts: dict[int, list[int]]) -> Leaves:
+    """Leaves of exact counts; of sketched levels nothing is known but zeros."""
+    tables = {level: np.zeros(plan.shapes[level], dtype=np.int64) for level in plan.sketched_levels}
+    return grow(Release(plan, {level: np.array(values) for level, values in counts.items()} | tables))
+
+
+def as_triples(leaves: Leaves) -> list[tuple[int, int, float]]:
+    return list(zip(leaves.levels.tolist(), leaves.codes.tolist(), leaves.counts.tolist(), strict=True))
+
+
+@given(data=st.data(), plan=plans())
+def test_leaves_are_a_partition_in_order(data: DataObject, plan: Plan) -> None:
+    leaves = grow(Release(plan, data.draw(noise(plan))))
+    steps = plan.depth - leaves.levels
+    starts = [code << step for code, step in zip(leaves.codes.tolist(), steps.tolist(), strict=True)]
+    ends = [start + (1 << step) for start, step in zip(starts, steps.tolist(), strict=True)]
+    assert starts == [0, *ends[:-1]]
+    assert ends[-1] == 2**plan.depth
+    measures = [
+        plan.domain.measure(np.array([code], dtype=np.uint64), level=level)[0]
+        for code, level in zip(leaves.codes.tolist(), leaves.levels.tolist(), strict=True)
+    ]
+    assert sum(measures) == pytest.approx(1, rel=1e-12)
+
+
+@given(data=st.data(), plan=plans())
+def test_there_are_as_many_leaves_as_the_plan_says(data: DataObject, plan: Plan) -> None:
+    leaves = grow(Release(plan, data.draw(noise(plan))))
+    assert leaves.codes.size == leaves.levels.size == leaves.counts.size == plan.leaves
+    assert (leaves.codes.dtype, leaves.counts.dtype) == (np.uint64, np.float64)
+
+
+def test_without_sketches_the_tree_is_complete() -> None:
+    leaves = grown(exact_plan(0, 1, 2), {0: [12], 1: [5, 5], 2: [4, 0, 1, 9]})
+    assert as_triples(leaves) == [(2, 0, 5), (2, 1, 1), (2, 2, 0), (2, 3, 6)]
+
+
+def test_a_negative_root_is_0() -> None:
+    assert not grown(exact_plan(0, 1), {0: [-3], 1: [5, 9]}).counts.any()
+
+
+def test_without_a_root_each_cell_of_the_first_level_stands_for_itself() -> None:
+    leaves = grown(exact_plan(1, 2), {1: [-3, 8], 2: [5, 5, 5, 1]})
+    assert leaves.counts.tolist() == [0, 0, 6, 2]
+
+
+def test_levels_may_be_left_out_between() -> None:
+    leaves = grown(exact_plan(0, 2), {0: [12], 2: [1, 2, 3, -4]})
+    assert leaves.counts.tolist() == [2.5, 3.5, 4.5, 1.5]
+
+
+def test_only_the_hot_cells_of_the_exact_depth_are_grown() -> None:
+    leaves = grown(sketched_plan("top"), {0: [16], 2: [1, 2, 9, 4]})
+    assert as_triples(leaves) == [(2, 0, 1), (2, 1, 2), (4, 8, 2.25), (4, 9, 2.25), (3, 5, 4.5), (2, 3, 4)]
+
+
+def test_all_cells_of_the_exact_depth_are_grown_if_asked() -> None:
+    leaves = grown(sketched_plan("all"), {0: [16], 2: [1, 2, 9, 4]})
+    assert as_triples(leaves) == [
+        *[(3, 0, 0.5), (3, 1, 0.5), (3, 2, 1), (3, 3, 1)],
+        *[(4, 8, 2.25), (4, 9, 2.25), (3, 5, 4.5), (3, 6, 2), (3, 7, 2)],
+    ]
+
+
+def test_of_equal_cells_the_lowest_is_grown() -> None:
+    leaves = grown(sketched_plan("top"), {0: [16], 2: [4, 4, 4, 4]})
+    assert leaves.levels.tolist() == [4, 4, 3, 2, 2, 2]
+
+
+def test_cells_past_the_last_integer_pass_their_count_on() -> None:
+    plan = Plan(Integers(0, 4), epsilon=1, budgets=dict.fromkeys([0, 1, 2, 3], "1/10"), exact_depth=3)
+    leaves = grown(plan, {0: [10], 1: [4, 6], 2: [2, 2, 0, 90], 3: [1, 1, 1, 1, 0, 90, 90, 90]})
+    assert leaves.counts.tolist() == [1, 1, 1, 1, 6, 0, 0, 0]
+
+
+def test_leaves_are_read_only() -> None:
+    leaves = grown(exact_plan(1), {1: [1, 2]})
+    for array in (leaves.codes, leaves.levels, leaves.counts):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 0
