@@ -1,0 +1,37 @@
+"""Timing side by side: contenders take turns in one process, and the best turn of each counts.
+
+Machines are shared and noisy, so a speed is only ever given as a ratio to an
+anchor that was measured in the same run.
+"""
+
+import importlib.metadata
+import platform
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from privhp.kernels import in_use
+
+
+def best_seconds(contenders: Mapping[str, Callable[[], object]], *, turns: int = 9) -> dict[str, float]:
+    """Seconds of the best of several turns of each contender, taken in rotation after one to warm up."""
+    best = dict.fromkeys(contenders, float("inf"))
+    for turn in range(turns + 1):
+        for name, run in contenders.items():
+            start = time.perf_counter()
+            run()
+            elapsed = time.perf_counter() - start
+            if turn:
+                best[name] = min(best[name], elapsed)
+    return best
+
+
+def machine() -> str:
+    """One line about the processor and the versions that matter."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())
+    cores = sum(line.startswith("processor") for line in lines)
+    packages = ("numpy", "boost-histogram", "datasketches", "opendp")
+    versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
+    return f"{model}, {cores} cores; Python {platform.python_version()}, {versions}; kernels: {in_use()}"
