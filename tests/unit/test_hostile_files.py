@@ -12,6 +12,7 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, forge, refusal, sign
+from privhp import files
 from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
 
 TIGHT = 8 * 2**20  # bytes of memory that refusing a file may take
@@ -166,6 +167,29 @@ def test_odd_lineages_are_refused(lineage: Any) -> None:
         refusal(data, CHECKPOINT)
 
 
+def test_a_checkpoint_without_a_name_is_refused() -> None:
+    """Copies of it could be merged, since nothing would tell that they share their noise. Its size is right."""
+    for names in (0, -1):
+        header, body = {"plan": PLAN.spec(), "lineage": names}, bytes(PLAN.nbytes + 16 * names)
+        refusal(forge(header, magic=CHECKPOINT, body=body), CHECKPOINT)
+
+
+def test_a_checkpoint_with_too_many_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "MAX_LINEAGE", 2)
+    for names, fits in ((2, True), (3, False)):
+        body = bytes(PLAN.nbytes) + b"".join(name.to_bytes(16, "big") for name in range(names))
+        data = forge({"plan": PLAN.spec(), "lineage": names}, magic=CHECKPOINT, body=body)
+        if fits:
+            assert len(read_checkpoint(io.BytesIO(data)).lineage) == names
+        else:
+            refusal(data, CHECKPOINT)
+
+
+def test_a_header_above_the_limit_is_refused_unread() -> None:
+    assert "makes no sense" in refusal(forge(b" " * 65_536), RELEASE)
+    assert "too long" in refusal(forge(b" " * 65_537), RELEASE)
+
+
 def test_a_header_length_beyond_the_file_is_refused() -> None:
     for length in (0, 1, 65_536, 65_537, 2**31, 2**32 - 1):
         refusal(sign(struct.pack("<8sII", RELEASE, 1, length) + text_of(PLAN.spec())), RELEASE)
@@ -187,6 +211,8 @@ class Fragile(hp.Integers):
     kind = "fragile"
 
     def __init__(self, ends: dict[str, int]) -> None:
+        if isinstance(ends, str):
+            raise hp.DomainError(ends)
         super().__init__(ends["low"], ends["high"])
 
     def parameters(self) -> dict[str, Any]:
@@ -198,3 +224,9 @@ def test_whatever_a_domain_of_the_user_raises_is_a_file_error() -> None:
     read_release(io.BytesIO(forge({"plan": plan}, body=bytes(16))))
     for ends in ({"low": 0}, {"low": 0, "high": None}, [], None):
         refusal(forge({"plan": plan | {"domain": {"kind": "fragile", "ends": ends}}}, body=bytes(16)), RELEASE)
+
+
+def test_a_file_cannot_fill_the_screen() -> None:
+    plan = hp.Plan(Fragile({"low": 0, "high": 3}), epsilon=1, budgets={1: 1}, exact_depth=1).spec()
+    shouting = plan | {"domain": {"kind": "fragile", "ends": "x" * 60_000}}
+    assert 500 < len(refusal(forge({"plan": shouting}, body=bytes(16)), RELEASE)) < 1000
