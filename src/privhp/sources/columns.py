@@ -19,7 +19,7 @@ def check_columns(columns: Sequence[str] | None, domain: Domain) -> None:
     """Refuse a choice of columns that cannot make a record."""
     size = dimensions(domain)
     if columns is not None and len(columns) != size:
-        raise RecordsError(f"expected {size} column{'s'[: size > 1]} for {domain!r}, got {len(columns)}: {columns}")
+        raise RecordsError(f"expected {domain!r} to get columns for {size} numbers a record, got {', '.join(columns)}")
 
 
 def column_numbers(columns: Sequence[str] | None, size: int) -> list[int]:

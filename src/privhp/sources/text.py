@@ -57,7 +57,7 @@ class TextSource:
         if columns is None and len(names) == self._size:
             return list(range(self._size))
         if columns is None:
-            raise FileError("expected to be told which columns to read, since the header has others too; name them")
+            raise FileError("expected to be told which columns to read, since the header has more or fewer; name them")
         for column in columns:
             if names.count(column) != 1:
                 found = "it twice" if column in names else "no such name"
