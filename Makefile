@@ -24,7 +24,7 @@ test: $(READY)  ## Check style, types and imports, and run the tests
 	$(BIN)/pytest --cov
 
 figures: $(READY)  ## Measure the paper's settings against the reference figures (minutes)
-	$(BIN)/python benchmarks/paper_figures.py
+	$(BIN)/python -m benchmarks.paper_figures
 
 audit: $(READY)  ## The privacy checks with many more cases (minutes)
 	$(BIN)/pytest tests/statistical tests/properties --offline

@@ -147,7 +147,11 @@ def one_dimension(rng: np.random.Generator) -> list[tuple[str, float, float | No
     )
     increments = 1 + 6 * 2
     return [
-        (f"{name}, 6 x 2 / np.bincount of {increments} increments a record", increments * best["bincount"] / best[name], 2)
+        (
+            f"{name}, 6 x 2 / np.bincount of {increments} increments a record",
+            increments * best["bincount"] / best[name],
+            2,
+        )
         for name in ("IPv4", "1-D")
     ]
 
@@ -163,7 +167,9 @@ def scaling() -> list[tuple[str, float]]:
 
     rows: list[tuple[str, float]] = []
     base = seconds(six_levels(square), points[: 1 << 16])
-    rows += [(f"records: {1 << power:,}", seconds(six_levels(square), points[: 1 << power]) / base) for power in (16, 19, 22)]
+    rows += [
+        (f"records: {1 << power:,}", seconds(six_levels(square), points[: 1 << power]) / base) for power in (16, 19, 22)
+    ]
     shapes = {
         f"levels: {levels}, rows: {rows_}": plan(
             square, exact_depth=12, levels=range(13, 13 + levels), rows=rows_, width=512
