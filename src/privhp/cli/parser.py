@@ -85,8 +85,8 @@ def _add_sample(commands: "argparse._SubParsersAction[Parser]") -> None:
         "  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv\n"
         "  privhp sample gb.privhp -n 1e6 --seed 1 -o synthetic.npy\n\n"
         "Records are spread evenly over the distribution, so that every cell gets its\n"
-        "expected number to within one; beyond 4,194,304 rows this holds for each run of\n"
-        "as many rows, as they are made. With --independent each is drawn by itself.\n",
+        "expected number to within one. Beyond 10 million rows this holds for each 10\n"
+        "million of them. With --independent each is drawn by itself.\n",
     )
     sample.add_argument("release", help="a file written by privhp fit")
     sample.add_argument("-n", type=whole, metavar="ROWS", help="how many; by default the noisy number of records")

@@ -16,7 +16,7 @@ from privhp.errors import FileError, RecordsError
 from privhp.files import load
 from privhp.generator import Generator, Method
 
-CHUNK = 2**22  # rows made by one call, within which they are balanced; some 600 MB
+CHUNK = 10**7  # rows made by one call, within which they are balanced: a few hundred megabytes
 _LINES = 2**16  # rows turned into text at once
 
 
