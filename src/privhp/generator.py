@@ -20,8 +20,6 @@ from privhp.tree import Leaves, grow
 
 Method = Literal["balanced", "independent"]
 
-_BELOW_ONE = 1.0 - 2.0**-53
-
 
 class Generator:
     """The distribution that a release describes, to sample from and to ask.
@@ -102,7 +100,7 @@ class Generator:
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
         rng = np.random.default_rng(rng)
         even = method == "balanced"
-        counts = self._even_counts(int(size), rng) if even else rng.multinomial(size, self.probabilities)
+        counts = self._even_counts(int(size), rng) if even else self._random_counts(int(size), rng)
         chosen = np.flatnonzero(counts)
         codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
         records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng)
@@ -112,6 +110,13 @@ class Generator:
         """How many of evenly spaced points fall on each leaf: its expected number, to within one."""
         ends = np.floor(self._ends * size + rng.random()).astype(np.int64)
         return np.diff(np.minimum(ends, size), prepend=0)
+
+    def _random_counts(self, size: int, rng: np.random.Generator) -> Counts:
+        """How many of independent points fall on each leaf; what rounding leaves over, on the last with any chance."""
+        counts = np.zeros(self.probabilities.shape, dtype=np.int64)
+        possible = np.flatnonzero(self.probabilities)
+        counts[possible] = rng.multinomial(size, self.probabilities[possible])
+        return counts
 
     def _before(self, leaves: NDArray[np.int64]) -> Floats:
         """Cumulative probability before each leaf."""

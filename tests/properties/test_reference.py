@@ -14,7 +14,7 @@ import reference
 from privhp import Generator, Integers, Plan, Release, Tally
 from privhp.cells import OUTSIDE, Counts
 from reference import Node
-from releases import exact_counts, nodes_of, release_of
+from releases import exact_counts, leaf_places, nodes_of, release_of
 from strategies import as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans
 
 CLOSE = 1e-9
@@ -115,17 +115,17 @@ def test_cells_past_the_last_integer_get_no_mass(generator: Generator) -> None:
     assert not generator.probabilities[~np.array(alive)].any()
 
 
-@given(
-    generator=generators(max_depth=4),
-    shares=st.lists(st.floats(0, 1, exclude_max=True), min_size=5, max_size=20).map(np.array),
-)
-def test_points_lead_to_the_leaves_of_the_sampling_procedure(generator: Generator, shares: NDArray[np.float64]) -> None:
+@given(generator=generators(max_depth=4), size=st.integers(1, 30), seed=st.integers(0, 999))
+def test_evenly_spaced_points_lead_to_the_leaves_of_the_sampling_procedure(
+    generator: Generator, size: int, seed: int
+) -> None:
     assume(generator.total > 0)
     nodes = nodes_of(generator)
     counts = dict(zip(nodes, map(Fraction, generator.leaves().counts.tolist()), strict=True))
-    total = sum(counts.values())
-    ends = np.cumsum(generator.leaves().counts) / generator.total
-    assume(np.abs(ends - shares[:, None]).min() > CLOSE)
-    found = np.searchsorted(generator._ends, shares, side="right")
-    walked = [reference.walk(Fraction(share) * total, counts) for share in shares.tolist()]
-    assert [nodes[place] for place in found] == walked
+    start = 1 - np.random.default_rng(seed).random()
+    points = (np.arange(size) + start) / size
+    ends = np.cumsum(generator.probabilities)
+    assume(np.abs(ends - points[:, None]).min() > CLOSE)
+    walked = [reference.walk(Fraction(point) * sum(counts.values()), counts) for point in points.tolist()]
+    places = leaf_places(generator, generator.sample(size, shuffle=False, rng=seed))
+    assert [nodes[place] for place in places] == walked

@@ -107,18 +107,26 @@ def test_balanced_samples_are_twenty_times_closer_to_the_generator_than_independ
     assert balanced <= independent / 20
 
 
-class TopOfTheRange(np.random.Generator):
-    """Draws that are as large as they can be."""
+@METHODS
+@given(generator=generators(), seed=st.integers(0, 99))
+def test_without_shuffling_samples_come_leaf_by_leaf(method: Any, generator: Generator, seed: int) -> None:
+    places = leaf_places(generator, generator.sample(30, method=method, shuffle=False, rng=seed))
+    assert (np.diff(places) >= 0).all()
+
+
+class Extreme(np.random.Generator):
+    """Draws that are as large as they can be, and counts that all fall on the last choice."""
 
     def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
         return np.full(() if size is None else size, 1 - 2.0**-53)
 
+    def multinomial(self, n: Any, pvals: Any, *_: Any, **__: Any) -> Any:
+        return np.array([0] * (len(pvals) - 1) + [n])
+
 
 @METHODS
-@pytest.mark.parametrize(
-    ("domain", "last"), [(Interval(0, 1), 2), (Integers(0, 4), 2), (Integers(0, 10**18), 2)], ids=repr
-)
-def test_the_largest_draws_stay_inside(domain: Domain, last: int, method: Any) -> None:
+@pytest.mark.parametrize("domain", [Interval(0, 1), Integers(0, 4), Integers(0, 10**18), Box([(0, 1)] * 2)], ids=repr)
+def test_extreme_draws_stay_where_there_is_probability(domain: Domain, method: Any) -> None:
     generator = histogram(domain, 2, [5, 3, 1, 0])
-    records = generator.sample(1000, method=method, rng=TopOfTheRange(np.random.PCG64(1)))
-    assert leaf_places(generator, records).max() == last
+    records = generator.sample(1000, method=method, rng=Extreme(np.random.PCG64(1)))
+    assert leaf_places(generator, records).max() == 2
