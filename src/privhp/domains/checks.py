@@ -38,7 +38,7 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
     """Check that a domain keeps the laws that summaries and generators rely on.
 
     Spec: the domain is rebuilt from its JSON spec. Home: a record drawn from a
-    cell encodes to that cell, at every level. Nesting: a cell's code at a
+    cell, alone or with others, encodes to that cell, at every level. Nesting: a cell's code at a
     coarser level is a right shift, and what has no cell has none at any level.
     Measure: the root has measure 1, children share their parent's. Shrinking:
     diameters do not grow. Order, where there is one: what lies in an earlier
@@ -65,6 +65,8 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
             _check_order(domain, codes, records, level)
         company += list(records[:2])
     _check_total(domain, company)
+    for level in range(domain.depth + 1):
+        _check_populate(domain, _some_cells(level, cells, rng), level, rng)
     same = np.array_equal(twin.encode(company, level=domain.depth), domain.encode(company, level=domain.depth))
     _require(same, "spec", "the domain built from the spec encodes some record otherwise")
 
@@ -110,6 +112,15 @@ def _check_home(domain: Domain, codes: Codes, records: NDArray[Any], level: int)
     home = domain.encode(records, level=level)
     _require(home.dtype == np.uint64, "home", f"expected codes of uint64, got {home.dtype}")
     _require(np.array_equal(home, codes), "home", f"a record drawn from a cell of level {level} is not in it")
+
+
+def _check_populate(domain: Domain, codes: Codes, level: int, rng: np.random.Generator) -> None:
+    codes = codes[domain.measure(codes, level=level) > 0]
+    levels, counts = np.full(codes.shape, level), rng.integers(0, 4, size=codes.shape)
+    for even in (False, True):
+        home = domain.encode(domain.populate(codes, levels, counts, even=even, rng=rng), level=level)
+        rightly = np.array_equal(home, np.repeat(codes, counts))
+        _require(rightly, "home", f"populate does not give each cell of level {level} its records, in order")
 
 
 def _check_order(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:

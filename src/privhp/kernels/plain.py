@@ -96,7 +96,7 @@ def fill_grid(
         if even and side == 0:
             shares = (rank + shares) / counts[own]
         elif even:
-            jitter = shares * (counts ** (-1.0 / low.size))[own]
+            jitter = shares * counts[own] ** (-1.0 / low.size)
             start = rng.integers(0, 2**64, size=counts.size, dtype=np.uint64)
             shares = (((start[own] + rank.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
         cell, own_bits = cells[own, side], bits[own, side].astype(np.float64)
