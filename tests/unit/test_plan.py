@@ -1,0 +1,498 @@
+"""Plans: what is fixed before the data, and what is refused."""
+
+import copy
+import dataclasses
+import json
+import math
+import pickle
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+
+from privhp import Box, Integers, Interval, Plan, PlanError
+from strategies import plans
+
+UNIT = Interval(0, 1)
+SQUARE = Box([(0, 1), (0, 1)])
+SMALL: dict[str, Any] = {
+    "epsilon": 1,
+    "budgets": {0: "0.1", 2: "0.2", 3: "0.3", 5: "0.4"},
+    "exact_depth": 2,
+    "sketch_rows": 3,
+    "sketch_width": 8,
+    "hot_cells": 4,
+    "hash_seed": 7,
+}
+PAPER: dict[str, Any] = {"epsilon": 1, "records": 1e6, "hot_cells": 16, "hash_seed": 7}
+
+
+# The settings of the paper.
+
+
+def test_defaults_of_the_paper() -> None:
+    plan = Plan.paper(UNIT, **PAPER)
+    assert (plan.sketch_rows, plan.sketch_width, plan.hot_cells) == (20, 32, 16)
+    assert (plan.exact_depth, plan.depth) == (10, 20)
+    assert list(plan.budgets) == list(range(21))
+    assert (plan.expand, plan.neighbours, plan.max_records_per_person) == ("top", "add-remove", 1)
+
+
+def test_more_hot_cells_move_the_exact_depth() -> None:
+    plan = Plan.paper(UNIT, **PAPER | {"hot_cells": 256})
+    assert (plan.sketch_rows, plan.sketch_width, plan.exact_depth, plan.depth) == (20, 512, 14, 20)
+
+
+def test_the_smallest_plan_of_the_paper() -> None:
+    plan = Plan.paper(UNIT, epsilon="1e-6", records=1, hot_cells=1)
+    assert (plan.depth, plan.exact_depth) == (1, 1)
+
+
+@pytest.mark.parametrize(
+    ("constant", "value"),
+    [
+        ("exact_depth", 8),
+        ("depth", 15),
+        ("sketch_rows", 4),
+        ("sketch_width", 64),
+        ("expand", "all"),
+        ("neighbours", "replace-one"),
+        ("max_records_per_person", 5),
+        ("hash_group", 2),
+        ("hash_seed", 8),
+        ("hot_cells", 20),
+    ],
+)
+def test_every_constant_can_be_overridden(constant: str, value: Any) -> None:
+    assert getattr(Plan.paper(UNIT, **PAPER), constant) != value
+    assert getattr(Plan.paper(UNIT, **PAPER | {constant: value}), constant) == value
+
+
+def test_budgets_of_the_paper_on_an_interval() -> None:
+    """By hand: gamma_l = 2**-l and Gamma_l = 1, so exact levels weigh 1 and sketched ones j k gamma_(l-1)."""
+    plan = Plan.paper(UNIT, **PAPER)
+    weights = [1.0] * 11 + [math.sqrt(20 * 16 * 2.0 ** -(level - 1)) for level in range(11, 21)]
+    for level, weight in enumerate(weights):
+        assert float(plan.budgets[level]) == pytest.approx(weight / sum(weights), rel=1e-9)
+
+
+def test_budgets_of_the_paper_on_a_square() -> None:
+    """By hand: gamma_l = 2**-floor(l / 2) and Gamma_l = 2**l gamma_l."""
+    plan = Plan.paper(SQUARE, **PAPER | {"epsilon": "0.5"})
+    gammas = [1, 1, 1 / 2, 1 / 2, 1 / 4, 1 / 4, 1 / 8, 1 / 8, 1 / 16, 1 / 16, 1 / 32, 1 / 32]
+    gammas += [1 / 64, 1 / 64, 1 / 128, 1 / 128, 1 / 256, 1 / 256, 1 / 512]
+    assert (plan.exact_depth, plan.depth) == (10, 19)
+    costs = [1.0, *(2**above * gammas[above] for above in range(10)), *(20 * 16 * gamma for gamma in gammas[10:])]
+    weights = [math.sqrt(cost) for cost in costs]
+    for level, weight in enumerate(weights):
+        assert float(plan.budgets[level]) == pytest.approx(0.5 * weight / sum(weights), rel=1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [1, 0.1, "0.3", Decimal("0.7"), Fraction(1, 3), 1e-6, 1000])
+def test_nothing_of_epsilon_is_overspent_and_hardly_anything_lost(epsilon: Any) -> None:
+    plan = Plan.paper(UNIT, **PAPER | {"epsilon": epsilon})
+    assert plan.epsilon * (1 - Fraction(1, 2**40)) < sum(plan.budgets.values()) <= plan.epsilon
+
+
+def test_the_size_of_the_domain_does_not_change_the_budgets() -> None:
+    budgets = Plan.paper(UNIT, **PAPER).budgets
+    for domain in (Interval(-8e307, 8e307), Interval(0, 1e-200), Interval(-5, 3)):
+        assert Plan.paper(domain, **PAPER).budgets == budgets
+
+
+def test_a_domain_without_extent_has_no_split_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Interval, "diameter", lambda self, level: 0.0)
+    with pytest.raises(PlanError, match="expected a weight above 0"):
+        Plan.paper(UNIT, **PAPER)
+
+
+def test_a_complete_tree_has_no_sketches() -> None:
+    plan = Plan.paper(UNIT, **PAPER | {"exact_depth": 12, "depth": 12})
+    assert plan.exact_levels == list(range(13))
+    assert plan.sketched_levels == []
+    assert (plan.sketch_rows, plan.sketch_width, plan.hot_cells, plan.hash_group) == (0, 0, 0, 0)
+    assert plan.nbytes == 8 * (2**13 - 1)
+
+
+def test_the_depth_of_the_domain_caps_that_of_the_plan() -> None:
+    plan = Plan.paper(Integers(0, 9), **PAPER)
+    assert (plan.exact_depth, plan.depth) == (4, 4)
+    assert plan.sketched_levels == []
+
+
+def test_the_expected_number_of_records_is_not_in_the_plan() -> None:
+    constants = {"depth": 15, "exact_depth": 6, "sketch_rows": 4, "sketch_width": 32}
+    first = Plan.paper(UNIT, **PAPER | constants)
+    second = Plan.paper(UNIT, **PAPER | constants | {"records": 12_345_678})
+    assert first == second
+    assert str(first) == str(second)
+    assert first.spec() == second.spec()
+
+
+# Any plan.
+
+
+def test_any_levels_and_any_budgets() -> None:
+    plan = Plan(UNIT, **SMALL)
+    assert plan.budgets == {0: Fraction(1, 10), 2: Fraction(1, 5), 3: Fraction(3, 10), 5: Fraction(2, 5)}
+    assert (plan.exact_levels, plan.sketched_levels, plan.depth) == ([0, 2], [3, 5], 5)
+    assert plan.shapes == {0: (1,), 2: (4,), 3: (3, 8), 5: (3, 8)}
+    assert (plan.cells, plan.nbytes) == (1 + 4 + 24 + 24, 8 * 53)
+
+
+def test_levels_are_in_order_whatever_the_order_of_the_budgets() -> None:
+    shuffled = {level: SMALL["budgets"][level] for level in (5, 0, 3, 2)}
+    plan = Plan(UNIT, **SMALL | {"budgets": shuffled})
+    assert list(plan.shapes) == list(plan.budgets) == [0, 2, 3, 5]
+    assert plan == Plan(UNIT, **SMALL)
+
+
+def test_budgets_may_sum_to_exactly_epsilon_and_not_to_a_hair_more() -> None:
+    thirds = {0: Fraction(1, 3), 1: Fraction(1, 3), 2: Fraction(1, 3)}
+    assert Plan(UNIT, epsilon=1, budgets=thirds, exact_depth=2).epsilon == 1
+    thirds[0] += Fraction(1, 10**30)
+    with pytest.raises(PlanError, match="sum to at most epsilon, 1, got 1e-30 more"):
+        Plan(UNIT, epsilon=1, budgets=thirds, exact_depth=2)
+
+
+def test_memory_is_eight_bytes_a_counter() -> None:
+    plan = Plan.paper(UNIT, **PAPER)
+    assert plan.cells == (2**11 - 1) + 10 * 20 * 32
+    assert plan.nbytes == 8 * plan.cells
+
+
+def test_noise_has_the_scale_sensitivity_over_budget() -> None:
+    plan = Plan(UNIT, **SMALL)
+    assert [plan.sensitivity(level) for level in plan.budgets] == [1, 1, 3, 3]
+    assert [plan.scale(level) for level in plan.budgets] == [10, 5, 10, Fraction(15, 2)]
+
+
+def test_replacing_a_record_doubles_the_noise_below_the_root() -> None:
+    plan = Plan(UNIT, **SMALL | {"neighbours": "replace-one"})
+    assert [plan.sensitivity(level) for level in plan.budgets] == [1, 2, 6, 6]
+    assert [plan.scale(level) for level in plan.budgets] == [10, 10, 20, 15]
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+def test_several_records_per_person_multiply_the_noise(neighbours: Any) -> None:
+    one = Plan(UNIT, **SMALL | {"neighbours": neighbours})
+    seven = Plan(UNIT, **SMALL | {"neighbours": neighbours, "max_records_per_person": 7})
+    for level in one.budgets:
+        assert seven.scale(level) == 7 * one.scale(level)
+
+
+def test_the_privacy_loss_of_a_person_is_at_most_epsilon() -> None:
+    """Summed over the levels, sensitivity / scale is what the noise gives away."""
+    for neighbours in ("add-remove", "replace-one"):
+        plan = Plan.paper(UNIT, **PAPER | {"neighbours": neighbours, "max_records_per_person": 3})
+        changes = 2 if neighbours == "replace-one" else 1
+        moved = {level: 3 * (20 if level > 10 else 1) * (changes if level else 1) for level in plan.budgets}
+        assert sum(moved[level] / plan.scale(level) for level in plan.budgets) <= 1
+
+
+# Hashes.
+
+
+def test_hash_coefficients_depend_on_seed_and_level_and_rows_differ() -> None:
+    alone = SMALL | {"hash_group": 0}
+    plans_by_seed = [Plan(UNIT, **alone | {"hash_seed": seed}) for seed in (7, 8, 2**128 - 1)]
+    rows = np.concatenate([plan.hash_coefficients(level) for plan in plans_by_seed for level in (3, 5)])
+    assert rows.shape == (3 * 2 * 3, 3)
+    assert rows.dtype == np.uint64
+    assert np.unique(rows).size == rows.size
+
+
+def test_hash_coefficients_are_a_function_of_the_plan() -> None:
+    first, second = Plan(UNIT, **SMALL), Plan(UNIT, **SMALL)
+    assert np.array_equal(first.hash_coefficients(3), second.hash_coefficients(3))
+
+
+def test_levels_of_a_group_share_their_hash() -> None:
+    plan = Plan.paper(UNIT, **PAPER)
+    assert plan.hash_group == 4
+    assert [plan.hash_levels[level] for level in range(11, 21)] == [10] * 4 + [14] * 4 + [18] * 2
+    assert np.array_equal(plan.hash_coefficients(11), plan.hash_coefficients(14))
+    assert not np.intersect1d(plan.hash_coefficients(14), plan.hash_coefficients(15)).size
+
+
+def test_the_width_limits_the_default_group() -> None:
+    groups = {width: Plan.paper(UNIT, **PAPER | {"sketch_width": width}).hash_group for width in (33, 34, 36, 40, 48)}
+    assert groups == {33: 0, 34: 1, 36: 2, 40: 3, 48: 4}
+
+
+def test_hash_seeds_are_fresh_unless_given() -> None:
+    fresh = {key: value for key, value in SMALL.items() if key != "hash_seed"}
+    assert len({Plan(UNIT, **fresh).hash_seed for _ in range(100)}) == 100
+    fresh = {key: value for key, value in PAPER.items() if key != "hash_seed"}
+    assert Plan.paper(UNIT, **fresh) != Plan.paper(UNIT, **fresh)
+
+
+# A plan is a value.
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"epsilon": 2},
+        {"budgets": {0: "0.1", 2: "0.2", 3: "0.3", 5: "0.3"}},
+        {"exact_depth": 3},
+        {"sketch_rows": 4},
+        {"sketch_width": 16},
+        {"hot_cells": 5},
+        {"expand": "all"},
+        {"neighbours": "replace-one"},
+        {"max_records_per_person": 2},
+        {"hash_group": 1},
+        {"hash_seed": 8},
+    ],
+    ids=lambda change: next(iter(change)),
+)
+def test_plans_that_differ_in_one_parameter_are_not_equal(change: dict[str, Any]) -> None:
+    assert Plan(UNIT, **SMALL) != Plan(UNIT, **SMALL | change)
+
+
+def test_equal_plans_have_equal_hashes() -> None:
+    first = Plan(UNIT, **SMALL)
+    second = Plan(Interval(0.0, 1.0), **SMALL | {"epsilon": "1.0", "budgets": {0: 0.1, 2: 0.2, 3: 0.3, 5: 0.4}})
+    assert first == second
+    assert hash(first) == hash(second)
+    assert first != Plan(Interval(0, 2), **SMALL)
+    assert len({first, second}) == 1
+
+
+def test_plans_are_frozen() -> None:
+    budgets = dict(SMALL["budgets"])
+    plan = Plan(UNIT, **SMALL | {"budgets": budgets})
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        plan.epsilon = Fraction(2)  # type: ignore[misc]
+    with pytest.raises(TypeError):
+        plan.budgets[0] = Fraction(1)  # type: ignore[index]
+    budgets[0] = "0.05"
+    assert plan.budgets[0] == Fraction(1, 10)
+
+
+@given(plan=plans())
+def test_plans_survive_json_and_pickling(plan: Plan) -> None:
+    for twin in (
+        Plan.from_spec(json.loads(json.dumps(plan.spec()))),
+        pickle.loads(pickle.dumps(plan)),
+        copy.deepcopy(plan),
+    ):
+        assert twin == plan
+        assert hash(twin) == hash(plan)
+        assert twin.spec() == plan.spec()
+
+
+@given(plan=plans())
+def test_every_plan_is_private(plan: Plan) -> None:
+    assert sum(plan.sensitivity(level) / plan.scale(level) for level in plan.budgets) <= plan.epsilon
+
+
+@given(plan=plans())
+def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> None:
+    head, _, table = str(plan).partition("\n\n")
+    assert f"{plan.nbytes:,} bytes" in head
+    assert f"{float(plan.epsilon):g}-differential privacy, {plan.neighbours}" in head
+    rows = table.splitlines()[1:]
+    assert len(rows) == len(plan.budgets)
+    for row, (level, budget) in zip(rows, plan.budgets.items(), strict=True):
+        assert int(row.split()[0]) == level
+        shown_budget, shown_scale, shown_diameter = map(float, row.split()[-3:])
+        assert shown_budget == pytest.approx(float(budget), rel=1e-3)
+        assert shown_scale == pytest.approx(float(plan.scale(level)), rel=1e-5)
+        assert shown_diameter == pytest.approx(plan.domain.diameter(level), rel=1e-5)
+    assert "nan" not in str(plan).lower()
+
+
+def test_small_budgets_do_not_print_as_0() -> None:
+    table = str(Plan.paper(UNIT, **PAPER | {"epsilon": "1e-6", "depth": 20}))
+    assert " 0 " not in table.partition("budget")[2].replace("    0  exactly", "")
+    assert "0.00000" not in table
+
+
+def test_whole_numbers_of_numpy_are_as_good_as_python_s() -> None:
+    plan = Plan.paper(
+        UNIT,
+        epsilon=np.int64(1),
+        records=np.int64(10**6),
+        hot_cells=np.int32(16),
+        exact_depth=np.uint8(10),
+        sketch_rows=np.int64(20),
+        hash_seed=7,
+    )
+    assert plan == Plan.paper(UNIT, **PAPER)
+    assert json.dumps(plan.spec()) == json.dumps(Plan.paper(UNIT, **PAPER).spec())
+
+
+# What is refused.
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "named", "came"),
+    [
+        ("domain", "interval", "domain", "'interval'"),
+        ("domain", Interval, "domain", "Interval"),
+        ("epsilon", 0, "epsilon", "0"),
+        ("epsilon", 1001, "epsilon", "1001"),
+        ("epsilon", float("nan"), "epsilon", "nan"),
+        ("epsilon", "much", "epsilon", "'much'"),
+        ("epsilon", True, "epsilon", "True"),
+        ("epsilon", "0.9", "epsilon", "0.1 more"),
+        ("budgets", {}, "budgets", "{}"),
+        ("budgets", [0.5, 0.5], "budgets", "[0.5, 0.5]"),
+        ("budgets", {2: 0}, "budgets", "0 for level 2"),
+        ("budgets", {2: "-0.1"}, "budgets", "-0.1 for level 2"),
+        ("budgets", {2: 10**400}, "budgets", "for level 2"),
+        ("budgets", {2: None}, "budget of level 2", "None"),
+        ("budgets", {2: float("nan")}, "budget of level 2", "nan"),
+        ("budgets", {2: "1e-13", 5: "0.5"}, "budgets", "1e-13 for level 2"),
+        ("budgets", {2: Fraction(1, 10**400), 5: "0.5"}, "budgets", "for level 2"),
+        ("budgets", {True: 0.5, 2: 0.5}, "level of budgets", "True"),
+        ("budgets", {"2": 0.5}, "level of budgets", "'2'"),
+        ("budgets", {2.0: 0.5}, "level of budgets", "2.0"),
+        ("budgets", {-1: 0.5, 2: 0.5}, "level of budgets", "-1"),
+        ("budgets", {2: 0.5, 64: 0.5}, "level of budgets", "64"),
+        ("budgets", {2: 0.5, 60: 0.5}, "budgets", "level 60"),
+        ("budgets", {0: 0.5, 3: 0.5}, "exact_depth", "levels 0, 3"),
+        ("exact_depth", 60, "exact_depth", "60"),
+        ("exact_depth", -1, "exact_depth", "-1"),
+        ("exact_depth", 2.0, "exact_depth", "2.0"),
+        ("exact_depth", 5, "exact_depth", "sketch_rows 3"),
+        ("sketch_rows", 0, "sketch_rows", "sketch_rows 0"),
+        ("sketch_rows", 1001, "sketch_rows", "1001"),
+        ("sketch_rows", "3", "sketch_rows", "'3'"),
+        ("sketch_rows", None, "sketch_rows", "None"),
+        ("sketch_width", 0, "sketch_width", "sketch_width 0"),
+        ("sketch_width", 2**24 + 1, "sketch_width", "16777217"),
+        ("sketch_width", -8, "sketch_width", "-8"),
+        ("hot_cells", 0, "hot_cells", "hot_cells 0"),
+        ("hot_cells", 2**40 + 1, "hot_cells", "1099511627777"),
+        ("hot_cells", 1.5, "hot_cells", "1.5"),
+        ("expand", "some", "expand", "'some'"),
+        ("expand", None, "expand", "None"),
+        ("neighbours", "bounded", "neighbours", "'bounded'"),
+        ("max_records_per_person", 0, "max_records_per_person", "0"),
+        ("max_records_per_person", 10**6 + 1, "max_records_per_person", "1000001"),
+        ("max_records_per_person", True, "max_records_per_person", "True"),
+        ("hash_group", 9, "hash_group", "9"),
+        ("hash_group", 4, "hash_group", "hash_group 4"),
+        ("hash_seed", -1, "hash_seed", "-1"),
+        ("hash_seed", 2**128, "hash_seed", str(2**128)),
+        ("hash_seed", "7", "hash_seed", "'7'"),
+    ],
+)
+def test_bad_parameters_are_named_with_what_was_expected_and_what_came(
+    parameter: str, value: Any, named: str, came: str
+) -> None:
+    arguments = {"domain": UNIT, **SMALL} | {parameter: value}
+    with pytest.raises(PlanError) as caught:
+        Plan(**arguments)
+    _check_message(str(caught.value), named, came)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "named", "came"),
+    [
+        ("domain", None, "domain", "None"),
+        ("epsilon", None, "epsilon", "None"),
+        ("records", 0, "records", "0"),
+        ("records", 1e16, "records", "1e+16"),
+        ("records", "1e6", "records", "'1e6'"),
+        ("records", float("nan"), "records", "nan"),
+        ("records", True, "records", "True"),
+        ("hot_cells", 0, "hot_cells", "0"),
+        ("hot_cells", "16", "hot_cells", "'16'"),
+        ("depth", 60, "depth", "60"),
+        ("depth", -1, "depth", "-1"),
+        ("depth", 7.5, "depth", "7.5"),
+        ("exact_depth", 21, "exact_depth", "21"),
+        ("exact_depth", "ten", "exact_depth", "'ten'"),
+        ("sketch_rows", 0, "sketch_rows", "0"),
+        ("sketch_rows", "20", "sketch_rows", "'20'"),
+        ("sketch_width", 0, "sketch_width", "0"),
+        ("sketch_width", [32], "sketch_width", "[32]"),
+        ("hash_group", 6, "hash_group", "hash_group 6"),
+        ("hash_group", "4", "hash_group", "'4'"),
+        ("hash_seed", 1.0, "hash_seed", "1.0"),
+        ("neighbours", None, "neighbours", "None"),
+        ("expand", True, "expand", "True"),
+        ("max_records_per_person", 2.5, "max_records_per_person", "2.5"),
+    ],
+)
+def test_so_are_those_of_the_paper(parameter: str, value: Any, named: str, came: str) -> None:
+    arguments = {"domain": UNIT, **PAPER} | {parameter: value}
+    with pytest.raises(PlanError) as caught:
+        Plan.paper(**arguments)
+    _check_message(str(caught.value), named, came)
+
+
+def _check_message(message: str, named: str, came: str) -> None:
+    expected, _, got = message.rpartition("got ")
+    assert expected.startswith("expected ")
+    assert named in message
+    assert came in got
+
+
+@pytest.mark.parametrize("sizes", [{"sketch_rows": 1}, {"sketch_width": 1}, {"hot_cells": 1}, {"hash_group": 1}])
+def test_sizes_of_sketches_that_are_not_there_are_refused(sizes: dict[str, int]) -> None:
+    with pytest.raises(PlanError, match=f"expected sizes of 0.*got.*{next(iter(sizes))} 1"):
+        Plan(UNIT, epsilon=1, budgets={2: 1}, exact_depth=2, **sizes)
+
+
+@pytest.mark.parametrize("nothing", [False, 0.0, None, ""])
+def test_what_only_looks_like_0_is_refused(nothing: Any) -> None:
+    with pytest.raises(PlanError, match=r"expected a whole number .* for sketch_rows, got"):
+        Plan(UNIT, epsilon=1, budgets={2: 1}, exact_depth=2, sketch_rows=nothing)
+
+
+def test_more_cells_than_fit_are_refused() -> None:
+    with pytest.raises(PlanError, match=r"expected at most 2\*\*31 cells, got 4294967296"):
+        Plan(UNIT, epsilon=1, budgets={32: 1}, exact_depth=32)
+
+
+def test_trees_with_too_many_leaves_are_refused() -> None:
+    with pytest.raises(PlanError, match="lower hot_cells or leave fewer levels out"):
+        Plan(UNIT, **SMALL | {"budgets": {2: "0.5", 40: "0.5"}})
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"unknown": 1},
+        {"budgets": [0.5]},
+        {"budgets": {"two": "1"}},
+        {"budgets": {"2": float("inf")}},
+        {"budgets": {"2": "1e999999999"}},
+        {"epsilon": float("nan")},
+        {"epsilon": [1]},
+        {"hash_seed": 7},
+        {"hash_seed": "seven"},
+        {"hash_seed": "-7"},
+        {"domain": None},
+        {"domain": {"kind": "sphere"}},
+        {"domain": {"kind": "interval", "low": 1, "high": 0}},
+        {"exact_depth": "2"},
+        {"max_records_per_person": 1.0},
+    ],
+    ids=str,
+)
+def test_specs_that_make_no_plan_are_refused(change: dict[str, Any]) -> None:
+    with pytest.raises(PlanError):
+        Plan.from_spec(Plan(UNIT, **SMALL).spec() | change)
+
+
+@pytest.mark.parametrize("key", ["domain", "epsilon", "budgets", "hash_seed", "neighbours"])
+def test_specs_without_a_key_are_refused(key: str) -> None:
+    spec = Plan(UNIT, **SMALL).spec()
+    del spec[key]
+    with pytest.raises(PlanError, match=f"expected a plan with exactly the keys .*{key}"):
+        Plan.from_spec(spec)
+
+
+@pytest.mark.parametrize("spec", [None, [], "plan", 3])
+def test_specs_that_are_no_mapping_are_refused(spec: Any) -> None:
+    with pytest.raises(PlanError, match=f"exactly the keys .* got {type(spec).__name__}"):
+        Plan.from_spec(spec)
