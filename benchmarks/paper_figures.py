@@ -17,12 +17,12 @@ from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.datasets import DATASETS
 
 import privhp as hp
 from privhp import kernels
 from privhp.cells import Codes
 from privhp.kernels import plain
-from tests.datasets import DATASETS
 
 RECORDS = 1_000_000
 SETTINGS: dict[str, dict[str, Any]] = {

@@ -1,0 +1,279 @@
+"""The native kernels are the NumPy kernels, bit for bit; both draw points where they should be."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as arrays
+from numpy.typing import NDArray
+from scipy import stats
+
+from privhp import Box, Integers, Interval, Plan, Tally, kernels
+from privhp.cells import OUTSIDE
+from privhp.kernels import Group, plain
+
+ALPHA = 1e-9
+
+needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
+both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
+
+
+@pytest.fixture(autouse=True)
+def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "native" in request.fixturenames and not request.getfixturevalue("native"):
+        monkeypatch.setattr(kernels, "native", None)
+
+
+@st.composite
+def sides(draw: st.DrawFn) -> list[tuple[float, float]]:
+    lows = draw(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
+    return [(low, low + draw(st.floats(1e-3, 1e9))) for low in lows]
+
+
+def awkward_points(box: Box) -> st.SearchStrategy[NDArray[np.float64]]:
+    ends = [end for axis in box.axes for end in (axis.low, axis.high)]
+    near = [np.nextafter(end, to) for end in ends for to in (-np.inf, np.inf)]
+    inside = st.floats(min(ends), max(ends))
+    values = inside | st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from(ends + near)
+    return arrays.arrays(np.float64, st.tuples(st.integers(0, 50), st.just(len(box.axes))), elements=values)
+
+
+@needs_native
+@given(data=st.data(), bounds=sides(), clamp=st.booleans())
+def test_points_have_the_same_cells(data: st.DataObject, bounds: list[tuple[float, float]], clamp: bool) -> None:
+    box = Box(bounds, outside="clamp" if clamp else "drop")
+    points = data.draw(awkward_points(box))
+    grid = box._axes.grid(data.draw(st.integers(0, box.depth)))
+    assert np.array_equal(kernels.encode_grid(points, grid), plain.encode_grid(points, grid))
+
+
+@needs_native
+@given(
+    data=st.data(),
+    low=st.integers(-(2**61), 2**61 - 2),
+    clamp=st.booleans(),
+    numbers=arrays.arrays(np.int64, st.integers(0, 50)),
+)
+def test_whole_numbers_have_the_same_cells(
+    data: st.DataObject, low: int, clamp: bool, numbers: NDArray[np.int64]
+) -> None:
+    domain = Integers(low, data.draw(st.integers(low + 1, 2**61 - 1)))
+    near = data.draw(st.lists(st.integers(domain.low - 2, domain.high + 2), max_size=20))
+    numbers = np.concatenate([numbers, np.array(near, dtype=np.int64)])
+    shift = data.draw(st.integers(0, domain.depth))
+    options: dict[str, Any] = {"low": domain.low, "high": domain.high, "shift": shift, "clamp": clamp}
+    assert np.array_equal(kernels.encode_integers(numbers, **options), plain.encode_integers(numbers, **options))
+
+
+@st.composite
+def sketches(draw: st.DrawFn) -> Plan:
+    """A plan with any shape of sketches, down to levels whose cells need more than 32 bits."""
+    exact_depth = draw(st.integers(0, 8))
+    gaps = draw(st.lists(st.integers(1, 3), max_size=3) | st.lists(st.just(3), min_size=9, max_size=13))
+    levels = [exact_depth + sum(gaps[: index + 1]) for index in range(len(gaps))]
+    group = draw(st.integers(0, 4)) if levels else 0
+    return Plan(
+        Interval(0, 1),
+        epsilon=1,
+        budgets=dict.fromkeys([exact_depth, *levels], "0.01"),
+        exact_depth=exact_depth,
+        sketch_rows=draw(st.integers(1, 3)) if levels else 0,
+        sketch_width=draw(st.integers(1, 40)) * 2**group if levels else 0,
+        hot_cells=1 if levels else 0,
+        hash_group=group,
+    )
+
+
+def counted(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64] | None, add: Any) -> Tally:
+    tally = Tally(plan)
+    options = {"depth": plan.depth, "exact_depth": plan.exact_depth, "counters": tally.counters}
+    add(codes, weights, **options, groups=tally._groups())
+    return tally
+
+
+def one_by_one(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64] | None) -> Tally:
+    """The same counts, one record, level and row at a time."""
+    tally = Tally(plan)
+    for code, weight in zip(codes.tolist(), [1] * len(codes) if weights is None else weights.tolist(), strict=True):
+        if code < 2**plan.depth:
+            tally.counters[code >> (plan.depth - plan.exact_depth)] += weight
+            for level, table in tally.tables.items():
+                cell = np.array([code >> (plan.depth - level)], dtype=np.uint64)
+                apart = level - plan.hash_levels[level]
+                for row, words in enumerate(plan.hash_coefficients(level)):
+                    ancestor = cell >> np.uint64(apart)
+                    bucket = int(plain.hashed(ancestor, words, width=plan.sketch_width)[0])
+                    table[row, bucket ^ (int(cell[0]) & (2**apart - 1))] += weight
+    return tally
+
+
+def same(one: Tally, other: Tally) -> bool:
+    return np.array_equal(one.counters, other.counters) and all(
+        np.array_equal(one.tables[level], other.tables[level]) for level in one.tables
+    )
+
+
+@both
+@settings(max_examples=60)
+@given(data=st.data(), plan=sketches(), weighted=st.booleans())
+def test_counting_is_one_by_one(data: st.DataObject, plan: Plan, weighted: bool, native: bool) -> None:
+    codes = data.draw(arrays.arrays(np.uint64, st.integers(0, 40), elements=st.integers(0, 2**plan.depth - 1)))
+    if codes.size:
+        codes[data.draw(st.integers(0, codes.size - 1))] = OUTSIDE
+    counts = arrays.arrays(np.int64, codes.size, elements=st.integers(0, 2**62))
+    weights = data.draw(counts) if weighted else None
+    assert same(counted(plan, codes, weights, kernels.add), one_by_one(plan, codes, weights))
+
+
+@needs_native
+@settings(max_examples=60)
+@given(
+    plan=sketches(),
+    seed=st.integers(0, 2**32),
+    size=st.integers(0, 30_000),
+    distinct=st.sampled_from([1, 10, 1000, 10**6]),
+)
+def test_large_and_skewed_batches_are_counted_the_same(plan: Plan, seed: int, size: int, distinct: int) -> None:
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 2**plan.depth, size=distinct, dtype=np.uint64)[rng.integers(0, distinct, size=size)]
+    codes[rng.random(size) < 0.01] = OUTSIDE
+    weights = rng.integers(0, 5, size=size)
+    assert same(counted(plan, codes, None, kernels.add), counted(plan, codes, None, plain.add))
+    assert same(counted(plan, codes, weights, kernels.add), counted(plan, codes, weights, plain.add))
+
+
+@needs_native
+@given(plan=sketches(), seed=st.integers(0, 2**32))
+def test_estimates_are_the_same(plan: Plan, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    for level in plan.sketched_levels:
+        table = rng.integers(-100, 100, size=(plan.sketch_rows, plan.sketch_width))
+        cells = rng.integers(0, 2**level, size=(7, 3), dtype=np.uint64)
+        words, apart = plan.hash_coefficients(level), level - plan.hash_levels[level]
+        found = kernels.estimate(table, words, cells, apart=apart)
+        assert np.array_equal(found, plain.estimate(table, words, cells, apart=apart))
+
+
+@both
+@pytest.mark.parametrize("threads", [2, 3, 8])
+def test_threads_give_the_same_counts(threads: int, native: bool) -> None:
+    plan = Plan.paper(Box([(0, 1), (0, 1)]), epsilon=1, records=1e5, hot_cells=8, sketch_rows=3)
+    points = np.random.default_rng(0).random((50_001, 2))
+    counts = np.arange(len(points)) % 4
+    alone, together = Tally(plan), Tally(plan)
+    for records, weights in ((points, None), (points[:5], None), (points[:0], None), (points, counts)):
+        alone.add(records, counts=weights)
+        together.add(records, counts=weights, threads=threads)
+    assert same(alone, together)
+
+
+@both
+@given(data=st.data(), bounds=sides(), even=st.booleans(), seed=st.integers(0, 2**32))
+def test_points_fill_their_cells(
+    data: st.DataObject, bounds: list[tuple[float, float]], even: bool, seed: int, native: bool
+) -> None:
+    box, rng = Box(bounds), np.random.default_rng(seed)
+    levels = np.array(data.draw(st.lists(st.integers(0, box.depth), min_size=1, max_size=5)))
+    codes = np.array([rng.integers(0, 2**level, dtype=np.uint64) for level in levels.tolist()])
+    counts = np.array(data.draw(st.lists(st.integers(0, 30), min_size=levels.size, max_size=levels.size)))
+    points = box.populate(codes, levels, counts, even=even, rng=rng)
+    homes = np.split(points, np.cumsum(counts)[:-1])
+    for code, level, inside in zip(codes, levels.tolist(), homes, strict=True):
+        assert (box.encode(inside, level=level) == code).all()
+
+
+@both
+@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("count", [1, 3, 40])
+def test_each_point_is_uniform_in_its_cell(even: bool, count: int, native: bool) -> None:
+    cells, bins = 200_000 // count, 8
+    box, rng = Box([(0, 1)] * 3), np.random.default_rng(count)
+    codes, levels = np.full(cells, 5, dtype=np.uint64), np.full(cells, 3)
+    points = box.populate(codes, levels, np.full(cells, count), even=even, rng=rng) * 2 % 1
+    place = np.arange(cells) % count + np.arange(cells) * count  # one point of each cell, so that they are independent
+    chosen = (points[place] * bins).astype(int) if count > 1 else (points * bins).astype(int)
+    observed = np.bincount(np.ravel_multi_index(tuple(chosen.T), (bins,) * 3), minlength=bins**3)
+    assert stats.chisquare(observed).pvalue > ALPHA
+    skewed = observed + np.where(np.arange(bins**3) % 2, 1, -1) * observed.mean() * 0.35
+    assert stats.chisquare(skewed).pvalue < ALPHA
+
+
+@both
+def test_evenly_spread_points_are_closer_to_uniform(native: bool) -> None:
+    """Masses of a 16 x 16 grid, 4,096 points in one cell: an eighth of the variance of independent ones at most."""
+    box, rng = Box([(0, 1), (0, 1)]), np.random.default_rng(1)
+    one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096]))
+
+    def variance(even: bool) -> float:
+        places = (box.populate(*one, even=even, rng=rng) * 16).astype(int)
+        return float(np.var(np.bincount(places @ [16, 1], minlength=256)))
+
+    assert np.mean([variance(True) for _ in range(20)]) < np.mean([variance(False) for _ in range(20)]) / 8
+
+
+@both
+def test_shuffling_gives_every_order_its_chance(native: bool) -> None:
+    rng = np.random.default_rng(2)
+    records = np.arange(4.0)
+    orders = [tuple(kernels.shuffle(records, rng)) for _ in range(24_000)]
+    observed = np.unique(orders, axis=0, return_counts=True)[1]
+    assert observed.size == 24
+    assert stats.chisquare(observed).pvalue > ALPHA
+    stuck = np.where(np.arange(24) < 6, observed * 1.3, observed * 0.9)
+    assert stats.chisquare(stuck * observed.sum() / stuck.sum()).pvalue < ALPHA
+
+
+@both
+@given(size=st.integers(0, 2000), columns=st.integers(1, 3), seed=st.integers(0, 2**32))
+def test_shuffling_keeps_every_record(size: int, columns: int, seed: int, native: bool) -> None:
+    records = np.arange(float(size * columns)).reshape(size, columns)
+    found = kernels.shuffle(records, np.random.default_rng(seed))
+    assert np.array_equal(np.sort(found, axis=0), records)
+    assert (np.diff(found, axis=1) == 1).all()
+
+
+def collisions(words: NDArray[np.uint64], keys: NDArray[np.uint64], width: int, hashed: Any) -> NDArray[np.bool_]:
+    """Whether each of many random functions sends neighbouring keys of a list to one bucket."""
+    places = np.array([hashed(keys, row, width=width) for row in words])
+    return places[:, 1:] == places[:, :-1]
+
+
+KEYS = np.array([0, 1, 2, 4, 2**20, 2**31, 2**32, 2**32 + 1, 2**40, 3 * 2**40, 2**62], dtype=np.uint64)
+
+
+@pytest.mark.parametrize("width", [2, 16, 512, 3, 100])
+def test_two_cells_share_a_bucket_as_often_as_by_chance(width: int) -> None:
+    """Strongly universal: a probability of 1 / width for any pair, at powers of two above all."""
+    words = np.random.default_rng(3).integers(0, 2**64, size=(20_000, 3), dtype=np.uint64)
+    for met in collisions(words, KEYS, width, plain.hashed).T:
+        assert stats.binomtest(int(met.sum()), met.size, 1 / width).pvalue > ALPHA
+
+
+def test_a_family_without_its_high_bits_fails_that_test() -> None:
+    def bad(cells: NDArray[np.uint64], words: NDArray[np.uint64], *, width: int) -> NDArray[np.uint64]:
+        return (cells * words[1] + words[2]) % np.uint64(width)
+
+    words = np.random.default_rng(3).integers(0, 2**64, size=(20_000, 3), dtype=np.uint64)
+    met = collisions(words, KEYS, 16, bad)
+    assert min(stats.binomtest(int(pair.sum()), pair.size, 1 / 16).pvalue for pair in met.T) < ALPHA
+
+
+@given(plan=sketches(), seed=st.integers(0, 2**32))
+def test_descendants_of_a_hashed_cell_never_collide(plan: Plan, seed: int) -> None:
+    for level in plan.sketched_levels:
+        base = plan.hash_levels[level]
+        family = np.random.default_rng(seed).integers(0, 2**base, dtype=np.uint64) << np.uint64(level - base)
+        cells = family + np.arange(2 ** (level - base), dtype=np.uint64)
+        table = np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64)
+        group = Group(base, plan.hash_coefficients(level), [(level, table)])
+        counters = np.zeros(1, dtype=np.int64)
+        kernels.add(cells, None, depth=level, exact_depth=0, counters=counters, groups=[group])
+        assert table.max() == 1
+
+
+def test_the_kernels_in_use_have_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert kernels.in_use() == ("plain" if kernels.native is None else "native")
+    monkeypatch.setattr(kernels, "native", None)
+    assert kernels.in_use() == "plain"
