@@ -50,3 +50,15 @@ def test_other_files_are_refused(refused, release, tmp_path):
     assert "damaged: this file is damaged" in refused("inspect", "damaged")
     assert "cut: this file is damaged" in refused("inspect", "cut")
     assert "cannot use no: No such file" in refused("inspect", "no")
+
+
+@pytest.mark.parametrize("native", [True, False])
+def test_the_system_is_shown_with_the_kernels_in_use(run, monkeypatch, native):
+    monkeypatch.setattr(privhp.kernels, "native", object() if native else None)
+    code, out, err = run("inspect", "--system")
+    assert (code, err) == (0, "")
+    assert f"privhp   {privhp.__version__}\nkernels  {'native' if native else 'plain'}" in out
+
+
+def test_a_file_or_the_system_must_be_named(refused):
+    assert "file --system is required" in refused("inspect")

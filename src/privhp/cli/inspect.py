@@ -1,17 +1,25 @@
 """`privhp inspect`: what a file promises and says."""
 
+import platform
 from argparse import Namespace
 from pathlib import Path
 
+import numpy as np
+
+import privhp
 from privhp.cli.reading import as_text, read_file
 from privhp.files import CHECKPOINT, load, resume
 from privhp.generator import Generator
+from privhp.kernels import in_use
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def run(options: Namespace) -> None:
-    """Print a release in full; of a checkpoint the plan alone."""
+    """Print a release in full; of a checkpoint the plan alone; or what runs here."""
+    if options.system:
+        print(describe_system())
+        return
     with Path(options.file).open("rb") as file:
         magic = file.read(len(CHECKPOINT))
     if magic == CHECKPOINT:
@@ -23,6 +31,15 @@ def run(options: Namespace) -> None:
         print(f"{options.file}: a release. It is public, and as private as the guarantee says.\n")
         print(generator.plan)
         print("\n" + describe(generator))
+
+
+def describe_system() -> str:
+    """Versions, and which kernels run."""
+    kernels = {"native": "native, compiled at installation", "plain": "plain NumPy, since no compiler was found"}
+    return (
+        f"privhp   {privhp.__version__}\nkernels  {kernels[in_use()]}\n"
+        f"Python   {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
+    )
 
 
 def describe(generator: Generator) -> str:

@@ -103,9 +103,11 @@ def _add_inspect(commands: "argparse._SubParsersAction[Parser]") -> None:
         commands,
         "inspect",
         "Show what a release promises and what it says; of a checkpoint, which is confidential, its plan alone.",
-        "example:\n  privhp inspect fares.privhp\n",
+        "examples:\n  privhp inspect fares.privhp\n  privhp inspect --system\n",
     )
-    inspect.add_argument("file", help="a release or a checkpoint")
+    what = inspect.add_mutually_exclusive_group(required=True)
+    what.add_argument("file", nargs="?", help="a release or a checkpoint")
+    what.add_argument("--system", action="store_true", help="show the version of privhp and which kernels it runs")
 
 
 def _command(
