@@ -36,6 +36,15 @@ def test_bit_map_and_its_inverse_lose_only_the_bits_without_a_target(targets: di
     assert np.array_equal(back(BitMap(targets)(values)), values & kept)
 
 
+@given(words, batches_of_words)
+def test_spreading_and_gathering_move_bits_to_and_from_a_mask(mask: int, values: Codes) -> None:
+    places = [bit for bit in range(64) if mask >> bit & 1]
+    spread, gathered = BitMap.spreading(mask)(values), BitMap.gathering(mask)(values)
+    assert spread.tolist() == [moved_bit_by_bit(value, dict(enumerate(places))) for value in values.tolist()]
+    inverse = {place: own for own, place in enumerate(places)}
+    assert gathered.tolist() == [moved_bit_by_bit(value, inverse) for value in values.tolist()]
+
+
 def test_bit_map_of_no_bits_is_zero() -> None:
     assert BitMap({})(np.array([0, 5, OUTSIDE], dtype=np.uint64)).tolist() == [0, 0, 0]
 

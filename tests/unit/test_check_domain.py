@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privhp import Domain, Plan, Summary, check_domain
+from privhp import Domain, DomainError, Plan, Summary, check_domain
 from privhp.cells import OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_floats
 
@@ -51,6 +51,14 @@ def test_a_domain_of_ones_own_gets_a_generator() -> None:
     summary.update(["GATC"] * 10_000 + ["no word"])
     words, counts = np.unique(summary.release().sample(1000, rng=0).astype(str), return_counts=True)
     assert words[counts.argmax()] == "GATC"
+
+
+def test_what_a_domain_of_ones_own_leaves_out_is_refused_by_name() -> None:
+    root = np.zeros(1, dtype=np.uint64)
+    with pytest.raises(DomainError, match="'example-barcodes' has no regions"):
+        Barcodes(4).overlap("GA", root, level=0)
+    with pytest.raises(DomainError, match="'example-barcodes' has no order"):
+        Barcodes(4).below(np.array(["GATC"]), root, level=0)
 
 
 class Sound(Domain):

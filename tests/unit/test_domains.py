@@ -278,6 +278,13 @@ def test_diameter_is_the_largest_distance_between_records_of_a_cell(
     assert largest == pytest.approx(domain.diameter(level), rel=1e-6)
 
 
+@pytest.mark.parametrize("level", [30, 31, 32])
+def test_diameter_of_the_longest_prefixes_is_that_of_a_few_addresses(level: int) -> None:
+    addresses = range(2 ** (32 - level))
+    assert cells_of(IPv4(), addresses, level) == [0] * len(addresses)
+    assert IPv4().diameter(level) == max(first_differing_bit(*pair) for pair in itertools.product(addresses, repeat=2))
+
+
 def _at_corner(domain: Box, cells: Codes, level: int, shares: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.array(
         [
