@@ -20,7 +20,7 @@ import pickle
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NoReturn
 from unittest import mock
 
 import numpy as np
@@ -245,6 +245,19 @@ def nothing_is_counted_twice() -> None:
     _refused(lambda: summary.absorb(pickle.loads(pickle.dumps(tally))), lambda: summary.merge(summary))
     twin = Summary.from_state(plan, summary.state(), summary.lineage)
     _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
+    torn, other = Tally(plan), Summary(plan)
+    with mock.patch.object(Tally, "_plus", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+        summary.absorb(torn)
+    with mock.patch.object(Summary, "_levels", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
+        summary.merge(other)
+    _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
+
+
+class _Interrupted:
+    """Something that is interrupted whenever it is read."""
+
+    def __get__(self, instance: object, owner: type) -> NoReturn:
+        raise KeyboardInterrupt
 
 
 def _refused(*actions: Callable[[], Any]) -> None:

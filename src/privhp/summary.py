@@ -119,10 +119,11 @@ class Summary:
             raise StateError(f"expected a Summary to merge, got {type(other).__name__}; a tally is added with absorb")
         other._check_open()
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
-        for level, counters in self._levels.items():
-            counters += other._levels[level]
+        # Written down first: what is interrupted may lose counts, but cannot be done again and count them twice.
         self._tally.lineage |= other.lineage
         other._closed = True
+        for level, counters in self._levels.items():
+            counters += other._levels[level]
 
     def release(self) -> Generator:
         """Close the summary and return its private generator. It can be done once."""

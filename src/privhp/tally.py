@@ -92,8 +92,8 @@ class Tally:
     def merge(self, other: "Tally") -> None:
         """Add what another tally of the same plan has counted; each tally can be added once."""
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        self.lineage |= other.lineage  # before the counts, so that what is interrupted cannot be done again
         self._plus(other)
-        self.lineage |= other.lineage
 
 
 def _blocks(records: Any, counts: Any) -> Iterator[tuple[Any, Any]]:
