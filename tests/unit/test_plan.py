@@ -143,6 +143,17 @@ def test_any_levels_and_any_budgets() -> None:
     assert (plan.cells, plan.nbytes) == (1 + 4 + 24 + 24, 8 * 53)
 
 
+def test_the_counters_of_all_levels_lie_one_after_the_other() -> None:
+    levels = Plan(UNIT, **SMALL).unpack(np.arange(53))
+    assert {level: (part.shape, part.ravel()[0]) for level, part in levels.items()} == {
+        0: ((1,), 0),
+        2: ((4,), 1),
+        3: ((3, 8), 5),
+        5: ((3, 8), 29),
+    }
+    assert np.array_equal(np.concatenate([part.ravel() for part in levels.values()]), np.arange(53))
+
+
 def test_levels_are_in_order_whatever_the_order_of_the_budgets() -> None:
     shuffled = {level: SMALL["budgets"][level] for level in (5, 0, 3, 2)}
     plan = Plan(UNIT, **SMALL | {"budgets": shuffled})
