@@ -29,8 +29,9 @@ class Release:
     counts: Mapping[int, Counts]
 
     def __post_init__(self) -> None:
-        if {level: array.shape for level, array in self.counts.items()} != self.plan.shapes:
-            raise PlanError("expected one array of noisy counts for each measured level of the plan")
+        came = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
+        if came != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
+            raise PlanError("expected one int64 array of noisy counts, of the plan's shape, for each measured level")
         frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
         object.__setattr__(self, "counts", MappingProxyType(frozen))
 
@@ -46,6 +47,6 @@ class Release:
 
 
 def _frozen(array: Counts) -> Counts:
-    copy = array.astype(np.int64)
+    copy = array.copy()
     copy.flags.writeable = False
     return copy

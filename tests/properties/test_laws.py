@@ -8,6 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 from unittest.mock import patch
 
+import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
 import numpy as np
 import pytest
@@ -99,6 +100,16 @@ def test_batch(case: tuple[Plan, list[object], list[object]]) -> None:
 def test_an_array_counts_as_its_records(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, batch.tolist()).state())
+
+
+@given(data=st.data(), plan=plans(), threads=st.integers(1, 4))
+def test_threads(data: DataObject, plan: Plan, threads: int) -> None:
+    batch = data.draw(batches(plan.domain))
+    counts = data.draw(st.none() | hnp.arrays(np.int64, len(batch), elements=st.integers(-1, 5)))
+    alone, together = Tally(plan), Tally(plan)
+    alone.add(batch, counts=counts)
+    together.add(batch, counts=counts, threads=threads)
+    assert cells_of(alone) == cells_of(together)
 
 
 @given(data=st.data(), plan=plans())
