@@ -6,7 +6,7 @@ import privhp as hp
 from benchmarks.ingest import skewed_mixture
 from benchmarks.timing import best_seconds
 
-SAMPLES = 1 << 22
+SAMPLES = 1 << 18
 
 
 def generator() -> hp.Generator:

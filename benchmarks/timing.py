@@ -13,7 +13,7 @@ from pathlib import Path
 from privhp.kernels import in_use
 
 
-def best_seconds(contenders: Mapping[str, Callable[[], object]], *, turns: int = 9) -> dict[str, float]:
+def best_seconds(contenders: Mapping[str, Callable[[], object]], *, turns: int = 40) -> dict[str, float]:
     """Seconds of the best of several turns of each contender, taken in rotation after one to warm up."""
     best = dict.fromkeys(contenders, float("inf"))
     for turn in range(turns + 1):

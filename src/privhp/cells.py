@@ -76,7 +76,8 @@ class BitMap:
 
     def __call__(self, values: Codes) -> Codes:
         """The values with their bits rearranged."""
-        result = np.zeros(values.shape, dtype=np.uint64)
+        result: Codes | None = None
         for shift, table in self._tables:
-            result |= table[((values >> shift) & np.uint64(table.size - 1)).view(np.int64)]
-        return result
+            moved = table[((values >> shift) & np.uint64(table.size - 1)).view(np.int64)]
+            result = moved if result is None else np.bitwise_or(result, moved, out=result)
+        return np.zeros(values.shape, dtype=np.uint64) if result is None else result

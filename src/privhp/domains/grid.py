@@ -22,8 +22,9 @@ class Axis:
     """A stretch of the real line cut into 2**bits cells of equal width.
 
     `depth` is the most bits at which every cell still holds sixteen floats, or
-    sixteen whole numbers where it has only those. Encoding errs by under five
-    of them, so the middle of a cell encodes to it.
+    sixteen whole numbers where it has only those. A number goes wrong by under
+    three of them when it is drawn and by under four when it is encoded, so one
+    that is drawn eight from the edges of a cell encodes to it.
     """
 
     low: float
@@ -40,8 +41,17 @@ class Axis:
         """Most bits this axis can be cut into; below 1 if its ends are too close."""
         if not math.isfinite(self.width) or self.width <= 0 or not math.isfinite(2.0**MAX_DEPTH / self.width):
             return 0
-        spacing = max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole))
-        return math.frexp(self.width / spacing)[1] - 5
+        return math.frexp(self.width / self._spacing)[1] - 5
+
+    @property
+    def margin(self) -> float:
+        """How far drawn numbers stay from the edges of their cell."""
+        return 8 * self._spacing
+
+    @property
+    def _spacing(self) -> float:
+        """Largest distance between neighbouring numbers."""
+        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole))
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
@@ -120,16 +130,11 @@ class Axes:
         self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
     ) -> Floats:
         """As many points in each cell as are asked for, in the order of the cells, shape (n, d)."""
-        cells = np.empty((codes.size, len(self.axes)), dtype=np.uint64)
-        bits = np.empty(cells.shape, dtype=np.int64)
-        for level in np.unique(levels).tolist():
-            chosen = levels == level
-            cells[chosen], bits[chosen] = self.cells(codes[chosen], level=level), self.grid(level).bits
+        masks = np.array([self.grid(level).masks for level in range(int(levels.max(initial=0)) + 1)])
+        low = np.array([axis.low for axis in self.axes])
         width = np.array([axis.width for axis in self.axes])
-        whole = any(axis.whole for axis in self.axes)
-        return fill_grid(
-            cells, bits, counts, self.grid(0).low, self.grid(0).high, width, whole=whole, even=even, rng=rng
-        )
+        margin = np.array([axis.margin for axis in self.axes])
+        return fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""

@@ -46,24 +46,25 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
 
 
 def fill_grid(
-    cells: Codes,
-    bits: Counts,
+    codes: Codes,
+    levels: Counts,
     counts: Counts,
+    masks: Codes,
     low: Floats,
-    high: Floats,
     width: Floats,
+    margin: Floats,
     *,
-    whole: bool,
     even: bool,
     rng: np.random.Generator,
 ) -> Floats:
     """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.fill_grid`."""
     if native is None:
-        return plain.fill_grid(cells, bits, counts, low, high, width, whole=whole, even=even, rng=rng)
-    points = np.empty((int(counts.sum()), low.size))
+        return plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
+    size = int(counts.sum())
+    points = np.empty((size + 8, low.size))  # points are made eight at a time
     steps = plain.lattice_steps(low.size)
-    native.fill_grid(cells, bits, counts, low, high, width, steps, whole, even, _words(rng), points)
-    return points
+    native.fill_grid(codes, levels, counts, masks, low, width, margin, steps, even, _words(rng), points)
+    return points[:size]
 
 
 def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:

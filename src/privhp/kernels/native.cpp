@@ -58,6 +58,13 @@ struct Spread {
             zeros &= ~parity;
         }
     }
+
+    // The inverse: the bits of a value at the set bits of the mask.
+    u64 gather(u64 value) const {
+        value &= mask;
+        for (int i = 0; i < 6; ++i) value = (value & ~steps[i]) | ((value & steps[i]) >> (1 << i));
+        return value;
+    }
 };
 
 struct Side {
@@ -65,9 +72,9 @@ struct Side {
     Spread spread;
 };
 
-// One side of each point into its bits of the codes. STRIDE is the number of sides, 0 if not known here;
-// WIDE allows for codes above 32 bits.
-template <size_t STRIDE, bool WIDE>
+// One side of each point into its bits of the codes. STRIDE is the number of sides, 0 if not known here; REACH is
+// the number of steps by which bits move, 6 also allowing for codes above 31 bits.
+template <size_t STRIDE, int REACH>
 inline __attribute__((always_inline)) void encode_side(const double* __restrict points, size_t n, size_t sides,
                                                        const Side& side, bool clamp, u64* __restrict codes) {
     const size_t stride = STRIDE ? STRIDE : sides;
@@ -80,10 +87,10 @@ inline __attribute__((always_inline)) void encode_side(const double* __restrict 
         const bool inside = x >= low && x <= high;
         double position = ((inside ? x : low) - low) * rate;
         position = position < last ? position : last;
-        u64 v = WIDE ? static_cast<u64>(static_cast<i64>(position)) : static_cast<u32>(static_cast<std::int32_t>(position));
+        u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position)) : static_cast<u32>(static_cast<std::int32_t>(position));
         if (STRIDE != 1) {
-            if (WIDE) v = (v & ~s5) | ((v << 32) & s5);
-            v = (v & ~s4) | ((v << 16) & s4);
+            if (REACH > 5) v = (v & ~s5) | ((v << 32) & s5);
+            if (REACH > 4) v = (v & ~s4) | ((v << 16) & s4);
             v = (v & ~s3) | ((v << 8) & s3);
             v = (v & ~s2) | ((v << 4) & s2);
             v = (v & ~s1) | ((v << 2) & s1);
@@ -93,13 +100,13 @@ inline __attribute__((always_inline)) void encode_side(const double* __restrict 
     }
 }
 
-template <size_t STRIDE, bool WIDE>
+template <size_t STRIDE, int REACH>
 BEST_CPU void encode_points(const double* points, size_t n, const std::vector<Side>& sides, bool clamp, u64* codes) {
     const size_t d = sides.size();
     std::fill_n(codes, n, 0);
     for (size_t start = 0; start < n; start += CHUNK)
         for (size_t a = 0; a < d; ++a)
-            encode_side<STRIDE, WIDE>(points + start * d + a, std::min(CHUNK, n - start), d, sides[a], clamp,
+            encode_side<STRIDE, REACH>(points + start * d + a, std::min(CHUNK, n - start), d, sides[a], clamp,
                                       codes + start);
 }
 
@@ -107,16 +114,20 @@ void encode_grid(In2<double> points, In<double> low, In<double> high, In<double>
                  bool clamp, Out<u64> codes) {
     std::vector<Side> sides;
     const size_t d = points.shape(1);
-    i64 level = 0;
+    int reach = 4;
     for (size_t a = 0; a < d; ++a) {
         sides.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), Spread(masks(a))});
-        level += bits(a);
+        reach = std::max(reach, masks(a) >> 31 ? 6 : sides[a].spread.steps[4] ? 5 : 4);
     }
-    const bool wide = level > 31;
     nb::gil_scoped_release unlocked;
-    const auto run = d == 1   ? (wide ? encode_points<1, true> : encode_points<1, false>)
-                     : d == 2 ? (wide ? encode_points<2, true> : encode_points<2, false>)
-                              : (wide ? encode_points<0, true> : encode_points<0, false>);
+    using Run = void (*)(const double*, size_t, const std::vector<Side>&, bool, u64*);
+    static constexpr Run runs[4][3] = {
+        {encode_points<1, 4>, encode_points<1, 4>, encode_points<1, 6>},
+        {encode_points<2, 4>, encode_points<2, 5>, encode_points<2, 6>},
+        {encode_points<4, 4>, encode_points<4, 5>, encode_points<4, 6>},
+        {encode_points<0, 4>, encode_points<0, 5>, encode_points<0, 6>},
+    };
+    const Run run = runs[d == 1 ? 0 : d == 2 ? 1 : d == 4 ? 2 : 3][reach - 4];
     run(points.data(), points.shape(0), sides, clamp, codes.data());
 }
 
@@ -228,7 +239,7 @@ void add_rows(const u64* codes, const Weight* weights, size_t n, const Group& gr
 // The codes of a batch that have a cell. Where few codes make up most of the
 // batch, as a first look at it tells, equal ones are added up in a small table.
 struct Kept {
-    static constexpr int SLOT_BITS = 14;
+    static constexpr int SLOT_BITS = 13;
     static constexpr size_t PROBE = 4096;
     std::vector<u64> own_codes;
     std::vector<u32> weights;
@@ -251,23 +262,27 @@ struct Kept {
     }
 
     std::pair<std::vector<u64>, std::vector<u32>> combine(size_t n) const {
-        std::vector<u64> slots(size_t{1} << SLOT_BITS, OUTSIDE), sums_of;
-        std::vector<u32> held(slots.size(), 0), sums;
-        const auto flush = [&](size_t slot) {
-            if (!held[slot]) return;
-            sums_of.push_back(slots[slot]);
-            sums.push_back(held[slot]);
+        struct Slot {
+            u64 code = OUTSIDE;
+            u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
+        };
+        std::vector<Slot> slots(size_t{1} << SLOT_BITS);
+        std::vector<u64> sums_of;
+        std::vector<u32> sums;
+        const auto flush = [&](const Slot& slot) {
+            if (slot.code == OUTSIDE) return;
+            sums_of.push_back(slot.code);
+            sums.push_back(slot.held[0] + slot.held[1]);
         };
         for (size_t i = 0; i < n; ++i) {
-            const size_t slot = (codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS);
-            if (slots[slot] != codes[i]) {
+            Slot& slot = slots[(codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
+            if (slot.code != codes[i]) {
                 flush(slot);
-                slots[slot] = codes[i];
-                held[slot] = 0;
+                slot = Slot{codes[i]};
             }
-            ++held[slot];
+            ++slot.held[i & 1];
         }
-        for (size_t slot = 0; slot < slots.size(); ++slot) flush(slot);
+        for (const Slot& slot : slots) flush(slot);
         return {std::move(sums_of), std::move(sums)};
     }
 };
@@ -352,40 +367,40 @@ void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64>
 
 // ---------------------------------------------------------------- sampling
 
+using Lanes = u64 __attribute__((vector_size(64)));
+
 // Eight xoshiro256++ generators side by side.
 struct Random {
-    static constexpr size_t LANES = 8, SIZE = 1024;
-    u64 state[4][LANES];
-    std::array<u64, SIZE> words;
+    static constexpr size_t SIZE = 1024;
+    std::array<Lanes, 4> state;
+    alignas(64) std::array<u64, SIZE> words;
     size_t used = SIZE;
 
-    explicit Random(In<u64> seed) { std::memcpy(state, seed.data(), sizeof state); }
+    explicit Random(In<u64> seed) { std::memcpy(state.data(), seed.data(), sizeof state); }
 
     // At least n fresh words in a row.
     const u64* take(size_t n) {
         if (used + n > SIZE) {
-            refill(state, words.data());
+            refill(state.data(), words.data());
             used = 0;
         }
         used += n;
         return words.data() + used - n;
     }
 
-    static void refill(u64 (*state)[LANES], u64* words);
+    static void refill(Lanes* state, u64* words);
 };
 
-BEST_CPU void Random::refill(u64 (*state)[LANES], u64* words) {
-    const auto rotate = [](u64 value, int by) { return (value << by) | (value >> (64 - by)); };
-    for (size_t start = 0; start < SIZE; start += LANES)
-        for (size_t lane = 0; lane < LANES; ++lane) {
-            u64 a = state[0][lane], b = state[1][lane], c = state[2][lane], d = state[3][lane];
-            words[start + lane] = rotate(a + d, 23) + a;
-            const u64 shifted = b << 17;
-            c ^= a, d ^= b, b ^= c, a ^= d;
-            c ^= shifted;
-            d = rotate(d, 45);
-            state[0][lane] = a, state[1][lane] = b, state[2][lane] = c, state[3][lane] = d;
-        }
+BEST_CPU void Random::refill(Lanes* state, u64* words) {
+    Lanes a = state[0], b = state[1], c = state[2], d = state[3];
+    for (size_t start = 0; start < SIZE; start += 8) {
+        const Lanes sum = a + d, fresh = ((sum << 23) | (sum >> 41)) + a, shifted = b << 17;
+        std::memcpy(words + start, &fresh, sizeof fresh);
+        c ^= a, d ^= b, b ^= c, a ^= d;
+        c ^= shifted;
+        d = (d << 45) | (d >> 19);
+    }
+    state[0] = a, state[1] = b, state[2] = c, state[3] = d;
 }
 
 inline double unit(u64 word) {  // the upper 52 bits as a number in [0, 1)
@@ -395,90 +410,114 @@ inline double unit(u64 word) {  // the upper 52 bits as a number in [0, 1)
     return number - 1.0;
 }
 
-// One side of the points of a cell: n of them from rank `first` of `count`, with a random word for each.
+// One side of the points of a cell: numbers from `base` over `span`.
 struct Strip {
-    double low, high, cell, cut, rate, last, inverse, jitter;
+    double base, span, inverse, jitter;
     u64 start, step;
-    bool whole, even, slices;
 };
 
-template <size_t STRIDE>
-inline __attribute__((always_inline)) void fill_strip(const Strip& strip, const u64* __restrict words, size_t first,
-                                                      size_t n, size_t sides, double* __restrict points) {
-    const size_t stride = STRIDE ? STRIDE : sides;
-    const Strip s = strip;
-    for (size_t i = 0; i < n; ++i) {
-        double share = unit(words[i]);
-        if (s.even) {
-            const double sliced = (static_cast<double>(static_cast<i64>(first + i)) + share) * s.inverse;
-            double shifted = unit(s.start + static_cast<u64>(first + i) * s.step) + share * s.jitter;
-            shifted = shifted < 1.0 ? shifted : shifted - 1.0;
-            share = s.slices ? sliced : shifted;
+// The i-th number of a strip from a random word. Where points are spread evenly, one word serves all sides: it only
+// jitters them, and every side but the first, which is cut into slices, has a random start of its own.
+template <bool EVEN>
+inline double place(const Strip& s, bool sliced, u64 word, double before, u64 start, size_t i) {
+    double share = unit(EVEN && !sliced ? word << 32 : word);
+    if (EVEN && sliced) share = (before + static_cast<double>(static_cast<std::int32_t>(i)) + share) * s.inverse;
+    if (EVEN && !sliced) {
+        share = unit(start + i * s.step) + share * s.jitter;
+        share = share < 1.0 ? share : share - 1.0;
+    }
+    return s.base + share * s.span;
+}
+
+// Points of a cell from rank `first` on. Runs on to the next multiple of eight, into room that is filled later.
+template <size_t SIDES, bool EVEN>
+BEST_CPU void fill_points(const Strip* strips, size_t sides, const u64* __restrict words, size_t first, size_t n,
+                          double* __restrict points) {
+    const double before = static_cast<double>(first);
+    n = (n + 7) & ~size_t{7};
+    if (SIDES == 2) {
+        const Strip s = strips[0], t = strips[1];
+        const u64 start = t.start + first * t.step;
+        for (size_t i = 0; i < n; ++i) {
+            points[2 * i] = place<EVEN>(s, true, words[i], before, 0, i);
+            points[2 * i + 1] = place<EVEN>(t, false, words[EVEN ? i : n + i], before, start, i);
         }
-        double x = s.low + (s.cell + share) * s.cut;
-        if (s.whole) x = __builtin_rint(x);
-        x = x < s.high ? x : s.high;
-        double position = (x - s.low) * s.rate;
-        position = position < s.last ? position : s.last;
-        const bool at_home = position >= s.cell && position < s.cell + 1.0;
-        points[i * stride] = at_home ? x : s.low + (s.cell + 0.5) * s.cut;
+        return;
+    }
+    for (size_t a = 0; a < sides; ++a) {
+        const Strip s = strips[a];
+        const u64 start = s.start + first * s.step;
+        for (size_t i = 0; i < n; ++i)
+            points[i * sides + a] = place<EVEN>(s, a == 0, words[EVEN ? i : a * n + i], before, start, i);
     }
 }
 
-template <size_t STRIDE>
-BEST_CPU void fill_run(const Strip* strips, const u64* words, size_t first, size_t n, size_t sides, double* points) {
-    for (size_t a = 0; a < sides; ++a) fill_strip<STRIDE>(strips[a], words + a * n, first, n, sides, points + a);
-}
-
-void fill_grid(In2<u64> cells, In2<i64> bits, In<i64> counts, In<double> low, In<double> high, In<double> width,
-               In<u64> steps, bool whole, bool even, In<u64> words, Out2<double> points) {
+void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In<double> low, In<double> width,
+               In<double> margin, In<u64> steps, bool even, In<u64> words, Out2<double> points) {
     nb::gil_scoped_release unlocked;
     Random random(words);
-    const size_t d = low.size(), most = Random::SIZE / d;
-    double* out = points.data();
+    const size_t d = low.size(), most = (Random::SIZE / d) & ~size_t{7};
+    std::vector<Spread> spreads;
+    std::vector<double> cuts;
+    for (size_t i = 0; i < masks.size(); ++i) {
+        spreads.emplace_back(masks.data()[i]);
+        cuts.push_back(width(i % d) / static_cast<double>(u64{1} << __builtin_popcountll(masks.data()[i])));
+    }
+    const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
+                             : (even ? fill_points<0, true> : fill_points<0, false>);
     std::vector<Strip> strips(d);
+    double* out = points.data();
     for (size_t c = 0; c < counts.size(); ++c) {
         const size_t count = static_cast<size_t>(counts(c));
-        if (!count) continue;
+        const double inverse = 1.0 / static_cast<double>(count);
+        const double jitter = d == 2 ? std::sqrt(inverse) : std::pow(inverse, 1.0 / static_cast<double>(d));
+        const u64* starts = random.take(d);
         for (size_t a = 0; a < d; ++a) {
-            const double halvings = static_cast<double>(u64{1} << bits(c, a));
-            strips[a] = {low(a), high(a), static_cast<double>(cells(c, a)), width(a) / halvings,
-                         1.0 / width(a) * halvings, halvings - 1.0, 1.0 / static_cast<double>(count),
-                         d == 1 ? 0.0 : std::pow(static_cast<double>(count), -1.0 / static_cast<double>(d)),
-                         even && a ? *random.take(1) : 0, steps(a), whole, even, a == 0};
+            const size_t at = static_cast<size_t>(levels(c)) * d + a;
+            const double base = low(a) + static_cast<double>(spreads[at].gather(codes(c))) * cuts[at] + margin(a);
+            strips[a] = {base, cuts[at] - 2.0 * margin(a), inverse, jitter, starts[a], steps(a)};
         }
-        for (size_t first = 0; first < count; first += most) {
-            const size_t n = std::min(most, count - first);
-            const u64* fresh = random.take(n * d);
-            (d == 1 ? fill_run<1> : d == 2 ? fill_run<2> : fill_run<0>)(strips.data(), fresh, first, n, d, out);
-            out += n * d;
+        for (size_t first = 0, n; first < count; first += n, out += n * d) {
+            n = std::min(count - first, most);
+            fill(strips.data(), d, random.take((even ? 1 : d) * ((n + 7) & ~size_t{7})), first, n, out);
         }
     }
 }
 
 // A uniformly random order: every row goes to one of 256 piles, then each pile is shuffled in the cache.
-void shuffle(In2<u64> records, In<u64> words, Out2<u64> shuffled) {
-    nb::gil_scoped_release unlocked;
-    Random random(words);
-    const size_t n = records.shape(0), d = records.shape(1);
+template <size_t ROW>
+void shuffle_rows(const u64* from, size_t n, size_t row, Random& random, u64* to) {
+    const size_t d = ROW ? ROW : row;
     std::vector<unsigned char> piles(n);
+    for (size_t i = 0; i < n; i += 8 * Random::SIZE)
+        std::memcpy(piles.data() + i, random.take(Random::SIZE), std::min(8 * Random::SIZE, n - i));
     std::array<size_t, 257> starts{};
-    for (size_t i = 0; i < n; i += 8) {
-        const u64 word = *random.take(1);
-        std::memcpy(piles.data() + i, &word, std::min<size_t>(8, n - i));
-    }
     for (size_t i = 0; i < n; ++i) ++starts[piles[i] + 1];
     for (size_t pile = 0; pile < 256; ++pile) starts[pile + 1] += starts[pile];
     std::array<size_t, 257> next = starts;
-    const u64* from = records.data();
-    u64* to = shuffled.data();
-    for (size_t i = 0; i < n; ++i) std::copy_n(from + i * d, d, to + next[piles[i]]++ * d);
-    for (size_t pile = 0; pile < 256; ++pile)
-        for (size_t size = starts[pile + 1] - starts[pile]; size > 1; --size) {
-            u64* row = to + (starts[pile] + size - 1) * d;
-            const size_t other = static_cast<size_t>((static_cast<unsigned __int128>(*random.take(1)) * size) >> 64);
-            std::swap_ranges(row, row + d, to + (starts[pile] + other) * d);
+    for (size_t i = 0; i < n; ++i) {
+        u64* place = to + d * next[piles[i]]++;
+        for (size_t a = 0; a < d; ++a) place[a] = from[i * d + a];
+    }
+    for (size_t pile = 0; pile < 256; ++pile) {
+        u64* rows = to + d * starts[pile];
+        for (size_t left = starts[pile + 1] - starts[pile]; left > 1;) {
+            const size_t steps = std::min(left - 1, Random::SIZE);
+            const u64* words = random.take(steps);
+            for (size_t i = 0; i < steps; ++i, --left) {
+                const size_t other = static_cast<size_t>((static_cast<unsigned __int128>(words[i]) * left) >> 64);
+                for (size_t a = 0; a < d; ++a) std::swap(rows[(left - 1) * d + a], rows[other * d + a]);
+            }
         }
+    }
+}
+
+void shuffle(In2<u64> records, In<u64> words, Out2<u64> shuffled) {
+    nb::gil_scoped_release unlocked;
+    Random random(words);
+    const size_t d = records.shape(1);
+    const auto run = d == 1 ? shuffle_rows<1> : d == 2 ? shuffle_rows<2> : shuffle_rows<0>;
+    run(records.data(), records.shape(0), d, random, shuffled.data());
 }
 
 }  // namespace

@@ -24,14 +24,14 @@ def add_weighted(
 ) -> None: ...
 def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
 def fill_grid(
-    cells: Codes,
-    bits: Counts,
+    codes: Codes,
+    levels: Counts,
     counts: Counts,
+    masks: Codes,
     low: Floats,
-    high: Floats,
     width: Floats,
+    margin: Floats,
     steps: Codes,
-    whole: bool,
     even: bool,
     words: Codes,
     points: Floats,

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, BitMap, Codes, Counts, Floats
 
+_CHUNK = 1 << 14  # points between two passes: their columns stay in the cache
+
 
 class Grid(NamedTuple):
     """A box cut into cells: how the sides of a point become the bits of a code."""
@@ -38,14 +40,29 @@ class Group(NamedTuple):
 
 def encode_grid(points: Floats, grid: Grid) -> Codes:
     """The code of each point, OUTSIDE for those out of bounds or with a NaN."""
-    if grid.clamp:
-        points = np.clip(points, grid.low, grid.high)
-    inside = ((points >= grid.low) & (points <= grid.high)).all(axis=1)
-    codes = np.where(inside, np.uint64(0), OUTSIDE)
-    for side, (low, rate, bits, mask) in enumerate(zip(grid.low, grid.rate, grid.bits, grid.masks, strict=True)):
-        position = (np.where(inside, points[:, side], low) - low) * rate
-        codes |= BitMap.spreading(int(mask))(np.minimum(position, 2.0**bits - 1).astype(np.uint64))
+    codes = np.zeros(len(points), dtype=np.uint64)
+    with np.errstate(all="ignore"):  # NumPy says nothing about a record
+        for start in range(0, len(points), _CHUNK):
+            part = slice(start, start + _CHUNK)
+            for side, column in enumerate(points[part].T):
+                _encode_side(column, grid, side, codes[part])
     return codes
+
+
+def _encode_side(column: Floats, grid: Grid, side: int, codes: Codes) -> None:
+    """Put one side of each point into its bits of the codes, in place."""
+    low, high = grid.low[side], grid.high[side]
+    if grid.clamp:
+        column = np.clip(column, low, high)
+    position = column - low
+    position *= grid.rate[side]
+    np.fmax(position, 0.0, out=position)
+    np.fmin(position, 2.0 ** grid.bits[side] - 1, out=position)
+    codes |= BitMap.spreading(int(grid.masks[side]))(position.astype(np.int64).view(np.uint64))
+    inside = column >= low
+    inside &= column <= high
+    if not inside.all():
+        codes[~inside] = OUTSIDE
 
 
 def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: bool) -> Codes:
@@ -58,14 +75,14 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
 
 
 def fill_grid(
-    cells: Codes,
-    bits: Counts,
+    codes: Codes,
+    levels: Counts,
     counts: Counts,
+    masks: Codes,
     low: Floats,
-    high: Floats,
     width: Floats,
+    margin: Floats,
     *,
-    whole: bool,
     even: bool,
     rng: np.random.Generator,
 ) -> Floats:
@@ -74,17 +91,16 @@ def fill_grid(
     Drawn one by one they are uniform. Spread evenly, the first side is cut
     into as many slices as the cell has points, each getting one, and the other
     sides follow a lattice with a random start for each cell; so each point is
-    uniform still. A number that rounding carries out of its cell becomes the
-    cell's middle.
+    uniform still.
 
     Args:
-        cells: For each cell its place along every side, shape (m, d).
-        bits: Into how many cells its side is cut, as a power of two, shape (m, d).
+        codes: The cells.
+        levels: Level of each cell.
         counts: How many points each cell gets.
+        masks: Which bits of a code are a side's own, shape (levels, d).
         low: Lower end of each side.
-        high: Upper end of each side.
         width: Length of each side.
-        whole: Whether only whole numbers are points.
+        margin: How far points stay from the edges of their cell, so that rounding cannot carry them out.
         even: Whether points are spread evenly.
         rng: Where the randomness comes from.
     """
@@ -92,20 +108,20 @@ def fill_grid(
     rank = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
     points = np.empty((own.size, low.size))
     for side, step in enumerate(lattice_steps(low.size)):
+        base, span = np.empty(codes.shape), np.empty(codes.shape)
+        for level in np.unique(levels).tolist():
+            chosen, mask = levels == level, int(masks[level, side])
+            cut = width[side] / 2.0 ** mask.bit_count()
+            base[chosen] = low[side] + BitMap.gathering(mask)(codes[chosen]) * cut + margin[side]
+            span[chosen] = cut - 2.0 * margin[side]
         shares = rng.random(own.size)
         if even and side == 0:
             shares = (rank + shares) / counts[own]
         elif even:
-            jitter = shares * counts[own] ** (-1.0 / low.size)
+            jitter = shares * (counts[own] ** (-1.0 / low.size))
             start = rng.integers(0, 2**64, size=counts.size, dtype=np.uint64)
             shares = (((start[own] + rank.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
-        cell, own_bits = cells[own, side], bits[own, side].astype(np.float64)
-        cut = width[side] * 2.0**-own_bits
-        numbers = low[side] + (cell + shares) * cut
-        numbers = np.minimum(np.rint(numbers) if whole else numbers, high[side])
-        position = (numbers - low[side]) * (1.0 / width[side] * 2.0**own_bits)
-        at_home = np.minimum(position, 2.0**own_bits - 1).astype(np.uint64) == cell
-        points[:, side] = np.where(at_home, numbers, low[side] + (cell + 0.5) * cut)
+        points[:, side] = base[own] + shares * span[own]
     return points
 
 
@@ -129,11 +145,15 @@ def hashed(cells: Codes, words: Codes, *, width: int) -> Codes:
     in its top 32 bits, which are then scaled to the width.
     """
     high_factor, low_factor, offset = words
-    mixed = (cells & np.uint64(0xFFFF_FFFF)) * low_factor + offset
-    if cells.size and cells.max() >> np.uint64(32):
+    wide = cells.size > 0 and bool(cells.max() >> np.uint64(32))
+    mixed: Codes = (cells & np.uint64(0xFFFF_FFFF) if wide else cells) * low_factor
+    mixed += offset
+    if wide:
         mixed += (cells >> np.uint64(32)) * high_factor
-    buckets: Codes = ((mixed >> np.uint64(32)) * np.uint64(width)) >> np.uint64(32)
-    return buckets
+    mixed >>= np.uint64(32)
+    mixed *= np.uint64(width)
+    mixed >>= np.uint64(32)
+    return mixed
 
 
 def add(
@@ -144,34 +164,37 @@ def add(
     What is not a code of that level, OUTSIDE above all, is left out.
     """
     inside = codes < np.uint64(2**depth)
-    codes, weights = codes[inside], None if weights is None else weights[inside]
+    if not inside.all():
+        codes, weights = codes[inside], None if weights is None else weights[inside]
     _count(counters, codes >> np.uint64(depth - exact_depth), weights)
     for group in groups:
-        deepest, table = group.tables[-1]
-        apart = deepest - group.base
-        cells = codes >> np.uint64(depth - deepest)
-        own = cells & np.uint64(2**apart - 1)
+        cells = codes >> np.uint64(depth - group.tables[-1][0])
         for row, words in enumerate(group.words):
-            buckets = hashed(cells >> np.uint64(apart), words, width=table.shape[1])
-            _add_row(group, row, buckets, own, weights)
+            _add_row(group, row, words, cells, weights)
 
 
-def _add_row(group: Group, row: int, buckets: Codes, own: Codes, weights: Counts | None) -> None:
-    """Count cells, given by the bucket of their ancestor and their place below it, in one row of each table."""
-    apart = group.tables[-1][0] - group.base
-    width = group.tables[-1][1].shape[1]
-    if buckets.size < width << apart:
+def _add_row(group: Group, row: int, words: Codes, cells: Codes, weights: Counts | None) -> None:
+    """Count cells of the deepest level of a group in one row of each of its tables."""
+    deepest, width = group.tables[-1][0], group.tables[-1][1].shape[1]
+    apart = deepest - group.base
+    joint = np.zeros(width << apart if cells.size >= width << apart else 0, dtype=np.int64)
+    for start in range(0, cells.size, _CHUNK):
+        part = cells[start : start + _CHUNK]
+        own = part & np.uint64(2**apart - 1)
+        buckets = hashed(part >> np.uint64(apart), words, width=width)
+        counts = None if weights is None else weights[start : start + _CHUNK]
+        if joint.size:
+            buckets <<= np.uint64(apart)
+            buckets |= own
+            _count(joint, buckets, counts)
+        else:
+            for level, table in group.tables:
+                _count(table[row], buckets ^ (own >> np.uint64(deepest - level)), counts)
+    if joint.size:  # one count of all descendants of an ancestor together gives every level of the group
         for level, table in group.tables:
-            _count(table[row], buckets ^ (own >> np.uint64(apart - (level - group.base))), weights)
-        return
-    # One count of all descendants together gives every level of the group.
-    joint = np.zeros(width << apart, dtype=np.int64)
-    _count(joint, (buckets << np.uint64(apart)) | own, weights)
-    for level, table in group.tables:
-        family = 2 ** (level - group.base)
-        by_level = joint.reshape(width, family, -1).sum(axis=2)
-        for place in range(family):
-            table[row, np.arange(width) ^ place] += by_level[:, place]
+            places = np.arange(2 ** (level - group.base))
+            by_level = joint.reshape(width, places.size, -1).sum(axis=2)
+            table[row] += by_level[np.arange(width)[:, None] ^ places, places].sum(axis=1)
 
 
 def _count(counters: Counts, places: Codes, weights: Counts | None) -> None:
