@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <cstring>
 #include <iterator>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -46,7 +45,9 @@ constexpr size_t CHUNK = 4096;  // values between two passes: they stay in the f
 
 // Moves the low bits of a value to the set bits of a mask, in at most six steps without a branch.
 struct Spread {
-    u64 steps[6], mask;
+    u64 steps[6] = {}, mask = 0;
+
+    Spread() = default;
 
     explicit Spread(u64 to) : mask(to) {
         u64 zeros = ~to << 1;
@@ -72,42 +73,45 @@ struct Side {
     Spread spread;
 };
 
-// One side of each point into its bits of the codes. STRIDE is the number of sides, 0 if not known here; REACH is
-// the number of steps by which bits move, 6 also allowing for codes above 31 bits.
-template <size_t STRIDE, int REACH>
-inline __attribute__((always_inline)) void encode_side(const double* __restrict points, size_t n, size_t sides,
-                                                       const Side& side, bool clamp, u64* __restrict codes) {
-    const size_t stride = STRIDE ? STRIDE : sides;
-    const double low = side.low, high = side.high, rate = side.rate, last = side.last;
-    const u64 s0 = side.spread.steps[0], s1 = side.spread.steps[1], s2 = side.spread.steps[2];
-    const u64 s3 = side.spread.steps[3], s4 = side.spread.steps[4], s5 = side.spread.steps[5];
-    for (size_t i = 0; i < n; ++i) {
-        double x = points[i * stride];
-        if (clamp) x = x < low ? low : (x > high ? high : x);
-        const bool inside = x >= low && x <= high;
-        double position = ((inside ? x : low) - low) * rate;
-        position = position < last ? position : last;
-        u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position)) : static_cast<u32>(static_cast<std::int32_t>(position));
-        if (STRIDE != 1) {
-            if (REACH > 5) v = (v & ~s5) | ((v << 32) & s5);
-            if (REACH > 4) v = (v & ~s4) | ((v << 16) & s4);
-            v = (v & ~s3) | ((v << 8) & s3);
-            v = (v & ~s2) | ((v << 4) & s2);
-            v = (v & ~s1) | ((v << 2) & s1);
-            v = ((v & ~s0) | ((v << 1) & s0)) & side.spread.mask;
-        }
-        codes[i] |= inside ? v : OUTSIDE;
-    }
+// The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. REACH is the number of steps by
+// which bits move, 6 also allowing for codes above 31 bits.
+template <int REACH>
+inline __attribute__((always_inline)) u64 encode_side(double x, const Side& side, bool clamp) {
+    const u64* steps = side.spread.steps;
+    if (clamp) x = x < side.low ? side.low : (x > side.high ? side.high : x);
+    const bool inside = x >= side.low && x <= side.high;
+    double position = ((inside ? x : side.low) - side.low) * side.rate;
+    position = position < side.last ? position : side.last;
+    u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
+                       : static_cast<u32>(static_cast<std::int32_t>(position));
+    if (REACH > 5) v = (v & ~steps[5]) | ((v << 32) & steps[5]);
+    if (REACH > 4) v = (v & ~steps[4]) | ((v << 16) & steps[4]);
+    if (REACH > 3) v = (v & ~steps[3]) | ((v << 8) & steps[3]);
+    if (REACH > 2) v = (v & ~steps[2]) | ((v << 4) & steps[2]);
+    if (REACH > 1) v = (v & ~steps[1]) | ((v << 2) & steps[1]);
+    if (REACH > 0) v = ((v & ~steps[0]) | ((v << 1) & steps[0])) & side.spread.mask;
+    return inside ? v : OUTSIDE;
 }
 
-template <size_t STRIDE, int REACH>
-BEST_CPU void encode_points(const double* points, size_t n, const std::vector<Side>& sides, bool clamp, u64* codes) {
-    const size_t d = sides.size();
+// SIDES is the number of sides, 0 if not known here.
+template <size_t SIDES, int REACH>
+BEST_CPU void encode_points(const double* __restrict points, size_t n, const Side* given, size_t sides, bool clamp,
+                            u64* __restrict codes) {
+    if (SIDES) {
+        std::array<Side, SIDES ? SIDES : 1> side;
+        std::copy_n(given, SIDES, side.begin());
+        for (size_t i = 0; i < n; ++i) {
+            u64 code = 0;
+            for (size_t a = 0; a < SIDES; ++a) code |= encode_side<REACH>(points[i * SIDES + a], side[a], clamp);
+            codes[i] = code;
+        }
+        return;
+    }
     std::fill_n(codes, n, 0);
     for (size_t start = 0; start < n; start += CHUNK)
-        for (size_t a = 0; a < d; ++a)
-            encode_side<STRIDE, REACH>(points + start * d + a, std::min(CHUNK, n - start), d, sides[a], clamp,
-                                      codes + start);
+        for (size_t a = 0; a < sides; ++a)
+            for (size_t i = start; i < std::min(start + CHUNK, n); ++i)
+                codes[i] |= encode_side<REACH>(points[i * sides + a], given[a], clamp);
 }
 
 void encode_grid(In2<double> points, In<double> low, In<double> high, In<double> rate, In<i64> bits, In<u64> masks,
@@ -120,15 +124,14 @@ void encode_grid(In2<double> points, In<double> low, In<double> high, In<double>
         reach = std::max(reach, masks(a) >> 31 ? 6 : sides[a].spread.steps[4] ? 5 : 4);
     }
     nb::gil_scoped_release unlocked;
-    using Run = void (*)(const double*, size_t, const std::vector<Side>&, bool, u64*);
-    static constexpr Run runs[4][3] = {
-        {encode_points<1, 4>, encode_points<1, 4>, encode_points<1, 6>},
+    static constexpr decltype(&encode_points<1, 0>) runs[4][3] = {
+        {encode_points<1, 0>, encode_points<1, 0>, encode_points<1, 6>},
         {encode_points<2, 4>, encode_points<2, 5>, encode_points<2, 6>},
         {encode_points<4, 4>, encode_points<4, 5>, encode_points<4, 6>},
         {encode_points<0, 4>, encode_points<0, 5>, encode_points<0, 6>},
     };
-    const Run run = runs[d == 1 ? 0 : d == 2 ? 1 : d == 4 ? 2 : 3][reach - 4];
-    run(points.data(), points.shape(0), sides, clamp, codes.data());
+    const auto run = runs[d == 1 ? 0 : d == 2 ? 1 : d == 4 ? 2 : 3][reach - 4];
+    run(points.data(), points.shape(0), sides.data(), d, clamp, codes.data());
 }
 
 template <typename T>
@@ -237,10 +240,14 @@ void add_rows(const u64* codes, const Weight* weights, size_t n, const Group& gr
 // ---------------------------------------------------------------- counting
 
 // The codes of a batch that have a cell. Where few codes make up most of the
-// batch, as a first look at it tells, equal ones are added up in a small table.
+// batch, as its beginning tells, equal ones are added up in a small table.
 struct Kept {
-    static constexpr int SLOT_BITS = 13;
+    static constexpr int SLOT_BITS = 12;
     static constexpr size_t PROBE = 4096;
+    struct Slot {
+        u64 code = OUTSIDE;
+        u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
+    };
     std::vector<u64> own_codes;
     std::vector<u32> weights;
     const u64* codes;
@@ -254,18 +261,10 @@ struct Kept {
             codes = own_codes.data();
             size = own_codes.size();
         }
-        if (size >= 4 * PROBE && 2 * combine(PROBE).first.size() < PROBE) {
-            std::tie(own_codes, weights) = combine(size);
-            codes = own_codes.data();
-            size = own_codes.size();
-        }
+        if (size >= 4 * PROBE) combine();
     }
 
-    std::pair<std::vector<u64>, std::vector<u32>> combine(size_t n) const {
-        struct Slot {
-            u64 code = OUTSIDE;
-            u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
-        };
+    void combine() {
         std::vector<Slot> slots(size_t{1} << SLOT_BITS);
         std::vector<u64> sums_of;
         std::vector<u32> sums;
@@ -274,16 +273,24 @@ struct Kept {
             sums_of.push_back(slot.code);
             sums.push_back(slot.held[0] + slot.held[1]);
         };
-        for (size_t i = 0; i < n; ++i) {
-            Slot& slot = slots[(codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
-            if (slot.code != codes[i]) {
-                flush(slot);
-                slot = Slot{codes[i]};
+        size_t misses = 0;
+        for (size_t start = 0; start < size; start += PROBE) {
+            for (size_t i = start; i < std::min(start + PROBE, size); ++i) {
+                Slot& slot = slots[(codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
+                if (slot.code != codes[i]) {
+                    flush(slot);
+                    slot = Slot{codes[i]};
+                    ++misses;
+                }
+                ++slot.held[i & 1];
             }
-            ++slot.held[i & 1];
+            if (start == 0 && 2 * misses > PROBE) return;
         }
         for (const Slot& slot : slots) flush(slot);
-        return {std::move(sums_of), std::move(sums)};
+        own_codes.swap(sums_of);
+        weights.swap(sums);
+        codes = own_codes.data();
+        size = own_codes.size();
     }
 };
 
