@@ -26,10 +26,14 @@ test: $(READY)  ## Check style, types and imports, and run the tests
 figures: $(READY)  ## Measure the paper's settings against the reference figures (minutes)
 	$(BIN)/python -m benchmarks.paper_figures
 
+speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULTS.md (minutes)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.speed
+
 audit: $(READY)  ## The privacy checks with many more cases (minutes)
 	$(BIN)/pytest tests/statistical tests/properties --offline
 
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test figures audit clean
+.PHONY: help demo test figures speed audit clean

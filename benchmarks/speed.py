@@ -1,0 +1,48 @@
+"""All speed measurements in one table. Writes RESULTS.md.
+
+    make speed              (or: python -m benchmarks.speed)
+
+Figures are ratios to an anchor in the same process, contenders taking turns,
+the best turn of each; one thread unless said. It takes some minutes.
+"""
+
+import datetime as dt
+from pathlib import Path
+
+from benchmarks import footprint, ingest, noise, sampling
+from benchmarks.timing import machine
+
+
+def main() -> None:
+    """Measure everything, print it, keep it."""
+    ratios = ingest.measure() + noise.measure() + sampling.measure()
+    lines = ["| what | ratio | at least |", "|---|---|---|"]
+    lines += [f"| {what} | {ratio:.2f} | {'' if least is None else f'{least:g}'} |" for what, ratio, least in ratios]
+    size, growth = footprint.growth_of_memory(100)
+    lines += ["", "| what | figure | at most |", "|---|---|---|"]
+    lines += [
+        f"| growth of peak memory from 1e6 to 1e8 records, plan of {size / 2**20:.2f} MiB, MB | {growth:.1f} | 8 |",
+        f"| import of privhp beyond NumPy, ms of processor time | {footprint.time_to_import():.0f} | 30 |",
+    ]
+    lines += [
+        f"| {what} | {seconds:.2f} | {'1' if '1 MiB' in what else ''} |"
+        for what, seconds in footprint.time_to_release()
+    ]
+    lines += ["", "| scaling | time per record, relative |", "|---|---|"]
+    lines += [f"| {what} | {relative:.2f} |" for what, relative in ingest.scaling()]
+    text = (
+        f"# Speed\n\n`python -m benchmarks.speed`, {dt.date.today()}. {machine()}.\n\n"
+        "Ratios of speeds in one process, contenders in turns, best of each; more is faster. The shape (24, 12, 4, 256)\n"
+        "is depth, exact depth, rows and hot cells, with two buckets per hot cell in a row.\n\n"
+        + "\n".join(lines)
+        + "\n"
+    )
+    print(text)
+    Path(__file__).with_name("RESULTS.md").write_text(text)
+    misses = [what for what, ratio, least in ratios if least is not None and ratio < least]
+    if misses:
+        raise SystemExit("below what they should be: " + "; ".join(misses))
+
+
+if __name__ == "__main__":
+    main()
