@@ -4,6 +4,8 @@ A pure function of the release and, for samples, of the caller's random
 numbers. It can be used for ever without further cost to privacy.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, get_args

@@ -7,7 +7,6 @@ saved, and ends in a summary. It knows nothing of noise.
 
 import secrets
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -72,6 +71,8 @@ class Tally:
         return list(groups.values())
 
     def _add_in_threads(self, records: NDArray[Any], counts: Any, threads: int) -> None:
+        from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
+
         ends = [len(records) * part // threads for part in range(threads + 1)]
         weights = None if counts is None else as_counts(counts, records=len(records))
 

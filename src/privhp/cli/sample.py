@@ -1,5 +1,7 @@
 """`privhp sample`: a release in, synthetic records out."""
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import csv
 import io
 from argparse import Namespace

@@ -7,6 +7,8 @@ To bring a space of your own, subclass `Domain`, set `kind`, write the abstract
 methods, and put an instance through `privhp.check_domain`.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import json
 import reprlib
 from abc import ABC, abstractmethod
@@ -22,7 +24,7 @@ from privhp.errors import DomainError
 Outside = Literal["drop", "clamp"]
 """What becomes of a record out of bounds."""
 
-_KINDS: dict[str, type["Domain"]] = {}
+_KINDS: dict[str, type[Domain]] = {}
 
 
 class Domain(ABC):
@@ -127,7 +129,7 @@ class Domain(ABC):
         return {"kind": self.kind, **self.parameters()}
 
     @staticmethod
-    def from_spec(spec: Mapping[str, Any]) -> "Domain":
+    def from_spec(spec: Mapping[str, Any]) -> Domain:
         """The domain that a spec describes."""
         if not isinstance(spec, Mapping):
             raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {shown(spec)}")

@@ -1,5 +1,7 @@
 """Points of several numbers as a domain."""
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 from collections.abc import Sequence
 from typing import Any, ClassVar
 

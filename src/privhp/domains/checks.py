@@ -5,6 +5,8 @@ records; raises AssertionError with the law that is broken. It needs no test
 framework.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import json
 import warnings
 from typing import Any

@@ -5,6 +5,8 @@ monotone map from floats to cells whose result is clamped to the grid, and
 cells are at least sixteen floats wide.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import math
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,5 +1,7 @@
 """Internet addresses as domains. A cell of level l is a prefix of l bits."""
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import ipaddress
 from typing import Any, ClassVar
 

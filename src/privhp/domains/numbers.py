@@ -1,5 +1,7 @@
 """Numbers as domains: `Interval` and `Integers`."""
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 import math
 from typing import Any, ClassVar, Literal
 

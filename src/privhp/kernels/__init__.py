@@ -5,6 +5,8 @@ compiled; where it could not be built, everything works without it. The
 results are equal bit for bit.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 from typing import Any
 
 import numpy as np

@@ -4,6 +4,8 @@ Every function works on whole arrays and in 64-bit integers, which may wrap
 around but never round. `native.cpp` has the same functions compiled.
 """
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 from typing import Any, NamedTuple
 
 import numpy as np
