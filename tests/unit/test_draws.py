@@ -1,5 +1,6 @@
 """What is drawn for a summary, when, and at which scale."""
 
+import inspect
 import os
 
 import numpy as np
@@ -8,7 +9,11 @@ from hypothesis import given, settings
 
 import leaks
 import privacy
+import privhp.noise
+import privhp.summary
+import privhp.tally
 from privhp import Plan, Summary
+from privhp.noise import discrete_laplace
 from strategies import plans
 
 
@@ -45,6 +50,15 @@ def test_a_forked_process_draws_its_own_noise() -> None:
     own = Summary(plan).state()
     assert theirs.shape == own.shape
     assert not np.array_equal(theirs, own)
+
+
+def test_nobody_can_choose_the_noise() -> None:
+    """Neither a seed nor a generator of random numbers goes in, and none is made inside."""
+    actions = [value for value in vars(Summary).values() if inspect.isfunction(value)]
+    for action in (discrete_laplace, *actions):
+        assert not {"seed", "rng", "random_state"} & set(inspect.signature(action).parameters)
+    for module in (privhp.noise, privhp.summary, privhp.tally):
+        assert "random." not in inspect.getsource(module).replace("os.urandom", "")
 
 
 def test_bad_records_pass_in_silence(offline: bool) -> None:
