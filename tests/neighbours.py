@@ -68,7 +68,7 @@ STRANGE: list[Any] = [
 
 @dataclass(frozen=True)
 class Batches:
-    """A stream as a caller passes it, in one or two batches, directly or by way of a tally."""
+    """A stream as a caller passes it, directly or by way of a tally that counts in threads."""
 
     batches: list[tuple[Any, Any]]
     through_tally: bool = False
@@ -80,7 +80,7 @@ class Batches:
             return
         tally = Tally(summary.plan)
         for batch, counts in self.batches:
-            tally.add(batch, counts=counts)
+            tally.add(batch, counts=counts, threads=2)
         summary.absorb(tally)
 
 
