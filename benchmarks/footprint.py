@@ -1,5 +1,6 @@
 """What privhp costs beside its counters: memory over a long stream, time to import, time to release."""
 
+import os
 import resource
 import subprocess
 import sys
@@ -39,10 +40,11 @@ def time_to_import(turns: int = 15) -> float:
 
     def best(modules: str) -> float:
         command = [sys.executable, "-c", f"import {modules}"]
+        environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
         found = float("inf")
         for _ in range(turns):
             before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(command, check=True)
+            subprocess.run(command, check=True, env=environment)
             after = resource.getrusage(resource.RUSAGE_CHILDREN)
             found = min(found, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
         return found

@@ -18,7 +18,7 @@ from privhp.errors import StateError
 from privhp.kernels import Group, add
 from privhp.plan import Plan
 
-_BLOCK = 1 << 16  # records counted at once
+_BLOCK = (1 << 16) - 1  # records counted at once; the native kernels count these in 16 bits
 
 
 class Tally:

@@ -62,11 +62,10 @@ def fill_grid(
     """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.fill_grid`."""
     if native is None:
         return plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
-    size = int(counts.sum())
-    points = np.empty((size + 8, low.size))  # points are made eight at a time
+    points = np.empty((int(counts.sum()), low.size))
     steps = plain.lattice_steps(low.size)
     native.fill_grid(codes, levels, counts, masks, low, width, margin, steps, even, _words(rng), points)
-    return points[:size]
+    return points
 
 
 def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:

@@ -197,12 +197,12 @@ inline void bump(Count* __restrict counts, const Place* __restrict places, const
     for (; i < n; ++i) ++counts[places[i]];
 }
 
-template <typename Weight>
+template <typename Joint, typename Weight>
 void add_rows(const u64* codes, const Weight* weights, size_t n, const Group& group) {
     std::array<u32, CHUNK> places, buckets;
     const size_t joint_size = group.width << group.apart;
     const bool joined = group.tables.size() > 1 && 2 * joint_size <= n && sizeof(Weight) < 8;
-    std::vector<u32> joint;
+    std::vector<Joint> joint;
     for (size_t row = 0; row < group.rows; ++row) {
         const u64* word = &group.words[3 * row];
         if (joined) joint.assign(joint_size, 0);
@@ -228,7 +228,8 @@ void add_rows(const u64* codes, const Weight* weights, size_t n, const Group& gr
         int apart = group.apart;
         for (size_t t = group.tables.size(); t-- > 0;) {
             for (; apart > group.levels_apart[t]; --apart)
-                for (size_t i = 0; i < group.width << (apart - 1); ++i) joint[i] = joint[2 * i] + joint[2 * i + 1];
+                for (size_t i = 0; i < group.width << (apart - 1); ++i)
+                    joint[i] = static_cast<Joint>(joint[2 * i] + joint[2 * i + 1]);
             i64* counts = group.tables[t] + row * group.width;
             const size_t family = size_t{1} << apart;
             for (size_t bucket = 0; bucket < group.width; ++bucket)
@@ -303,7 +304,9 @@ void add_all(const u64* codes, const Weight* weights, size_t n, int shift, i64* 
         for (size_t i = 0; i < m; ++i) cells[i] = codes[start + i] >> shift;
         bump(counters, cells.data(), weights ? weights + start : nullptr, m);
     }
-    for (const Group& group : groups) add_rows(codes, weights, n, group);
+    // Small counts keep a joint table in the first-level cache.
+    const bool small = !weights && n < 65536;
+    for (const Group& group : groups) (small ? add_rows<std::uint16_t, Weight> : add_rows<u32, Weight>)(codes, weights, n, group);
 }
 
 std::vector<Group> read_groups(nb::list list, int depth) {
@@ -436,7 +439,7 @@ inline double place(const Strip& s, bool sliced, u64 word, double before, u64 st
     return s.base + share * s.span;
 }
 
-// Points of a cell from rank `first` on. Runs on to the next multiple of eight, into room that is filled later.
+// Points of a cell from rank `first` on, and beyond the n asked for to the next multiple of eight.
 template <size_t SIDES, bool EVEN>
 BEST_CPU void fill_points(const Strip* strips, size_t sides, const u64* __restrict words, size_t first, size_t n,
                           double* __restrict points) {
@@ -473,7 +476,8 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In
     const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
                              : (even ? fill_points<0, true> : fill_points<0, false>);
     std::vector<Strip> strips(d);
-    double* out = points.data();
+    std::vector<double> spill((most + 8) * d);
+    double *out = points.data(), *const end = out + points.size();
     for (size_t c = 0; c < counts.size(); ++c) {
         const size_t count = static_cast<size_t>(counts(c));
         const double inverse = 1.0 / static_cast<double>(count);
@@ -486,7 +490,10 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In
         }
         for (size_t first = 0, n; first < count; first += n, out += n * d) {
             n = std::min(count - first, most);
-            fill(strips.data(), d, random.take((even ? 1 : d) * ((n + 7) & ~size_t{7})), first, n, out);
+            const bool fits = out + (n + 7) * d <= end;
+            fill(strips.data(), d, random.take((even ? 1 : d) * ((n + 7) & ~size_t{7})), first, n,
+                 fits ? out : spill.data());
+            if (!fits) std::copy_n(spill.data(), n * d, out);
         }
     }
 }
