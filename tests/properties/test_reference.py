@@ -6,16 +6,16 @@ from itertools import pairwise
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import assume, given
+from hypothesis import assume, given, settings
 from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 import reference
-from privhp import Generator, Integers, Plan, Release, Tally
+from privhp import Box, Domain, Generator, Integers, Interval, Plan, Release, Tally
 from privhp.cells import OUTSIDE, Counts
 from reference import Node
 from releases import exact_counts, leaf_places, nodes_of, release_of
-from strategies import as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans
+from strategies import HASH_SEEDS, as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans
 
 CLOSE = 1e-9
 
@@ -46,23 +46,27 @@ def in_order(plan: Plan, nodes: set[Node]) -> list[Node]:
     return sorted(nodes, key=lambda node: node[1] << (plan.depth - node[0]))
 
 
-def cuts_are_clear(plan: Plan, tree: reference.Tree) -> bool:
-    """Whether no choice of hot cells hangs on the rounding of thirds and the like."""
-    for level in plan.sketched_levels[:-1] + [plan.exact_depth] * (plan.expand == "top"):
-        counts = sorted((count for node, count in tree.items() if node[0] == level), reverse=True)
-        if len(counts) > plan.hot_cells and counts[plan.hot_cells - 1] - counts[plan.hot_cells] < Fraction(1, 10**6):
-            return False
-    return True
-
-
 def steps_are_halves(plan: Plan) -> bool:
-    """Whether every cell has two children at the next measured level, so that counts are exact in floats."""
+    """Whether every cell has two children at the next measured level, so that there are no thirds to round."""
     return all(deeper == level + 1 for level, deeper in pairwise(plan.budgets))
+
+
+def rounding_decides(plan: Plan, tree: reference.Tree) -> bool:
+    """Whether some choice of hot cells hangs on digits that floats have not got."""
+    halves = steps_are_halves(plan)
+    if halves and plan.depth <= 40:
+        return False
+    for level in [plan.exact_depth, *plan.sketched_levels][plan.expand == "all" : -1]:
+        counts = sorted((count for node, count in tree.items() if node[0] == level), reverse=True)
+        hot, cold = counts[: plan.hot_cells][-1], (counts[plan.hot_cells :] or [Fraction(-1)])[0]
+        if hot - cold < Fraction(1, 10**6) and not (halves and hot == cold == 0):
+            return True
+    return False
 
 
 def check_leaves(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int, Counts]) -> None:
     tree, leaves = reference_tree(plan, records, amounts)
-    assume(steps_are_halves(plan) or cuts_are_clear(plan, tree))
+    assume(not rounding_decides(plan, tree))
     generator = Generator(release_of(plan, records, amounts))
     expected = in_order(plan, leaves)
     assert nodes_of(generator) == expected
@@ -96,6 +100,24 @@ def test_plans_with_gaps_grow_as_algorithm_2_with_groups(data: DataObject, plan:
 def test_ties_go_to_the_lower_cell(data: DataObject, plan: Plan) -> None:
     """Tiny noise makes most counts equal."""
     check_leaves(plan, as_batch(plan.domain, []), data.draw(noise(plan, largest=1)))
+
+
+@settings(max_examples=20)
+@given(data=st.data(), domain=st.sampled_from([Interval(0, 1), Integers(-(2**60), 2**60), Box([(0, 1)] * 2)]))
+def test_deep_plans_grow_as_algorithm_2(data: DataObject, domain: Domain) -> None:
+    """Cells beyond 32 bits, which are hashed in two halves."""
+    plan = Plan.paper(
+        domain,
+        epsilon=1,
+        records=1000,
+        hot_cells=2,
+        exact_depth=2,
+        depth=domain.depth,
+        sketch_rows=2,
+        sketch_width=16,
+        hash_seed=data.draw(HASH_SEEDS),
+    )
+    check_leaves(plan, data.draw(batches(domain)), data.draw(noise(plan)))
 
 
 @given(data=st.data(), plan=plans(), root=st.integers(-5, 0))
