@@ -74,9 +74,7 @@ def check_leaves(plan: Plan, records: NDArray[np.generic], amounts: Mapping[int,
     np.testing.assert_allclose(generator.leaves().counts, counts, rtol=CLOSE, atol=CLOSE * max(1.0, sum(counts)))
 
 
-@given(data=st.data(), plan=plans())
-def test_a_tally_counts_as_algorithm_1(data: DataObject, plan: Plan) -> None:
-    records = data.draw(batches(plan.domain))
+def check_tally(plan: Plan, records: NDArray[np.generic]) -> None:
     nothing = {level: np.zeros(shape, dtype=np.int64) for level, shape in plan.shapes.items()}
     tally = Tally(plan)
     tally.add(records)
@@ -84,6 +82,11 @@ def test_a_tally_counts_as_algorithm_1(data: DataObject, plan: Plan) -> None:
     for level, counts in exact_counts(tally).items():
         slow = sketches[level] if level in sketches else {(cell,): tree[level, cell] for cell in range(2**level)}
         assert dict(np.ndenumerate(counts)) == slow
+
+
+@given(data=st.data(), plan=plans())
+def test_a_tally_counts_as_algorithm_1(data: DataObject, plan: Plan) -> None:
+    check_tally(plan, data.draw(batches(plan.domain)))
 
 
 @given(data=st.data(), plan=paper_plans(max_depth=7))
@@ -104,7 +107,7 @@ def test_ties_go_to_the_lower_cell(data: DataObject, plan: Plan) -> None:
 
 @settings(max_examples=20)
 @given(data=st.data(), domain=st.sampled_from([Interval(0, 1), Integers(-(2**60), 2**60), Box([(0, 1)] * 2)]))
-def test_deep_plans_grow_as_algorithm_2(data: DataObject, domain: Domain) -> None:
+def test_deep_plans_count_and_grow_as_the_algorithms(data: DataObject, domain: Domain) -> None:
     """Cells beyond 32 bits, which are hashed in two halves."""
     plan = Plan.paper(
         domain,
@@ -117,7 +120,9 @@ def test_deep_plans_grow_as_algorithm_2(data: DataObject, domain: Domain) -> Non
         sketch_width=16,
         hash_seed=data.draw(HASH_SEEDS),
     )
-    check_leaves(plan, data.draw(batches(domain)), data.draw(noise(plan)))
+    records = data.draw(batches(domain))
+    check_tally(plan, records)
+    check_leaves(plan, records, data.draw(noise(plan)))
 
 
 @given(data=st.data(), plan=plans(), root=st.integers(-5, 0))
