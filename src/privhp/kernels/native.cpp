@@ -153,21 +153,14 @@ void encode_integers(In<T> numbers, i64 low, i64 high, int shift, bool clamp, Ou
 // ---------------------------------------------------------------- hashing
 
 // Place of each cell in the joint table of a hashed ancestor and its descendants.
-BEST_CPU void hash_cells(const u64* cells, size_t n, int shift, int apart, u64 high, u64 low, u64 offset, u64 width,
-                         bool wide, u32* places) {
-    const u64 own = (u64{1} << apart) - 1;
-    if (wide) {
-        for (size_t i = 0; i < n; ++i) {
-            const u64 cell = cells[i] >> shift, base = cell >> apart;
-            const u64 mixed = (base >> 32) * high + (base & 0xFFFFFFFFu) * low + offset;
-            places[i] = static_cast<u32>(((((mixed >> 32) * width) >> 32) << apart) | (cell & own));
-        }
-    } else {
-        for (size_t i = 0; i < n; ++i) {
-            const u64 cell = cells[i] >> shift;
-            const u64 mixed = (cell >> apart) * low + offset;
-            places[i] = static_cast<u32>(((((mixed >> 32) * width) >> 32) << apart) | (cell & own));
-        }
+template <bool WIDE, typename Place>
+BEST_CPU void hash_cells(const u64* __restrict cells, size_t n, int shift, int apart, const u64* words, u64 width,
+                         Place* __restrict places) {
+    const u64 high = words[0], low = words[1], offset = words[2], own = (u64{1} << apart) - 1;
+    for (size_t i = 0; i < n; ++i) {
+        const u64 cell = cells[i] >> shift, base = cell >> apart;
+        const u64 mixed = WIDE ? (base >> 32) * high + (base & 0xFFFFFFFFu) * low + offset : base * low + offset;
+        places[i] = static_cast<Place>(((((mixed >> 32) * width) >> 32) << apart) | (cell & own));
     }
 }
 
@@ -197,45 +190,58 @@ inline void bump(Count* __restrict counts, const Place* __restrict places, const
     for (; i < n; ++i) ++counts[places[i]];
 }
 
-template <typename Joint, typename Weight>
-void add_rows(const u64* codes, const Weight* weights, size_t n, const Group& group) {
-    std::array<u32, CHUNK> places, buckets;
-    const size_t joint_size = group.width << group.apart;
-    const bool joined = group.tables.size() > 1 && 2 * joint_size <= n && sizeof(Weight) < 8;
-    std::vector<Joint> joint;
-    for (size_t row = 0; row < group.rows; ++row) {
-        const u64* word = &group.words[3 * row];
-        if (joined) joint.assign(joint_size, 0);
-        for (size_t start = 0; start < n; start += CHUNK) {
-            const size_t m = std::min(CHUNK, n - start);
-            hash_cells(codes + start, m, group.shift, group.apart, word[0], word[1], word[2], group.width, group.wide,
-                       places.data());
-            const Weight* weight = weights ? weights + start : nullptr;
-            if (joined) {
-                bump(joint.data(), places.data(), weight, m);
-                continue;
-            }
-            for (size_t t = 0; t < group.tables.size(); ++t) {
-                const int up = group.apart - group.levels_apart[t];
-                const u32 own = (u32{1} << group.apart) - 1;
-                for (size_t i = 0; i < m; ++i)
-                    buckets[i] = (places[i] >> group.apart) ^ ((places[i] & own) >> up);
-                bump(group.tables[t] + row * group.width, buckets.data(), weight, m);
-            }
-        }
-        if (!joined) continue;
-        // Deepest level first; halving the joint table leads from each level to the one above.
-        int apart = group.apart;
-        for (size_t t = group.tables.size(); t-- > 0;) {
-            for (; apart > group.levels_apart[t]; --apart)
-                for (size_t i = 0; i < group.width << (apart - 1); ++i)
-                    joint[i] = static_cast<Joint>(joint[2 * i] + joint[2 * i + 1]);
-            i64* counts = group.tables[t] + row * group.width;
-            const size_t family = size_t{1} << apart;
-            for (size_t bucket = 0; bucket < group.width; ++bucket)
-                for (size_t own = 0; own < family; ++own) counts[bucket ^ own] += joint[bucket * family + own];
+// Adds a joint table of small counts to the tables of its levels. The deepest comes first; halving the joint table
+// leads from each level to the one above.
+template <typename Joint>
+void add_joint(std::vector<Joint>& joint, const Group& group, size_t row) {
+    int apart = group.apart;
+    for (size_t t = group.tables.size(); t-- > 0;) {
+        for (; apart > group.levels_apart[t]; --apart)
+            for (size_t i = 0; i < group.width << (apart - 1); ++i)
+                joint[i] = static_cast<Joint>(joint[2 * i] + joint[2 * i + 1]);
+        i64* counts = group.tables[t] + row * group.width;
+        const size_t family = size_t{1} << apart;
+        for (size_t bucket = 0; bucket < group.width; ++bucket) {
+            u32 sum = 0;
+            for (size_t own = 0; own < family; ++own) sum += joint[(bucket ^ own) * family + own];
+            counts[bucket] += sum;
         }
     }
+}
+
+// Counts codes in one joint table per row, where that is small beside the batch.
+template <typename Small, typename Weight>
+void add_jointly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
+    std::array<Small, CHUNK> places;
+    std::vector<Small> joint;
+    const auto hash = group.wide ? hash_cells<true, Small> : hash_cells<false, Small>;
+    for (size_t row = 0; row < group.rows; ++row) {
+        joint.assign(group.width << group.apart, 0);
+        for (size_t start = 0; start < n; start += CHUNK) {
+            const size_t m = std::min(CHUNK, n - start);
+            hash(codes + start, m, group.shift, group.apart, &group.words[3 * row], group.width, places.data());
+            bump(joint.data(), places.data(), weights ? weights + start : nullptr, m);
+        }
+        add_joint(joint, group, row);
+    }
+}
+
+// Counts codes in the table of each level.
+template <typename Weight>
+void add_singly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
+    std::array<u32, CHUNK> places, buckets;
+    const auto hash = group.wide ? hash_cells<true, u32> : hash_cells<false, u32>;
+    const u32 own = (u32{1} << group.apart) - 1;
+    for (size_t row = 0; row < group.rows; ++row)
+        for (size_t start = 0; start < n; start += CHUNK) {
+            const size_t m = std::min(CHUNK, n - start);
+            hash(codes + start, m, group.shift, group.apart, &group.words[3 * row], group.width, places.data());
+            for (size_t t = 0; t < group.tables.size(); ++t) {
+                const int up = group.apart - group.levels_apart[t];
+                for (size_t i = 0; i < m; ++i) buckets[i] = (places[i] >> group.apart) ^ ((places[i] & own) >> up);
+                bump(group.tables[t] + row * group.width, buckets.data(), weights ? weights + start : nullptr, m);
+            }
+        }
 }
 
 // ---------------------------------------------------------------- counting
@@ -304,9 +310,15 @@ void add_all(const u64* codes, const Weight* weights, size_t n, int shift, i64* 
         for (size_t i = 0; i < m; ++i) cells[i] = codes[start + i] >> shift;
         bump(counters, cells.data(), weights ? weights + start : nullptr, m);
     }
-    // Small counts keep a joint table in the first-level cache.
-    const bool small = !weights && n < 65536;
-    for (const Group& group : groups) (small ? add_rows<std::uint16_t, Weight> : add_rows<u32, Weight>)(codes, weights, n, group);
+    for (const Group& group : groups) {
+        const size_t joint = group.width << group.apart;
+        if (sizeof(Weight) == 8 || group.tables.size() == 1 || 2 * joint > n)
+            add_singly(codes, weights, n, group);
+        else if (!weights && n < 65536 && joint <= 65536)
+            add_jointly<std::uint16_t>(codes, weights, n, group);
+        else
+            add_jointly<u32>(codes, weights, n, group);
+    }
 }
 
 std::vector<Group> read_groups(nb::list list, int depth) {
@@ -365,8 +377,7 @@ void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64>
     for (size_t start = 0; start < n; start += CHUNK) {
         const size_t m = std::min(CHUNK, n - start);
         for (size_t row = 0; row < table.shape(0); ++row) {
-            hash_cells(cells.data() + start, m, 0, apart, words(row, 0), words(row, 1), words(row, 2), width, true,
-                       places.data());
+            hash_cells<true>(cells.data() + start, m, 0, apart, words.data() + 3 * row, width, places.data());
             const i64* counts = table.data() + row * width;
             i64* out = least.data() + start;
             for (size_t i = 0; i < m; ++i)
