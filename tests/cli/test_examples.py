@@ -37,7 +37,7 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path):
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"GET,/,10.0.0.1\nGET,/,10.0.0.2\n" * 500))
     texts = [run(command, "--help").out for command in ("plan", "fit", "sample", "inspect")]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
-    assert len(commands) == 7
+    assert len(commands) == 8
     for command in commands:
         line = command.replace("privhp ", f"{sys.executable} -m privhp ", 1)
         done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -609,3 +609,16 @@ def test_the_coordinates_of_a_point_are_drawn_independently() -> None:
         assert independence(one, other) > ALPHA
         assert independence(one, np.where(some, one, other)) < ALPHA
         assert independence(one, np.where(some, 1 - one, other)) < ALPHA
+
+
+def test_addresses_are_read_as_text_as_objects_and_as_numbers() -> None:
+    expected = [0x0A000001] * 5
+    written = ["10.0.0.1", b"10.0.0.1", " 10.0.0.1 ", ipaddress.IPv4Address("10.0.0.1"), 0x0A000001]
+    assert IPv4().encode(written, level=32).tolist() == expected
+    assert IPv4().encode(np.array(written, dtype=object), level=32).tolist() == expected
+    assert IPv4().encode(np.array(["10.0.0.1", "167772161"]), level=32).tolist() == expected[:2]
+
+
+def test_what_is_no_address_is_dropped() -> None:
+    strange = ["10.0.0", "10.0.0.256", "10.0.0.1/8", "1.5", ".", "", b"\xff.", ipaddress.IPv6Address("::1"), -1, 2**32]
+    assert (IPv4().encode(strange, level=32) == OUTSIDE).all()

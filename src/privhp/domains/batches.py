@@ -44,10 +44,11 @@ def as_rows(records: Any, *, columns: int) -> Floats:
     return np.array([_read(values, row, nothing) for values in batch], dtype=np.float64).reshape(-1, columns)
 
 
-def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
+def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tuple[Counts, NDArray[np.bool_]]:
     """A batch of n whole numbers as int64, and which of them could be read.
 
-    Numbers beyond int64 become its ends; a float must be whole to be read.
+    Numbers beyond int64 become its ends; a float must be whole to be read. What
+    is not an array of numbers is read value by value, in another way if given.
     """
     batch = _as_batch(records, columns=1)
     is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
@@ -55,7 +56,7 @@ def as_integers(records: Any) -> tuple[Counts, NDArray[np.bool_]]:
         # One missing value may have made floats of a whole column, which would round the others.
         batch = list(getattr(records, "to_pylist", records.__iter__)())
     if not isinstance(batch, np.ndarray):
-        values = np.fromiter((_read(value, _whole, -INT64_MAX - 1) for value in batch), dtype=np.int64)
+        values = np.fromiter((_read(value, read or whole, -INT64_MAX - 1) for value in batch), dtype=np.int64)
         return values, values != -INT64_MAX - 1
     if batch.dtype.kind == "f":
         numbers = _float64(batch)
@@ -161,7 +162,8 @@ def _only(value: Any) -> Any:
     return value
 
 
-def _whole(value: Any) -> int:
+def whole(value: Any) -> int:
+    """A value by itself as a whole number within int64; raises if it is none."""
     value = _only(value)
     if isinstance(value, str | bytes):
         try:

@@ -10,15 +10,26 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Floats
 from privhp.domains.base import Domain, shown
+from privhp.domains.batches import as_integers, whole
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError
 
 
+def address(value: Any) -> int:
+    """An address, as text, as an object or as a number, by itself as a number; raises if it is none."""
+    if isinstance(value, bytes):
+        value = value.decode("ascii")
+    if isinstance(value, str) and "." in value:
+        value = ipaddress.IPv4Address(value.strip())
+    return int(value) if isinstance(value, ipaddress.IPv4Address) else whole(value)
+
+
 class IPv4(Domain):
-    """All IPv4 addresses, as whole numbers from 0 to 2**32 - 1.
+    """All IPv4 addresses: whole numbers from 0 to 2**32 - 1, or text such as "10.0.0.1".
 
     Two addresses that share their first l bits and no more are 2**-l apart.
-    Regions are prefixes such as "10.0.0.0/8". What is not such a number is dropped.
+    Regions are prefixes such as "10.0.0.0/8". What is no address is dropped;
+    samples are numbers.
     """
 
     kind: ClassVar[str] = "ipv4"
@@ -33,7 +44,7 @@ class IPv4(Domain):
         return 32
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._addresses.encode(records, level=level)
+        return self._addresses._encode(*as_integers(records, read=address), level=level)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         return self._addresses.decode(codes, level=level, rng=rng).astype(np.uint32)

@@ -149,7 +149,9 @@ class Integers(Domain):
         return (self.size - 1).bit_length()
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        numbers, readable = as_integers(records)
+        return self._encode(*as_integers(records), level=level)
+
+    def _encode(self, numbers: Counts, readable: NDArray[np.bool_], *, level: int) -> Codes:
         shift = self.depth - level
         codes = encode_integers(numbers, low=self.low, high=self.high, shift=shift, clamp=self.outside == "clamp")
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)

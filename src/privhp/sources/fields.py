@@ -5,11 +5,11 @@ that makes no sense raises ValueError; whoever asks loses that record alone.
 """
 
 import csv
-import ipaddress
 from collections.abc import Callable
 from typing import TypeAlias
 
 from privhp.domains import Domain, Integers, IPv4
+from privhp.domains.ip import address
 from privhp.sources.lines import MAX_LINE
 
 Convert: TypeAlias = Callable[[bytes], float]
@@ -33,7 +33,7 @@ def split(line: bytes) -> list[bytes]:
 def converter(domain: Domain) -> Convert:
     """How the fields of a domain are read."""
     if isinstance(domain, IPv4):
-        return _address
+        return address
     return _whole if isinstance(domain, Integers) else float
 
 
@@ -43,11 +43,3 @@ def _whole(field: bytes) -> float:
         return int(field)
     except ValueError:
         return float(field)
-
-
-def _address(field: bytes) -> float:
-    """An address in dotted or whole-number form."""
-    try:
-        return int(field)
-    except ValueError:
-        return int(ipaddress.IPv4Address(field.decode("ascii").strip()))
