@@ -32,8 +32,8 @@ def main() -> None:
     lines += [f"| {what} | {relative:.2f} |" for what, relative in ingest.scaling()]
     text = (
         f"# Speed\n\n`python -m benchmarks.speed`, {dt.date.today()}. {machine()}.\n\n"
-        "Ratios of speeds in one process, contenders in turns, best of each; more is faster. The shape (24, 12, 4, 256)\n"
-        "is depth, exact depth, rows and hot cells, with two buckets per hot cell in a row.\n\n"
+        "Ratios of speeds in one process, contenders in turns, best of each; more is faster.\n"
+        "The shape (24, 12, 4, 256) is depth, exact depth, rows and hot cells, with two buckets for each in a row.\n\n"
         + "\n".join(lines)
         + "\n"
     )
