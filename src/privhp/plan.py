@@ -8,41 +8,37 @@ may be derived from the data, the number of records included.
 import hashlib
 import math
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
-from numbers import Integral, Real
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.budget import (
-    MAX_EPSILON,
-    MAX_SCALE,
-    Neighbours,
-    check_neighbours,
-    exact,
-    exact_epsilon,
-    optimal_weights,
-    sensitivity,
-    split,
+from privhp.arguments import (
+    MAX_HASH_GROUP,
+    MAX_HOT_CELLS,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_domain,
+    read_budgets,
+    whole,
 )
-from privhp.cells import MAX_DEPTH, Counts
+from privhp.budget import MAX_SCALE, Neighbours, check_neighbours, exact_epsilon, sensitivity
+from privhp.cells import Counts
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
+from privhp.recipes import paper_settings
 
 Expand = Literal["top", "all"]
 """Which cells of the exact depth are grown further: the hot ones, or all as Algorithm 2 prints it."""
 
 CELL_BYTES = 8
 MAX_CELLS = 2**31
-MAX_ROWS = 1000
-MAX_WIDTH = 2**24
-MAX_HOT_CELLS = 2**40
-MAX_HASH_GROUP = 8
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
 
@@ -87,19 +83,19 @@ class Plan:
     hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
 
     def __post_init__(self) -> None:
-        _check_domain(self.domain)
+        check_domain(self.domain)
         check_neighbours(self.neighbours)
-        _check_choice(self.expand, get_args(Expand), "expand")
+        check_choice(self.expand, get_args(Expand), "expand")
         values = {
             "epsilon": exact_epsilon(self.epsilon),
-            "budgets": MappingProxyType(_read_budgets(self.budgets)),
-            "exact_depth": _whole(self.exact_depth, "exact_depth", 0, self.domain.depth),
-            "sketch_rows": _whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
-            "sketch_width": _whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
-            "hot_cells": _whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
-            "max_records_per_person": _whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
-            "hash_group": _whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
-            "hash_seed": _whole(self.hash_seed, "hash_seed", 0, 2**128 - 1),
+            "budgets": MappingProxyType(read_budgets(self.budgets)),
+            "exact_depth": whole(self.exact_depth, "exact_depth", 0, self.domain.depth),
+            "sketch_rows": whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
+            "sketch_width": whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
+            "hot_cells": whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
+            "max_records_per_person": whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
+            "hash_group": whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
+            "hash_seed": whole(self.hash_seed, "hash_seed", 0, 2**128 - 1),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)
@@ -194,40 +190,25 @@ class Plan:
                 width is not a multiple of sixteen; 0 is the paper's.
             hash_seed: Public seed of the hash functions; fresh unless given.
         """
-        _check_domain(domain)
-        exact_eps = exact_epsilon(epsilon)
-        if isinstance(records, bool) or not isinstance(records, Real) or not 1 <= records <= 1e15:
-            raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
-        hot_cells = _whole(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
-        if depth is None:
-            depth = min(max(math.ceil(math.log2(float(exact_eps) * records)), 1), domain.depth)
-        depth = _whole(depth, "depth", 0, domain.depth)
-        rows = max(math.ceil(math.log2(records)), 1)
-        if sketch_rows is not None:
-            rows = _whole(sketch_rows, "sketch_rows", 1, MAX_ROWS)
-        width = 2 * hot_cells
-        if sketch_width is not None:
-            width = _whole(sketch_width, "sketch_width", 1, MAX_WIDTH)
-        if exact_depth is None:
-            exact_depth = min(math.ceil(math.log2(rows * width)), depth)
-        exact_depth = _whole(exact_depth, "exact_depth", 0, depth)
-        sketched = depth > exact_depth
-        if hash_group is None:
-            hash_group = max(group for group in range(5) if width % 2**group == 0)
-        costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
+        settings = paper_settings(
+            domain,
+            epsilon=epsilon,
+            records=records,
+            hot_cells=hot_cells,
+            exact_depth=exact_depth,
+            depth=depth,
+            sketch_rows=sketch_rows,
+            sketch_width=sketch_width,
+            hash_group=hash_group,
+        )
+        if hash_seed is not None:
+            settings["hash_seed"] = hash_seed
         return cls(
             domain,
-            epsilon=exact_eps,
-            budgets=split(exact_eps, optimal_weights(costs)),
-            exact_depth=exact_depth,
-            sketch_rows=rows if sketched else 0,
-            sketch_width=width if sketched else 0,
-            hot_cells=hot_cells if sketched else 0,
             expand=expand,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
-            hash_group=hash_group if sketched else 0,
-            **({} if hash_seed is None else {"hash_seed": hash_seed}),
+            **settings,
         )
 
     @property
@@ -365,48 +346,5 @@ class Plan:
         return "\n".join(lines)
 
 
-def _noise_costs(domain: Domain, *, exact_depth: int, depth: int, table_cost: int) -> dict[int, float]:
-    """What a unit of noise at each level costs in transport, after the paper's bound."""
-    whole = domain.diameter(0) or 1.0  # only ratios matter, and those of huge diameters do not overflow
-
-    def cost(level: int) -> float:
-        above = max(level - 1, 0)
-        cells = 2**above if level <= exact_depth else table_cost
-        return cells * (domain.diameter(above) / whole)
-
-    return {level: cost(level) for level in range(depth + 1)}
-
-
-def _read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
-    if not isinstance(budgets, Mapping) or not budgets:
-        raise PlanError(f"expected budgets as a mapping from level to budget, with at least one level, got {budgets!r}")
-    read: dict[int, Fraction] = {}
-    for level, budget in budgets.items():
-        share = exact(budget, name=f"the budget of level {level}")
-        if not 0 < share <= MAX_EPSILON:
-            raise PlanError(
-                f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
-                "leave a level out to skip it"
-            )
-        read[_whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
-    return dict(sorted(read.items()))
-
-
-def _check_domain(domain: Any) -> None:
-    if not isinstance(domain, Domain):
-        raise PlanError(f"expected a domain, such as Interval(0, 1), got {domain!r}")
-
-
-def _whole(value: Any, name: str, low: int, high: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {value!r}")
-    return int(value)
-
-
 def _listed(values: Mapping[str, int]) -> str:
     return ", ".join(f"{name} {value}" for name, value in values.items())
-
-
-def _check_choice(value: Any, choices: Iterable[str], name: str) -> None:
-    if value not in choices:
-        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {value!r}")

@@ -1,0 +1,57 @@
+"""The parameters of a plan as a caller writes them: read, or refused with a message that names them."""
+
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+from privhp.budget import MAX_EPSILON, exact
+from privhp.cells import MAX_DEPTH
+from privhp.domains.base import Domain
+from privhp.errors import PlanError
+
+MAX_ROWS = 1000
+MAX_WIDTH = 2**24
+MAX_HOT_CELLS = 2**40
+MAX_HASH_GROUP = 8
+
+
+def check_domain(domain: Any) -> None:
+    """Refuse what is not a domain."""
+    if not isinstance(domain, Domain):
+        raise PlanError(f"expected a domain, such as Interval(0, 1), got {domain!r}")
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
+    """Refuse what is not one of a few words."""
+    if value not in choices:
+        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {value!r}")
+
+
+def check_records(records: Any) -> None:
+    """Refuse a guess of the number of records that makes no sense."""
+    if isinstance(records, bool) or not isinstance(records, Real) or not 1 <= float(records) <= 1e15:
+        raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {value!r}")
+    return int(value)
+
+
+def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
+    """Budgets as exact rationals, coarsest level first."""
+    if not isinstance(budgets, Mapping) or not budgets:
+        raise PlanError(f"expected budgets as a mapping from level to budget, with at least one level, got {budgets!r}")
+    read: dict[int, Fraction] = {}
+    for level, budget in budgets.items():
+        share = exact(budget, name=f"the budget of level {level}")
+        if not 0 < share <= MAX_EPSILON:
+            raise PlanError(
+                f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
+                "leave a level out to skip it"
+            )
+        read[whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
+    return dict(sorted(read.items()))
