@@ -30,7 +30,8 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
 
 def check_records(records: Any) -> None:
     """Refuse a guess of the number of records that makes no sense."""
-    if isinstance(records, bool) or not isinstance(records, Real) or not 1 <= float(records) <= 1e15:
+    real = isinstance(records, Real) and not isinstance(records, bool)
+    if not real or not 1 <= records <= 1e15:
         raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
 
 
