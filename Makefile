@@ -30,10 +30,17 @@ speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULT
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.speed
 
+plain:  ## Install as without a compiler, and run the tests on the NumPy kernels (minutes)
+	$(PYTHON) -m venv build/plain
+	build/plain/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	CC=/nonexistent CXX=/nonexistent build/plain/bin/python -m pip install --quiet . --group test
+	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
+	build/plain/bin/pytest -q
+
 audit: $(READY)  ## The privacy checks with many more cases (minutes)
 	$(BIN)/pytest tests/statistical tests/properties --offline
 
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test figures speed audit clean
+.PHONY: help demo test figures speed plain audit clean
