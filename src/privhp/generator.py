@@ -93,7 +93,8 @@ class Generator:
                 "independent" draws each by itself.
             shuffle: Whether they come in random order, or leaf by leaf, which is faster.
             rng: NumPy generator or seed of the sampling; fresh unless given.
-                It has nothing to do with the privacy noise.
+                It has nothing to do with the privacy noise. The same seed gives the
+                same records wherever the same kernels run.
         """
         size = round(self.total) if n is None else n
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:

@@ -88,7 +88,7 @@ class Summary:
         self._check_open()
         return np.concatenate([array.ravel() for array in self._levels.values()])
 
-    def update(self, records: Any, *, counts: Any = None) -> None:
+    def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
         """Count a batch of records.
 
         Records that the domain has no cell for are left out in silence. A batch
@@ -97,9 +97,11 @@ class Summary:
         Args:
             records: An array of shape (n,) or (n, d), or a sequence of records.
             counts: How often each record occurs, for pre-aggregated batches.
+            threads: How many count an array side by side, each in a tally of its own
+                for the time being. The result is the same.
         """
         self._check_open()
-        self._tally.add(records, counts=counts)
+        self._tally.add(records, counts=counts, threads=threads)
 
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""

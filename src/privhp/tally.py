@@ -42,9 +42,11 @@ class Tally:
         """Count a batch of records; with `counts`, the i-th record that many times.
 
         A record without a cell is left out in silence. A batch that is refused
-        changes nothing. More than one thread needs a tally more for each, and
-        gives the same counts.
+        changes nothing. With several threads each counts its share of an array
+        in a tally of its own, and the counts are the same.
         """
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
         if threads > 1 and isinstance(records, np.ndarray) and records.ndim:
             self._add_in_threads(records, counts, threads)
             return

@@ -10,6 +10,7 @@ import audits
 import leaks
 import privacy
 import privhp.plan
+import privhp.recipes
 import privhp.summary
 import privhp.tally
 from mutants.planting import killed_by
@@ -46,13 +47,13 @@ def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def root_left_out_of_the_budget(patch: pytest.MonkeyPatch) -> None:
-    split = privhp.plan.split
+    split = privhp.recipes.split
 
     def generous(epsilon: Fraction, weights: dict[int, float]) -> dict[int, Fraction]:
         deeper = {level: weight for level, weight in weights.items() if level > 0}
         return {0: epsilon / 10, **split(epsilon, deeper)}
 
-    patch.setattr(privhp.plan, "split", generous)
+    patch.setattr(privhp.recipes, "split", generous)
     patch.setattr(Plan, "_check_privacy", lambda plan: None)
 
 

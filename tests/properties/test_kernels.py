@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from scipy import stats
 
-from privhp import Box, Integers, Interval, Plan, Tally, kernels
+from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
 from privhp.cells import OUTSIDE
 from privhp.kernels import Group, plain
 
@@ -168,6 +168,25 @@ def test_threads_give_the_same_counts(threads: int, native: bool) -> None:
         alone.add(records, counts=weights)
         together.add(records, counts=weights, threads=threads)
     assert same(alone, together)
+
+
+def test_threads_of_a_summary_are_those_of_its_tally(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("privhp.summary.discrete_laplace", lambda size, scale: np.arange(size))
+    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1e5, hot_cells=8, hash_seed=1)
+    states = []
+    for threads in (1, 2):
+        summary = Summary(plan)
+        summary.update(np.random.default_rng(0).random(1000), threads=threads)
+        states.append(summary.state())
+    assert np.array_equal(*states)
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
+def test_a_number_of_threads_that_makes_no_sense_is_refused(threads: Any) -> None:
+    tally = Tally(Plan.paper(Interval(0, 1), epsilon=1, records=1e3, hot_cells=2))
+    with pytest.raises(StateError, match="threads"):
+        tally.add(np.zeros(3), threads=threads)
+    assert not tally.counters.any()
 
 
 @both

@@ -1,8 +1,8 @@
 """The few loops that see every record or every candidate cell.
 
 `plain` is written in NumPy and complete by itself. `native` is the same
-compiled; where it could not be built, everything works without it. The
-results are equal bit for bit.
+compiled; where it could not be built, everything works without it. Codes,
+counts and estimates are equal bit for bit, samples in distribution.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
