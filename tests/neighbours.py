@@ -183,8 +183,8 @@ def line_pairs(draw: st.DrawFn) -> Pair:
 
 
 def fixed_pairs() -> list[Pair]:
-    """Pairs with a known trap: edges of cells, persons, integers that floats cannot hold, strange values."""
-    ways = [*_at_edges(), *_of_persons(), *_of_large_integers()]
+    """Pairs with a known trap: edges, persons, integers that floats cannot hold, full counters, strange values."""
+    ways = [*_at_edges(), *_of_persons(), *_of_large_integers(), *_of_many_records()]
     return [*ways, *(_through_tally(pair) for pair in ways), *_with_strange_values()]
 
 
@@ -255,6 +255,15 @@ def _of_large_integers() -> Iterable[Pair]:
     domain = Integers(0, 2**60)
     yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], math.nan)
     yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], None)
+
+
+def _of_many_records() -> Iterable[Pair]:
+    """One record more than a counter of 16 bits could hold, all in one cell."""
+    plan = _plan(Interval(0, 1))
+    for size in (2**16, 2**16 + 1):
+        records = np.full(size, 0.3)
+        yield Pair(plan, Batches([(records, None)]), Batches([(records[1:], None)]))
+        yield Pair(plan, Batches([(records.tolist(), None)]), Batches([(records[1:].tolist(), None)]))
 
 
 def fixed_line_pairs() -> list[Pair]:

@@ -14,7 +14,7 @@ import privhp.summary
 import privhp.tally
 from mutants.planting import killed_by
 from privhp import Interval, Summary
-from privhp.cells import OUTSIDE
+from privhp.cells import OUTSIDE, Counts
 from privhp.domains import batches, numbers
 
 
@@ -27,6 +27,18 @@ def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
         add(codes, weights, **{**sizes, "counters": np.zeros_like(sizes["counters"]), "groups": sizes["groups"][:1]})
 
     patch.setattr(privhp.tally, "add", twice)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
+    add = privhp.tally.add
+
+    def narrow(codes: Any, weights: Any, *, counters: Counts, **sizes: Any) -> None:
+        counted = np.zeros_like(counters)
+        add(codes, weights, counters=counted, **sizes)
+        counters += counted.astype(np.uint16)
+
+    patch.setattr(privhp.tally, "add", narrow)
 
 
 @killed_by(privacy.one_record_moves_its_share)
