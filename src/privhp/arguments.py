@@ -8,7 +8,7 @@ from typing import Any
 from privhp.budget import MAX_EPSILON, exact
 from privhp.cells import MAX_DEPTH
 from privhp.domains.base import Domain
-from privhp.errors import PlanError
+from privhp.errors import PlanError, described
 
 MAX_ROWS = 1000
 MAX_WIDTH = 2**24
@@ -19,33 +19,36 @@ MAX_HASH_GROUP = 8
 def check_domain(domain: Any) -> None:
     """Refuse what is not a domain."""
     if not isinstance(domain, Domain):
-        raise PlanError(f"expected a domain, such as Interval(0, 1), got {domain!r}")
+        raise PlanError(f"expected a domain, such as Interval(0, 1), got {described(domain)}")
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
     """Refuse what is not one of a few words."""
     if value not in choices:
-        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {value!r}")
+        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {described(value)}")
 
 
 def check_records(records: Any) -> None:
     """Refuse a guess of the number of records that makes no sense."""
     real = isinstance(records, Real) and not isinstance(records, bool)
     if not real or not 1 <= records <= 1e15:
-        raise PlanError(f"expected records, a public guess of how many, between 1 and 1e15, got {records!r}")
+        raise PlanError(
+            f"expected records, a public guess of how many, between 1 and 1e15, got {described(records)}; "
+            "the data itself goes to Summary.update"
+        )
 
 
 def whole(value: Any, name: str, low: int, high: int) -> int:
     """A whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {value!r}")
+        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {described(value)}")
     return int(value)
 
 
 def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
     """Budgets as exact rationals, coarsest level first."""
     if not isinstance(budgets, Mapping) or not budgets:
-        raise PlanError(f"expected budgets as a mapping from level to budget, with at least one level, got {budgets!r}")
+        raise PlanError(f"expected budgets as a mapping from level to budget, got {described(budgets)}")
     read: dict[int, Fraction] = {}
     for level, budget in budgets.items():
         share = exact(budget, name=f"the budget of level {level}")

@@ -12,6 +12,18 @@ Each message says what was expected, what came and what to do. No message
 depends on the value of a record or on how many records there were.
 """
 
+import reprlib
+from decimal import Decimal
+from fractions import Fraction
+
+
+def described(value: object) -> str:
+    """A parameter for a message: itself if it is a plain value, else its type, since it may hold records."""
+    plain = value is None or isinstance(value, str | bytes | int | float | complex | Fraction | Decimal)
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    return reprlib.repr(value) if plain else f"a value of type {type(value).__name__}"
+
 
 class PrivhpError(Exception):
     """Anything that privhp refuses to do."""

@@ -46,6 +46,8 @@ def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
     confidential: together with a later release it would reveal the records in
     between. It is written for its owner's eyes only and resumed with `resume`.
     """
+    if not Path(path).parent.is_dir():
+        raise FileError(f"expected a folder to save in, got {Path(path).parent}, which is none; make it first")
     if isinstance(item, Generator):
         _replace(Path(path), _pack(RELEASE, item.plan, item.release.cells()), mode=0o644)
     elif isinstance(item, Summary):

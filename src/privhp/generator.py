@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import Counts, Floats
-from privhp.errors import QueryError
+from privhp.errors import QueryError, described
 from privhp.kernels import shuffle as shuffled
 from privhp.plan import Plan
 from privhp.release import Release
@@ -33,6 +33,8 @@ class Generator:
 
     def __init__(self, release: Release) -> None:
         """Grow the partition of a release."""
+        if not isinstance(release, Release):
+            raise QueryError(f"expected a Release, got {described(release)}; Summary.release() gives a generator")
         self.release = release
         self._leaves = grow(release)
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from privhp.cells import Floats
 from privhp.domains.batches import as_floats
 from privhp.domains.numbers import Interval
-from privhp.errors import DomainError, RecordsError
+from privhp.errors import DomainError, QueryError, RecordsError, described
 from privhp.generator import Generator
 
 
@@ -21,6 +21,8 @@ def wasserstein(generator: Generator, records: ArrayLike) -> float:
     The area between the two distribution functions: that of the generator is
     linear inside a leaf, that of the records a step function.
     """
+    if not isinstance(generator, Generator):
+        raise QueryError(f"expected a generator first and records second, got {described(generator)} first")
     domain = generator.plan.domain
     if not isinstance(domain, Interval) or domain.scale != "linear":
         raise DomainError(f"expected a generator over a linear Interval, got one over {domain!r}")

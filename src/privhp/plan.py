@@ -158,7 +158,7 @@ class Plan:
         *,
         epsilon: float | int | str | Fraction | Decimal,
         records: float,
-        hot_cells: int,
+        hot_cells: int = 64,
         exact_depth: int | None = None,
         depth: int | None = None,
         sketch_rows: int | None = None,

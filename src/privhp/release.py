@@ -7,6 +7,7 @@ import what came before.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 
@@ -38,6 +39,10 @@ class Release:
     def cells(self) -> Counts:
         """All noisy counts in one array, coarsest level first."""
         return np.concatenate([array.ravel() for array in self.counts.values()])
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Travel as plain arrays."""
+        return Release, (self.plan, dict(self.counts))
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Release) and self.plan == other.plan and np.array_equal(self.cells(), other.cells())

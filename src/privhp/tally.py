@@ -7,18 +7,20 @@ saved, and ends in a summary. It knows nothing of noise.
 
 import secrets
 from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import chain
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Counts
+from privhp.cells import Codes, Counts
 from privhp.domains.batches import as_counts
-from privhp.errors import StateError
+from privhp.errors import DomainError, PlanError, StateError, described
 from privhp.kernels import Group, add
 from privhp.plan import Plan
 
-_BLOCK = (1 << 16) - 1  # records counted at once; the native kernels count these in 16 bits
+_BLOCK = (1 << 16) - 1  # records encoded at once, as many as the native kernels count in 16 bits
 
 
 class Tally:
@@ -31,8 +33,11 @@ class Tally:
 
     def __init__(self, plan: Plan) -> None:
         """Start from nothing."""
+        if not isinstance(plan, Plan):
+            raise PlanError(f"expected a plan, such as Plan.paper(...), got {described(plan)}")
         self.plan = plan
         self.lineage = frozenset([secrets.token_bytes(16)])
+        self._unfinished = False
         self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
         self.tables: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
@@ -42,8 +47,9 @@ class Tally:
         """Count a batch of records; with `counts`, the i-th record that many times.
 
         A record without a cell is left out in silence. A batch that is refused
-        changes nothing. With several threads each counts its share of an array
-        in a tally of its own, and the counts are the same.
+        changes nothing; after one that breaks off half-way nothing more can be
+        added. With several threads each counts its share of an array in a tally
+        of its own, and the counts are the same.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
@@ -52,17 +58,42 @@ class Tally:
             return
         groups = self._groups()
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
-            for block, block_counts in _blocks(records, counts):
-                codes = self.plan.domain.encode(block, level=self.plan.depth)
-                weights = None if block_counts is None else as_counts(block_counts, records=codes.size)
-                add(
-                    codes,
-                    weights,
-                    depth=self.plan.depth,
-                    exact_depth=self.plan.exact_depth,
-                    counters=self.counters,
-                    groups=groups,
-                )
+            parts = self._encoded(records, counts)
+            first = next(parts)  # what is refused is refused here
+            with self._counting():
+                for codes, weights in chain([first], parts):
+                    add(
+                        codes,
+                        weights,
+                        depth=self.plan.depth,
+                        exact_depth=self.plan.exact_depth,
+                        counters=self.counters,
+                        groups=groups,
+                    )
+
+    def _encoded(self, records: Any, counts: Any) -> Iterator[tuple[Codes, Counts | None]]:
+        """Codes and weights of a batch, part by part; at least one part."""
+        for block, block_counts in _blocks(records, counts):
+            codes = self.plan.domain.encode(block, level=self.plan.depth)
+            if codes.dtype != np.uint64 or codes.ndim != 1:
+                raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
+            yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
+
+    @contextmanager
+    def _counting(self) -> Iterator[None]:
+        """Mark the time in which part of a batch is counted; an exception leaves the mark."""
+        self.check_finished()
+        self._unfinished = True
+        yield
+        self._unfinished = False
+
+    def check_finished(self) -> None:
+        """Refuse to go on where part of a batch is counted: doing it again would count records twice."""
+        if self._unfinished:
+            raise StateError(
+                "an update broke off half-way, so part of its batch is counted, or one is under way in another thread; "
+                "go on from a checkpoint or release what is there, and give each thread a tally of its own"
+            )
 
     def _groups(self) -> list[Group]:
         """The sketches, those together whose cells are hashed at the same level."""
@@ -84,7 +115,9 @@ class Tally:
             return own
 
         with ThreadPoolExecutor(threads) as pool:
-            for own in list(pool.map(count, range(threads))):
+            parts = list(pool.map(count, range(threads)))
+        with self._counting():
+            for own in parts:
                 self._plus(own)
 
     def _plus(self, other: "Tally") -> None:
@@ -95,6 +128,8 @@ class Tally:
     def merge(self, other: "Tally") -> None:
         """Add what another tally of the same plan has counted; each tally can be added once."""
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        self.check_finished()
+        other.check_finished()
         self.lineage |= other.lineage  # before the counts, so that what is interrupted cannot be done again
         self._plus(other)
 

@@ -319,3 +319,9 @@ def test_counts_of_another_number_or_shape_are_refused_without_a_count(counts: A
     with pytest.raises(RecordsError) as refusal:
         as_counts(counts, records=1234)
     assert not {"4321", "1234"} & set(str(refusal.value).replace(",", " ").split())
+
+
+@pytest.mark.parametrize("text", ["1_000", b"1_000", "0_1", "1_0.5"])
+def test_underscores_between_digits_make_no_number(text: str | bytes) -> None:
+    assert np.isnan(as_floats([text])).all()
+    assert as_integers([text])[1].tolist() == [False]

@@ -12,6 +12,7 @@ from hypothesis import given
 
 from privhp import PlanError
 from privhp.budget import (
+from privhp.errors import described
     MAX_EPSILON,
     MIN_EPSILON,
     Neighbours,
@@ -123,7 +124,7 @@ def test_epsilon_out_of_range_is_refused(value: Any) -> None:
 def test_what_is_not_a_number_is_refused(value: Any) -> None:
     with pytest.raises(PlanError, match=r"expected a number for epsilon, such as 0\.5") as caught:
         exact_epsilon(value)
-    assert repr(value) in str(caught.value)
+    assert described(value) in str(caught.value)
 
 
 def test_numbers_do_not_depend_on_the_caller_s_decimal_settings() -> None:

@@ -62,10 +62,10 @@ BAD_SPECS: list[tuple[dict[Any, Any], str]] = [
     ({"kind": None}, "known kind"),
     ({"kind": "circle"}, "known kind"),
     ({"kind": ["interval"]}, "known kind"),
-    ({"kind": "interval"}, "'low' and 'high'"),
-    ({"kind": "interval", "low": 0}, "'high'"),
+    ({"kind": "interval"}, "low, high missing"),
+    ({"kind": "interval", "low": 0}, "one with high missing"),
     ({"kind": "interval", "low": 0, "high": 1, "bins": 3}, "'bins'"),
-    ({"kind": "interval", "low": 0, "high": 1, 3: 3}, "must be strings"),
+    ({"kind": "interval", "low": 0, "high": 1, 3: 3}, "3 unknown"),
     ({"kind": "interval", "low": "0", "high": 1}, "a number for the lower bound"),
     ({"kind": "interval", "low": 0, "high": None}, "a number for the upper bound"),
     ({"kind": "interval", "low": False, "high": True}, "a number for the lower bound"),
@@ -97,12 +97,12 @@ BAD_SPECS: list[tuple[dict[Any, Any], str]] = [
     ({"kind": "integers", "low": 0, "high": 2**61}, "shift or shorten"),
     ({"kind": "integers", "low": -(2**61) - 1, "high": 0}, "shift or shorten"),
     ({"kind": "integers", "low": 0, "high": 9, "outside": 1}, "outside="),
-    ({"kind": "box"}, "'sides'"),
+    ({"kind": "box"}, "sides missing"),
     ({"kind": "box", "sides": []}, "list of 1 to 63 pairs"),
     ({"kind": "box", "sides": [[0, 1]] * 64}, "list of 1 to 63 pairs"),
     ({"kind": "box", "sides": "ab"}, "list of 1 to 63 pairs"),
     ({"kind": "box", "sides": 3}, "list of 1 to 63 pairs"),
-    ({"kind": "box", "sides": np.ones((4, 2))}, "list of 1 to 63 pairs"),
+    ({"kind": "box", "sides": np.ones((4, 2))}, "below the upper"),
     ({"kind": "box", "sides": [[0, 1], [0]]}, "side 1 of the box as a pair"),
     ({"kind": "box", "sides": [[0, 1], 5]}, "side 1 of the box as a pair"),
     ({"kind": "box", "sides": [0, 1]}, "side 0 of the box as a pair"),
@@ -110,7 +110,7 @@ BAD_SPECS: list[tuple[dict[Any, Any], str]] = [
     ({"kind": "box", "sides": [[0, 1], [0, math.inf]]}, "finite number for the upper bound of side 1"),
     ({"kind": "box", "sides": [[0, 1], [1, 1 + 2**-51]]}, "side 1 of the box, 1.0 and 1.0000000000000004, are too"),
     ({"kind": "box", "sides": [[0, 1]], "outside": "keep"}, "outside="),
-    ({"kind": "ipv4", "low": 0}, "does not fit"),
+    ({"kind": "ipv4", "low": 0}, "'low' unknown"),
 ]
 
 
@@ -622,3 +622,7 @@ def test_addresses_are_read_as_text_as_objects_and_as_numbers() -> None:
 def test_what_is_no_address_is_dropped() -> None:
     strange = ["10.0.0", "10.0.0.256", "10.0.0.1/8", "1.5", ".", "", b"\xff.", ipaddress.IPv6Address("::1"), -1, 2**32]
     assert (IPv4().encode(strange, level=32) == OUTSIDE).all()
+
+
+def test_the_sides_of_a_box_may_be_an_array() -> None:
+    assert Box(np.array([[0, 1], [-2, 5]])) == Box([(0, 1), (-2, 5)])

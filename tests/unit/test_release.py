@@ -1,9 +1,12 @@
 """Releases: public, frozen, equal when their plans and counts are."""
 
+import pickle
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 
-from privhp import Interval, Plan, PlanError, Release
+from privhp import Generator, Interval, Plan, PlanError, PrivhpError, Release, Summary, Tally, wasserstein
 
 PLAN = Plan(Interval(0, 1), epsilon=1, budgets={0: "1/2", 1: "1/2"}, exact_depth=1, hash_seed=1)
 
@@ -47,3 +50,33 @@ def test_equality_is_that_of_plan_and_counts() -> None:
 def test_counts_that_are_not_the_plan_s_are_refused(counts: dict[int, np.ndarray]) -> None:
     with pytest.raises(PlanError, match="expected one int64 array"):
         Release(PLAN, counts)
+
+
+def test_generators_travel_by_pickle() -> None:
+    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2))
+    generator = summary.release()
+    twin = pickle.loads(pickle.dumps(generator))
+    assert twin.release == generator.release
+    assert np.array_equal(twin.probabilities, generator.probabilities)
+
+
+SECRETS = np.array([123456.789, 987654.321])
+
+
+@pytest.mark.parametrize(
+    "mistake",
+    [
+        lambda: Plan.paper(Interval(0, 1), epsilon=1, records=SECRETS),
+        lambda: Plan.paper(Interval(0, 1), epsilon=SECRETS, records=10),
+        lambda: Plan.paper(SECRETS, epsilon=1, records=10),
+        lambda: Summary(SECRETS),
+        lambda: Summary(Interval(0, 1)),
+        lambda: Tally(SECRETS),
+        lambda: Generator(SECRETS),
+        lambda: wasserstein(SECRETS, SECRETS),
+    ],
+)
+def test_data_in_the_place_of_a_parameter_is_not_shown(mistake: Callable[[], object]) -> None:
+    with pytest.raises(PrivhpError, match=r"got (a value of type|the class) \w+") as refusal:
+        mistake()
+    assert "123456" not in str(refusal.value)

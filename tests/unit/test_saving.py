@@ -55,7 +55,7 @@ def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
 
 
 def test_a_folder_that_does_not_exist_is_an_error_and_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(FileNotFoundError):
+    with pytest.raises(hp.FileError, match="a folder to save in"):
         hp.save(hp.Summary(PLAN), tmp_path / "nowhere" / "file")
     assert not any(tmp_path.iterdir())
 

@@ -9,6 +9,7 @@ methods, and put an instance through `privhp.check_domain`.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import inspect
 import json
 import reprlib
 from abc import ABC, abstractmethod
@@ -140,10 +141,17 @@ class Domain(ABC):
                 f"expected a domain of a known kind ({known}), got kind {shown(kind)}; "
                 "a domain of your own must be imported first"
             )
-        try:
-            return _KINDS[kind](**{key: value for key, value in spec.items() if key != "kind"})
-        except TypeError as error:
-            raise DomainError(f"the spec of a domain of kind {kind!r} does not fit it: {error}") from None
+        given = {key: value for key, value in spec.items() if key != "kind"}
+        parameters = inspect.signature(_KINDS[kind]).parameters
+        missing = [name for name, known in parameters.items() if known.default is known.empty and name not in given]
+        unknown = [shown(key) for key in given if key not in parameters]
+        if missing or unknown:
+            wrong = [
+                f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names
+            ]
+            takes = ", ".join(parameters) or "nothing else"
+            raise DomainError(f"expected a domain of kind {kind!r} with {takes}, got one with {' and '.join(wrong)}")
+        return _KINDS[kind](**given)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other domain has the same spec."""

@@ -143,12 +143,17 @@ _NO_INTEGERS = (*_NO_NUMBERS, np.inexact, np.bool_)
 
 
 def _number(value: Any) -> float:
-    if isinstance(value, _NO_NUMBERS):
+    if isinstance(value, _NO_NUMBERS) or _underlined(value):
         raise TypeError
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
+
+
+def _underlined(value: Any) -> bool:
+    """Whether a text has an underscore, which Python takes for a separator of digits and nobody else does."""
+    return "_" in value if isinstance(value, str) else isinstance(value, bytes) and b"_" in value
 
 
 def _single(value: Any) -> float:
@@ -165,6 +170,8 @@ def _only(value: Any) -> Any:
 def whole(value: Any) -> int:
     """A value by itself as a whole number within int64; raises if it is none."""
     value = _only(value)
+    if _underlined(value):
+        raise ValueError
     if isinstance(value, str | bytes):
         try:
             value = int(value)

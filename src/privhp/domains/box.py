@@ -30,7 +30,9 @@ class Box(Domain):
 
     kind: ClassVar[str] = "box"
 
-    def __init__(self, sides: Sequence[Sequence[float]], *, outside: Outside = "drop") -> None:
+    def __init__(self, sides: Sequence[Sequence[float]] | NDArray[Any], *, outside: Outside = "drop") -> None:
+        if isinstance(sides, np.ndarray):
+            sides = sides.tolist()
         if not isinstance(sides, list | tuple) or not 1 <= len(sides) <= MAX_DEPTH:
             raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {shown(sides)}")
         self.outside = outside
