@@ -12,7 +12,6 @@ from hypothesis import given
 
 from privhp import PlanError
 from privhp.budget import (
-from privhp.errors import described
     MAX_EPSILON,
     MIN_EPSILON,
     Neighbours,
@@ -23,6 +22,7 @@ from privhp.errors import described
     sensitivity,
     split,
 )
+from privhp.errors import described
 
 EPSILONS = st.fractions(MIN_EPSILON, MAX_EPSILON)
 POSITIVE = st.floats(1e-300, 1e300)
