@@ -2,18 +2,23 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(READY): pyproject.toml CMakeLists.txt src/privhp/kernels/native.cpp
+$(INSTALLED): pyproject.toml CMakeLists.txt src/privhp/kernels/native.cpp
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable . --group test
+	$(BIN)/python -m pip install --quiet --editable .
 	@touch $@
 
-demo: $(READY)  ## Fit the bundled flight data; write a synthetic CSV and a report to demo/
+$(READY): $(INSTALLED)
+	$(BIN)/python -m pip install --quiet --group test
+	@touch $@
+
+demo: $(INSTALLED)  ## Fit the bundled flight data; write a synthetic CSV and a report to demo/
 	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## Check style, types and imports, and run the tests

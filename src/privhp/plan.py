@@ -332,17 +332,18 @@ class Plan:
             f"memory      {self.nbytes:,} bytes in {self.cells:,} cells",
         ]
         if self.sketched_levels:
+            first = "all cells" if self.expand == "all" else f"the {self.hot_cells:,} fullest cells"
             lines.append(
-                f"growth      {self.hot_cells:,} hot cells a level ({self.expand} at level {self.exact_depth})"
+                f"growth      {first} of level {self.exact_depth} are cut further, then the {self.hot_cells:,} fullest "
+                "of each level"
             )
-        lines += ["", "level  counted    cells        budget   noise scale   cell diameter"]
+        lines += ["", "level  counted              cells      budget   noise in records   cell diameter"]
         for level, budget in self.budgets.items():
             exactly = level <= self.exact_depth
             size = f"{2**level:,}" if exactly else f"{self.sketch_rows} x {self.sketch_width:,}"
-            kind = "exactly" if exactly else "sketched"
-            diameter = self.domain.diameter(level)
-            noise = f"{float(budget):11.4g} {float(self.scale(level)):13.6g}"
-            lines.append(f"{level:5d}  {kind:8s} {size:>12s} {noise} {diameter:15.6g}")
+            kind = "cell by cell" if exactly else "sketched"
+            noise = f"{float(budget):11.4g} {float(self.scale(level)):18.6g}"
+            lines.append(f"{level:5d}  {kind:12s} {size:>13s} {noise} {self.domain.diameter(level):15.6g}")
         return "\n".join(lines)
 
 
