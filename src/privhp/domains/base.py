@@ -168,6 +168,11 @@ def check_outside(outside: str) -> None:
         raise DomainError(f'expected outside="drop" or outside="clamp", got {shown(outside)}')
 
 
+def clamping(outside: str) -> str:
+    """How the representation of a domain shows that records are clamped."""
+    return ', outside="clamp"' if outside == "clamp" else ""
+
+
 def finite_number(value: Any, name: str) -> int | float:
     """A number as Python's own, whole ones exactly, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, Codes, Counts, Floats
-from privhp.domains.base import Domain, Outside, check_outside, shown
+from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import bounds, pair, region_ends
 from privhp.domains.grid import Axes, Axis, check_axis
@@ -51,7 +51,8 @@ class Box(Domain):
         return self._axes.cuts
 
     def __repr__(self) -> str:
-        return "Box([" + ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes) + "])"
+        sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
+        return f"Box([{sides}]{clamping(self.outside)})"
 
     @property
     def depth(self) -> int:

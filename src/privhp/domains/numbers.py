@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import Domain, Outside, check_outside, shown
+from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import bounds, region_ends, whole_number
 from privhp.domains.grid import Axes, Axis, check_axis
@@ -52,7 +52,7 @@ class Interval(Domain):
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
-        return f"Interval({self.low:.15g}, {self.high:.15g}{scale})"
+        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{clamping(self.outside)})"
 
     def _to_line(self, numbers: Floats) -> Floats:
         """Where numbers lie on the axis that is cut: themselves, or their rank among the floats from the lowest.
@@ -137,7 +137,7 @@ class Integers(Domain):
             raise DomainError("expected integers between -2**61 and 2**61 - 1; shift or shorten them")
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high})"
+        return f"Integers({self.low}, {self.high}{clamping(self.outside)})"
 
     @property
     def size(self) -> int:
