@@ -22,6 +22,7 @@ FLIGHTS = Path("examples", "flights13.csv.gz")
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 PERIODS = {"06:00 to 10:00": 360, "10:00 to 14:00": 600, "14:00 to 18:00": 840, "18:00 to 22:00": 1080}
 LATE = 30
+HALF = 0.5  # real minutes are whole and those of a box are not: cut between two whole ones, that is fair to both
 
 Table = list[tuple[str, str, str]]
 
@@ -40,7 +41,7 @@ def main(folder: Path) -> None:
     privhp(*fit, "--columns", "arr_delay", "--domain", "integers:-120:1440", "-o", str(delays))
     say("Make as many synthetic flights as the noisy count says there were.")
     privhp("sample", str(delays), "--force", "--columns", "arr_delay", "-o", str(synthetic))
-    say("The same for two numbers per flight: scheduled departure and arrival delay.")
+    say("The same for two numbers per flight, departure and delay. A box is continuous: it gives fractional minutes.")
     pair = "sched_dep_min,arr_delay"
     privhp(*fit, "--columns", pair, "--domain", "box:0:1439,-120:1440", "-o", str(times))
     privhp("sample", str(times), "--force", "--columns", pair, "-o", str(synthetic_pairs))
@@ -58,8 +59,17 @@ def main(folder: Path) -> None:
     ]
     for title, table in tables:
         print(f"{title}\n\n{table}\n")
-    (ROOT / folder / "report.md").write_text(report(plan, tables))
-    say(f"Done. {folder / 'report.md'} has the tables; {synthetic} has the synthetic flights.")
+    page = folder / "report.md"
+    (ROOT / page).write_text(report(plan, tables))
+    say("Done. These files were written:")
+    for path, what in {
+        delays: "the release of the delays, public",
+        times: "the release of departures and delays, public",
+        synthetic: "synthetic delays, public",
+        synthetic_pairs: "synthetic departures and delays, public",
+        page: "the plan and the tables above, NOT private",
+    }.items():
+        print(f"{path}  {what}")
 
 
 def say(sentence: str) -> None:
@@ -94,8 +104,8 @@ def compare_lateness(real: NDArray[np.float64], synthetic: NDArray[np.float64]) 
     """Share of late flights among those that leave in each period. NOT private."""
 
     def late(flights: NDArray[np.float64], start: int) -> str:
-        leaving = flights[(flights[:, 0] >= start) & (flights[:, 0] < start + 240)]
-        return f"{np.mean(leaving[:, 1] > LATE):.1%}"
+        leaving = flights[(flights[:, 0] > start - HALF) & (flights[:, 0] <= start + 240 - HALF)]
+        return f"{np.mean(leaving[:, 1] > LATE + HALF):.1%}"
 
     return [(period, late(real, start), late(synthetic, start)) for period, start in PERIODS.items()]
 
@@ -119,6 +129,7 @@ def report(plan: str, tables: Sequence[tuple[str, str]]) -> str:
         "## Real against synthetic",
         "**This comparison is not private**: it was made with the real data beside. Do not publish it where the data\n"
         "is sensitive. These flights are public.",
+        f"Real minutes are whole. A box is continuous and gives fractional ones, so late means beyond {LATE + HALF}.",
     ]
     for title, table in tables:
         parts += [f"### {title}", table]

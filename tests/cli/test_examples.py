@@ -71,6 +71,9 @@ def test_the_demo_tells_its_story(demo, tmp_path, monkeypatch, capfd):
     demo.main(tmp_path / "demo")
     out, err = capfd.readouterr()
     assert err == ""
+    written = re.findall(rf"^{re.escape(str(tmp_path))}/demo/(\S+)  ", out.split("# Done.")[1], flags=re.MULTILINE)
+    assert sorted(written) == sorted(path.name for path in (tmp_path / "demo").iterdir())
+    assert "fractional minutes" in out
     assert len(re.findall(r"^\$ .*-m privhp (?:plan|fit|sample) ", out, flags=re.MULTILINE)) == 5
     report = (tmp_path / "demo" / "report.md").read_text()
     assert "1-differentially private" in report
@@ -92,6 +95,16 @@ def test_the_demo_compares_like_with_like(demo):
     ]
     numbers = np.arange(101.0)
     assert demo.compare_quantiles(numbers, numbers + 1)[3] == ("50%", "50", "51")
+
+
+def test_the_demo_is_fair_to_fractional_minutes(demo):
+    """Whole minutes, and the same spread over half a minute to either side, are as late as each other."""
+    punctual = [(minute, delay) for minute in (360, 599) for delay in (29, 30, 31)]
+    late = [(minute, 31) for minute in (359, 600, 840, 1080)]
+    whole = np.array(punctual + late, dtype=float)
+    spread = np.concatenate([whole - 0.49, whole + 0.49])
+    shares = [(real, synthetic) for _, real, synthetic in demo.compare_lateness(whole, spread)]
+    assert shares == [("33.3%", "33.3%")] + [("100.0%", "100.0%")] * 3
 
 
 def test_tables_of_the_demo_line_up(demo):

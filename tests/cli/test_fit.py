@@ -23,8 +23,11 @@ def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
     (tmp_path / "data.csv").write_text("id,fare\n" + "".join(f"{i},{i % 100}\n" for i in range(5000)))
     code, out, err = run("fit", "data.csv", "--columns", "fare", *PLAN, "-o", "fares.privhp")
     assert (code, err) == (0, "")
-    assert out == "wrote fares.privhp, 1-differentially private; see privhp inspect fares.privhp\n"
     generator = privhp.load(tmp_path / "fares.privhp")
+    assert out == (
+        f"wrote fares.privhp, 1-differentially private: about {generator.total:,.0f} records (noisy); "
+        "see privhp inspect fares.privhp\n"
+    )
     assert generator.plan.domain == privhp.Interval(0, 1000)
     # The count of everything has noise of scale below 20; 5000 away from it would be a miracle.
     assert abs(generator.total - 5000) < 2500
@@ -77,7 +80,10 @@ def test_bad_records_leave_no_trace_in_any_output(tmp_path):
         np.save(folder / "data.npy", numbers)
         for data in ("data.csv", "data.npy"):
             done = spawn("fit", data, *PLAN, "-o", f"{data}.privhp", folder=folder)
-            outcomes.append((data, done.returncode, done.stdout, done.stderr))
+            public = f"about {privhp.load(folder / f'{data}.privhp').total:,.0f} records (noisy)"
+            said = done.stdout.decode()
+            assert said.count(public) == 1
+            outcomes.append((data, done.returncode, said.replace(public, ""), done.stderr))
     assert [code for _, code, _, _ in outcomes] == [0] * 6
     assert len(set(outcomes)) == 2  # one for each name of the data
 
@@ -131,7 +137,8 @@ def test_a_good_plan_does_read_the_pipe(run, tmp_path):
     ("name", "content", "columns", "says"),
     [
         ("data.csv", b"a,b\n1,2\n", ["--columns", "c"], "'c'"),
-        ("data.csv", b"a,b\n1,2\n", [], "which columns"),
+        ("data.csv", b"a,b\n1,2\n", [], "--columns NAME"),
+        ("data.csv", gzip.compress(b"a\n1\n"), [], "got a gzip file; give it a name that ends in .gz"),
         ("data.csv", b"", ["--columns", "a"], "empty file"),
         ("data.csv", b"1,2\n", ["--columns", "a", "--no-header"], "column numbers"),
         ("data.csv.gz", b"a\n1\n", [], "gzip"),
@@ -149,6 +156,35 @@ def test_files_that_cannot_be_opened_are_refused_by_name(refused, tmp_path):
     for name in ("no.csv", "no.npy", "no.csv.gz", "folder"):
         assert f"cannot use {name}: " in refused("fit", name, *PLAN, "-o", "out.privhp")
     assert "cannot use no.toml: " in refused("fit", "-", "--domain", "no.toml", *PLAN[2:], "-o", "out.privhp")
+
+
+def test_the_data_is_never_written_over(refused, tmp_path, monkeypatch):
+    (tmp_path / "data").write_text("fare\n5\n")
+    (tmp_path / "link").symlink_to("data")
+    (tmp_path / "hard").hardlink_to(tmp_path / "data")
+    for output in ("data", "./data", "link", "hard"):
+        assert "choose another name" in refused("fit", "data", *PLAN, "-o", output, "--force")
+    with (tmp_path / "data").open() as stdin:
+        monkeypatch.setattr(sys, "stdin", stdin)
+        assert "choose another name" in refused("fit", "-", *PLAN, "-o", "data", "--force")
+    assert (tmp_path / "data").read_text() == "fare\n5\n"
+
+
+@pytest.mark.parametrize("name", ["-", "data.csv", "new.csv", "new.CSV", "new.npy", "new.csv.gz", "new.toml"])
+def test_a_release_has_a_name_of_its_own(refused, tmp_path, name):
+    (tmp_path / "data.csv").write_text("fare\n5\n")
+    assert "fares.privhp" in refused("fit", "data.csv", *PLAN, "-o", name, "--force")
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+    assert (tmp_path / "data.csv").read_text() == "fare\n5\n"
+
+
+def test_the_noisy_count_is_told_in_the_same_words_when_nothing_was_counted(run, tmp_path):
+    (tmp_path / "data.csv").write_text("fare\n" + "text\n" * 5000)
+    out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
+    assert out == (
+        f"wrote out.privhp, 1-differentially private: about {privhp.load('out.privhp').total:,.0f} records (noisy); "
+        "see privhp inspect out.privhp\n"
+    )
 
 
 def test_outputs_are_checked(run, refused, release, tmp_path):

@@ -5,6 +5,7 @@ import sys
 
 import pytest
 
+import privhp
 from cli.running import spawn
 from privhp.cli import parser
 
@@ -36,6 +37,40 @@ def test_usage_errors_are_one_line_that_points_to_help(refused, arguments, says)
     line = refused(*arguments)
     assert says in line
     assert line.endswith("--help\n")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (["fit", "d.csv", "--colums", "x"], "--colums; did you mean --columns? see privhp fit --help"),
+        (["plan", "--epsilom=1"], "--epsilom; did you mean --epsilon? see privhp plan --help"),
+        (["sample", "r", "--qqqqqqq", "-o", "c.csv"], "--qqqqqqq; see privhp sample --help"),
+        (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
+    ],
+)
+def test_what_is_unknown_points_to_its_command_and_to_the_nearest_option(refused, arguments, line):
+    assert refused(*arguments) == f"privhp: error: unrecognized arguments: {line}\n"
+
+
+def test_a_file_may_be_named_like_an_option(refused):
+    options = ["--domain", "ipv4", "--epsilon", "1", "--records", "9", "-o", "out.privhp"]
+    assert "cannot use --data: " in refused("fit", *options, "--", "--data")
+
+
+def test_the_version_is_shown(run):
+    assert run("--version") == (0, f"privhp {privhp.__version__}\n", "")
+
+
+def test_the_help_of_fit_explains_what_newcomers_ask(run):
+    text = " ".join(run("fit", "--help").out.split())
+    for part in (
+        "One near 0 means a wrong column or wrong bounds",
+        "without --columns the first ones are read",
+        "the guarantee covers a person with up to that many",
+        "fewer mean less noise and more collisions",
+        ".npy, numbers only",
+    ):
+        assert part in text
 
 
 def test_the_module_runs_as_a_program(tmp_path):

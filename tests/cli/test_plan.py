@@ -61,7 +61,7 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
         ("interval:0:inf", "finite"),
         ("interval:0:1:log", "positive lower bound"),
         ("integers:0:1.5", "whole number"),
-        ("integers:0:9:log", "does not fit"),
+        ("integers:0:9:log", "'scale'"),
         ("box", FORMS["box"]),
         ("box:", FORMS["box"]),
         ("box:0:1,", FORMS["box"]),
@@ -83,16 +83,18 @@ def test_domains_that_make_no_sense_are_refused(refused, text, says):
         (b"\xff", "expected a TOML file"),
         (b"low = 0", "known kind"),
         (b'kind = "circle"', "known kind"),
-        (b'kind = "interval"\nlow = 0', "does not fit"),
+        (b'kind = "interval"\nlow = 0', "high"),
         (b'kind = "interval"\nlow = 2013-01-01\nhigh = 5', "expected a number"),
-        (b'kind = "interval"\nlow = 0\nhigh = 5\ncolour = "red"', "does not fit"),
+        (b'kind = "interval"\nlow = 0\nhigh = 5\ncolour = "red"', "'colour'"),
         (b'kind = "ipv4"\ncolumns = "a"', "columns"),
         (b'kind = "ipv4"\ncolumns = [1]', "columns"),
     ],
 )
 def test_files_that_describe_no_domain_are_refused(refused, tmp_path, lines, says):
     (tmp_path / "domain.toml").write_bytes(lines)
-    assert says in refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e6")
+    line = refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e6")
+    assert says in line
+    assert "domain.toml" in line
 
 
 def test_the_plan_is_printed_as_the_library_prints_it(run):

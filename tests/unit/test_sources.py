@@ -39,6 +39,8 @@ BAD_LINES = [
     b'"3"4,',
     b'"3",\r"4"',
     b"0x10",
+    b"1_000",
+    b"1_0.5",
     b"9" * (MAX_LINE + 1),
     b'"' + b"9" * 200_000 + b'"',
 ]
@@ -80,8 +82,10 @@ def test_several_columns_give_rows_in_the_order_asked_for(tmp_path):
 def test_without_columns_the_header_must_fit_the_domain(tmp_path):
     path = write(tmp_path, b"a,b\n1,2\n")
     assert read(path, SQUARE).tolist() == [[1.0, 2.0]]
-    with pytest.raises(FileError, match="which columns"):
+    with pytest.raises(FileError, match=r"header of 1 column, .* --columns NAME$"):
         read(path, DECADE)
+    with pytest.raises(FileError, match=r"header of 2 columns, .* --columns NAME,NAME$"):
+        read(write(tmp_path, b"a,b,c\n1,2,3\n"), SQUARE)
 
 
 @pytest.mark.parametrize(
@@ -127,6 +131,41 @@ def test_a_header_that_does_not_fit_is_refused_and_not_quoted(tmp_path, header, 
     with pytest.raises(FileError, match=problem) as caught:
         read(write(tmp_path, header + b"\n1,2\n"), DECADE, ["a" if b"12345" not in header else "c"])
     assert "12345" not in str(caught.value)
+    assert "split at commas and matched by case; if the file has no header, add --no-header" in str(caught.value)
+
+
+def foreign_files() -> dict[str, bytes]:
+    """Files that are no text, by what the message must say."""
+    array, archive = io.BytesIO(), io.BytesIO()
+    np.save(array, np.zeros(3))
+    np.savez(archive, a=np.zeros(3))
+    return {
+        "gzip file; .* zcat": gzip.compress(b"a\n1\n"),
+        r"NumPy array; .* \.npy": array.getvalue(),
+        "zip archive or a spreadsheet; .* CSV": archive.getvalue(),
+        "Parquet file; .* CSV": b"PAR1\x15\x04\x15\x10",
+        "release of privhp; .* privhp sample": b"PRIVHP-R\x01\x00\x00\x00",
+        "checkpoint of privhp, .* confidential": b"PRIVHP-C\x01\x00\x00\x00",
+    }
+
+
+@pytest.mark.parametrize(("says", "content"), foreign_files().items(), ids=lambda part: str(part)[:12])
+@pytest.mark.parametrize("columns", [None, ["a"]])
+def test_a_file_that_is_no_text_is_told_by_its_beginning(tmp_path, says, content, columns):
+    with pytest.raises(FileError, match=f"expected comma-separated text, got a {says}"):
+        read(write(tmp_path, content), DECADE, columns)
+
+
+def test_a_header_may_begin_like_another_kind_of_file(tmp_path):
+    for name in ("PK", "PAR1", "PRIVHP"):
+        assert read(write(tmp_path, name.encode() + b",b\n1,2\n"), DECADE, [name]).tolist() == [1.0]
+
+
+@pytest.mark.parametrize("content", foreign_files().values(), ids=str)
+def test_a_first_line_that_is_a_record_is_never_judged_by_its_beginning(tmp_path, content):
+    """It is lost alone, like any other record that makes no sense."""
+    path = write(tmp_path, content.replace(b"\n", b"") + b"\n7\n")
+    assert same(read(path, DECADE, header=False).tolist(), [np.nan, 7.0])
 
 
 def test_an_empty_file_has_no_header_but_may_have_no_records(tmp_path):
@@ -261,9 +300,17 @@ def test_whole_numbers_may_be_written_as_floats_and_fractions_are_left_to_the_do
     assert parse([b"3.0", b"1e2", b"2.5", b"9" * 5000], BIG) == [3.0, 100.0, 2.5, float("inf")]
 
 
+def test_a_whole_number_with_an_underscore_is_lost_alone():
+    assert same(parse([b"1", b"1_000", b"1_0.0", b"2"], BIG), [1, np.nan, np.nan, 2])
+
+
+def test_an_underscore_in_another_column_does_no_harm(tmp_path):
+    assert read(write(tmp_path, b"a,b\n1,x_y\n"), DECADE, ["a"]).tolist() == [1.0]
+
+
 def test_addresses_are_read_in_both_forms():
     assert parse([b"10.0.0.1", b" 167772161 ", b'"10.0.0.1"\r'], IPv4()) == [10 * 2**24 + 1] * 3
-    assert same(parse([b"10.0.0", b"10.0.0.256", b"\xff", b"1.5"], IPv4()), [np.nan] * 4)
+    assert same(parse([b"167_772_161", b"10.0.0", b"10.0.0.256", b"\xff", b"1.5"], IPv4()), [np.nan] * 5)
 
 
 def test_batches_are_bounded_and_complete(tmp_path):

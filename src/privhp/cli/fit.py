@@ -3,7 +3,7 @@
 import sys
 from argparse import Namespace
 
-from privhp.cli.output import check_output
+from privhp.cli.output import check_release
 from privhp.cli.planning import read_domain, read_plan
 from privhp.cli.progress import Progress
 from privhp.files import save
@@ -15,7 +15,7 @@ def run(options: Namespace) -> None:
     """Check everything that can be checked without data, then read it once."""
     domain, columns = read_domain(options.domain)
     plan = read_plan(options, domain)
-    output = check_output(options.output, force=options.force)
+    output = check_release(options.output, data=options.data, force=options.force)
     with open_source(
         options.data, domain=domain, columns=options.columns or columns, header=not options.no_header
     ) as source:
@@ -24,6 +24,10 @@ def run(options: Namespace) -> None:
             for batch in source.batches():
                 summary.update(batch)
                 progress.show(source.share_read())
-    save(summary.release(), output)
+    generator = summary.release()
+    save(generator, output)
     if not options.quiet:
-        print(f"wrote {output}, {float(plan.epsilon):g}-differentially private; see privhp inspect {output}")
+        print(
+            f"wrote {output}, {float(plan.epsilon):g}-differentially private: "
+            f"about {generator.total:,.0f} records (noisy); see privhp inspect {output}"
+        )

@@ -1,12 +1,40 @@
 """Files that are written whole or not at all."""
 
 import os
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from privhp.errors import FileError
+
+_DATA = (".csv", ".gz", ".npy", ".toml")  # endings that privhp reads data and domains by
+
+
+def check_release(name: str, *, data: str, force: bool) -> Path:
+    """The path to write a release to, which is never the data itself."""
+    if name == "-":
+        raise FileError("expected the name of a release to write, such as fares.privhp, got -; a release is a file")
+    if name.lower().endswith(_DATA):
+        raise FileError(
+            f"expected a release to be called something like fares.privhp, got {name}; "
+            f"a name that ends in {', '.join(_DATA)} is kept for data"
+        )
+    if _is_data(Path(name), data):
+        raise FileError(
+            f"expected another file to write than the one to read, got {name} for both; choose another name"
+        )
+    return check_output(name, force=force)
+
+
+def _is_data(path: Path, data: str) -> bool:
+    """Whether the path leads to the file that the data comes from, by whatever name."""
+    try:
+        source = os.fstat(sys.stdin.fileno()) if data == "-" else Path(data).stat()
+        return os.path.samestat(path.stat(), source)
+    except OSError:
+        return False  # one of them is not there, or standard input is no file
 
 
 def check_output(name: str, *, force: bool) -> Path:

@@ -1,7 +1,9 @@
 """Arguments and help. It imports nothing but the standard library, so that help is quick."""
 
 import argparse
-from typing import NoReturn
+import difflib
+import itertools
+from typing import Any, NoReturn
 
 DOMAINS = """\
 domains:
@@ -22,7 +24,37 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Say what is wrong and where to look."""
-        self.exit(2, f"privhp: error: {message}; see {self.prog} --help\n")
+        end = "" if message.endswith("?") else ";"
+        self.exit(2, f"privhp: error: {message}{end} see {self.prog} --help\n")
+
+
+class CommandParser(Parser):
+    """The parser of one command, which knows best what a misspelt option of it was meant to be."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        """Refuse at once what is unknown, before anything that is missing."""
+        for argument in itertools.takewhile("--".__ne__, args):
+            option = argument.partition("=")[0]
+            if option.startswith("--") and option not in self._option_string_actions:
+                near = difflib.get_close_matches(option, self._option_string_actions, n=1)
+                self.error(f"unrecognized arguments: {option}" + "".join(f"; did you mean {name}?" for name in near))
+        options, unknown = super().parse_known_args(args, namespace)
+        if unknown:
+            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+        return options, unknown
+
+
+class Version(argparse.Action):
+    """Print the version and leave."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> NoReturn:
+        """Import it only now."""
+        from privhp import __version__
+
+        print(f"privhp {__version__}")
+        parser.exit()
 
 
 def build_parser() -> argparse.ArgumentParser:
@@ -38,7 +70,8 @@ def build_parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    commands = parser.add_subparsers(dest="command", metavar="command", required=True, parser_class=Parser)
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True, parser_class=CommandParser)
     _add_plan(commands)
     _add_fit(commands)
     _add_sample(commands)
@@ -46,7 +79,7 @@ def build_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_plan(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_plan(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     plan = _command(
         commands,
         "plan",
@@ -56,7 +89,7 @@ def _add_plan(commands: "argparse._SubParsersAction[Parser]") -> None:
     _add_plan_options(plan)
 
 
-def _add_fit(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_fit(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     fit = _command(
         commands,
         "fit",
@@ -65,18 +98,25 @@ def _add_fit(commands: "argparse._SubParsersAction[Parser]") -> None:
         "  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp\n"
         "  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --records 2e6 -o gb.privhp\n"
         "  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --records 1e7 -o log.privhp\n\n"
-        + DOMAINS,
+        + DOMAINS
+        + "\nThe noisy number of records is told at the end. One near 0 means a wrong column or\nwrong bounds.\n",
     )
-    fit.add_argument("data", help="CSV text (.csv, .csv.gz, - for standard input), one record a line; or .npy")
+    fit.add_argument(
+        "data", help="CSV text (.csv, .csv.gz, - for standard input), one record a line; or .npy, numbers only"
+    )
     fit.add_argument(
         "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; by number if no header"
     )
-    fit.add_argument("--no-header", action="store_true", help="the first line is a record; number columns from 1")
+    fit.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line is a record; number columns from 1; without --columns the first ones are read",
+    )
     _add_plan_options(fit)
     _add_output(fit, "release to write, such as fares.privhp")
 
 
-def _add_sample(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_sample(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     sample = _command(
         commands,
         "sample",
@@ -98,7 +138,7 @@ def _add_sample(commands: "argparse._SubParsersAction[Parser]") -> None:
     _add_output(sample, "file to write: .csv or .npy")
 
 
-def _add_inspect(commands: "argparse._SubParsersAction[Parser]") -> None:
+def _add_inspect(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     inspect = _command(
         commands,
         "inspect",
@@ -111,7 +151,7 @@ def _add_inspect(commands: "argparse._SubParsersAction[Parser]") -> None:
 
 
 def _command(
-    commands: "argparse._SubParsersAction[Parser]", name: str, description: str, epilog: str
+    commands: "argparse._SubParsersAction[CommandParser]", name: str, description: str, epilog: str
 ) -> argparse.ArgumentParser:
     return commands.add_parser(
         name,
@@ -133,7 +173,12 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("--hot-cells", type=whole, default=64, help="cells grown at each level; default 64")
     plan.add_argument("--exact-depth", type=whole, metavar="LEVEL", help="deepest level counted cell by cell")
     plan.add_argument("--depth", type=whole, metavar="LEVEL", help="deepest level of all")
-    plan.add_argument("--sketch-rows", type=whole, metavar="ROWS", help="rows of each sketch")
+    plan.add_argument(
+        "--sketch-rows",
+        type=whole,
+        metavar="ROWS",
+        help="rows of each sketch; fewer mean less noise and more collisions",
+    )
     plan.add_argument("--sketch-width", type=whole, metavar="BUCKETS", help="buckets of a row")
     plan.add_argument("--expand", choices=["top", "all"], default="top", help="cells grown at the exact depth")
     plan.add_argument(
@@ -142,7 +187,14 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         default="add-remove",
         help="what one person may change; default add-remove",
     )
-    plan.add_argument("--max-records-per-person", type=whole, default=1, metavar="RECORDS", help="default 1")
+    plan.add_argument(
+        "--max-records-per-person",
+        type=whole,
+        default=1,
+        metavar="RECORDS",
+        help="the most records that one person may have in the data; the guarantee covers a person "
+        "with up to that many, and the noise grows with it; default 1",
+    )
 
 
 def _add_output(parser: argparse.ArgumentParser, what: str) -> None:

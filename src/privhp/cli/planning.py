@@ -84,4 +84,7 @@ def _read_toml(path: str) -> Described:
     columns = spec.pop("columns", None)
     if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise DomainError(f'expected columns = ["a", "b"] in {path}, got {columns!r}')
-    return Described(Domain.from_spec(spec), columns)
+    try:
+        return Described(Domain.from_spec(spec), columns)
+    except DomainError as error:
+        raise DomainError(f"{path}: {error}") from None

@@ -30,7 +30,8 @@ class ArraySource:
         width = 1 if self._array.ndim == 1 else self._array.shape[1]
         if columns is None and width != size:
             raise FileError(
-                f"expected an array with {size} numbers a record, got another shape; choose columns by number"
+                f"expected an array with {size} numbers a record, got another shape; "
+                "choose columns by number with --columns"
             )
         self._places = column_numbers(columns, size)
         if max(self._places) >= width:

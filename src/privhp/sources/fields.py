@@ -34,11 +34,20 @@ def converter(domain: Domain) -> Convert:
     """How the fields of a domain are read."""
     if isinstance(domain, IPv4):
         return address
-    return _whole if isinstance(domain, Integers) else float
+    return _whole if isinstance(domain, Integers) else real
+
+
+def real(field: bytes) -> float:
+    """A number. Python would take 1_000 for one; in data it is a name or a slip."""
+    if b"_" in field:
+        raise ValueError
+    return float(field)
 
 
 def _whole(field: bytes) -> float:
     """A whole number, exact if it is written as one."""
+    if b"_" in field:
+        raise ValueError
     try:
         return int(field)
     except ValueError:

@@ -13,7 +13,8 @@ import numpy as np
 from privhp.domains import Domain
 from privhp.errors import FileError
 from privhp.sources.columns import BATCH, column_numbers, dimensions
-from privhp.sources.fields import converter, split
+from privhp.sources.fields import converter, real, split
+from privhp.sources.foreign import check_text
 from privhp.sources.lines import lines_by_block
 
 
@@ -48,6 +49,7 @@ class TextSource:
         lines = next(self._blocks, [])
         if not lines:
             raise FileError("expected a first line that names the columns, got an empty file")
+        check_text(lines[0])
         try:
             fields = split(lines[0].removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
             names = [field.decode("utf-8", "replace").strip() for field in fields]
@@ -57,13 +59,18 @@ class TextSource:
         if columns is None and len(names) == self._size:
             return list(range(self._size))
         if columns is None:
-            raise FileError("expected to be told which columns to read, since the header has more or fewer; name them")
+            chosen = ",".join(["NAME"] * self._size)
+            raise FileError(
+                f"expected a header of {self._size} column{'s' * (self._size > 1)}, as many as the domain takes, "
+                f"got more or fewer; choose with --columns {chosen}"
+            )
         for column in columns:
             if names.count(column) != 1:
                 found = "it twice" if column in names else "no such name"
                 raise FileError(
                     f"expected the first line to name a column {column!r}, got {found}; "
-                    "if the file has no header, say so and give column numbers"
+                    "names are split at commas and matched by case; "
+                    "if the file has no header, add --no-header and give column numbers"
                 )
         return [names.index(column) for column in columns]
 
@@ -87,7 +94,7 @@ class TextSource:
         return numbers[0] if self._size == 1 else numbers
 
     def _pack(self, batch: list[Any]) -> Any:
-        if self._convert is not float:
+        if self._convert is not real:
             return batch
         return np.array(batch, dtype=np.float64).reshape((-1,) if self._size == 1 else (-1, self._size))
 
