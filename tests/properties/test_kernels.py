@@ -49,6 +49,84 @@ def test_points_have_the_same_cells(data: st.DataObject, bounds: list[tuple[floa
     assert np.array_equal(kernels.encode_grid(points, grid), plain.encode_grid(points, grid))
 
 
+HARD_BOXES = [
+    Box([(5e-324, 1.0)]),
+    Box([(-5e-324, 2.0**-950), (-1.0, 5e-324)]),
+    Box([(-8e307, 9e307)]),  # the inverse of this width is subnormal
+    Box([(0.1, 0.7), (1 / 3, np.pi), (-1e-280, 1e-270)]),
+    Box([(1e15, 1e15 + 64), (-0.0, 49.0), (7.0, 10.0), (0.0, 1.1)]),
+    Box([(0.0, 1.0 + side / 7) for side in range(63)]),
+]
+
+
+@needs_native
+@pytest.mark.parametrize("clamp", [False, True])
+@pytest.mark.parametrize("box", HARD_BOXES, ids=repr)
+def test_points_on_the_edges_of_cells_have_the_same_cells(box: Box, clamp: bool) -> None:
+    rng = np.random.default_rng(4)
+    for level in {0, 1, 30, 31, 32, 33, box.depth - 1, box.depth} & set(range(box.depth + 1)):
+        grid = box._axes.grid(level)._replace(clamp=clamp)
+        edges = [
+            axis.low + rng.integers(0, 2**bits, size=200, endpoint=True) * (axis.width / 2.0**bits)
+            for axis, bits in zip(box.axes, grid.bits.tolist(), strict=True)
+        ]
+        on = np.stack(edges, axis=1)
+        points = np.concatenate([on, np.nextafter(on, -np.inf), np.nextafter(on, np.inf)])
+        found = kernels.encode_grid(points, grid)
+        assert np.array_equal(found, plain.encode_grid(points, grid))
+        assert (found[found != OUTSIDE] < 2**level).all()
+
+
+def spread_out(array: NDArray[Any]) -> NDArray[Any]:
+    return np.repeat(array, 2, axis=0)[::2]
+
+
+def out_of_step(array: NDArray[Any]) -> NDArray[Any]:
+    """A copy whose values begin at odd addresses."""
+    room = np.empty(array.nbytes + 1, dtype=np.uint8)[1:]
+    copy = room.view(array.dtype).reshape(array.shape)
+    copy[...] = array
+    return copy
+
+
+def read_only(array: NDArray[Any]) -> NDArray[Any]:
+    copy = array.copy()
+    copy.flags.writeable = False
+    return copy
+
+
+@both
+@pytest.mark.parametrize("layout", [np.asfortranarray, spread_out, out_of_step, read_only])
+def test_arrays_may_lie_in_memory_in_any_way(layout: Any, native: bool) -> None:
+    rng = np.random.default_rng(5)
+    box, points = Box([(0, 1)] * 2), rng.random((1000, 2))
+    codes = box.encode(points, level=20)
+    assert np.array_equal(box.encode(layout(points), level=20), codes)
+    assert np.array_equal(
+        Integers(0, 9).encode(layout(np.arange(12)), level=2), Integers(0, 9).encode(range(12), level=2)
+    )
+    shuffled = kernels.shuffle(layout(points), rng)
+    assert np.array_equal(np.sort(shuffled, axis=0), np.sort(points, axis=0))
+    assert set(map(tuple, shuffled)) == set(map(tuple, points))
+    filled = box.populate(
+        layout(codes), layout(np.full(1000, 20)), layout(np.ones(1000, dtype=np.int64)), even=True, rng=rng
+    )
+    assert np.array_equal(box.encode(filled, level=20), codes)
+    plan = Plan.paper(box, epsilon=1, records=1e5, hot_cells=8, depth=20)
+    assert same(counted(plan, layout(codes), None, kernels.add), counted(plan, codes, None, plain.add))
+
+
+@needs_native
+@pytest.mark.parametrize(
+    "counters", [np.zeros(4), np.zeros(8, dtype=np.int64)[::2], read_only(np.zeros(4, dtype=np.int64))]
+)
+def test_what_cannot_be_counted_in_place_is_refused(counters: NDArray[Any]) -> None:
+    """A converted copy would be counted in, and lost."""
+    codes = np.zeros(1, dtype=np.uint64)
+    with pytest.raises(TypeError):
+        kernels.add(codes, None, depth=2, exact_depth=2, counters=counters, groups=[])
+
+
 @needs_native
 @given(
     data=st.data(),
@@ -71,11 +149,11 @@ def test_whole_numbers_have_the_same_cells(
 def sketches(draw: st.DrawFn) -> Plan:
     """A plan with any shape of sketches, down to levels whose cells need more than 32 bits."""
     exact_depth = draw(st.integers(0, 8))
-    gaps = draw(st.lists(st.integers(1, 3), max_size=3) | st.lists(st.just(3), min_size=9, max_size=13))
+    gaps = draw(st.lists(st.integers(1, 3), max_size=3) | st.lists(st.integers(1, 5), min_size=9, max_size=11))
     levels = [exact_depth + sum(gaps[: index + 1]) for index in range(len(gaps))]
-    group = draw(st.integers(0, 4)) if levels else 0
+    group = draw(st.integers(0, 8)) if levels else 0
     return Plan(
-        Interval(0, 1),
+        Box([(0, 1)] * 2),
         epsilon=1,
         budgets=dict.fromkeys([exact_depth, *levels], "0.01"),
         exact_depth=exact_depth,
@@ -120,9 +198,8 @@ def same(one: Tally, other: Tally) -> bool:
 @settings(max_examples=60)
 @given(data=st.data(), plan=sketches(), weighted=st.booleans())
 def test_counting_is_one_by_one(data: st.DataObject, plan: Plan, weighted: bool, native: bool) -> None:
-    codes = data.draw(arrays.arrays(np.uint64, st.integers(0, 40), elements=st.integers(0, 2**plan.depth - 1)))
-    if codes.size:
-        codes[data.draw(st.integers(0, codes.size - 1))] = OUTSIDE
+    cells, wild = st.integers(0, 2**plan.depth - 1), st.integers(2**plan.depth, 2**64 - 1)
+    codes = data.draw(arrays.arrays(np.uint64, st.integers(0, 40), elements=cells | wild))
     counts = arrays.arrays(np.int64, codes.size, elements=st.integers(0, 2**62))
     weights = data.draw(counts) if weighted else None
     assert same(counted(plan, codes, weights, kernels.add), one_by_one(plan, codes, weights))
@@ -143,6 +220,18 @@ def test_large_and_skewed_batches_are_counted_the_same(plan: Plan, seed: int, si
     weights = rng.integers(0, 5, size=size)
     assert same(counted(plan, codes, None, kernels.add), counted(plan, codes, None, plain.add))
     assert same(counted(plan, codes, weights, kernels.add), counted(plan, codes, weights, plain.add))
+
+
+@needs_native
+@pytest.mark.parametrize("size", [65_534, 65_535, 65_536, 65_537, 140_000])
+@pytest.mark.parametrize("hash_group", [0, 4])
+def test_counts_do_not_stop_at_16_bits(size: int, hash_group: int) -> None:
+    """Different codes at first, so that equal ones are not combined, all in one cell of the coarser levels."""
+    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1e6, hot_cells=8, depth=40, hash_group=hash_group)
+    codes = np.minimum(np.arange(size, dtype=np.uint64), 4096)
+    tally = counted(plan, codes, None, kernels.add)
+    assert same(tally, counted(plan, codes, None, plain.add))
+    assert tally.counters.sum() == size
 
 
 @needs_native
@@ -204,20 +293,57 @@ def test_points_fill_their_cells(
         assert (box.encode(inside, level=level) == code).all()
 
 
+@needs_native
+@pytest.mark.parametrize(
+    ("levels", "counts"),
+    [([0, 0], [-1, 2]), ([-1, 0], [1, 1]), ([0, 0], [2**62, -(2**62)]), ([0], [1, 1]), ([0, 0], [2])],
+)
+def test_points_are_not_drawn_where_they_have_no_place(levels: list[int], counts: list[int]) -> None:
+    codes, rng = np.zeros(2, dtype=np.uint64), np.random.default_rng(6)
+    with pytest.raises(ValueError, match="expected"):
+        Box([(0, 1)]).populate(codes, np.array(levels), np.array(counts), even=True, rng=rng)
+
+
 @both
 @pytest.mark.parametrize("even", [False, True])
 @pytest.mark.parametrize("count", [1, 3, 40])
-def test_each_point_is_uniform_in_its_cell(even: bool, count: int, native: bool) -> None:
-    cells, bins = 200_000 // count, 8
-    box, rng = Box([(0, 1)] * 3), np.random.default_rng(count)
-    codes, levels = np.full(cells, 5, dtype=np.uint64), np.full(cells, 3)
+@pytest.mark.parametrize(("sides", "bins"), [(1, 512), (2, 22), (3, 8)])
+def test_each_point_is_uniform_in_its_cell(sides: int, bins: int, even: bool, count: int, native: bool) -> None:
+    cells = 200_000 // count
+    box, rng = Box([(0, 1)] * sides), np.random.default_rng(count)
+    codes, levels = np.full(cells, 2**sides - 3 if sides > 1 else 1, dtype=np.uint64), np.full(cells, sides)
     points = box.populate(codes, levels, np.full(cells, count), even=even, rng=rng) * 2 % 1
     place = np.arange(cells) % count + np.arange(cells) * count  # one point of each cell, so that they are independent
-    chosen = (points[place] * bins).astype(int) if count > 1 else (points * bins).astype(int)
-    observed = np.bincount(np.ravel_multi_index(tuple(chosen.T), (bins,) * 3), minlength=bins**3)
+    chosen = (points[place] * bins).astype(int)
+    observed = np.bincount(np.ravel_multi_index(tuple(chosen.T), (bins,) * sides), minlength=bins**sides)
     assert stats.chisquare(observed).pvalue > ALPHA
-    skewed = observed + np.where(np.arange(bins**3) % 2, 1, -1) * observed.mean() * 0.35
+    skewed = observed + np.where(np.arange(bins**sides) % 2, 1, -1) * observed.mean() * 0.35
     assert stats.chisquare(skewed).pvalue < ALPHA
+
+
+@both
+@pytest.mark.parametrize("sides", [1, 2, 3, 5])
+def test_many_points_of_one_cell_keep_to_their_slices_and_lattice(sides: int, native: bool) -> None:
+    count, tiny = 5000, 1e-9
+    one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([count]))
+    points = Box([(0, 1)] * sides).populate(*one, even=True, rng=np.random.default_rng(7))
+    ranks = np.arange(count)
+    assert np.abs(points[:, 0] * count - ranks - 0.5).max() <= 0.5 + tiny * count
+    for side, step in enumerate(plain.lattice_steps(sides).tolist()[1:], start=1):
+        starts = (points[:, side] - ranks * (step / 2.0**64)) % 1.0
+        around = (starts - starts[0] + 0.5) % 1.0  # all within one jitter, wherever the first start lies
+        assert np.ptp(around) <= count ** (-1.0 / sides) + tiny
+
+
+@both
+@pytest.mark.parametrize("sides", [1, 2, 3])
+def test_many_points_of_one_cell_are_uniform(sides: int, native: bool) -> None:
+    one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([100_000]))
+    points = Box([(0, 1)] * sides).populate(*one, even=False, rng=np.random.default_rng(8))
+    observed = np.histogramdd(points, bins=4, range=[(0, 1)] * sides)[0].ravel()
+    assert stats.chisquare(observed).pvalue > ALPHA
+    neighbours = np.histogram2d(points[:-1, -1], points[1:, 0], bins=8, range=[(0, 1)] * 2)[0].ravel()
+    assert stats.chisquare(neighbours).pvalue > ALPHA
 
 
 @both
@@ -243,6 +369,25 @@ def test_shuffling_gives_every_order_its_chance(native: bool) -> None:
     assert stats.chisquare(observed).pvalue > ALPHA
     stuck = np.where(np.arange(24) < 6, observed * 1.3, observed * 0.9)
     assert stats.chisquare(stuck * observed.sum() / stuck.sum()).pvalue < ALPHA
+
+
+@both
+@pytest.mark.parametrize("columns", [1, 2, 3])
+def test_many_records_end_up_anywhere(columns: int, native: bool) -> None:
+    """More than the generator of random words holds, also in each of the piles that the native kernel makes."""
+    size, parts = 300_000, 16
+    records = np.arange(size * columns).reshape(size, columns)
+    found = kernels.shuffle(records, np.random.default_rng(9))[:, 0] // columns
+    assert np.array_equal(np.sort(found), np.arange(size))
+
+    def moves(order: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.histogram2d(order, np.arange(size), bins=parts)[0]
+
+    assert stats.chisquare(moves(found).ravel()).pvalue > ALPHA
+    inside = found[size // 2 : size // 2 + 1000]  # within one pile: about as many steps up as down
+    assert stats.binomtest(int((np.diff(inside) > 0).sum()), 999).pvalue > ALPHA
+    sticky = np.where(np.arange(size) % 10 == 0, np.arange(size), found)
+    assert stats.chisquare(moves(sticky).ravel()).pvalue < ALPHA
 
 
 @both

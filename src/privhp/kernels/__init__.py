@@ -34,7 +34,7 @@ def encode_grid(points: Floats, grid: Grid) -> Codes:
     if native is None:
         return plain.encode_grid(points, grid)
     codes = np.empty(len(points), dtype=np.uint64)
-    native.encode_grid(np.ascontiguousarray(points), *grid, codes)
+    native.encode_grid(_ready(points), *grid, codes)
     return codes
 
 
@@ -43,7 +43,7 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     if native is None:
         return plain.encode_integers(numbers, low=low, high=high, shift=shift, clamp=clamp)
     codes = np.empty(numbers.size, dtype=np.uint64)
-    native.encode_integers(np.ascontiguousarray(numbers), low, high, shift, clamp, codes)
+    native.encode_integers(_ready(numbers), low, high, int(shift), clamp, codes)
     return codes
 
 
@@ -62,6 +62,7 @@ def fill_grid(
     """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.fill_grid`."""
     if native is None:
         return plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
+    codes, levels, counts = _ready(codes), _ready(levels, np.int64), _ready(counts, np.int64)
     points = np.empty((int(counts.sum()), low.size))
     steps = plain.lattice_steps(low.size)
     native.fill_grid(codes, levels, counts, masks, low, width, margin, steps, even, _words(rng), points)
@@ -72,10 +73,16 @@ def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
     """The records in random order."""
     if native is None or records.dtype not in (np.float64, np.int64) or not len(records):
         return plain.shuffle(records, rng)
+    records = _ready(records)
     shuffled = np.empty_like(records)
     rows = (len(records), -1)
     native.shuffle(records.view(np.uint64).reshape(rows), _words(rng), shuffled.view(np.uint64).reshape(rows))
     return shuffled
+
+
+def _ready(array: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:
+    """An array as the native kernels read it: one value after the other, each where its type may be."""
+    return np.require(array, dtype, ["C", "A"])
 
 
 def _words(rng: np.random.Generator) -> Codes:
@@ -90,9 +97,9 @@ def add(
     if native is None:
         plain.add(codes, weights, depth=depth, exact_depth=exact_depth, counters=counters, groups=groups)
     elif weights is None:
-        native.add(codes, depth, exact_depth, counters, groups)
+        native.add(_ready(codes), depth, exact_depth, counters, groups)
     else:
-        native.add_weighted(codes, weights, depth, exact_depth, counters, groups)
+        native.add_weighted(_ready(codes), weights, depth, exact_depth, counters, groups)
 
 
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
@@ -100,5 +107,5 @@ def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts
     if native is None:
         return plain.estimate(table, words, cells, apart=apart)
     least = np.empty(cells.shape, dtype=np.int64)
-    native.estimate(table, words, np.ascontiguousarray(cells.ravel()), apart, least.reshape(-1))
+    native.estimate(table, words, cells.ravel(), apart, least.reshape(-1))
     return least

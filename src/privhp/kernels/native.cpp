@@ -1,4 +1,5 @@
-// The loops of kernels/plain.py, compiled. Same arguments, same results bit for bit.
+// The loops of kernels/plain.py, compiled: the same codes, counts and estimates bit for bit, samples of the same
+// distribution.
 //
 // The interpreter lock is released while a loop runs, and nothing outlives a
 // call but the arrays that it was given.
@@ -39,7 +40,8 @@ using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 namespace {
 
 constexpr u64 OUTSIDE = ~u64{0};
-constexpr size_t CHUNK = 4096;  // values between two passes: they stay in the first-level cache
+constexpr size_t CHUNK = 4096;   // values between two passes: they stay in the first-level cache
+constexpr size_t BLOCK = 65535;  // records counted at once: 16 bits hold any of their counts
 
 // ---------------------------------------------------------------- encoding
 
@@ -134,18 +136,16 @@ void encode_grid(In2<double> points, In<double> low, In<double> high, In<double>
     run(points.data(), points.shape(0), sides.data(), d, clamp, codes.data());
 }
 
-template <typename T>
-BEST_CPU void encode_run(const T* numbers, size_t n, i64 low, i64 high, int shift, bool clamp, u64* codes) {
+BEST_CPU void encode_run(const i64* numbers, size_t n, i64 low, i64 high, int shift, bool clamp, u64* codes) {
     for (size_t i = 0; i < n; ++i) {
-        i64 x = static_cast<i64>(numbers[i]);
+        i64 x = numbers[i];
         if (clamp) x = x < low ? low : (x > high ? high : x);
         const bool inside = x >= low && x <= high;
         codes[i] = inside ? static_cast<u64>(x - low) >> shift : OUTSIDE;
     }
 }
 
-template <typename T>
-void encode_integers(In<T> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
+void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
     nb::gil_scoped_release unlocked;
     encode_run(numbers.data(), numbers.size(), low, high, shift, clamp, codes.data());
 }
@@ -314,7 +314,7 @@ void add_all(const u64* codes, const Weight* weights, size_t n, int shift, i64* 
         const size_t joint = group.width << group.apart;
         if (sizeof(Weight) == 8 || group.tables.size() == 1 || 2 * joint > n)
             add_singly(codes, weights, n, group);
-        else if (!weights && n < 65536 && joint <= 65536)
+        else if (!weights && joint <= 65536)
             add_jointly<std::uint16_t>(codes, weights, n, group);
         else
             add_jointly<u32>(codes, weights, n, group);
@@ -334,7 +334,7 @@ std::vector<Group> read_groups(nb::list list, int depth) {
         for (nb::handle part : nb::cast<nb::list>(fields[2])) {
             auto level_and_table = nb::cast<nb::tuple>(part);
             const int level = nb::cast<int>(level_and_table[0]);
-            auto table = nb::cast<Out2<i64>>(level_and_table[1]);
+            auto table = nb::cast<Out2<i64>>(level_and_table[1], false);
             group.levels_apart.push_back(level - base);
             group.tables.push_back(table.data());
             group.width = table.shape(1);
@@ -349,9 +349,11 @@ std::vector<Group> read_groups(nb::list list, int depth) {
 void add(In<u64> codes, int depth, int exact_depth, Out<i64> counters, nb::list list) {
     const auto groups = read_groups(list, depth);
     nb::gil_scoped_release unlocked;
-    const Kept kept(codes.data(), codes.size(), u64{1} << depth);
-    add_all<u32>(kept.codes, kept.weights.empty() ? nullptr : kept.weights.data(), kept.size, depth - exact_depth,
-                 counters.data(), groups);
+    for (size_t start = 0; start < codes.size(); start += BLOCK) {
+        const Kept kept(codes.data() + start, std::min(BLOCK, codes.size() - start), u64{1} << depth);
+        add_all<u32>(kept.codes, kept.weights.empty() ? nullptr : kept.weights.data(), kept.size, depth - exact_depth,
+                     counters.data(), groups);
+    }
 }
 
 void add_weighted(In<u64> codes, In<i64> weights, int depth, int exact_depth, Out<i64> counters, nb::list list) {
@@ -487,21 +489,26 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In
     const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
                              : (even ? fill_points<0, true> : fill_points<0, false>);
     std::vector<Strip> strips(d);
-    std::vector<double> spill((most + 8) * d);
-    double *out = points.data(), *const end = out + points.size();
+    std::vector<double> spill(most * d);
+    double* out = points.data();
+    size_t room = points.shape(0);
+    if (codes.size() != counts.size() || levels.size() != counts.size())
+        throw nb::value_error("expected a level and a number of points for each cell");
     for (size_t c = 0; c < counts.size(); ++c) {
-        const size_t count = static_cast<size_t>(counts(c));
+        const size_t count = static_cast<size_t>(counts(c)), level = static_cast<size_t>(levels(c));
+        if (count > room || level >= masks.shape(0))
+            throw nb::value_error("expected levels and numbers of points of at least 0");
         const double inverse = 1.0 / static_cast<double>(count);
         const double jitter = d == 2 ? std::sqrt(inverse) : std::pow(inverse, 1.0 / static_cast<double>(d));
         const u64* starts = random.take(d);
         for (size_t a = 0; a < d; ++a) {
-            const size_t at = static_cast<size_t>(levels(c)) * d + a;
+            const size_t at = level * d + a;
             const double base = low(a) + static_cast<double>(spreads[at].gather(codes(c))) * cuts[at] + margin(a);
             strips[a] = {base, cuts[at] - 2.0 * margin(a), inverse, jitter, starts[a], steps(a)};
         }
-        for (size_t first = 0, n; first < count; first += n, out += n * d) {
+        for (size_t first = 0, n; first < count; first += n, room -= n, out += n * d) {
             n = std::min(count - first, most);
-            const bool fits = out + (n + 7) * d <= end;
+            const bool fits = n + 7 <= room;
             fill(strips.data(), d, random.take((even ? 1 : d) * ((n + 7) & ~size_t{7})), first, n,
                  fits ? out : spill.data());
             if (!fits) std::copy_n(spill.data(), n * d, out);
@@ -545,15 +552,20 @@ void shuffle(In2<u64> records, In<u64> words, Out2<u64> shuffled) {
     run(records.data(), records.shape(0), d, random, shuffled.data());
 }
 
+// Arrays are taken as they are or refused: what is written to a converted copy would be lost.
+template <typename... Arguments>
+void define(nb::module_& module, const char* name, void (*function)(Arguments...)) {
+    module.def(name, function, (static_cast<void>(sizeof(Arguments)), nb::arg().noconvert())...);
+}
+
 }  // namespace
 
 NB_MODULE(native, module) {
-    module.def("encode_grid", &encode_grid);
-    module.def("encode_integers", &encode_integers<i64>);
-    module.def("encode_integers", &encode_integers<u32>);
-    module.def("add", &add);
-    module.def("add_weighted", &add_weighted);
-    module.def("estimate", &estimate);
-    module.def("fill_grid", &fill_grid);
-    module.def("shuffle", &shuffle);
+    define(module, "encode_grid", encode_grid);
+    define(module, "encode_integers", encode_integers);
+    define(module, "add", add);
+    define(module, "add_weighted", add_weighted);
+    define(module, "estimate", estimate);
+    define(module, "fill_grid", fill_grid);
+    define(module, "shuffle", shuffle);
 }
