@@ -235,7 +235,10 @@ def a_summary_is_released_once() -> None:
 
 
 def nothing_is_counted_twice() -> None:
-    """No part is added where it is in already, directly, in a copy or inside another; nor one of another plan."""
+    """No part is added where it is in already, directly, in a copy or inside another; nor one of another plan.
+
+    Nor can an update be repeated that was interrupted, here or from a checkpoint.
+    """
     plan = example_plans()[0]
     summary, tally, wider = Summary(plan), Tally(plan), Tally(plan)
     wider.merge(tally)
@@ -251,6 +254,11 @@ def nothing_is_counted_twice() -> None:
     with mock.patch.object(Summary, "_levels", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
         summary.merge(other)
     _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
+    half, fresh = Summary(plan), Summary(plan)
+    with mock.patch("privhp.tally.add", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+        half.update([0.5])
+    _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half))
+    half.release()
 
 
 class _Interrupted:

@@ -86,13 +86,17 @@ class Summary:
     def state(self) -> Counts:
         """A copy of all counters in the order of a checkpoint. Confidential."""
         self._check_open()
+        self._tally.check_finished()
         return np.concatenate([array.ravel() for array in self._levels.values()])
 
     def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
         """Count a batch of records.
 
         Records that the domain has no cell for are left out in silence. A batch
-        that is refused for its type or shape changes nothing.
+        that is refused for its type or shape changes nothing. If an update is
+        interrupted half-way, part of its batch may be counted, and repeating it
+        would count records twice: the summary then takes and gives nothing more
+        but its release. One thread at a time may call this.
 
         Args:
             records: An array of shape (n,) or (n, d), or a sequence of records.
@@ -121,6 +125,8 @@ class Summary:
             raise StateError(f"expected a Summary to merge, got {type(other).__name__}; a tally is added with absorb")
         other._check_open()
         check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        self._tally.check_finished()
+        other._tally.check_finished()
         # Written down first: what is interrupted may lose counts, but cannot be done again and count them twice.
         self._tally.lineage |= other.lineage
         other._closed = True

@@ -67,6 +67,11 @@ def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.Tally, "merge", late)
 
 
+@killed_by(privacy.nothing_is_counted_twice)
+def an_interrupted_update_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(privhp.Tally, "check_finished", lambda self: None)
+
+
 @killed_by(privacy.one_record_moves_its_share, leaks.no_output_knows_the_records)
 def repr_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
     _count_records(patch)

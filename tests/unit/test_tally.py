@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reference
-from privhp import Box, Integers, Interval, Plan, RecordsError, StateError, Tally
+from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Tally
 from privhp.tally import _BLOCK
 
 
@@ -152,3 +152,53 @@ def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
     tally = Tally(Plan.paper(domain, epsilon=1, records=100, hot_cells=2, exact_depth=2))
     tally.add([])
     assert not any(cells_of(tally))
+
+
+@pytest.mark.parametrize(("threads", "step"), [(1, "privhp.tally.add"), (2, "privhp.tally.Tally._plus")])
+def test_after_half_a_batch_nothing_can_be_counted_again(
+    threads: int, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    half, whole, steps = Tally(small_plan()), Tally(small_plan()), iter(["done", KeyboardInterrupt])
+
+    def second_time_unlucky(*_: object, **__: object) -> None:
+        if (outcome := next(steps)) != "done":
+            raise outcome
+
+    with monkeypatch.context() as patch:
+        patch.setattr(step, second_time_unlucky)
+        with pytest.raises(KeyboardInterrupt):
+            half.add(np.zeros(_BLOCK + 1), threads=threads)
+    for again in (half, pickle.loads(pickle.dumps(half))):
+        with pytest.raises(StateError, match="half-way"):
+            again.add([0.5])
+        with pytest.raises(StateError, match="half-way"):
+            again.add(np.zeros(9), threads=2)
+        with pytest.raises(StateError, match="half-way"):
+            whole.merge(again)
+    assert not any(cells_of(whole))
+    assert whole.lineage.isdisjoint(half.lineage)
+
+
+def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = Tally(small_plan())
+
+    def meanwhile(*_: object, **__: object) -> None:
+        with pytest.raises(StateError, match="another thread"):
+            tally.add([0.5])
+
+    with monkeypatch.context() as patch:
+        patch.setattr("privhp.tally.add", meanwhile)
+        tally.add([0.1])
+    tally.add([0.1])
+    assert tally.counters.tolist() == [1, 0, 0, 0]
+
+
+@pytest.mark.parametrize("codes", [np.zeros(2), np.zeros(2, dtype=np.int64), np.zeros((2, 1), dtype=np.uint64)])
+def test_a_domain_whose_codes_are_no_codes_is_refused(codes: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    tally = Tally(small_plan())
+    with monkeypatch.context() as patch:
+        patch.setattr(Interval, "encode", lambda self, records, *, level: codes)
+        with pytest.raises(DomainError, match="check_domain"):
+            tally.add([0.1, 0.2])
+    tally.add([0.1])
+    assert tally.counters.tolist() == [1, 0, 0, 0]
