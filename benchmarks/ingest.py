@@ -15,7 +15,7 @@ import privhp as hp
 from benchmarks.timing import best_seconds
 from privhp import kernels
 
-POINTS = 1 << 20
+POINTS = 1 << 21
 FEW = 1 << 14  # for anchors that take records one by one in Python
 
 
@@ -93,7 +93,7 @@ def measure() -> list[tuple[str, float, float | None]]:
     rng = np.random.default_rng(0)
     square = hp.Box([(0, 1), (0, 1)])
     points = rng.random((POINTS, 2))
-    some = points[: 1 << 17]
+    some = points[: 1 << 19]
     paper, six = hp.Tally(paper_shape(square)), hp.Tally(six_levels(square))
     codes = square.encode(points[:FEW], level=24)
     best = best_seconds(

@@ -1,12 +1,18 @@
 """How fast synthetic records are drawn, against filling an array with random numbers."""
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 import privhp as hp
 from benchmarks.ingest import skewed_mixture
 from benchmarks.timing import best_seconds
 
-SAMPLES = 1 << 18
+SIZES = (1 << 18, 1 << 20)
+"""Records that fit the second-level cache of a core, about, and records that do not."""
+
+LEAST = {("leaf order", SIZES[1]): 3.0, ("shuffled", SIZES[0]): 0.8}
 
 
 def generator() -> hp.Generator:
@@ -21,19 +27,24 @@ def generator() -> hp.Generator:
 
 def measure() -> list[tuple[str, float, float | None]]:
     """Rows of (what, ratio, at least)."""
-    made, rng, out = generator(), np.random.default_rng(3), np.empty((SAMPLES, 2))
-    best = best_seconds(
-        {
-            "random": lambda: rng.random(out=out),
-            "balanced, leaf order": lambda: made.sample(SAMPLES, shuffle=False, rng=rng),
-            "independent, leaf order": lambda: made.sample(SAMPLES, method="independent", shuffle=False, rng=rng),
-            "balanced, shuffled": lambda: made.sample(SAMPLES, rng=rng),
-            "independent, shuffled": lambda: made.sample(SAMPLES, method="independent", rng=rng),
-        }
-    )
-    least = {"leaf order": 3.0, "shuffled": 0.8}
+    made, rng = generator(), np.random.default_rng(3)
+    return [row for size in SIZES for row in measure_size(made, size, rng)]
+
+
+def measure_size(made: hp.Generator, size: int, rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
+    """The same for samples of one size."""
+    out = np.empty((size, 2))
+    turns: dict[str, Callable[[], object]] = {
+        f"{method}, {order}": partial(made.sample, method=method, shuffle=order == "shuffled", rng=rng, out=out)
+        for order in ("leaf order", "shuffled")
+        for method in ("balanced", "independent")
+    }
+    best = best_seconds({"random": lambda: rng.random(out=out), **turns}, turns=20)
     return [
-        (f"2-D, {name} / rng.random(out=)", best["random"] / seconds, least[name.split(", ")[1]])
-        for name, seconds in best.items()
-        if name != "random"
+        (
+            f"2-D, {name}, {size:,} / rng.random(out=)",
+            best["random"] / best[name],
+            LEAST.get((name.split(", ")[1], size)),
+        )
+        for name in turns
     ]

@@ -84,6 +84,7 @@ class Generator:
         method: Method = "balanced",
         shuffle: bool = True,
         rng: np.random.Generator | int | None = None,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """Synthetic records.
 
@@ -97,19 +98,31 @@ class Generator:
             rng: NumPy generator or seed of the sampling; fresh unless given.
                 It has nothing to do with the privacy noise. The same seed gives the
                 same records wherever the same kernels run.
+            out: Array to fill instead of a new one, with room for n of them; n may then
+                be left out.
         """
-        size = round(self.total) if n is None else n
+        size = (round(self.total) if out is None else len(out)) if n is None else n
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
             raise QueryError(f"expected a whole number of records to sample, 0 or more, got {n!r}")
         if method not in get_args(Method):
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
+        if out is not None:
+            self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
         even = method == "balanced"
         counts = self._even_counts(int(size), rng) if even else self._random_counts(int(size), rng)
         chosen = np.flatnonzero(counts)
         codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
-        records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng)
-        return shuffled(records, rng) if shuffle else records
+        place = None if shuffle else out
+        records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng, out=place)
+        return shuffled(records, rng, out=out) if shuffle else records
+
+    def _check_out(self, out: NDArray[Any], size: int) -> None:
+        """Refuse an array that the records would not fit as they are."""
+        like = self.plan.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+        shape = (size, *like.shape[1:])
+        if (out.shape, out.dtype) != (shape, like.dtype) or not out.flags.c_contiguous or not out.flags.writeable:
+            raise QueryError(f"expected out as a writeable, contiguous array of {like.dtype} of shape {shape}")
 
     def _even_counts(self, size: int, rng: np.random.Generator) -> Counts:
         """How many of evenly spaced points fall on each leaf: its expected number, to within one."""

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 
 from datasets import gaussian_mixture, lognormal
-from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, QueryError, wasserstein
+from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, QueryError, Summary, wasserstein
 from releases import histogram, leaf_places, release_of
 from strategies import generators
 
@@ -130,3 +130,26 @@ def test_extreme_draws_stay_where_there_is_probability(domain: Domain, method: A
     generator = histogram(domain, 2, [5, 3, 1, 0])
     records = generator.sample(1000, method=method, rng=Extreme(np.random.PCG64(1)))
     assert leaf_places(generator, records).max() == 2
+
+
+@pytest.mark.parametrize(
+    "domain", [Interval(0, 1), Interval(1, 100, scale="log"), Integers(0, 9), IPv4(), Box([(0, 1), (0, 2)])]
+)
+@pytest.mark.parametrize("method", ["balanced", "independent"])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_an_array_can_be_filled(domain: Domain, method: Any, shuffle: bool) -> None:
+    summary = Summary(Plan.paper(domain, epsilon=1, records=100, hot_cells=2))
+    generator = summary.release()
+    made = generator.sample(500, method=method, shuffle=shuffle, rng=3)
+    out = np.zeros_like(made)
+    assert generator.sample(method=method, shuffle=shuffle, rng=3, out=out) is out
+    assert np.array_equal(out, made)
+
+
+@pytest.mark.parametrize(
+    "out", [np.empty(9), np.empty((10, 1)), np.empty(10, dtype=np.float32), np.empty(20)[::2], np.broadcast_to(0.0, 10)]
+)
+def test_an_array_that_does_not_fit_is_refused(out: Any) -> None:
+    generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()
+    with pytest.raises(QueryError, match=r"contiguous array of float64 of shape \(10,\)"):
+        generator.sample(10, out=out)

@@ -61,7 +61,14 @@ class Domain(ABC):
         """A record drawn from the base measure inside each cell. Encoding it gives the cell back."""
 
     def populate(
-        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """As many records in each cell as are asked for, in the order of the cells.
 
@@ -71,13 +78,14 @@ class Domain(ABC):
             counts: How many records each cell gets.
             even: Whether the records of a cell are spread over it evenly, or drawn one by one.
             rng: Where the randomness comes from.
+            out: Array to put them in, of their number, shape and type.
         """
         cells = np.repeat(np.arange(codes.size), counts)
         firsts = np.repeat(np.cumsum(counts) - counts, counts)
         ranks = np.arange(cells.size) - firsts + rng.random(codes.size)[cells]
         shares = np.minimum(ranks / counts[cells], 1.0 - 2.0**-53)
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
-        records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype)
+        records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype) if out is None else out
         for level in np.unique(levels).tolist():
             chosen = np.flatnonzero(levels[cells] == level)
             inner, deeper = codes[cells[chosen]], level

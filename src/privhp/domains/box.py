@@ -65,9 +65,16 @@ class Box(Domain):
         return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
 
     def populate(
-        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        return self._axes.fill(codes, levels, counts, even=even, rng=rng)
+        return self._axes.fill(codes, levels, counts, even=even, rng=rng, out=out)
 
     def diameter(self, level: int) -> float:
         return self._axes.diameter(level)

@@ -129,14 +129,21 @@ class Axes:
         return np.stack([BitMap.gathering(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
 
     def fill(
-        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: Floats | None = None,
     ) -> Floats:
         """As many points in each cell as are asked for, in the order of the cells, shape (n, d)."""
         masks = np.array([self.grid(level).masks for level in range(int(levels.max(initial=0)) + 1)])
         low = np.array([axis.low for axis in self.axes])
         width = np.array([axis.width for axis in self.axes])
         margin = np.array([axis.margin for axis in self.axes])
-        return fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
+        return fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng, out=out)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""

@@ -84,9 +84,21 @@ class Interval(Domain):
         return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
 
     def populate(
-        self, codes: Codes, levels: NDArray[np.int64], counts: Counts, *, even: bool, rng: np.random.Generator
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
-        return self._from_line(self._axes.fill(codes, levels, counts, even=even, rng=rng)[:, 0])
+        column = None if out is None else out[:, None]
+        points = self._axes.fill(codes, levels, counts, even=even, rng=rng, out=column)[:, 0]
+        numbers = self._from_line(points)
+        if out is not None and numbers is not points:
+            out[:] = numbers
+        return numbers if out is None else out
 
     def diameter(self, level: int) -> float:
         octave = 2.0**52 if self.scale == "log" else 1.0

@@ -58,26 +58,34 @@ def fill_grid(
     *,
     even: bool,
     rng: np.random.Generator,
+    out: Floats | None = None,
 ) -> Floats:
-    """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.fill_grid`."""
+    """Points in cells of a grid, in the order of the cells, shape (n, d), in `out` if given; see `plain.fill_grid`."""
     if native is None:
-        return plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng)
+        return _placed(plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng), out)
     codes, levels, counts = _ready(codes), _ready(levels, np.int64), _ready(counts, np.int64)
-    points = np.empty((int(counts.sum()), low.size))
+    points = np.empty((int(counts.sum()), low.size)) if out is None else out
     steps = plain.lattice_steps(low.size)
     native.fill_grid(codes, levels, counts, masks, low, width, margin, steps, even, _words(rng), points)
     return points
 
 
-def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
-    """The records in random order."""
+def shuffle(records: NDArray[Any], rng: np.random.Generator, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
+    """The records in random order, in `out` if given."""
     if native is None or records.dtype not in (np.float64, np.int64) or not len(records):
-        return plain.shuffle(records, rng)
+        return _placed(plain.shuffle(records, rng), out)
     records = _ready(records)
-    shuffled = np.empty_like(records)
+    shuffled = np.empty_like(records) if out is None else out
     rows = (len(records), -1)
     native.shuffle(records.view(np.uint64).reshape(rows), _words(rng), shuffled.view(np.uint64).reshape(rows))
     return shuffled
+
+
+def _placed(records: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+    if out is None:
+        return records
+    out[...] = records
+    return out
 
 
 def _ready(array: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:
