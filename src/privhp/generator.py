@@ -119,10 +119,15 @@ class Generator:
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
         """Refuse an array that the records would not fit as they are."""
-        like = self.plan.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
-        shape = (size, *like.shape[1:])
-        if (out.shape, out.dtype) != (shape, like.dtype) or not out.flags.c_contiguous or not out.flags.writeable:
-            raise QueryError(f"expected out as a writeable, contiguous array of {like.dtype} of shape {shape}")
+        shape = (size, *self._example.shape[1:])
+        like = (out.shape, out.dtype) == (shape, self._example.dtype)
+        if not like or not out.flags.c_contiguous or not out.flags.writeable:
+            raise QueryError(f"expected out as a writeable, contiguous array of {self._example.dtype} of shape {shape}")
+
+    @cached_property
+    def _example(self) -> NDArray[Any]:
+        """One record, for its shape and type."""
+        return self.plan.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
 
     def _even_counts(self, size: int, rng: np.random.Generator) -> Counts:
         """How many of evenly spaced points fall on each leaf: its expected number, to within one."""

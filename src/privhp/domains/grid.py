@@ -139,11 +139,19 @@ class Axes:
         out: Floats | None = None,
     ) -> Floats:
         """As many points in each cell as are asked for, in the order of the cells, shape (n, d)."""
-        masks = np.array([self.grid(level).masks for level in range(int(levels.max(initial=0)) + 1)])
-        low = np.array([axis.low for axis in self.axes])
-        width = np.array([axis.width for axis in self.axes])
-        margin = np.array([axis.margin for axis in self.axes])
-        return fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng, out=out)
+        low, width, margin = self._sides
+        return fill_grid(codes, levels, counts, self._masks, low, width, margin, even=even, rng=rng, out=out)
+
+    @cached_property
+    def _masks(self) -> Codes:
+        """Which bits of a code of each level are an axis's own."""
+        return np.array([self.grid(level).masks for level in range(len(self.cuts) + 1)])
+
+    @cached_property
+    def _sides(self) -> tuple[Floats, Floats, Floats]:
+        """Lower end, length and margin of each axis."""
+        low, width, margin = np.array([(axis.low, axis.width, axis.margin) for axis in self.axes]).T.copy()
+        return low, width, margin
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
