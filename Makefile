@@ -42,8 +42,8 @@ plain:  ## Install as without a compiler, and run the tests on the NumPy kernels
 	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
 	build/plain/bin/pytest -q
 
-audit: $(READY)  ## The privacy checks with many more cases (minutes)
-	$(BIN)/pytest tests/statistical tests/properties --offline
+audit: $(READY)  ## The privacy checks with many more cases (about an hour)
+	$(BIN)/pytest tests/properties/test_sensitivity.py tests/statistical tests/mutants --offline
 
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -1,6 +1,6 @@
 """The paper's settings on four data sets, against the figures that they are known to give.
 
-    make figures            (or: python -m benchmarks.paper_figures --runs 10)
+    make figures            (or: python -m benchmarks.paper_figures --runs 20)
 
 One million records, epsilon 1, depth 20, W1 x n: 10 means "as if ten records
 had been moved across the whole domain". The reference figures are of the
@@ -70,7 +70,7 @@ def spread(values: list[float]) -> str:
 def main() -> None:
     """Measure, print, write, and check."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=int, default=10, help="fits of each setting; default 10")
+    parser.add_argument("--runs", type=int, default=20, help="fits of each setting; default 20")
     runs = parser.parse_args().runs
     lines = [
         "| setting | bytes | data | reference | random hash | ratio | privhp's hash |",

@@ -4,6 +4,7 @@ Takes records, tallies and other summaries; gives one release, once. Every
 cell has its noise before the first record, so no bare count is ever in it.
 """
 
+import os
 from typing import Any, NoReturn
 
 import numpy as np
@@ -35,6 +36,7 @@ class Summary:
         """Draw all the noise, from the entropy of the operating system."""
         self._tally = Tally(plan)
         self._closed = False
+        self._process = os.getpid()
         self._tally.counters += self._noise(plan.exact_depth, self._tally.counters.size)
         self._corrections: dict[int, Counts] = {
             level: self._noise(level, 2**level) - fold(self._tally.counters, levels=plan.exact_depth - level)
@@ -53,6 +55,7 @@ class Summary:
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage
         summary._closed = False
+        summary._process = os.getpid()
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
         for level, counters in plan.unpack(cells).items():
             summary._levels[level][...] = counters
@@ -149,6 +152,11 @@ class Summary:
             raise StateError(
                 "this summary is closed: it was released or merged into another, and a second look at one state "
                 "would not be private; start a new summary"
+            )
+        if self._process != os.getpid():
+            raise StateError(
+                "this summary belongs to the process that was forked, and its noise may be used once; "
+                "count in a tally here and let that summary absorb it"
             )
 
     def __reduce__(self) -> NoReturn:

@@ -1,6 +1,7 @@
 """Summaries: noise before records, one release, and what the life cycle forbids."""
 
 import copy
+import os
 import pickle
 from collections.abc import Callable
 from fractions import Fraction
@@ -193,3 +194,18 @@ def test_what_is_shown_of_a_summary_does_not_depend_on_its_records() -> None:
     summary, empty = Summary(small_plan()), Summary(small_plan())
     summary.update(BATCH)
     assert repr(summary) == repr(empty)
+
+
+@pytest.mark.parametrize("look", [lambda s: s.update([0.5]), lambda s: s.release(), lambda s: s.state()])
+def test_a_fork_cannot_use_the_summary_of_its_parent(look: Callable[[Summary], object]) -> None:
+    """In the child the noise would be used a second time."""
+    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2))
+    child = os.fork()
+    if child == 0:
+        try:
+            look(summary)
+        except StateError:
+            os._exit(7)
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 7
+    look(summary)

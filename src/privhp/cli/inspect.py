@@ -1,5 +1,6 @@
 """`privhp inspect`: what a file promises and says."""
 
+import os
 import platform
 from argparse import Namespace
 from pathlib import Path
@@ -8,9 +9,10 @@ import numpy as np
 
 import privhp
 from privhp.cli.reading import as_text, read_file
-from privhp.files import CHECKPOINT, load, resume
+from privhp.files import CHECKPOINT, load, read_checkpoint
 from privhp.generator import Generator
 from privhp.kernels import in_use
+from privhp.plan import Plan
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -23,7 +25,7 @@ def run(options: Namespace) -> None:
     with Path(options.file).open("rb") as file:
         magic = file.read(len(CHECKPOINT))
     if magic == CHECKPOINT:
-        plan = read_file(resume, options.file).plan
+        plan = read_file(_plan_of_checkpoint, options.file)
         print(f"{options.file}: a checkpoint. It is CONFIDENTIAL: keep it to yourself, and never publish it.\n")
         print(plan)
     else:
@@ -31,6 +33,12 @@ def run(options: Namespace) -> None:
         print(f"{options.file}: a release. It is public, and as private as the guarantee says.\n")
         print(generator.plan)
         print("\n" + describe(generator))
+
+
+def _plan_of_checkpoint(path: str | os.PathLike[str]) -> Plan:
+    """The plan alone, without resuming anything."""
+    with Path(path).open("rb") as file:
+        return read_checkpoint(file).plan
 
 
 def describe_system() -> str:
