@@ -152,15 +152,19 @@ void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, 
 
 // ---------------------------------------------------------------- hashing
 
-// Place of each cell in the joint table of a hashed ancestor and its descendants.
-template <bool WIDE, typename Place>
+enum Layout { BUCKETS_FIRST, BUCKETS_LAST };
+
+// Bucket of each cell's hashed ancestor together with its place among the descendants: as one number, bucket first, or
+// as its place in a joint table with a row for each descendant and a column for each bucket.
+template <Layout LAYOUT, bool WIDE, typename Place>
 BEST_CPU void hash_cells(const u64* __restrict cells, size_t n, int shift, int apart, const u64* words, u64 width,
                          Place* __restrict places) {
     const u64 high = words[0], low = words[1], offset = words[2], own = (u64{1} << apart) - 1;
     for (size_t i = 0; i < n; ++i) {
         const u64 cell = cells[i] >> shift, base = cell >> apart;
         const u64 mixed = WIDE ? (base >> 32) * high + (base & 0xFFFFFFFFu) * low + offset : base * low + offset;
-        places[i] = static_cast<Place>(((((mixed >> 32) * width) >> 32) << apart) | (cell & own));
+        const u64 bucket = ((mixed >> 32) * width) >> 32, place = cell & own;
+        places[i] = static_cast<Place>(LAYOUT == BUCKETS_FIRST ? (bucket << apart) | place : place * width + bucket);
     }
 }
 
@@ -190,22 +194,41 @@ inline void bump(Count* __restrict counts, const Place* __restrict places, const
     for (; i < n; ++i) ++counts[places[i]];
 }
 
-// Adds a joint table of small counts to the tables of its levels. The deepest comes first; halving the joint table
-// leads from each level to the one above.
+// Adds one row of a joint table to another, with its buckets moved by exclusive or.
+template <size_t KNOWN, typename Joint>
+void add_moved(Joint* __restrict to, const Joint* __restrict from, size_t width, size_t given) {
+    const size_t move = KNOWN ? KNOWN : given;
+    for (size_t start = 0; start < width; start += 2 * move)
+        for (size_t i = start; i < start + move; ++i) {
+            to[i] = static_cast<Joint>(to[i] + from[i + move]);
+            to[i + move] = static_cast<Joint>(to[i + move] + from[i]);
+        }
+}
+
+// Adds a joint table to the tables of its levels, the deepest first: rows moved and added, one bit of what they stand
+// for after the other, are the table of a level; rows added two by two are the joint table of the level above.
 template <typename Joint>
 void add_joint(std::vector<Joint>& joint, const Group& group, size_t row) {
+    const size_t width = group.width;
+    std::vector<Joint> rows;
     int apart = group.apart;
     for (size_t t = group.tables.size(); t-- > 0;) {
         for (; apart > group.levels_apart[t]; --apart)
-            for (size_t i = 0; i < group.width << (apart - 1); ++i)
-                joint[i] = static_cast<Joint>(joint[2 * i] + joint[2 * i + 1]);
-        i64* counts = group.tables[t] + row * group.width;
-        const size_t family = size_t{1} << apart;
-        for (size_t bucket = 0; bucket < group.width; ++bucket) {
-            u32 sum = 0;
-            for (size_t own = 0; own < family; ++own) sum += joint[(bucket ^ own) * family + own];
-            counts[bucket] += sum;
+            for (size_t own = 0; own < size_t{1} << (apart - 1); ++own)
+                for (size_t i = 0; i < width; ++i)
+                    joint[own * width + i] = static_cast<Joint>(joint[2 * own * width + i] + joint[(2 * own + 1) * width + i]);
+        rows.assign(joint.begin(), joint.begin() + static_cast<std::ptrdiff_t>(width << apart));
+        for (size_t move = 1; move < size_t{1} << apart; move *= 2) {
+            const auto add = move == 1   ? add_moved<1, Joint>
+                             : move == 2 ? add_moved<2, Joint>
+                             : move == 4 ? add_moved<4, Joint>
+                             : move == 8 ? add_moved<8, Joint>
+                                         : add_moved<0, Joint>;
+            for (size_t own = 0; own < size_t{1} << apart; own += 2 * move)
+                add(&rows[own * width], &rows[(own + move) * width], width, move);
         }
+        i64* counts = group.tables[t] + row * width;
+        for (size_t i = 0; i < width; ++i) counts[i] += rows[i];
     }
 }
 
@@ -214,7 +237,7 @@ template <typename Small, typename Weight>
 void add_jointly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
     std::array<Small, CHUNK> places;
     std::vector<Small> joint;
-    const auto hash = group.wide ? hash_cells<true, Small> : hash_cells<false, Small>;
+    const auto hash = group.wide ? hash_cells<BUCKETS_LAST, true, Small> : hash_cells<BUCKETS_LAST, false, Small>;
     for (size_t row = 0; row < group.rows; ++row) {
         joint.assign(group.width << group.apart, 0);
         for (size_t start = 0; start < n; start += CHUNK) {
@@ -230,7 +253,7 @@ void add_jointly(const u64* codes, const Weight* weights, size_t n, const Group&
 template <typename Weight>
 void add_singly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
     std::array<u32, CHUNK> places, buckets;
-    const auto hash = group.wide ? hash_cells<true, u32> : hash_cells<false, u32>;
+    const auto hash = group.wide ? hash_cells<BUCKETS_FIRST, true, u32> : hash_cells<BUCKETS_FIRST, false, u32>;
     const u32 own = (u32{1} << group.apart) - 1;
     for (size_t row = 0; row < group.rows; ++row)
         for (size_t start = 0; start < n; start += CHUNK) {
@@ -379,7 +402,7 @@ void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64>
     for (size_t start = 0; start < n; start += CHUNK) {
         const size_t m = std::min(CHUNK, n - start);
         for (size_t row = 0; row < table.shape(0); ++row) {
-            hash_cells<true>(cells.data() + start, m, 0, apart, words.data() + 3 * row, width, places.data());
+            hash_cells<BUCKETS_FIRST, true>(cells.data() + start, m, 0, apart, words.data() + 3 * row, width, places.data());
             const i64* counts = table.data() + row * width;
             i64* out = least.data() + start;
             for (size_t i = 0; i < m; ++i)
