@@ -8,6 +8,7 @@ saved, and ends in a summary. It knows nothing of noise.
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -56,7 +57,6 @@ class Tally:
         if threads > 1 and isinstance(records, np.ndarray) and records.ndim:
             self._add_in_threads(records, counts, threads)
             return
-        groups = self._groups()
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
             parts = self._encoded(records, counts)
             first = next(parts)  # what is refused is refused here
@@ -68,7 +68,7 @@ class Tally:
                         depth=self.plan.depth,
                         exact_depth=self.plan.exact_depth,
                         counters=self.counters,
-                        groups=groups,
+                        groups=self._groups,
                     )
 
     def _encoded(self, records: Any, counts: Any) -> Iterator[tuple[Codes, Counts | None]]:
@@ -95,6 +95,7 @@ class Tally:
                 "go on from a checkpoint or release what is there, and give each thread a tally of its own"
             )
 
+    @cached_property
     def _groups(self) -> list[Group]:
         """The sketches, those together whose cells are hashed at the same level."""
         groups: dict[int, Group] = {}

@@ -167,7 +167,7 @@ def sketches(draw: st.DrawFn) -> Plan:
 def counted(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64] | None, add: Any) -> Tally:
     tally = Tally(plan)
     options = {"depth": plan.depth, "exact_depth": plan.exact_depth, "counters": tally.counters}
-    add(codes, weights, **options, groups=tally._groups())
+    add(codes, weights, **options, groups=tally._groups)
     return tally
 
 
