@@ -97,9 +97,9 @@ def main() -> None:
         "W1 x n at n = 1,000,000, epsilon = 1, depth 20, all boundary nodes expanded; mean and standard error of\n"
         f"{runs} runs ({3 * runs} of the complete tree), each on fresh data.\n"
         f"`python -m benchmarks.paper_figures --runs {runs}`, {dt.date.today()}.\n\n" + "\n".join(lines) + "\n\n"
-        "The reference is a prototype of the paper's rules with real-valued noise and fully random hash functions, a mean\n"
-        "of 3 to 5 runs. The last column is `Plan.paper` as it is: levels share strongly universal hash functions, and\n"
-        "siblings never collide.\n"
+        "The reference is a prototype of the paper's rules with real-valued noise and fully random hash\n"
+        "functions, a mean of 3 to 5 runs. The last column is `Plan.paper` as it is: levels share strongly\n"
+        "universal hash functions, and siblings never collide.\n"
     )
     Path(__file__).with_name("PAPER.md").write_text(text)
     if misses:
