@@ -12,7 +12,8 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterable
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -49,11 +50,13 @@ def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
     if not Path(path).parent.is_dir():
         raise FileError(f"expected a folder to save in, got {Path(path).parent}, which is none; make it first")
     if isinstance(item, Generator):
-        _replace(Path(path), _pack(RELEASE, item.plan, item.release.cells()), mode=0o644)
+        parts, mode = _pack(RELEASE, item.plan, item.release.cells()), 0o644
     elif isinstance(item, Summary):
-        _replace(Path(path), _pack(CHECKPOINT, item.plan, item.state(), item.lineage), mode=0o600)
+        parts, mode = _pack(CHECKPOINT, item.plan, item.state(), item.lineage), 0o600
     else:
         raise FileError(f"expected a Generator or a Summary to save, got {type(item).__name__}")
+    with replacing(Path(path), mode=mode) as file:
+        file.writelines(parts)
 
 
 def load(path: str | os.PathLike[str]) -> Generator:
@@ -108,13 +111,14 @@ def _header(magic: bytes, plan: Plan, names: int) -> bytes:
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _replace(path: Path, parts: Iterable[bytes | memoryview], *, mode: int) -> None:
-    """Put a file where another may be, whole or not at all, and wait until the disk has it."""
+@contextmanager
+def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """A file to write, put where another may be when all is written, whole or not at all; the disk has it then."""
     partial = _partial(path)
     partial.unlink(missing_ok=True)
     with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
         try:
-            file.writelines(parts)
+            yield file
             file.flush()
             os.fsync(file.fileno())
             os.replace(partial, path)

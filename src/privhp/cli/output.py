@@ -2,10 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
 
 from privhp.errors import FileError
 
@@ -47,18 +44,3 @@ def check_output(name: str, *, force: bool) -> Path:
     if path.exists() and not force:
         raise FileError(f"expected no file at {path}, got one; choose another name, or replace it with --force")
     return path
-
-
-@contextmanager
-def whole_file(path: Path) -> Iterator[BinaryIO]:
-    """A file to write that appears at its path when all is written, and leaves no trace otherwise."""
-    partial = path.with_name(path.name + ".partial")
-    try:
-        with partial.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(partial, path)
-    except BaseException:
-        partial.unlink(missing_ok=True)
-        raise

@@ -11,11 +11,11 @@ from typing import Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cli.output import check_output, whole_file
+from privhp.cli.output import check_output
 from privhp.cli.reading import as_text, read_file
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
-from privhp.files import load
+from privhp.files import load, replacing
 from privhp.generator import Generator, Method
 
 CHUNK = 10**7  # rows made by one call, within which they are balanced: a few hundred megabytes
@@ -31,7 +31,7 @@ def run(options: Namespace) -> None:
     rows = round(generator.total) if options.n is None else options.n
     method: Method = "independent" if options.independent else "balanced"
     like = generator.sample(0)
-    with whole_file(output) as file:
+    with replacing(output) as file:
         chunks = _chunks(generator, rows, method, np.random.default_rng(options.seed))
         if output.suffix == ".npy":
             _write_npy(file, (rows, *like.shape[1:]), like.dtype, chunks)
