@@ -15,10 +15,9 @@ from benchmarks.timing import machine
 LIMITS = """
 ## What stops us
 
-- A record of the paper's shape costs 13 increments (one for all exact levels, one for each of 3 hash groups and 4 rows)
-  at about 0.45 ns, 12 hashes at 0.25 ns and 1.5 ns of encoding: 11 to 12 ns; DataSketches takes about 1,050 ns for
-  its 12 levels. A ratio of 120 would need 9 ns; increments in the first-level cache alone take 4 ns at the least.
-- Two threads are held back by whatever else runs on the machine; each also starts a tally of its own.
+- A record of the paper's shape costs 9 to 10 ns: 13 increments (one for all exact levels, one for each of 3 hash groups
+  and 4 rows) at 0.29 ns, which is what the first-level cache allows; 12 hashes at 0.17 ns; 1.5 ns of encoding; and 2 ns
+  of folding joint tables and of Python, once a block. DataSketches takes about 1,100 ns for its 12 levels.
 - Shuffled samples that do not fit the cache wait for memory: scattering a row costs 3 ns and its turn in the
   Fisher-Yates pass 5 ns, twice what they cost in the cache. In leaf order there is no such limit.
 - Independent samples begin with a multinomial draw over the leaves, about 150 ns for each of some 4,000 leaves.
