@@ -45,6 +45,11 @@ def whole(value: Any, name: str, low: int, high: int) -> int:
     return int(value)
 
 
+def listed(values: Mapping[str, int]) -> str:
+    """Parameters with their values, for a message."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
 def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
     """Budgets as exact rationals, coarsest level first."""
     if not isinstance(budgets, Mapping) or not budgets:

@@ -25,6 +25,7 @@ from privhp.arguments import (
     MAX_WIDTH,
     check_choice,
     check_domain,
+    listed,
     read_budgets,
     whole,
 )
@@ -118,12 +119,12 @@ class Plan:
     def _check_sketches(self) -> None:
         sizes = {name: getattr(self, name) for name in ("sketch_rows", "sketch_width", "hot_cells")}
         if self.sketched_levels and not all(sizes.values()):
-            raise PlanError(f"expected sizes above 0, since level {self.depth} is sketched, got {_listed(sizes)}")
+            raise PlanError(f"expected sizes above 0, since level {self.depth} is sketched, got {listed(sizes)}")
         sizes["hash_group"] = self.hash_group
         if not self.sketched_levels and any(sizes.values()):
             raise PlanError(
                 f"expected sizes of 0, since no level below exact_depth {self.exact_depth} has a budget, "
-                f"got {_listed(sizes)}"
+                f"got {listed(sizes)}"
             )
         if self.sketch_width % 2**self.hash_group:
             raise PlanError(
@@ -345,7 +346,3 @@ class Plan:
             noise = f"{float(budget):11.4g} {float(self.scale(level)):18.6g}"
             lines.append(f"{level:5d}  {kind:12s} {size:>13s} {noise} {self.domain.diameter(level):15.6g}")
         return "\n".join(lines)
-
-
-def _listed(values: Mapping[str, int]) -> str:
-    return ", ".join(f"{name} {value}" for name, value in values.items())

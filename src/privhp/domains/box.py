@@ -8,15 +8,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, Codes, Counts, Floats
-from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
+from privhp.cells import MAX_DEPTH, Codes, Floats
+from privhp.domains.base import Outside, check_outside, clamping, shown
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import bounds, pair, region_ends
-from privhp.domains.grid import Axes, Axis, check_axis
+from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
 from privhp.errors import DomainError
 
 
-class Box(Domain):
+class Box(GridDomain):
     """Points of d numbers, each between two declared bounds, both included.
 
     The axis with the longest remaining side is cut next, the first such axis
@@ -43,7 +43,7 @@ class Box(Domain):
         )
         for index, axis in enumerate(self.axes):
             check_axis(axis, f"side {index} of the box", low=axis.low, high=axis.high)
-        self._axes = Axes(self.axes, clamp=outside == "clamp")
+        super().__init__(Axes(self.axes, clamp=outside == "clamp"))
 
     @property
     def cuts(self) -> tuple[int, ...]:
@@ -54,30 +54,8 @@ class Box(Domain):
         sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
         return f"Box([{sides}]{clamping(self.outside)})"
 
-    @property
-    def depth(self) -> int:
-        return len(self.cuts)
-
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)
-
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
-
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
-    ) -> NDArray[Any]:
-        return self._axes.fill(codes, levels, counts, even=even, rng=rng, out=out)
-
-    def diameter(self, level: int) -> float:
-        return self._axes.diameter(level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):

@@ -10,11 +10,13 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import math
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
+from privhp.domains.base import Domain
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid
 
@@ -157,3 +159,46 @@ class Axes:
         """Longest side of a cell of a level."""
         cuts = self.cuts[:level]
         return max(axis.width * 2.0 ** -cuts.count(index) for index, axis in enumerate(self.axes))
+
+
+class GridDomain(Domain):
+    """A domain whose records are points of a grid of real numbers, or are made of them one by one."""
+
+    def __init__(self, axes: Axes) -> None:
+        self._axes = axes
+
+    @property
+    def depth(self) -> int:
+        """Number of cuts."""
+        return len(self._axes.cuts)
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        """A record drawn uniformly inside each cell."""
+        return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
+
+    def populate(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`."""
+        room = None if out is None else out.reshape(-1, len(self._axes.axes))
+        records = self._as_records(self._axes.fill(codes, levels, counts, even=even, rng=rng, out=room))
+        if out is None:
+            return records
+        if not np.may_share_memory(records, out):
+            out[...] = records
+        return out
+
+    def _as_records(self, points: Floats) -> Floats:
+        """Points of shape (n, d) as records."""
+        return points
+
+    def diameter(self, level: int) -> float:
+        """Longest side of a cell of a level."""
+        return self._axes.diameter(level)

@@ -12,12 +12,12 @@ from privhp.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import bounds, region_ends, whole_number
-from privhp.domains.grid import Axes, Axis, check_axis
+from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 
 
-class Interval(Domain):
+class Interval(GridDomain):
     """Real numbers between two declared bounds, both included.
 
     With `scale="log"` cells have equal width in the logarithm, each octave
@@ -48,7 +48,7 @@ class Interval(Domain):
         ends = self._to_line(np.array([self.low, self.high]))
         self.axis = Axis(float(ends[0]), float(ends[1]), whole=scale == "log")
         check_axis(self.axis, "the interval", low=self.low, high=self.high)
-        self._axes = Axes((self.axis,), clamp=outside == "clamp")
+        super().__init__(Axes((self.axis,), clamp=outside == "clamp"))
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
@@ -73,32 +73,11 @@ class Interval(Domain):
         ranks = np.rint(positions).astype(np.int64) + np.float64(self.low).view(np.int64)
         return np.minimum(ranks.view(np.float64), self.high)  # beyond 2**53 ranks, positions are rounded
 
-    @property
-    def depth(self) -> int:
-        return len(self._axes.cuts)
+    def _as_records(self, points: Floats) -> Floats:
+        return self._from_line(points[:, 0])
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(self._to_line(as_floats(records))[:, None], level=level)
-
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
-
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
-    ) -> NDArray[Any]:
-        column = None if out is None else out[:, None]
-        points = self._axes.fill(codes, levels, counts, even=even, rng=rng, out=column)[:, 0]
-        numbers = self._from_line(points)
-        if out is not None and numbers is not points:
-            out[:] = numbers
-        return numbers if out is None else out
 
     def diameter(self, level: int) -> float:
         octave = 2.0**52 if self.scale == "log" else 1.0
