@@ -269,11 +269,17 @@ void add_singly(const u64* codes, const Weight* weights, size_t n, const Group& 
 
 // ---------------------------------------------------------------- counting
 
+BEST_CPU u64 largest(const u64* codes, size_t n) {
+    u64 found = 0;
+    for (size_t i = 0; i < n; ++i) found = std::max(found, codes[i]);
+    return found;
+}
+
 // The codes of a batch that have a cell. Where few codes make up most of the
 // batch, as its beginning tells, equal ones are added up in a small table.
 struct Kept {
     static constexpr int SLOT_BITS = 12;
-    static constexpr size_t PROBE = 4096;
+    static constexpr size_t PROBE = 2048;
     struct Slot {
         u64 code = OUTSIDE;
         u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
@@ -284,10 +290,9 @@ struct Kept {
     size_t size;
 
     Kept(const u64* raw, size_t n, u64 limit) : codes(raw), size(n) {
-        const auto fits = [limit](u64 code) { return code < limit; };
-        if (!std::all_of(raw, raw + n, fits)) {
+        if (largest(raw, n) >= limit) {
             own_codes.reserve(n);
-            std::copy_if(raw, raw + n, std::back_inserter(own_codes), fits);
+            std::copy_if(raw, raw + n, std::back_inserter(own_codes), [limit](u64 code) { return code < limit; });
             codes = own_codes.data();
             size = own_codes.size();
         }
