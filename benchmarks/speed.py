@@ -20,7 +20,8 @@ LIMITS = """
   of folding joint tables and of Python, once a block. DataSketches takes about 1,100 ns for its 12 levels.
 - Shuffled samples that do not fit the cache wait for memory: scattering a row costs 3 ns and its turn in the
   Fisher-Yates pass 5 ns, twice what they cost in the cache. In leaf order there is no such limit.
-- Independent samples begin with a multinomial draw over the leaves, about 150 ns for each of some 4,000 leaves.
+- Independent samples begin with a multinomial draw over the leaves, about 150 ns for each of some 4,000 leaves. This is
+  no limit of the machine: drawing a leaf for each record by an alias table would need neither it nor the shuffle.
 """
 
 

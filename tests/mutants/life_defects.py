@@ -98,7 +98,7 @@ def command_line_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
     release = Summary.release
 
     def telling(self: Summary) -> Any:
-        print(f"read {self._seen} records")  # noqa: T201
+        print(f"read {self._seen} records")  # noqa: T201 - the defect is that it prints
         return release(self)
 
     patch.setattr(Summary, "release", telling)

@@ -131,7 +131,7 @@ def nan_warns(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
 def nan_is_reported(patch: pytest.MonkeyPatch) -> None:
-    _inspect_floats(patch, lambda records: print(f"dropped {np.isnan(records).sum()} records"))  # noqa: T201
+    _inspect_floats(patch, lambda records: print(f"dropped {np.isnan(records).sum()} records"))  # noqa: T201 - the defect
 
 
 def _inspect_floats(patch: pytest.MonkeyPatch, inspect: Callable[[Any], None]) -> None:

@@ -22,7 +22,7 @@ def test_check_passes_without_a_defect(killer: Check) -> None:
 @pytest.mark.parametrize(("defect", "killer"), KILLS, ids=lambda item: getattr(item, "__name__", None) or item.name)
 def test_defect_is_killed(defect: Defect, killer: Check, monkeypatch: pytest.MonkeyPatch, offline: bool) -> None:
     if defect.trials and not offline:
-        pytest.skip("needs --offline")
+        pytest.skip("needs --offline: as many trials as it takes to see this defect")
     defect.plant(monkeypatch)
     with pytest.raises(AssertionError):
         killer(defect.trials) if defect.trials else killer()

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 from privhp.domains.batches import INT64_MAX, as_counts, as_floats, as_integers, as_rows
@@ -215,10 +216,9 @@ def test_a_missing_value_does_not_round_the_integers_beside_it() -> None:
 
 
 def test_a_missing_value_of_arrow_does_not_round_the_integers_beside_it() -> None:
-    pyarrow = pytest.importorskip("pyarrow")
     large = 2**60 + 1
-    alone = as_integers(pyarrow.array([large]))[0]
-    assert as_integers(pyarrow.array([large, None]))[0][0] == alone[0] == large
+    alone = as_integers(pa.array([large]))[0]
+    assert as_integers(pa.array([large, None]))[0][0] == alone[0] == large
 
 
 @pytest.mark.parametrize(

@@ -83,7 +83,7 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
 def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
     for item in (hp.Tally(PLAN), PLAN, b"bytes"):
         with pytest.raises(hp.FileError, match="expected a Generator or a Summary"):
-            hp.save(item, tmp_path / "file")  # type: ignore[arg-type]
+            hp.save(item, tmp_path / "file")
     assert not any(tmp_path.iterdir())
 
 

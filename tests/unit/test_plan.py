@@ -278,9 +278,9 @@ def test_plans_are_frozen() -> None:
     budgets = dict(SMALL["budgets"])
     plan = Plan(UNIT, **SMALL | {"budgets": budgets})
     with pytest.raises(dataclasses.FrozenInstanceError):
-        plan.epsilon = Fraction(2)  # type: ignore[misc]
+        plan.epsilon = Fraction(2)
     with pytest.raises(TypeError):
-        plan.budgets[0] = Fraction(1)  # type: ignore[index]
+        plan.budgets[0] = Fraction(1)
     budgets[0] = "0.05"
     assert plan.budgets[0] == Fraction(1, 10)
 

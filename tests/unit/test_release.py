@@ -19,7 +19,7 @@ def test_counts_are_a_copy_and_read_only() -> None:
     with pytest.raises(ValueError, match="read-only"):
         release.counts[1][0] = 9
     with pytest.raises(TypeError):
-        release.counts[1] = counts[1]  # type: ignore[index]
+        release.counts[1] = counts[1]
 
 
 def test_cells_go_from_the_coarsest_level_to_the_finest() -> None:

@@ -149,9 +149,9 @@ def test_what_is_already_in_is_not_added_again() -> None:
 def test_what_is_no_part_is_refused() -> None:
     summary = Summary(small_plan())
     with pytest.raises(StateError, match=r"expected a Tally.*merge"):
-        summary.absorb(Summary(summary.plan))  # type: ignore[arg-type]
+        summary.absorb(Summary(summary.plan))
     with pytest.raises(StateError, match=r"expected a Summary.*absorb"):
-        summary.merge(Tally(summary.plan))  # type: ignore[arg-type]
+        summary.merge(Tally(summary.plan))
 
 
 def test_merging_keeps_both_lineages() -> None:
