@@ -1,0 +1,163 @@
+"""Named streams of records to measure accuracy on: real files and synthetic ones.
+
+    stream = load("taxi fares", records=100_000, seed=3)
+    stream.domain, stream.records
+
+The real files lie in ../shared/data beside the repository; `available()` names
+the streams that can be had here. Bounds are public facts of the data, never
+computed from it. Whole numbers that are dense, such as delays, live on a
+linear `Interval`, where the Wasserstein distance is exact.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from tests.datasets import gaussian_mixture, lognormal, uniform, zipf
+
+import privhp as hp
+
+DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+SYNTHETIC_RECORDS = 1_000_000
+DAYS = 365 + 365 + 366  # 2018 to 2020
+
+Records = NDArray[Any]
+
+
+@dataclass(frozen=True)
+class Stream:
+    """Records in stream order and the domain that was declared for them."""
+
+    name: str
+    domain: hp.Domain
+    records: Records
+
+    def __len__(self) -> int:
+        return len(self.records)
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a stream comes from.
+
+    Args:
+        domain: Its declared domain.
+        read: Gives all records, in the order they came in.
+        draw: Gives records of a synthetic stream instead, by number and seed.
+        in_order: Whether the stream keeps its order, or is shuffled.
+    """
+
+    domain: hp.Domain
+    read: Callable[[], Records] | None = None
+    draw: Callable[..., Records] | None = None
+    in_order: bool = False
+
+
+@cache
+def _columns(file: str, *names: str) -> tuple[Records, ...]:
+    table = pq.read_table(DATA / file, columns=list(names))
+    return tuple(table[name].to_numpy() for name in names)
+
+
+TAXI = "num_nyc_yellow_taxi_2018_2020.parquet"
+FLIGHTS = "table_nycflights13.parquet"
+FILES = {
+    "taxi fares": TAXI,
+    "taxi timestamps": TAXI,
+    "flight delays": FLIGHTS,
+    "flights 3-D": FLIGHTS,
+    "postcodes": "geo_gb_postcodes_codepoint_2025.parquet",
+    "crimes": "geo_uk_street_crime_2018_10_to_2019_02.parquet",
+    "blocklist": "ipv4_ipsum_blocklist_2026.parquet",
+}
+
+
+def _timestamps() -> Records:
+    """Seconds since the start of 2018."""
+    (times,) = _columns(TAXI, "pickup_time")
+    seconds: Records = (times - np.datetime64("2018-01-01")) / np.timedelta64(1, "s")
+    return seconds
+
+
+def _flights() -> Records:
+    """Departure time, delay and distance of each flight, each as a share of its declared range."""
+    columns = _columns(FLIGHTS, "dep_min", "arr_delay", "distance")
+    lows, widths = np.array([0, -120, 0]), np.array([1439, 1560, 5000])
+    return (np.stack(columns, axis=1) - lows) / widths
+
+
+def _blocklist() -> Records:
+    """Each address as often as it is on a list."""
+    addresses, lists = _columns(FILES["blocklist"], "ip", "n_lists")
+    return np.repeat(addresses, lists)
+
+
+def _points(name: str, *columns: str) -> Records:
+    return np.stack(_columns(FILES[name], *columns), axis=1).astype(np.float64)
+
+
+def _atoms(size: int, *, seed: int = 0) -> Records:
+    """Forty places, the same for every seed, some a hundred times fuller than others."""
+    fixed = np.random.default_rng(40)
+    places, weights = fixed.random(40), fixed.pareto(1.0, 40) + 1.0
+    return np.random.default_rng(seed).choice(places, size, p=weights / weights.sum())
+
+
+def _drift(size: int, *, seed: int = 0) -> Records:
+    """A narrow cluster that wanders through the domain as time goes by."""
+    centre = 0.1 + 0.8 * np.arange(size) / size
+    return np.clip(np.random.default_rng(seed).normal(centre, 0.03), 0.0, 1.0)
+
+
+UNIT = hp.Interval(0, 1)
+SOURCES: dict[str, Source] = {
+    "taxi fares": Source(hp.Interval(0, 1000), read=lambda: _columns(TAXI, "fare_amount")[0]),
+    "taxi timestamps": Source(hp.Interval(0, DAYS * 86_400), read=_timestamps, in_order=True),
+    "flight delays": Source(hp.Interval(-120, 1440), read=lambda: _columns(FLIGHTS, "arr_delay")[0].astype(np.float64)),
+    "postcodes": Source(
+        hp.Box([(0, 700_000), (0, 1_300_000)]), read=lambda: _points("postcodes", "easting", "northing")
+    ),
+    "crimes": Source(hp.Box([(-8.7, 2.0), (49.8, 55.9)]), read=lambda: _points("crimes", "lon", "lat")),
+    "blocklist": Source(hp.IPv4(), read=_blocklist),
+    "flights 3-D": Source(hp.Box([(0, 1)] * 3), read=_flights),
+    "uniform": Source(UNIT, draw=uniform),
+    "gaussian mixture": Source(UNIT, draw=gaussian_mixture),
+    "lognormal": Source(UNIT, draw=lognormal),
+    "zipf": Source(UNIT, draw=zipf),
+    "40 atoms": Source(UNIT, draw=_atoms),
+    "drift": Source(UNIT, draw=_drift, in_order=True),
+}
+
+
+def available() -> list[str]:
+    """Names of the streams that can be loaded here."""
+    return [name for name in SOURCES if name not in FILES or (DATA / FILES[name]).exists()]
+
+
+def load(name: str, *, records: int | None = None, seed: int = 0) -> Stream:
+    """A stream by name, shuffled unless its order is what it is about.
+
+    Args:
+        name: One of `SOURCES`.
+        records: How many of them, at most what there is; by default all of a
+            real stream and a million of a synthetic one.
+        seed: Of the draw, or of the choice and order of real records.
+    """
+    source = SOURCES[name]
+    if source.draw is not None:
+        return Stream(name, source.domain, source.draw(records or SYNTHETIC_RECORDS, seed=seed))
+    assert source.read is not None
+    everything, rng = source.read(), np.random.default_rng(seed)
+    chosen = rng.permutation(len(everything))[:records]
+    return Stream(name, source.domain, everything[np.sort(chosen) if source.in_order else chosen])
+
+
+def by_cell(stream: Stream) -> Stream:
+    """The same records in the order of the domain's cells: the worst order for whoever learns from a prefix."""
+    codes = stream.domain.encode(stream.records, level=stream.domain.depth)
+    return Stream(f"{stream.name}, sorted", stream.domain, stream.records[np.argsort(codes, kind="stable")])
