@@ -88,7 +88,8 @@ def _flights() -> Records:
     """Departure time, delay and distance of each flight, each as a share of its declared range."""
     columns = _columns(FLIGHTS, "dep_min", "arr_delay", "distance")
     lows, widths = np.array([0, -120, 0]), np.array([1439, 1560, 5000])
-    return (np.stack(columns, axis=1) - lows) / widths
+    shares: Records = (np.stack(columns, axis=1) - lows) / widths
+    return shares
 
 
 def _blocklist() -> Records:
