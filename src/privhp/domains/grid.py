@@ -34,6 +34,8 @@ class Axis:
     low: float
     high: float
     whole: bool = False
+    unit: float = 1.0
+    """Distance between two numbers that are 1 apart."""
 
     @cached_property
     def width(self) -> float:
@@ -56,6 +58,10 @@ class Axis:
     def _spacing(self) -> float:
         """Largest distance between neighbouring numbers."""
         return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole))
+
+    def side(self, bits: int) -> float:
+        """Distance between the ends of a cell."""
+        return self.width * self.unit * 2.0**-bits
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
@@ -99,7 +105,7 @@ class Axes:
             open_axes = [index for index, axis in enumerate(self.axes) if bits[index] < axis.depth]
             if not open_axes:
                 break
-            longest = max(open_axes, key=lambda index: self.axes[index].width * 2.0 ** -bits[index])
+            longest = max(open_axes, key=lambda index: self.axes[index].side(bits[index]))
             bits[longest] += 1
             cuts.append(longest)
         return tuple(cuts)
@@ -158,7 +164,7 @@ class Axes:
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
         cuts = self.cuts[:level]
-        return max(axis.width * 2.0 ** -cuts.count(index) for index, axis in enumerate(self.axes))
+        return max(axis.side(cuts.count(index)) for index, axis in enumerate(self.axes))
 
 
 class GridDomain(Domain):
