@@ -12,7 +12,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
-from privhp.domains import Box, Domain, Integers, Interval, IPv4, check_domain
+from privhp.domains import Box, Domain, Integers, Interval, IPv4, Nullable, Table, check_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
 from privhp.generator import Generator
@@ -35,6 +35,7 @@ __all__ = [
     "Integers",
     "Interval",
     "Leaves",
+    "Nullable",
     "Plan",
     "PlanError",
     "PrivhpError",
@@ -43,6 +44,7 @@ __all__ = [
     "Release",
     "StateError",
     "Summary",
+    "Table",
     "Tally",
     "check_domain",
     "load",

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts
 from privhp.domains.batches import as_counts
+from privhp.domains.rows import Rows
 from privhp.errors import DomainError, PlanError, StateError, described
 from privhp.kernels import Group, add
 from privhp.plan import Plan
@@ -54,7 +55,8 @@ class Tally:
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
-        if threads > 1 and isinstance(records, np.ndarray) and records.ndim:
+        records = self.plan.domain.as_batch(records)
+        if threads > 1 and _is_cuttable(records):
             self._add_in_threads(records, counts, threads)
             return
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
@@ -104,7 +106,7 @@ class Tally:
             group.tables.append((level, self.tables[level]))
         return list(groups.values())
 
-    def _add_in_threads(self, records: NDArray[Any], counts: Any, threads: int) -> None:
+    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int) -> None:
         from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
 
         ends = [len(records) * part // threads for part in range(threads + 1)]
@@ -136,14 +138,18 @@ class Tally:
 
 
 def _blocks(records: Any, counts: Any) -> Iterator[tuple[Any, Any]]:
-    """An array in parts that bound what counting needs beyond the batch; anything else in one."""
-    if not isinstance(records, np.ndarray) or records.ndim == 0:
+    """An array or a table in parts that bound what counting needs beyond the batch; anything else in one."""
+    if not _is_cuttable(records):
         yield records, counts
         return
     weights = None if counts is None else as_counts(counts, records=len(records))
     for start in range(0, max(len(records), 1), _BLOCK):
         block = slice(start, start + _BLOCK)
         yield records[block], None if weights is None else weights[block]
+
+
+def _is_cuttable(records: Any) -> bool:
+    return isinstance(records, Rows) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
 def check_mergeable(plan: Plan, other: Plan, lineage: frozenset[bytes], others: frozenset[bytes]) -> None:

@@ -52,6 +52,10 @@ class Domain(ABC):
     def depth(self) -> int:
         """Deepest level of the hierarchy, between 1 and 63."""
 
+    def as_batch(self, records: Any) -> Any:
+        """Records as something that can be cut in blocks, where they come as something that cannot."""
+        return records
+
     @abstractmethod
     def encode(self, records: Any, *, level: int) -> Codes:
         """The cell of each record at a level, or OUTSIDE. Never raises for the value of a record."""
@@ -92,6 +96,10 @@ class Domain(ABC):
             if even:
                 inner, deeper = self._descend(inner, shares[chosen], level)
             records[chosen] = self.decode(inner, level=deeper, rng=rng)
+        return records
+
+    def present(self, records: NDArray[Any]) -> Any:
+        """Records of `decode` or `populate` in the form that a caller of `sample` gets."""
         return records
 
     def _descend(self, codes: Codes, shares: Floats, level: int) -> tuple[Codes, int]:
@@ -149,8 +157,12 @@ class Domain(ABC):
                 f"expected a domain of a known kind ({known}), got kind {shown(kind)}; "
                 "a domain of your own must be imported first"
             )
-        given = {key: value for key, value in spec.items() if key != "kind"}
-        parameters = inspect.signature(_KINDS[kind]).parameters
+        return _KINDS[kind].from_parameters({key: value for key, value in spec.items() if key != "kind"})
+
+    @classmethod
+    def from_parameters(cls, given: Mapping[str, Any]) -> Domain:
+        """The domain that was built with these parameters, which are JSON values."""
+        parameters = inspect.signature(cls).parameters
         missing = [name for name, known in parameters.items() if known.default is known.empty and name not in given]
         unknown = [shown(key) for key in given if key not in parameters]
         if missing or unknown:
@@ -158,8 +170,10 @@ class Domain(ABC):
                 f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names
             ]
             takes = ", ".join(parameters) or "nothing else"
-            raise DomainError(f"expected a domain of kind {kind!r} with {takes}, got one with {' and '.join(wrong)}")
-        return _KINDS[kind](**given)
+            raise DomainError(
+                f"expected a domain of kind {cls.kind!r} with {takes}, got one with {' and '.join(wrong)}"
+            )
+        return cls(**given)
 
     def __eq__(self, other: object) -> bool:
         """Whether the other domain has the same spec."""

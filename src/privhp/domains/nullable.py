@@ -1,0 +1,162 @@
+"""Values that may be missing, as a domain: one more cut, before all others."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
+from privhp.domains.base import Domain, finite_number, shown
+from privhp.errors import DomainError
+
+_VALUE, _NULL = "value", "null"
+
+
+class Nullable(Domain):
+    """Another domain's values, or null.
+
+    The first cut parts null from the rest; the later ones are the other
+    domain's. None, NaN, NaT, pandas.NA and masked values are null. What is
+    neither null nor a value of the domain has no cell. Null is as far from any
+    value as two values can be from each other.
+
+    The region None is null itself; any other region holds values only. Samples
+    are masked arrays.
+
+    Args:
+        domain: Where the values live that are not null.
+        share: Share of null in the base measure, above 0 and below 1, public knowledge. It matters only
+            where the counts do not tell null from the rest.
+    """
+
+    kind: ClassVar[str] = "nullable"
+
+    def __init__(self, domain: Domain, *, share: float = 0.5) -> None:
+        if not isinstance(domain, Domain) or domain.kind in ("nullable", "table"):
+            raise DomainError(f"expected the domain of one column, not yet nullable, got {shown(domain)}")
+        self.domain = domain
+        self.share = float(finite_number(share, "the share of null"))
+        if not 0 < self.share < 1:
+            raise DomainError(
+                f"expected a share of null above 0 and below 1, got {self.share}; leave it out for a half"
+            )
+        example = domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+        self._dtype = np.dtype([(_VALUE, example.dtype, example.shape[1:]), (_NULL, np.bool_)])
+
+    @classmethod
+    def from_parameters(cls, given: Mapping[str, Any]) -> Domain:
+        if "domain" in given:
+            given = {**given, "domain": Domain.from_spec(given["domain"])}
+        return super().from_parameters(given)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"domain": self.domain.spec(), "share": self.share}
+
+    def __repr__(self) -> str:
+        share = "" if self.share == 0.5 else f", share={self.share:.15g}"
+        return f"Nullable({self.domain!r}{share})"
+
+    @property
+    def depth(self) -> int:
+        return min(self.domain.depth + 1, MAX_DEPTH)
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        values, null = _parted(records)
+        codes = self.domain.encode(values, level=max(level - 1, 0))
+        if level:
+            codes = np.where(codes == OUTSIDE, OUTSIDE, codes | np.uint64(2 ** (level - 1)))
+        return np.where(null, np.uint64(0), codes)
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        records = np.zeros(codes.shape, dtype=self._dtype)
+        if level:
+            records[_NULL] = self._is_null_cell(codes, level)
+        else:
+            records[_NULL] = rng.random(codes.shape) < self.share
+        there = ~records[_NULL]
+        records[_VALUE][there] = self.domain.decode(self._inner(codes[there], level), level=max(level - 1, 0), rng=rng)
+        return records
+
+    def present(self, records: NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
+        """A masked array of the values."""
+        values = np.ascontiguousarray(records[_VALUE])
+        null = records[_NULL].reshape(-1, *(1,) * (values.ndim - 1))
+        return np.ma.MaskedArray(values, mask=np.broadcast_to(null, values.shape))
+
+    def _is_null_cell(self, codes: Codes, level: int) -> NDArray[np.bool_]:
+        """Which cells, of a level below the first cut, are in the half of null."""
+        return codes < np.uint64(2 ** (level - 1))
+
+    def _inner(self, codes: Codes, level: int) -> Codes:
+        """The other domain's cells, where cells are not null."""
+        return codes & np.uint64(2 ** max(level - 1, 0) - 1)
+
+    def diameter(self, level: int) -> float:
+        return self.domain.diameter(max(level - 1, 0))
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        if level == 0:
+            return np.ones(codes.shape)
+        values = (1.0 - self.share) * self.domain.measure(self._inner(codes, level), level=level - 1)
+        return np.where(self._is_null_cell(codes, level), np.where(codes == 0, self.share, 0.0), values)
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        inside = np.ones(codes.shape)
+        if region is not None:
+            inside = self.domain.overlap(region, self._inner(codes, level), level=max(level - 1, 0))
+        if level == 0:
+            return inside * (self.share if region is None else 1.0 - self.share)
+        return np.where(self._is_null_cell(codes, level) == (region is None), inside, 0.0)
+
+
+def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
+    """Values as the other domain reads them, and which are null; what stands for a value at null is not looked at.
+
+    Values that come as they are left as they came, so that no null can change how the others are read.
+    """
+    if isinstance(records, np.ndarray):
+        if records.dtype.names == (_VALUE, _NULL):
+            return records[_VALUE], records[_NULL]
+        return records, _null_in(records)
+    if hasattr(records, "__array__"):
+        return records, _null_in(np.asarray(records))
+    if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
+        return records, np.zeros(0, dtype=np.bool_)  # no batch, which the other domain refuses
+    values = [_own_value(value) for value in records]
+    return values, np.fromiter((_is_null(value) for value in values), dtype=np.bool_, count=len(values))
+
+
+def _null_in(array: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which records of an array are null: all of their values are, where they have several."""
+    if array.dtype.kind in "OT":
+        values = array.tolist()
+        return np.fromiter((_is_null(value) for value in values), dtype=np.bool_, count=len(values))
+    null, data = np.ma.getmaskarray(array), np.ma.getdata(array)
+    if array.dtype.kind in "fc":
+        null = null | np.isnan(data)
+    if array.dtype.kind in "mM":
+        null = null | np.isnat(data)
+    every: NDArray[np.bool_] = np.logical_and.reduce(null, axis=tuple(range(1, null.ndim)))
+    return every
+
+
+def _own_value(value: Any) -> Any:
+    """The value of a record that `decode` gave; anything else as it is."""
+    if isinstance(value, np.void) and value.dtype.names == (_VALUE, _NULL):
+        return None if value[_NULL] else value[_VALUE]
+    return value
+
+
+def _is_null(value: Any) -> bool:
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    try:
+        if isinstance(value, list | tuple | np.ndarray):
+            return len(value) > 0 and all(map(_is_null, value))
+        unlike_itself = value != value
+        return isinstance(unlike_itself, bool | np.bool_) and bool(unlike_itself)
+    except Exception:  # noqa: BLE001 - a value may raise anything when compared, and is then no null
+        return False

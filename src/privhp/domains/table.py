@@ -1,0 +1,242 @@
+"""Several named columns as one domain."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Counts, Floats
+from privhp.domains.base import Domain, shown
+from privhp.domains.column import Column, Name, naming, read_column
+from privhp.domains.rows import Rows, read_rows
+from privhp.errors import DomainError, RecordsError
+from privhp.kernels.plain import lattice_steps
+
+
+class Table(Domain):
+    """Records of several named columns, each with a domain of its own.
+
+    The column with the largest remaining diameter is cut next, as a share of
+    its whole diameter times its weight; the first column on a tie. The distance
+    of two records is the largest of the weighted distances of their columns,
+    each as a share of its column's diameter. So units do not matter, and weight
+    2 gives a column one more cut than the others.
+
+    A record with a value that its column has no cell for is dropped. Records
+    come as a dict of arrays, a pandas or polars data frame, an Arrow table, a
+    structured array, an array of shape (n, columns), or one by one; columns
+    that the table does not name are ignored. A region is a mapping from columns
+    to regions of them, all of which a record must be in.
+
+    Args:
+        columns: Domain of each column by name, for names that are no Python names; a domain of several
+            numbers a record takes a tuple of names, such as ("lon", "lat").
+        weights: Weight of each column in distances, 1 unless given.
+        named: More columns.
+    """
+
+    kind: ClassVar[str] = "table"
+
+    def __init__(
+        self,
+        columns: Mapping[Name, Domain] | None = None,
+        /,
+        *,
+        weights: Mapping[Name, float] | None = None,
+        **named: Domain,
+    ) -> None:
+        if columns is not None and not isinstance(columns, Mapping):
+            raise DomainError(f"expected columns as a mapping from names to domains, got {shown(columns)}")
+        if weights is not None and not isinstance(weights, Mapping):
+            raise DomainError(f"expected weights as a mapping from columns to numbers, got {shown(weights)}")
+        weight_of = dict(weights or {})
+        given = [*(columns or {}).items(), *named.items()]
+        self._set(Column(name, domain, weight=weight_of.pop(name, 1.0)) for name, domain in given)
+        for name in weight_of:
+            raise DomainError(f"expected weights of {self._known()}, got one of {shown(name)}")
+
+    def _set(self, columns: Iterable[Column]) -> None:
+        self.columns = tuple(columns)
+        if not 1 <= len(self.columns) <= MAX_DEPTH:
+            raise DomainError(f"expected a table of 1 to {MAX_DEPTH} columns, got {len(self.columns)}")
+        self.names = tuple(name for column in self.columns for name in column.names)
+        for names in (self.names, [column.label for column in self.columns]):
+            twice = [name for name in names if names.count(name) > 1]
+            if twice:
+                raise DomainError(f"expected each column once, got {shown(twice[0])} twice")
+        self.cuts = self._cut_order()
+        fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
+        self.dtype = np.dtype(fields)
+
+    def _known(self) -> str:
+        return ", ".join(repr(column.name) for column in self.columns)
+
+    def _cut_order(self) -> tuple[int, ...]:
+        """Which column each level cuts, until none can be cut or 63 levels are there."""
+        bits = [0] * len(self.columns)
+        cuts: list[int] = []
+        while len(cuts) < MAX_DEPTH:
+            open_columns = [place for place, column in enumerate(self.columns) if bits[place] < column.domain.depth]
+            if not open_columns:
+                break
+            widest = max(open_columns, key=lambda place: self.columns[place].distance(bits[place]))
+            bits[widest] += 1
+            cuts.append(widest)
+        return tuple(cuts)
+
+    @classmethod
+    def from_parameters(cls, given: Mapping[str, Any]) -> Domain:
+        listed = given.get("columns")
+        if set(given) != {"columns"} or not isinstance(listed, list | Mapping):
+            raise DomainError(
+                f"expected a domain of kind 'table' with a list of columns and no more, got {shown(given)}"
+            )
+        if isinstance(listed, Mapping):
+            listed = [{"name": name, **spec} if isinstance(spec, Mapping) else spec for name, spec in listed.items()]
+        table = cls.__new__(cls)
+        table._set(map(read_column, listed))
+        return table
+
+    def parameters(self) -> dict[str, Any]:
+        return {"columns": [column.spec() for column in self.columns]}
+
+    def __repr__(self) -> str:
+        plain = all(isinstance(column.name, str) and column.name.isidentifier() for column in self.columns)
+        if plain:
+            columns = ", ".join(f"{column.name}={column.domain!r}" for column in self.columns)
+        else:
+            columns = "{" + ", ".join(f"{column.name!r}: {column.domain!r}" for column in self.columns) + "}"
+        weights = {column.name: column.weight for column in self.columns if column.weight != 1}
+        return f"Table({columns}{f', weights={weights}' if weights else ''})"
+
+    @property
+    def depth(self) -> int:
+        return len(self.cuts)
+
+    def resolution(self, level: int) -> dict[str, float]:
+        """Largest distance, in each column's own units, between two values in one cell of a level."""
+        return {
+            column.label: column.domain.diameter(bits)
+            for column, bits in zip(self.columns, self.cuts_by_column(level).values(), strict=True)
+        }
+
+    def cuts_by_column(self, level: int) -> dict[str, int]:
+        """How many of the cuts down to a level each column gets."""
+        return {column.label: self.cuts[:level].count(place) for place, column in enumerate(self.columns)}
+
+    @cached_property
+    def _masks(self) -> list[list[int]]:
+        """Which bits of a code of each level are a column's own."""
+        masks = [[0] * len(self.columns)]
+        for cut in self.cuts:
+            masks.append([mask << 1 | (place == cut) for place, mask in enumerate(masks[-1])])
+        return masks
+
+    def _cells(self, codes: Codes, level: int) -> list[tuple[Column, Codes, int]]:
+        """Each column with its own cells and their level."""
+        return [
+            (column, BitMap.gathering(mask)(codes), mask.bit_count())
+            for column, mask in zip(self.columns, self._masks[level], strict=True)
+        ]
+
+    def as_batch(self, records: Any) -> Rows:
+        """The columns of a batch, those of this table alone."""
+        if isinstance(records, Rows):
+            return records
+        if isinstance(records, np.ndarray) and records.dtype == self.dtype:
+            records = self.present(records)
+        elif isinstance(records, list):
+            records = [self._own_values(record) for record in records]
+        return read_rows(records, self.names)
+
+    def _own_values(self, record: Any) -> Any:
+        """The values of a record that `decode` gave, null being None; anything else as it is."""
+        if not isinstance(record, np.void) or record.dtype != self.dtype:
+            return record
+        return [column[0] for column in self.present(np.array([record], dtype=self.dtype)).values()]
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        rows = self.as_batch(records)
+        codes = np.zeros(len(rows), dtype=np.uint64)
+        outside = np.zeros(len(rows), dtype=np.bool_) if rows.readable is None else ~rows.readable
+        parts = iter(rows.columns)
+        for column, mask in zip(self.columns, self._masks[level], strict=True):
+            own = column.encode([next(parts) for _ in column.names], level=mask.bit_count())
+            if own.shape != codes.shape:
+                raise RecordsError(f"column {column.label!r}: expected one value for each record")
+            outside |= own == OUTSIDE
+            codes |= BitMap.spreading(mask)(own)
+        codes[outside] = OUTSIDE
+        return codes
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        records = np.empty(codes.shape, dtype=self.dtype)
+        for column, cells, bits in self._cells(codes, level):
+            records[column.label] = column.domain.decode(cells, level=bits, rng=rng)
+        return records
+
+    def populate(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`.
+
+        Each column spreads its values over the cell by itself. Where that is
+        done evenly, a lattice tells which of them meet in one record.
+        """
+        own = np.repeat(np.arange(codes.size), counts)
+        ranks = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        records = np.empty(own.size, dtype=self.dtype) if out is None else out
+        steps = lattice_steps(len(self.columns)) * 2.0**-64
+        for place, column in enumerate(self.columns):
+            cells, bits = np.zeros_like(codes), np.zeros_like(levels)
+            for level in np.unique(levels).tolist():
+                chosen, mask = levels == level, self._masks[level][place]
+                cells[chosen], bits[chosen] = BitMap.gathering(mask)(codes[chosen]), mask.bit_count()
+            values = column.domain.populate(cells, bits, counts, even=even, rng=rng)
+            if even and place:
+                lattice = (rng.random(codes.size)[own] + ranks * steps[place]) % 1.0
+                values = values[np.argsort(own + lattice, kind="stable")]
+            records[column.label] = values
+        return records
+
+    def present(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+        """An array for each name; a masked array where values may be null."""
+        return dict(pair for column in self.columns for pair in column.present(records[column.label]))
+
+    def diameter(self, level: int) -> float:
+        masks = self._masks[level]
+        return max(column.distance(mask.bit_count()) for column, mask in zip(self.columns, masks, strict=True))
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        share = np.ones(codes.shape)
+        for column, cells, bits in self._cells(codes, level):
+            share *= column.domain.measure(cells, level=bits)
+        return share
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        if not isinstance(region, Mapping):
+            raise DomainError(
+                f'expected a region as a mapping from columns to regions, such as {{"{self.columns[0].label}": ...}}, '
+                f"got {shown(region)}"
+            )
+        left = dict(region)
+        share = np.ones(codes.shape)
+        for column, cells, bits in self._cells(codes, level):
+            if column.name not in left:
+                continue
+            with naming(column.label):
+                share *= column.domain.overlap(left.pop(column.name), cells, level=bits)
+        for name in left:
+            raise DomainError(f"expected a region of {self._known()}, got one of {shown(name)}")
+        return share
