@@ -16,7 +16,7 @@ from privhp.domains import Box, Domain, Integers, Interval, IPv4, Nullable, Tabl
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
 from privhp.generator import Generator
-from privhp.metrics import wasserstein
+from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
 from privhp.plan import Plan
 from privhp.release import Release
 from privhp.summary import Summary
@@ -47,8 +47,11 @@ __all__ = [
     "Table",
     "Tally",
     "check_domain",
+    "grid_wasserstein",
     "load",
+    "range_errors",
     "resume",
     "save",
+    "tree_wasserstein",
     "wasserstein",
 ]

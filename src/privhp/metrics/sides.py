@@ -1,0 +1,36 @@
+"""The two sides of a comparison: a generator, or real records."""
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from privhp.cells import OUTSIDE, Codes
+from privhp.domains.base import Domain
+from privhp.errors import DomainError, QueryError, RecordsError, described
+from privhp.generator import Generator
+
+Side: TypeAlias = Generator | ArrayLike
+"""A distribution: a generator, or records of equal weight."""
+
+
+def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
+    """The domain of two sides: that of the generators, or the one that was given for records."""
+    domains = [side.plan.domain for side in (one, other) if isinstance(side, Generator)]
+    if domain is not None:
+        domains.append(domain)
+    if not domains:
+        raise QueryError(
+            f"expected a generator, or domain= for two sets of records, got {described(one)} and no domain"
+        )
+    if not all(isinstance(known, Domain) and known == domains[0] for known in domains):
+        raise DomainError("expected one domain on both sides, got several")
+    return domains[0]
+
+
+def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
+    """The cell of each record, where each has one."""
+    codes = domain.encode(records, level=level)
+    if not codes.size or (codes == OUTSIDE).any():
+        raise RecordsError("expected at least one record, and a cell of the domain for each; leave out the others")
+    return np.asarray(codes)
