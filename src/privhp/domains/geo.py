@@ -1,0 +1,212 @@
+"""Places on Earth as a domain.
+
+Cells are rectangles of longitude and latitude, so a place is found as in a
+box. What is round about it is here and in `sphere`.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import itertools
+import math
+from functools import cached_property
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Counts, Floats
+from privhp.domains.base import finite_number, shown
+from privhp.domains.batches import as_rows
+from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
+from privhp.domains.sphere import Zone
+from privhp.errors import DomainError
+from privhp.kernels import Grid, encode_grid, fill_grid
+
+EARTH_RADIUS = 6371.0088
+"""Mean radius in kilometres."""
+
+TURN = 360.0
+
+
+class Geo(GridDomain):
+    """Places given as (longitude, latitude) in degrees, on the whole globe or between declared bounds.
+
+    Distance is in kilometres on a sphere of the Earth's mean radius, and the
+    base measure is area. Each level cuts either all longitudes or all
+    latitudes in two, whichever side of a cell is longer on the ground on the
+    average. So cells of a level span equal angles, and are smaller towards the
+    poles.
+
+    A longitude may be a full turn off: 190 and -170 are the same, and 360 is
+    0. Places that are out of bounds even so are dropped, and so are latitudes
+    beyond 90. Samples have longitudes from -180 to below 180. Regions are
+    written as the bounds are, None for an open side.
+
+    Args:
+        west: Western bound between -180 and 180, public knowledge.
+        south: Southern bound between -90 and 90.
+        east: Eastern bound, less than `west` if the antimeridian lies between them.
+        north: Northern bound.
+    """
+
+    kind: ClassVar[str] = "geo"
+
+    def __init__(self, west: float = -180, south: float = -90, east: float = 180, north: float = 90) -> None:
+        self.west, self.south = _longitude(west, "west"), _latitude(south, "south")
+        self.east, self.north = _longitude(east, "east"), _latitude(north, "north")
+        if self.south >= self.north:
+            raise DomainError(f"expected south below north, got {self.south} and {self.north}")
+        end = self.east + TURN * (self.west > self.east)
+        if end == self.west:
+            raise DomainError(
+                f"expected west and east apart, got {self.west} and {self.east}; all the way round is -180 to 180"
+            )
+        self._zone = Zone(self.south, self.north)
+        degree = math.radians(EARTH_RADIUS)  # of latitude; one of longitude is shorter, by how much on the average?
+        height = np.array(self.north - self.south)
+        self._area = float(self._zone.areas(np.zeros(()), height, height))
+        self._longitudes = Axis(self.west, end, unit=degree * self._area / math.radians(self.north - self.south))
+        self._latitudes = Axis(self.south, self.north, unit=degree)
+        check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
+        check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
+        super().__init__(Axes((self._longitudes, self._latitudes), clamp=False))
+
+    def __repr__(self) -> str:
+        ends = (self.west, self.south, self.east, self.north)
+        return "Geo()" if ends == (-180, -90, 180, 90) else f"Geo({', '.join(f'{end:.15g}' for end in ends)})"
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        places = as_rows(records, columns=2)
+        longitudes = places[:, 0]
+        with np.errstate(invalid="ignore"):  # NumPy says nothing about a record
+            lowest, highest = longitudes.min(initial=np.inf), longitudes.max(initial=-np.inf)
+        grid, *others = self._turned_grids(level)
+        codes = encode_grid(places, grid)
+        for grid in others:
+            if not (highest < grid.low[0] or lowest > grid.high[0]):
+                np.minimum(codes, encode_grid(places, grid), out=codes)  # OUTSIDE is above all codes
+        return codes
+
+    def _turned_grids(self, level: int) -> list[Grid]:
+        """The grid of a level as it is, and a full turn further on and back."""
+        grid = self._axes.grid(level)
+        turns = [np.array([degrees, 0.0]) for degrees in (0.0, TURN, -TURN)]
+        return [grid._replace(low=grid.low + turn, high=grid.high + turn) for turn in turns]
+
+    def populate(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """The grid gives longitudes, and shares of a cell's area in place of latitudes."""
+        axis, masks = self._longitudes, self._longitude_masks
+        low, width, margin = np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]])
+        places = fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng, out=out)
+        places[:, 0] -= TURN * (places[:, 0] >= 180)
+        rows, steps = np.empty(codes.shape), np.empty(codes.shape)
+        for level in np.unique(levels).tolist():
+            chosen = levels == level
+            rows[chosen], steps[chosen] = self._rows(codes[chosen], level), self._step(level)
+        latitudes = self._zone.latitudes_at(places[:, 1], rows, steps, times=counts)
+        lowest = self.south + rows * steps + self._latitudes.margin
+        highest = lowest + (steps - 2 * self._latitudes.margin)
+        np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=places[:, 1])
+        return places
+
+    @cached_property
+    def _longitude_masks(self) -> Codes:
+        """Which bits of a code of each level are of longitude, and none for latitude."""
+        return np.array([[self._axes.grid(level).masks[0], 0] for level in range(self.depth + 1)], dtype=np.uint64)
+
+    def _rows(self, codes: Codes, level: int) -> Codes:
+        """The row of each cell, counted from the south."""
+        return self._axes.cells(codes, level=level)[..., 1]
+
+    def _step(self, level: int) -> float:
+        """Height of a row in degrees."""
+        return self._latitudes.width * 2.0 ** -self._bits(level)[1]
+
+    def _bits(self, level: int) -> list[int]:
+        """How often each axis has been cut."""
+        bits: list[int] = self._axes.grid(level).bits.tolist()
+        return bits
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        steps = np.full(codes.shape, self._step(level))
+        return self._zone.areas(self._rows(codes, level), steps, steps) / self._area * 2.0 ** -self._bits(level)[0]
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        west, south, east, north = _region(region)
+        columns, rows = self._axes.cells(codes, level=level).T
+        across = np.zeros(codes.shape)
+        for first, last in self._pieces(west, east):
+            across += self._longitudes.within(first, last, columns, bits=self._bits(level)[0])
+        below = [self._below(end, rows, level) for end in (south, north)]
+        return across * (below[1] - below[0])
+
+    def _below(self, latitude: float, rows: Codes, level: int) -> Floats:
+        """Share of each row's area below a latitude."""
+        steps = np.full(rows.shape, self._step(level))
+        latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
+        heights = self._latitudes.below(latitudes, rows, bits=self._bits(level)[1]) * steps
+        share: Floats = self._zone.areas(rows, steps, heights) / self._zone.areas(rows, steps, steps)
+        return share
+
+    def _pieces(self, west: float | None, east: float | None) -> list[tuple[float, float]]:
+        """What a region has of the longitudes, from one or from both ends of them."""
+        begin, end = self._longitudes.low, self._longitudes.high
+        first = begin if west is None else west + TURN * (west < begin)
+        last = end if east is None else east + TURN * (east <= begin)
+        if west is None or east is None:
+            return [(first, max(first, last))]
+        if east - west == TURN:
+            return [(begin, end)]
+        return [(first, last)] if first <= last else [(first, begin + TURN), (begin, last)]
+
+    def diameter(self, level: int) -> float:
+        return self._diameters[level]
+
+    @cached_property
+    def _diameters(self) -> list[float]:
+        """Of each level; rounding must not make one grow."""
+        bits = [self._bits(level) for level in range(self.depth + 1)]
+        angles = [self._zone.widest_angle(self._longitudes.width * 2.0**-across, 2**up) for across, up in bits]
+        return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
+
+    def parameters(self) -> dict[str, Any]:
+        return {"west": self.west, "south": self.south, "east": self.east, "north": self.north}
+
+
+def _longitude(value: Any, name: str) -> float:
+    return _within(value, name, 180)
+
+
+def _latitude(value: Any, name: str) -> float:
+    return _within(value, name, 90)
+
+
+def _within(value: Any, name: str, limit: int) -> float:
+    degrees = float(finite_number(value, name))
+    if abs(degrees) > limit:
+        raise DomainError(f"expected {name} between -{limit} and {limit} degrees, got {degrees}")
+    return degrees
+
+
+def _region(region: Any) -> tuple[float | None, float, float | None, float]:
+    """The ends of a region; latitudes are never open."""
+    if not isinstance(region, list | tuple) or len(region) != 4:
+        expected = "expected a region as (west, south, east, north), None for an open side"
+        raise DomainError(f"{expected}, got {shown(region)}")
+    west, east = (None if end is None else _longitude(end, "a side of the region") for end in region[::2])
+    south, north = (
+        pole if end is None else _latitude(end, "a side of the region")
+        for end, pole in zip(region[1::2], (-90, 90), strict=True)
+    )
+    if south > north:
+        raise DomainError(f"expected a region whose south is not above its north, got {south} and {north}")
+    return west, south, east, north

@@ -1,0 +1,77 @@
+"""Areas and distances on a sphere cut along its parallels.
+
+A `Zone` is what lies between two parallels, cut into rows of equal height in
+degrees. Near a pole rows are small and their latitudes are rounded, so all is
+reckoned by the distance from the poles, which is exact there.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from privhp.cells import Codes, Counts, Floats
+
+
+@dataclass(frozen=True)
+class Zone:
+    """The part of a sphere between two latitudes in degrees. Rows are counted from the south, `steps` degrees high."""
+
+    south: float
+    north: float
+
+    def polar_distances(self, rows: Codes | Floats, steps: Floats) -> tuple[Floats, Floats]:
+        """Degrees from the southern edge of each row to the south pole, and to the north pole."""
+        beyond = (self.north - self.south) / steps - rows
+        return (90 + self.south) + rows * steps, (90 - self.north) + beyond * steps
+
+    def areas(self, rows: Codes | Floats, steps: Floats, heights: Floats) -> Floats:
+        """Area of each row up to a height in degrees above its southern edge; the northern half of the sphere is 1."""
+        to_south, to_north = self.polar_distances(rows, steps)
+        middle = np.minimum(to_south + heights / 2, to_north - heights / 2)
+        area: Floats = 2 * np.sin(np.radians(middle)) * np.sin(np.radians(heights / 2))
+        return area
+
+    def latitudes_at(self, shares: Floats, rows: Codes | Floats, steps: Floats, *, times: Counts) -> Floats:
+        """The latitude below which each share of a row's area lies, `times` shares of each row after each other."""
+        to_south, to_north = self.polar_distances(rows, steps)
+        # The area from a pole goes with the squared sine of half the distance.
+        edges = [_half_sine(angle) ** 2 for angle in (to_south, to_south + steps, to_north, to_north - steps)]
+        below, through, above, beyond = (np.repeat(edge, times) for edge in edges)
+        from_south, from_north = below + (through - below) * shares, above + (beyond - above) * shares
+        latitudes: Floats = np.degrees(2 * np.arctan2(np.sqrt(from_south), np.sqrt(from_north))) - 90
+        return latitudes
+
+    def widest_angle(self, width: float, rows: int) -> float:
+        """Largest angle between two places of a row that are up to `width` degrees of longitude apart, in radians.
+
+        Among rows of one height it is largest in the one nearest to the equator.
+        """
+        step = (self.north - self.south) / rows
+        row = min(max(math.floor(-self.south / step), 0), rows - 1)
+        to_south, to_north = self.polar_distances(np.array(float(row)), np.array(step))
+        near = min(float(to_south), float(to_north) - step)
+        return _widest_angle(*map(math.radians, (min(width, 180.0), near, near + step)))
+
+
+def _half_sine(degrees: Floats) -> Floats:
+    return np.sin(np.radians(degrees / 2))
+
+
+def _widest_angle(width: float, near: float, far: float) -> float:
+    """Of a rectangle whose parallels lie at two distances from a pole, all in radians.
+
+    Two places at the largest angle are on different meridians of its sides, or
+    half a turn apart, and one of them is in a corner. The other is in a corner
+    too, or as near as can be to the antipode of the first.
+    """
+    across, along = math.sin(width / 2) ** 2, math.cos(width / 2) ** 2
+    largest = 0.0
+    for corner in (near, far):
+        opposite = math.atan2(-math.cos(width) * math.sin(corner), -math.cos(corner))
+        for other in (near, far, min(max(opposite, near), far)):
+            haversine = along * math.sin((corner - other) / 2) ** 2 + across * math.sin((corner + other) / 2) ** 2
+            largest = max(largest, haversine)
+    return 2 * math.asin(math.sqrt(min(largest, 1.0)))
