@@ -12,7 +12,8 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
-from privhp.domains import Box, Domain, Integers, Interval, IPv4, Nullable, Table, check_domain
+from privhp.domains import Box, Domain, Geo, Integers, Interval, IPv4, Nullable, Table, Time, check_domain
+from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
 from privhp.generator import Generator
@@ -31,6 +32,7 @@ __all__ = [
     "DomainError",
     "FileError",
     "Generator",
+    "Geo",
     "IPv4",
     "Integers",
     "Interval",
@@ -46,9 +48,11 @@ __all__ = [
     "Summary",
     "Table",
     "Tally",
+    "Time",
     "check_domain",
     "grid_wasserstein",
     "load",
+    "read_domain",
     "range_errors",
     "resume",
     "save",

@@ -38,6 +38,7 @@ DOMAINS: list[Domain] = [
     Integers(2**60, 2**60 + 12),
     Integers(-(2**61), 2**61 - 1),
     Integers(-(2**61), 2**61 - 2),
+    Integers(0, 3 * 2**59 + 1),
     Box([(0, 1)]),
     Box([(0, 1), (0, 1)]),
     Box([(-1, 1), (0, 1e-6), (5, 6)], outside="clamp"),

@@ -8,5 +8,6 @@ from privhp.domains.ip import IPv4
 from privhp.domains.nullable import Nullable
 from privhp.domains.numbers import Integers, Interval
 from privhp.domains.table import Table
+from privhp.domains.time import Time
 
-__all__ = ["Box", "Domain", "Geo", "IPv4", "Integers", "Interval", "Nullable", "Table", "check_domain"]
+__all__ = ["Box", "Domain", "Geo", "IPv4", "Integers", "Interval", "Nullable", "Table", "Time", "check_domain"]

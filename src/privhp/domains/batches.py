@@ -1,8 +1,8 @@
-"""Batches of numbers, read one value at a time.
+"""Batches of values, read one value at a time.
 
 Takes whatever a caller calls a batch and gives plain arrays. An array of
-numbers has a type and a shape of its own, which are facts about the batch; its
-values are converted together. In any other sequence, arrays of objects
+numbers or times has a type and a shape of its own, which are facts about the
+batch; its values are converted together. In any other sequence, arrays of objects
 included, one value could decide the type or shape of all, so there each value
 is converted by itself: what cannot be read is lost alone and in silence. The
 type and shape of an array may be refused, the value of a record never.
@@ -50,19 +50,30 @@ def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tu
     Numbers beyond int64 become its ends; a float must be whole to be read. What
     is not an array of numbers is read value by value, in another way if given.
     """
-    batch = _as_batch(records, columns=1)
-    is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
-    if is_column and isinstance(batch, np.ndarray) and batch.dtype.kind == "f":
-        # One missing value may have made floats of a whole column, which would round the others.
-        batch = list(getattr(records, "to_pylist", records.__iter__)())
+    batch = as_column(records)
     if not isinstance(batch, np.ndarray):
-        values = np.fromiter((_read(value, read or whole, -INT64_MAX - 1) for value in batch), dtype=np.int64)
-        return values, values != -INT64_MAX - 1
+        return each(batch, read or whole)
     if batch.dtype.kind == "f":
         numbers = _float64(batch)
         values = floor_int64(numbers)
         return values, (values == numbers) | (np.abs(numbers) >= 2.0**63)
     return _int64(batch), np.ones(batch.shape, dtype=np.bool_)
+
+
+def as_column(records: Any, *, kinds: str = "biuf", what: str = "numbers") -> NDArray[Any] | list[Any]:
+    """A batch of n values as an array of one of these kinds, or as a list to be read value by value."""
+    batch = _as_batch(records, columns=1, kinds=kinds, what=what)
+    is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
+    if is_column and isinstance(batch, np.ndarray) and batch.dtype.kind == "f":
+        # One missing value may have made floats of a whole column, which would round the others.
+        return list(getattr(records, "to_pylist", records.__iter__)())
+    return batch
+
+
+def each(values: Sequence[Any], read: Callable[[Any], int]) -> tuple[Counts, NDArray[np.bool_]]:
+    """What is read of each value by itself, as int64 above its least, and which of them could be read."""
+    numbers = np.fromiter((_read(value, read, -INT64_MAX - 1) for value in values), dtype=np.int64)
+    return numbers, numbers != -INT64_MAX - 1
 
 
 def floor_int64(array: NDArray[Any]) -> Counts:
@@ -83,22 +94,27 @@ def as_counts(counts: Any, *, records: int) -> Counts:
     return np.where(readable, np.maximum(values, 0), 0)
 
 
-def _as_batch(records: Any, *, columns: int) -> NDArray[Any] | Sequence[Any]:
-    """An array of numbers of the right shape, or a sequence to be read value by value."""
+def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "numbers") -> NDArray[Any] | list[Any]:
+    """An array of the right kind and shape, or a list to be read value by value."""
     if not isinstance(records, np.ndarray):
         if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
             raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
         if not hasattr(records, "__array__"):
             return list(records)
+        if hasattr(getattr(records, "type", None), "index_type"):
+            # Arrow's dictionaries in chunks would give NumPy the last of their values for a missing one.
+            return list(records.to_pylist())
         records = np.asarray(records)
     if records.dtype.kind == "O" and records.ndim > 0:
         return _values(records)  # whatever its shape: one row of another length would have changed it
-    if records.dtype.kind not in "biufUST":
-        raise RecordsError(f"expected numbers, got an array of {records.dtype}; convert it first")
+    if records.dtype.kind not in kinds + "UST":
+        raise RecordsError(f"expected {what}, got an array of {records.dtype}; convert it first")
     if records.shape == (0,):
         return []
     _check_shape(records.shape, columns)
-    if records.dtype.kind in "UST" or isinstance(records, np.ma.MaskedArray):
+    if isinstance(records, np.ma.MaskedArray) and records.dtype.kind == "M":
+        records = records.filled(np.datetime64("NaT"))
+    if records.dtype.kind not in kinds or isinstance(records, np.ma.MaskedArray):
         return _values(records)
     array: NDArray[Any] = np.asarray(records)
     return array.reshape(-1) if columns == 1 else array
@@ -157,10 +173,10 @@ def _underlined(value: Any) -> bool:
 
 
 def _single(value: Any) -> float:
-    return _number(_only(value))
+    return _number(only(value))
 
 
-def _only(value: Any) -> Any:
+def only(value: Any) -> Any:
     """The number in a row of one; anything else as it is."""
     if isinstance(value, list | tuple | np.ndarray):
         (value,) = value
@@ -169,7 +185,7 @@ def _only(value: Any) -> Any:
 
 def whole(value: Any) -> int:
     """A value by itself as a whole number within int64; raises if it is none."""
-    value = _only(value)
+    value = only(value)
     if _underlined(value):
         raise ValueError
     if isinstance(value, str | bytes):

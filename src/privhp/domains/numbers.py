@@ -165,7 +165,11 @@ class Integers(Domain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
-        before = self.below(math.ceil(low) - 1, codes, level=level)
+        return self.between(math.ceil(low), high, codes, level=level)
+
+    def between(self, low: int, high: float, codes: Codes, *, level: int) -> Floats:
+        """Share of each cell's numbers from the one to the other, both included; none if there are none between."""
+        before = self.below(low - 1, codes, level=level)
         return np.maximum(self.below(high, codes, level=level) - before, 0.0)
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
@@ -179,8 +183,9 @@ class Integers(Domain):
         sizes = np.maximum(lengths, 1)
         steps = np.ceil(shares * sizes).astype(np.int64)
         # The product is rounded, and what is meant is the least number whose share suffices.
-        steps -= ((steps - 1) / sizes >= shares) & (shares < 1)
+        steps -= (steps - 1) / sizes >= shares
         steps += steps / sizes < shares
+        steps = np.where(shares < 1, steps, sizes)
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
     def parameters(self) -> dict[str, Any]:

@@ -1,0 +1,217 @@
+"""Datetimes and dates as a domain: whole ticks of a unit, counted from 1970 in UTC."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import datetime as dt
+import re
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes, Counts, Floats
+from privhp.domains.base import Domain, Outside, clamping, shown
+from privhp.domains.batches import as_column, each, only
+from privhp.domains.bounds import pair
+from privhp.domains.numbers import Integers
+from privhp.errors import DomainError, RecordsError
+
+Unit = Literal["D", "s", "ms", "us", "ns"]
+
+_SECOND = 10**9
+_TICKS = {"D": 86_400 * _SECOND, "s": _SECOND, "ms": 10**6, "us": 10**3, "ns": 1}
+"""Nanoseconds in a tick of each unit of the domain."""
+
+_STEPS = {"W": 7 * _TICKS["D"], "h": 3600 * _SECOND, "m": 60 * _SECOND, **_TICKS}
+"""Nanoseconds in a step of each unit of NumPy that has a fixed length."""
+
+_CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
+"""How many steps of NumPy's calendar units are surely beyond every bound, and surely few enough to count in days."""
+
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
+_EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
+
+
+class _Ticks(Integers):
+    """Whole numbers almost as far out as int64 goes; `Time` sees to it that there are not too many."""
+
+    LIMIT: ClassVar[int] = 2**63 - 2**50
+
+
+class Time(Domain):
+    """Times between two declared bounds, both included, to the second or another unit; or dates.
+
+    A time between two ticks of the unit belongs to the earlier one, and
+    distances are counted in seconds, those of dates in days. Records are NumPy,
+    pandas or Arrow arrays, or sequences of datetimes, dates and ISO 8601 text.
+    What has an offset or a zone is the instant that it says; NumPy's times, and
+    whatever else has neither, are UTC unless a zone is declared for the latter.
+    A date alone is its midnight. There are no leap seconds.
+
+    Samples are datetime64 of the unit, in UTC. Regions are pairs (low, high) of
+    times that are written like records, both included, None for an open end.
+
+    Args:
+        low: Lower bound, public knowledge: ISO text, a datetime or a date.
+        high: Upper bound, public knowledge.
+        unit: "s", "ms", "us" or "ns"; or "D" for dates.
+        zone: Name of the zone, such as "Europe/Berlin", of bounds, datetimes, dates and text that do not say theirs.
+            NumPy's times stay UTC. A local time that occurs twice is the earlier, unless its `fold` is set.
+        outside: What becomes of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
+    """
+
+    kind: ClassVar[str] = "time"
+    ordered: ClassVar[bool] = True
+
+    def __init__(
+        self, low: Any, high: Any, *, unit: Unit = "s", zone: str | None = None, outside: Outside = "drop"
+    ) -> None:
+        if not isinstance(unit, str) or unit not in _TICKS:
+            raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {shown(unit)}')
+        self.unit, self.zone, self.outside = unit, zone, outside
+        self._zone = _read_zone(zone, unit)
+        first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
+        if first >= last:
+            raise DomainError(f"expected a lower bound before the upper, got {shown(low)} and {shown(high)}")
+        if max(-first, last) > _Ticks.LIMIT - 1 or last - first >= 2**62:
+            raise DomainError(
+                f'expected bounds that can be counted in unit="{unit}", got {shown(low)}, {shown(high)}; '
+                "take a coarser unit"
+            )
+        self._ticks = _Ticks(first, last, outside=outside)
+
+    def _bound(self, value: Any, name: str) -> int:
+        """A declared time as a tick, or an error that names it."""
+        try:
+            return self._tick(value)
+        except Exception:  # noqa: BLE001 - whatever it is, it is no time
+            raise DomainError(f"expected a time such as {_EXAMPLE} for {name}, got {shown(value)}") from None
+
+    def __repr__(self) -> str:
+        zone = "" if self.zone is None else f", zone={self.zone!r}"
+        low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
+        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{clamping(self.outside)})'
+
+    def _text(self, tick: int) -> str:
+        """A tick as ISO text, in UTC unless it is a date."""
+        time = self._times(np.array([tick]))[0]
+        return str(np.datetime_as_string(time, timezone="naive" if self.unit == "D" else "UTC"))
+
+    @property
+    def depth(self) -> int:
+        return self._ticks.depth
+
+    def _tick(self, value: Any) -> int:
+        """The tick of one time by itself; raises if it is none."""
+        value = only(value)
+        if isinstance(value, np.datetime64):
+            counts, step = _counts_and_step(np.array([value]))
+            if np.isnat(value):
+                raise ValueError
+            return int(counts[0]) * step // _TICKS[self.unit]
+        nanoseconds = getattr(value, "nanosecond", 0)  # pandas' timestamps are datetimes with these besides
+        if isinstance(value, bytes):
+            value = value.decode("ascii")
+        if isinstance(value, str):
+            beyond = _BEYOND_MICROSECONDS.search(value)
+            nanoseconds = int(beyond[1].ljust(3, "0")) if beyond else 0
+            value = dt.datetime.fromisoformat(value.strip())
+        elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
+            value = dt.datetime(value.year, value.month, value.day)
+        if value.tzinfo is None:
+            value = value.replace(tzinfo=self._zone)
+        since = value - _EPOCH
+        seconds = since.days * 86_400 + since.seconds
+        return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds) // _TICKS[self.unit]
+
+    def _near_tick(self, value: Any) -> int:
+        """The tick of one time, or one just out of bounds if it is further out."""
+        return min(max(self._tick(value), self._ticks.low - 1), self._ticks.high + 1)
+
+    def _read(self, records: Any) -> tuple[Counts, NDArray[np.bool_]]:
+        """The tick of each time, or one out of bounds on the same side, and which could be read."""
+        batch = as_column(_without_zone(records), kinds="M", what="times")
+        if not isinstance(batch, np.ndarray):
+            return each(batch, self._near_tick)
+        readable = ~np.isnat(batch)
+        counts, step = _counts_and_step(batch)
+        ratio, finer = divmod(step, _TICKS[self.unit])
+        if finer:
+            return counts // (_TICKS[self.unit] // step), readable
+        if ratio > 1:  # times far out of bounds would leave int64
+            counts = np.clip(counts, (self._ticks.low - 1) // ratio, self._ticks.high // ratio + 1) * ratio
+        return counts, readable
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        return self._ticks._encode(*self._read(records), level=level)
+
+    def _times(self, ticks: Counts) -> NDArray[Any]:
+        return ticks.view(f"M8[{self.unit}]")
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        return self._times(self._ticks.decode(codes, level=level, rng=rng))
+
+    def diameter(self, level: int) -> float:
+        return self._ticks.diameter(level) * (1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND)
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        return self._ticks.measure(codes, level=level)
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        first, last = pair(region, "a region")
+        low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
+        high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
+        if low > high and first is not None and last is not None:
+            raise DomainError(f"expected a region whose lower end is not after its upper, got {shown(region)}")
+        return self._ticks.between(low, high, codes, level=level)
+
+    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
+        ticks, readable = self._read(records)
+        if not readable.all():
+            raise DomainError(f"expected times such as {_EXAMPLE} to tell the share at or below, got something else")
+        return self._ticks.below(ticks, codes, level=level)
+
+    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        return self._times(self._ticks.at(shares, codes, level=level))
+
+    def parameters(self) -> dict[str, Any]:
+        low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
+        zone = {} if self.zone is None else {"zone": self.zone}
+        return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside}
+
+
+def _read_zone(zone: Any, unit: str) -> dt.tzinfo:
+    if zone is None:
+        return dt.UTC
+    if unit == "D":
+        raise DomainError(f'expected no zone with unit="D", since dates have none, got {shown(zone)}; leave it out')
+    from zoneinfo import ZoneInfo  # takes long to import, and few need it
+
+    try:
+        return ZoneInfo(zone)
+    except Exception:  # noqa: BLE001 - it raises many things for what is no name of a zone
+        raise DomainError(f'expected the name of a known zone such as "Europe/Berlin", got {shown(zone)}') from None
+
+
+def _without_zone(records: Any) -> Any:
+    """Columns of pandas with a zone as the UTC times that they hold; anything else as it is."""
+    dtype: Any = getattr(records, "dtype", None)
+    if hasattr(dtype, "tz") and hasattr(dtype, "unit"):
+        return np.asarray(records, dtype=f"M8[{dtype.unit}]")
+    return records
+
+
+def _counts_and_step(times: NDArray[Any]) -> tuple[Counts, int]:
+    """Times of NumPy as whole steps since 1970, NaT being any number, and the nanoseconds of a step."""
+    unit, steps = np.datetime_data(times.dtype)
+    if unit == "generic":
+        return np.zeros(times.shape, dtype=np.int64), 1  # NaT is all that it can hold
+    counts = times.astype(times.dtype.newbyteorder("="), copy=False).view(np.int64)
+    if unit in _CALENDAR:
+        far = _CALENDAR[unit]
+        counts = np.clip(counts, -far, far).view(f"M8[{unit}]").astype("M8[D]").view(np.int64)
+        unit = "D"
+    if steps != 1 or unit not in _STEPS:
+        raise RecordsError(f"expected times in a plain unit from years to nanoseconds, got {times.dtype}; convert them")
+    return counts, _STEPS[unit]

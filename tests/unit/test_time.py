@@ -1,0 +1,410 @@
+"""Times and dates: how they are read, counted and given back."""
+
+import datetime as dt
+import itertools
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from privhp import Domain, DomainError, Plan, RecordsError, Release, Summary, Time, check_domain
+from privhp.cells import OUTSIDE
+from privhp.generator import Generator
+from silence import silence
+
+BERLIN = ZoneInfo("Europe/Berlin")
+UNITS: list[Any] = ["D", "s", "ms", "us", "ns"]
+NANOSECONDS = {
+    "W": 604_800 * 10**9,
+    "D": 86_400 * 10**9,
+    "h": 3_600 * 10**9,
+    "m": 60 * 10**9,
+    "s": 10**9,
+    "ms": 10**6,
+    "us": 1000,
+    "ns": 1,
+}
+FROM_2000: dict[str, Time] = {unit: Time("2000-01-01", "2030-01-01", unit=unit) for unit in UNITS}
+DOMAINS = [
+    *FROM_2000.values(),
+    Time("2020-02-28", "2020-03-01", unit="D"),
+    Time("1969-12-31T23:59:59", "1970-01-01T00:00:01"),
+    Time("0001-01-01", "9999-12-31T23:59:59.999999", unit="us", outside="clamp"),
+    Time("0001-01-01", "9999-12-31", unit="D", outside="clamp"),
+    Time("1680-01-01", "1800-01-01", unit="ns"),
+    Time("2140-01-01", "2260-01-01", unit="ns", outside="clamp"),
+    Time("2020-03-28", "2020-10-26", zone="Europe/Berlin"),
+]
+AWKWARD: list[Any] = [
+    dt.datetime(2020, 2, 29),
+    dt.datetime.min,
+    dt.datetime.max,
+    dt.datetime.max.replace(tzinfo=dt.timezone(dt.timedelta(hours=-23))),
+    dt.datetime.min.replace(tzinfo=BERLIN),
+    dt.date(2020, 2, 29),
+    dt.time(1, 2),
+    dt.timedelta(1),
+    "2020-02-29",
+    "2019-02-29",
+    "2020-02-29T23:59:60",
+    b"2020-02-29T12:00:00+02:00",
+    "now",
+    "today",
+    "NaT",
+    np.datetime64("NaT"),
+    np.datetime64("NaT", "ns"),
+    np.datetime64(2**62, "Y"),
+    np.datetime64(-(2**62), "M"),
+    np.datetime64(2**62, "W"),
+    np.datetime64(5, "as"),
+    np.datetime64(5, "7s"),
+    np.timedelta64(5, "s"),
+    pd.NaT,
+    pd.NA,
+    pd.Timestamp("2020-02-29T00:00:00.123456789"),
+    np.ma.masked,
+    [dt.date(2020, 2, 29)],
+]
+
+
+def ticks_of(domain: Time, records: Any) -> list[str | None]:
+    """The cell of each record, as the text of the first tick in it."""
+    codes = domain.encode(records, level=domain.depth)
+    low = np.datetime64(domain.spec()["low"].rstrip("Z"), domain.unit)
+    return [None if code == OUTSIDE else str(low + np.int64(code)) for code in codes]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_times_keep_the_laws(domain: Time) -> None:
+    check_domain(domain, awkward=AWKWARD)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_times_print_as_the_call_that_makes_them(domain: Time) -> None:
+    assert eval(repr(domain), {"Time": Time}) == domain
+
+
+def instant(value: Any) -> dt.datetime:
+    """What a record says, by Python's own reading of it."""
+    value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
+    value = value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
+    return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+
+
+WRITTEN: list[Any] = [
+    "2020-02-29",
+    "2020-02-29T12:30",
+    "2020-02-29 12:30:05.123456",
+    "2020-02-29T12:30:05Z",
+    "2020-02-29T23:30:00-05:30",
+    "20200229T123005",
+    dt.date(2000, 2, 29),
+    dt.datetime(2020, 2, 29, 23, 59, 59, 999_999),
+    dt.datetime(2020, 2, 29, 12, 30, tzinfo=dt.timezone(dt.timedelta(hours=9))),
+    dt.datetime(2020, 7, 1, 12, 30, tzinfo=BERLIN),
+    pd.Timestamp("2020-02-29T12:30:05.123456", tz="America/New_York"),
+]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("record", WRITTEN, ids=str)
+def test_a_record_is_in_the_tick_that_it_falls_in(record: Any, unit: Any) -> None:
+    since = instant(record) - dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+    expected = since // dt.timedelta(microseconds=1) * 1000 // NANOSECONDS[unit]
+    domain = FROM_2000[unit]
+    assert domain.encode([record], level=domain.depth).tolist() == [expected]
+
+
+def test_nanoseconds_are_exact() -> None:
+    expected = ["2020-02-29T12:30:05.123456789"] * 4
+    stamp = "2020-02-29T12:30:05.123456789"
+    records = [stamp, f"{stamp}Z", pd.Timestamp(stamp), np.datetime64(stamp)]
+    assert ticks_of(FROM_2000["ns"], records) == expected
+    assert ticks_of(FROM_2000["ns"], ["2020-02-29T12:30:05.1234567"]) == ["2020-02-29T12:30:05.123456700"]
+    assert ticks_of(FROM_2000["us"], records) == ["2020-02-29T12:30:05.123456"] * 4
+
+
+@pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.parametrize("step", [*NANOSECONDS, "Y", "M"])
+def test_an_array_of_any_unit_is_read_as_the_list_of_its_times(step: str, unit: Any) -> None:
+    rng = np.random.default_rng(1)
+    seconds = rng.integers(-(10**9), 4 * 10**9, 300).astype("M8[s]")
+    times = np.append(seconds.astype(f"M8[{step}]"), np.array(["NaT", "1999-12-31", "2030-01-01"], dtype=f"M8[{step}]"))
+    domain = Time("1999-06-01", "2030-01-01", unit=unit)
+    codes = domain.encode(times, level=domain.depth)
+    assert np.array_equal(codes, domain.encode(list(times), level=domain.depth))
+    assert np.array_equal(codes, domain.encode(times.astype(times.dtype.newbyteorder()), level=domain.depth))
+    assert np.array_equal(codes, domain.encode(np.ma.MaskedArray(times, mask=np.isnat(times)), level=domain.depth))
+    exact = times.astype("M8[us]").astype(object)
+    if step != "ns":
+        assert np.array_equal(codes, domain.encode(exact, level=domain.depth))
+    inside = (times >= np.datetime64("1999-06-01")) & (times < np.datetime64("2030-01-02"))
+    assert inside[codes != OUTSIDE].all()
+
+
+@pytest.mark.parametrize("step", [*NANOSECONDS, "Y", "M"])
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_the_ends_of_time_stay_on_their_own_side(domain: Time, step: str) -> None:
+    ends = [-(2**63) + 1, 2**63 - 1]
+    length = NANOSECONDS.get(step, 28 * NANOSECONDS["D"])
+    low, high = domain.at(np.array([0.0, 1.0]), np.zeros(2, np.uint64), level=0).view(np.int64).tolist()
+    expected = []
+    for end in ends:
+        tick = end * length // NANOSECONDS[domain.unit]
+        inside = low <= tick <= high
+        tick = min(max(tick, low), high)
+        expected.append(tick - low if inside or domain.outside == "clamp" else int(OUTSIDE))
+    with silence():
+        assert domain.encode(np.array(ends).view(f"M8[{step}]"), level=domain.depth).tolist() == expected
+
+
+def test_a_masked_time_is_lost_alone() -> None:
+    times = np.ma.MaskedArray(np.array(["2020-01-01", "2020-01-02"], dtype="M8[ns]"), mask=[True, False])
+    assert ticks_of(FROM_2000["D"], times) == [None, "2020-01-02"]
+
+
+STAMPS = [dt.datetime(2020, 2, 29, 12, 30), None, dt.datetime(1999, 12, 31, 23, 59, 59), dt.datetime(2020, 3, 1)]
+SECONDS = ["2020-02-29T12:30:00", None, None, "2020-03-01T00:00:00"]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pd.Series(STAMPS),
+        pd.Series(STAMPS).dt.tz_localize("UTC"),
+        pd.Series(STAMPS).dt.tz_localize("UTC").dt.tz_convert("Asia/Tokyo"),
+        pd.Series(STAMPS).astype("datetime64[ns]").dt.tz_localize("UTC"),
+        pd.DatetimeIndex(STAMPS),
+        pd.DatetimeIndex(STAMPS, tz="UTC").tz_convert("America/New_York"),
+        pd.Series(STAMPS, dtype=object),
+        pd.Series([None if stamp is None else stamp.isoformat() for stamp in STAMPS], dtype="str"),
+        pa.array(STAMPS),
+        pa.array(STAMPS, type=pa.timestamp("ns", tz="Europe/Berlin")),
+        pa.array(STAMPS, type=pa.timestamp("s")),
+        pa.chunked_array([STAMPS[:2], STAMPS[2:]]),
+        pa.chunked_array([pa.array(STAMPS[:2]).dictionary_encode(), pa.array(STAMPS[2:]).dictionary_encode()]),
+        pa.array([None if stamp is None else stamp.isoformat() for stamp in STAMPS]),
+        pl.Series(STAMPS),
+        pl.Series(STAMPS).dt.replace_time_zone("UTC").dt.convert_time_zone("Asia/Tokyo"),
+    ],
+    ids=lambda column: f"{type(column).__name__}-{getattr(column, 'dtype', getattr(column, 'type', ''))}",
+)
+def test_columns_of_other_libraries_hold_the_same_times(column: Any) -> None:
+    assert ticks_of(FROM_2000["s"], column) == SECONDS
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([dt.date(2020, 2, 29), None]),
+        pa.array([dt.date(2020, 2, 29), None], type=pa.date64()),
+        pd.Series([dt.date(2020, 2, 29), None]),
+        pl.Series([dt.date(2020, 2, 29), None]),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_columns_of_dates_hold_the_same_dates(column: Any) -> None:
+    assert ticks_of(FROM_2000["D"], column) == ["2020-02-29", None]
+
+
+def test_every_day_of_a_leap_year_has_a_cell_of_its_own() -> None:
+    domain = Time("2020-01-01", "2020-12-31", unit="D")
+    days = [dt.date(2020, 1, 1) + dt.timedelta(days=day) for day in range(366)]
+    assert domain.encode(days, level=9).tolist() == list(range(366))
+    assert domain.encode(np.array(days, dtype="M8[D]"), level=9).tolist() == list(range(366))
+    assert (domain.measure(np.arange(512, dtype=np.uint64), level=9) > 0).tolist() == [True] * 366 + [False] * 146
+    centuries = Time("1900-02-28", "2000-03-01", unit="D")
+    assert ticks_of(centuries, ["1900-02-29", "2000-02-29"]) == [None, "2000-02-29"]
+
+
+def test_a_time_between_two_ticks_belongs_to_the_earlier_before_1970_too() -> None:
+    domain = Time("1969-12-31T23:59:58", "1970-01-01T00:00:01")
+    times = np.array([-1001, -1000, -999, -1, 0, 999, 1000, 1999, 2000], dtype="M8[ms]")
+    assert domain.encode(times, level=2).tolist() == [0, 1, 1, 1, 2, 2, 3, 3, OUTSIDE]
+    assert domain.encode([time.astype(object) for time in times], level=2).tolist() == [0, 1, 1, 1, 2, 2, 3, 3, OUTSIDE]
+
+
+# Zones
+
+
+def test_a_local_time_that_occurs_twice_is_told_apart_by_its_fold() -> None:
+    """On 25 October 2020 clocks in Berlin went from 03:00 back to 02:00, which was 01:00 in UTC."""
+    domain = Time("2020-10-01", "2020-11-01", zone="Europe/Berlin")
+    wall = dt.datetime(2020, 10, 25, 2, 30)
+    records = [wall, wall.replace(fold=1), "2020-10-25T02:30", "2020-10-25T02:30+01:00", wall.replace(tzinfo=BERLIN)]
+    at_utc = ["2020-10-25T00:30:00", "2020-10-25T01:30:00"]
+    assert ticks_of(domain, records) == [at_utc[0], at_utc[1], at_utc[0], at_utc[1], at_utc[0]]
+
+
+def test_an_hour_that_clocks_leap_over_takes_no_time() -> None:
+    """On 29 March 2020 clocks in Berlin went from 02:00 to 03:00."""
+    domain = Time("2020-03-28", "2020-03-31", zone="Europe/Berlin")
+    before, after = domain.encode(["2020-03-29T01:59:59", "2020-03-29T03:00:00"], level=domain.depth).tolist()
+    assert after - before == 1
+    assert ticks_of(domain, ["2020-03-29T02:30"]) == ["2020-03-29T01:30:00"]
+
+
+def test_a_zone_is_for_what_has_none() -> None:
+    domain = Time("2020-01-01", "2021-01-01", zone="Asia/Tokyo")
+    assert domain.spec()["low"] == "2019-12-31T15:00:00Z"
+    noon = dt.datetime(2020, 6, 1, 12)
+    local, utc = "2020-06-01T03:00:00", "2020-06-01T12:00:00"
+    assert ticks_of(domain, [noon, "2020-06-01T12:00", noon.replace(tzinfo=dt.UTC), "2020-06-01T12:00Z"]) == [
+        local,
+        local,
+        utc,
+        utc,
+    ]
+    assert ticks_of(domain, [np.datetime64(noon)]) == ticks_of(domain, np.array([noon], dtype="M8[us]")) == [utc]
+    assert ticks_of(domain, [dt.date(2020, 6, 1)]) == ["2020-05-31T15:00:00"]
+
+
+# Bounds, regions and shares
+
+
+@pytest.mark.parametrize(
+    "bound",
+    [
+        "2020-02-29",
+        dt.date(2020, 2, 29),
+        dt.datetime(2020, 2, 29),
+        dt.datetime(2020, 2, 29, 1, tzinfo=dt.timezone(dt.timedelta(hours=1))),
+        np.datetime64("2020-02-29"),
+        np.datetime64("2020-02-29T00:00", "ns"),
+        pd.Timestamp("2020-02-29"),
+    ],
+    ids=repr,
+)
+def test_bounds_are_written_in_many_ways(bound: Any) -> None:
+    assert Time(bound, "2021-01-01") == Time("2020-02-29", dt.date(2021, 1, 1))
+
+
+BAD_SPECS: list[tuple[dict[str, Any], str]] = [
+    ({"low": "2020-01-01"}, "high missing"),
+    ({"low": "2020", "high": "2021-01-01"}, 'a time such as "2020-02-29" or "2020-02-29T12:30" for the lower bound'),
+    ({"low": "2020-01-01", "high": "2021-02-29"}, "for the upper bound, got '2021-02-29'"),
+    ({"low": 0, "high": "2021-01-01"}, "for the lower bound, got 0"),
+    ({"low": "2020-01-01", "high": None}, "for the upper bound, got None"),
+    ({"low": "NaT", "high": "2021-01-01"}, "for the lower bound, got 'NaT'"),
+    ({"low": np.datetime64("NaT"), "high": "2021-01-01"}, "for the lower bound"),
+    ({"low": "2020-01-01", "high": "2020-01-01"}, "a lower bound before the upper"),
+    ({"low": "2020-01-02", "high": "2020-01-01"}, "a lower bound before the upper"),
+    ({"low": "2020-01-01T00:00", "high": "2020-01-01T12:00", "unit": "D"}, "a lower bound before the upper"),
+    ({"low": "1600-01-01", "high": "2020-01-01", "unit": "ns"}, "take a coarser unit"),
+    ({"low": "1800-01-01", "high": "2020-01-01", "unit": "ns"}, "take a coarser unit"),
+    ({"low": "2020-01-01", "high": "2021-01-01", "unit": "h"}, 'unit="s", "ms", "us", "ns" or "D"'),
+    ({"low": "2020-01-01", "high": "2021-01-01", "unit": None}, 'unit="s", "ms", "us", "ns" or "D"'),
+    ({"low": "2020-01-01", "high": "2021-01-01", "zone": "Berlin"}, "the name of a known zone"),
+    ({"low": "2020-01-01", "high": "2021-01-01", "zone": 3}, "the name of a known zone"),
+    ({"low": "2020-01-01", "high": "2021-01-01", "zone": "../etc/passwd"}, "the name of a known zone"),
+    ({"low": "2020-01-01", "high": "2021-01-01", "zone": "UTC", "unit": "D"}, "dates have none"),
+    ({"low": "2020-01-01", "high": "2021-01-01", "outside": "keep"}, "outside="),
+]
+
+
+@pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
+def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+    with pytest.raises(DomainError) as refusal:
+        Domain.from_spec({"kind": "time", **spec})
+    assert hint in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+def test_shares_of_dates_are_counts_of_them() -> None:
+    days = [dt.date(2020, 2, 27) + dt.timedelta(days=day) for day in range(5)]
+    domain = Time(days[0], days[-1], unit="D")
+    for level in range(domain.depth + 1):
+        cells = domain.encode(days, level=level)
+        for cell in np.unique(cells):
+            run = [day for day, own in zip(days, cells, strict=True) if own == cell]
+            here = np.array([cell])
+            assert domain.diameter(level) >= (run[-1] - run[0]).days
+            for day in [dt.date(2020, 2, 1), *days, dt.date(2020, 4, 1)]:
+                share = domain.below(np.array([day], dtype=object), here, level=level)
+                assert share == sum(own <= day for own in run) / len(run)
+            for first, last in itertools.combinations_with_replacement([days[0], days[2], days[4]], 2):
+                share = domain.overlap((first, last.isoformat()), here, level=level)
+                assert share == pytest.approx(sum(first <= own <= last for own in run) / len(run))
+            for place, day in enumerate(run):
+                share = np.array([(place + 1) / len(run)])
+                assert domain.at(share, here, level=level) == np.datetime64(day)
+        largest = max(
+            (b - a).days
+            for (a, one), (b, other) in itertools.combinations_with_replacement(zip(days, cells, strict=True), 2)
+            if one == other
+        )
+        assert domain.diameter(level) == largest
+
+
+def test_distances_are_counted_in_seconds_or_days() -> None:
+    for unit, length in {"D": 1.0, "s": 86_400, "ms": 86_400, "us": 86_400, "ns": 86_400}.items():
+        domain: Any = Time("2020-02-28", "2020-02-29", unit=unit)  # type: ignore[arg-type]
+        assert domain.diameter(0) == pytest.approx(length)
+        assert domain.diameter(domain.depth) == 0
+
+
+BAD_REGIONS = ["2020-01-01", None, ("2020-01-01",), ("2020-02-01", "2020-01-01"), ("x", None), (None, 5), (0, 1)]
+
+
+@pytest.mark.parametrize("region", BAD_REGIONS, ids=repr)
+def test_a_region_that_makes_no_sense_is_refused(region: Any) -> None:
+    with pytest.raises(DomainError, match="expected") as refusal:
+        FROM_2000["s"].overlap(region, np.zeros(1, dtype=np.uint64), level=0)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize("records", [["soon"], np.array(["NaT"], dtype="M8[s]"), [3]])
+def test_a_question_about_no_time_is_refused(records: Any) -> None:
+    with pytest.raises(DomainError, match="expected times"):
+        FROM_2000["s"].below(records, np.zeros(1, dtype=np.uint64), level=0)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.zeros(4321),
+        np.zeros(4321, int),
+        np.zeros(4321, "m8[s]"),
+        np.zeros(4321, "M8[7s]"),
+        np.zeros((2, 4321), "M8[s]"),
+    ],
+)
+def test_an_array_of_another_type_is_refused_without_a_count(array: Any) -> None:
+    with pytest.raises(RecordsError, match="expected") as refusal:
+        FROM_2000["s"].encode(array, level=1)
+    assert "4321" not in str(refusal.value)
+
+
+def test_a_generator_answers_in_times() -> None:
+    domain = Time("2020-01-01", "2020-12-31", unit="D")
+    plan = Plan(domain, epsilon=1, budgets={9: 1}, exact_depth=9)
+    counts = np.zeros(512, dtype=np.int64)
+    counts[[0, 59, 365]] = [1, 2, 1]
+    generator = Generator(Release(plan, {9: counts}))
+    assert generator.mass(("2020-02-01", dt.date(2020, 2, 29))) == 0.5
+    assert generator.mass((None, "2020-02-28")) == 0.25
+    assert generator.cdf("2020-02-28") == 0.25
+    assert generator.cdf(["2020-02-29", "2020-12-30"]).tolist() == [0.75, 0.75]
+    assert generator.cdf([dt.date(2020, 2, 29)]).tolist() == [0.75]
+    assert generator.cdf(np.array(["2021-01-01"], dtype="M8[s]")).tolist() == [1]
+    assert generator.quantile(0.5) == np.datetime64("2020-02-29")
+    assert generator.quantile([0, 1]).astype(str).tolist() == ["2020-01-01", "2020-12-31"]
+    sample = generator.sample(8, rng=1)
+    assert sample.dtype == np.dtype("M8[D]")
+    assert sorted(sample.astype(str)) == ["2020-01-01"] * 2 + ["2020-02-29"] * 4 + ["2020-12-31"] * 2
+
+
+def test_a_summary_takes_times_of_every_kind() -> None:
+    plan = Plan.paper(FROM_2000["s"], epsilon=1000, records=1000, hot_cells=4)
+    summary = Summary(plan)
+    with silence():
+        summary.update(np.full(400, "2020-02-29T12:00", dtype="M8[m]"), threads=2)
+        summary.update(["2020-02-29T12:00"] * 100 + AWKWARD)
+        summary.update([dt.datetime(2020, 2, 29, 12, tzinfo=dt.UTC)] * 500)
+    generator = summary.release()
+    assert generator.mass(("2020-02-01", "2020-03-31")) > 0.95
+    assert generator.sample(10).dtype == np.dtype("M8[s]")
