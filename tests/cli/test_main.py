@@ -28,7 +28,8 @@ def test_help_of_all_names_every_command(run):
     [
         ([], "command"),
         (["dance"], "'dance'"),
-        (["plan"], "--domain"),
+        (["plan"], "--epsilon"),
+        (["plan", "--epsilon", "1", "--records", "1"], "--domain"),
         (["plan", "--dom", "ipv4", "--epsilon", "1", "--records", "1"], "--domain"),
         (["sample", "a", "b", "-o", "c"], "unrecognized arguments: b"),
     ],

@@ -3,7 +3,7 @@
 import pytest
 
 from privhp import Box, Integers, Interval, IPv4, Plan
-from privhp.cli.planning import FORMS, read_domain
+from privhp.domains.specs import FORMS, parse_domain, read_described
 
 
 @pytest.mark.parametrize(
@@ -25,7 +25,7 @@ from privhp.cli.planning import FORMS, read_domain
     ],
 )
 def test_short_forms_of_domains(text, domain):
-    assert read_domain(text) == (domain, None)
+    assert parse_domain(text) == domain
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_short_forms_of_domains(text, domain):
 def test_domains_from_a_file(tmp_path, lines, domain, columns):
     path = tmp_path / "domain.toml"
     path.write_text(lines)
-    assert read_domain(str(path)) == (domain, columns)
+    assert read_described(path) == (domain, columns)
 
 
 @pytest.mark.parametrize(

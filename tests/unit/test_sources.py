@@ -122,7 +122,7 @@ def test_column_numbers_must_be_numbers(tmp_path, column):
 
 
 def test_the_number_of_columns_must_fit_before_the_file_is_opened():
-    with pytest.raises(RecordsError, match="columns for 2 numbers"):
+    with pytest.raises(RecordsError, match="columns for 2 values"):
         read(Path("there-is-no-such-file.csv"), SQUARE, ["a"])
 
 

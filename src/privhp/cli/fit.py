@@ -13,7 +13,7 @@ from privhp.summary import Summary
 
 def run(options: Namespace) -> None:
     """Check everything that can be checked without data, then read it once."""
-    domain, columns = read_domain(options.domain)
+    domain, columns = read_domain(options)
     plan = read_plan(options, domain)
     output = check_release(options.output, data=options.data, force=options.force)
     with open_source(

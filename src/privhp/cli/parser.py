@@ -13,7 +13,13 @@ domains:
   box:-9:2,49.8:61           points, one pair of bounds for each column
   ipv4                       addresses, dotted or as whole numbers
   fares.toml                 a file that says kind = "interval", low = 0, high = 1000
-                             and, if you like, columns = ["fare"]
+                             and, if you like, columns = ["fare"]; one of a table has a
+                             section [columns.NAME] with such lines for each column
+
+A column of a table may end in :nullable, where values may be missing, and in
+:weight=2, which makes its distances count twice:
+  --column fare=interval:0:1000:weight=2 --column delay=integers:-120:1440:nullable
+  --column lon,lat=box:-9:2,49.8:61
 
 Bounds must be public knowledge: never take them from the data.
 """
@@ -165,7 +171,14 @@ def _command(
 
 def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     plan = parser.add_argument_group("plan, fixed before the data")
-    plan.add_argument("--domain", required=True, help="where records live: see below")
+    where = plan.add_mutually_exclusive_group(required=True)
+    where.add_argument("--domain", help="where records live: see below")
+    where.add_argument(
+        "--column",
+        action="append",
+        metavar="NAME=DOMAIN",
+        help="one column of a table, such as fare=interval:0:1000; once for each column",
+    )
     plan.add_argument("--epsilon", required=True, help="privacy budget; smaller is more private and noisier")
     plan.add_argument(
         "--records", required=True, type=number, help="public guess of how many, such as 1e6; never a count of the data"

@@ -7,4 +7,4 @@ from privhp.cli.planning import read_domain, read_plan
 
 def run(options: Namespace) -> None:
     """Print the plan."""
-    print(read_plan(options, read_domain(options.domain).domain))
+    print(read_plan(options, read_domain(options).domain))

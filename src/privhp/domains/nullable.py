@@ -121,6 +121,8 @@ def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
         if records.dtype.names == (_VALUE, _NULL):
             return records[_VALUE], records[_NULL]
         return records, _null_in(records)
+    if hasattr(getattr(records, "type", None), "index_type"):  # NumPy would not be told of null in Arrow's dictionaries
+        return records, np.asarray(records.is_null())
     if hasattr(records, "__array__"):
         return records, _null_in(np.asarray(records))
     if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):

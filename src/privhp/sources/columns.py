@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 
-from privhp.domains import Box, Domain
+from privhp.domains import Box, Domain, Geo, Nullable, Table
 from privhp.errors import RecordsError
 
 BATCH = 2**16
@@ -11,15 +11,19 @@ BATCH = 2**16
 
 
 def dimensions(domain: Domain) -> int:
-    """How many numbers a record of a domain has."""
-    return len(domain.axes) if isinstance(domain, Box) else 1
+    """How many columns make a record of a domain."""
+    if isinstance(domain, Table):
+        return len(domain.names)
+    if isinstance(domain, Nullable):
+        return dimensions(domain.domain)
+    return len(domain.axes) if isinstance(domain, Box | Geo) else 1
 
 
 def check_columns(columns: Sequence[str] | None, domain: Domain) -> None:
     """Refuse a choice of columns that cannot make a record."""
     size = dimensions(domain)
     if columns is not None and len(columns) != size:
-        raise RecordsError(f"expected {domain!r} to get columns for {size} numbers a record, got {', '.join(columns)}")
+        raise RecordsError(f"expected {domain!r} to get columns for {size} values a record, got {', '.join(columns)}")
 
 
 def column_numbers(columns: Sequence[str] | None, size: int) -> list[int]:

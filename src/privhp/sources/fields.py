@@ -1,4 +1,4 @@
-"""One line of CSV text to its fields, one field to a number.
+"""One line of CSV text to its fields, one field to a value.
 
 Everything here is a pure function of one line or one field. A line or field
 that makes no sense raises ValueError; whoever asks loses that record alone.
@@ -6,14 +6,16 @@ that makes no sense raises ValueError; whoever asks loses that record alone.
 
 import csv
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
-from privhp.domains import Domain, Integers, IPv4
+from privhp.domains import Domain, Integers, IPv4, Nullable, Table
+from privhp.domains.grid import GridDomain
 from privhp.domains.ip import address
+from privhp.sources.columns import dimensions
 from privhp.sources.lines import MAX_LINE
 
-Convert: TypeAlias = Callable[[bytes], float]
-"""How a field becomes a number; an int where the domain counts whole numbers."""
+Convert: TypeAlias = Callable[[bytes], Any]
+"""How a field becomes a value: a float, an int where the domain counts whole numbers, or a text."""
 
 
 def split(line: bytes) -> list[bytes]:
@@ -30,11 +32,17 @@ def split(line: bytes) -> list[bytes]:
     return [field.encode("latin-1") for field in fields]
 
 
-def converter(domain: Domain) -> Convert:
-    """How the fields of a domain are read."""
+def converters(domain: Domain) -> list[Convert]:
+    """How each field of a record is read."""
+    if isinstance(domain, Table):
+        return [convert for column in domain.columns for convert in converters(column.domain)]
+    if isinstance(domain, Nullable):
+        return [_unless_empty(convert) for convert in converters(domain.domain)]
+    if isinstance(domain, GridDomain):
+        return [real] * dimensions(domain)
     if isinstance(domain, IPv4):
-        return address
-    return _whole if isinstance(domain, Integers) else real
+        return [address]
+    return [_whole if isinstance(domain, Integers) else _text]
 
 
 def real(field: bytes) -> float:
@@ -52,3 +60,13 @@ def _whole(field: bytes) -> float:
         return int(field)
     except ValueError:
         return float(field)
+
+
+def _text(field: bytes) -> str:
+    """A text, without the space around it."""
+    return field.decode("utf-8").strip()
+
+
+def _unless_empty(convert: Convert) -> Convert:
+    """As a field is read unless it is empty, which is null."""
+    return lambda field: convert(field) if field.strip() else None

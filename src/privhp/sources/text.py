@@ -10,10 +10,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from privhp.domains import Domain
+from privhp.domains import Domain, Integers, IPv4, Table
+from privhp.domains.grid import GridDomain
 from privhp.errors import FileError
 from privhp.sources.columns import BATCH, column_numbers, dimensions
-from privhp.sources.fields import converter, real, split
+from privhp.sources.fields import converters, real, split
 from privhp.sources.foreign import check_text
 from privhp.sources.lines import lines_by_block
 
@@ -21,16 +22,17 @@ from privhp.sources.lines import lines_by_block
 class TextSource:
     """Lines of comma-separated values, one record each.
 
-    A field that is not a number, a missing field, a line beyond 1 MiB: that
-    record alone becomes NaN, which every domain drops. A field may be quoted,
-    within its line. No line is remembered while another is read.
+    A field that cannot be read, a missing field, a line beyond 1 MiB: that
+    record alone is lost. A field may be quoted, within its line. No line is
+    remembered while another is read.
 
     Args:
         file: Where the lines come from.
         raw: The file on disk or the pipe beneath, whose position tells how much has been read.
-        domain: Which kind of numbers to read, and how many a record has.
+        domain: Which kind of values to read, and how many a record has.
         columns: Names of columns in the header or, without one, their numbers
-            from 1; by default all that the header names, or the first ones.
+            from 1; by default a table's own names, or all that the header names,
+            or the first ones.
         header: Whether the first line names the columns. If not, it is a record.
     """
 
@@ -39,10 +41,12 @@ class TextSource:
     ) -> None:
         self._raw = raw
         self._blocks: Iterator[list[bytes]] = filter(None, lines_by_block(file))
-        self._convert = converter(domain)
+        self._names = domain.names if isinstance(domain, Table) else None
         self._size = dimensions(domain)
-        self._places = self._named(columns) if header else column_numbers(columns, self._size)
-        self._nothing = (math.nan,) * self._size
+        places = self._named(columns or self._names) if header else column_numbers(columns, self._size)
+        self._fields = list(zip(converters(domain), places, strict=True))
+        # Where NaN is never a record it keeps the place of one that is lost; elsewhere it might be taken for one.
+        self._lost = (math.nan,) * self._size if isinstance(domain, GridDomain | Integers | IPv4) else None
 
     def _named(self, columns: Sequence[str] | None) -> list[int]:
         """Read the header and find the columns in it. No message quotes it: it may be a record after all."""
@@ -75,28 +79,34 @@ class TextSource:
         return [names.index(column) for column in columns]
 
     def batches(self) -> Iterator[Any]:
-        """Arrays of shape (n,) or (n, d), or lists where whole numbers must stay exact."""
+        """Arrays of shape (n,) or (n, d), lists where whole numbers must stay exact, or a dict of columns."""
         batch: list[Any] = []
         for lines in self._blocks:
-            batch += map(self._read, lines)
+            batch += filter(None, map(self._read, lines))
             if len(batch) >= BATCH:
                 yield self._pack(batch)
                 batch = []
         yield self._pack(batch)
 
-    def _read(self, line: bytes) -> float | tuple[float, ...]:
-        """The numbers of one line, whatever its bytes."""
+    def _read(self, line: bytes) -> tuple[Any, ...] | None:
+        """The values of one line, whatever its bytes."""
         try:
             fields = split(line)
-            numbers = tuple([self._convert(fields[place]) for place in self._places])
+            return tuple([convert(fields[place]) for convert, place in self._fields])
         except (ValueError, IndexError):
-            numbers = self._nothing
-        return numbers[0] if self._size == 1 else numbers
+            return self._lost
 
-    def _pack(self, batch: list[Any]) -> Any:
-        if self._convert is not real:
-            return batch
-        return np.array(batch, dtype=np.float64).reshape((-1,) if self._size == 1 else (-1, self._size))
+    def _pack(self, batch: list[tuple[Any, ...]]) -> Any:
+        """Records as a domain takes them. An array of floats is read as a whole, anything else value by value."""
+        if self._names is None and all(convert is real for convert, _ in self._fields):
+            return np.array(batch, dtype=np.float64).reshape((-1,) if self._size == 1 else (-1, self._size))
+        if self._names is None:
+            return [values[0] for values in batch] if self._size == 1 else batch
+        columns = zip(*batch, strict=True) if batch else [()] * self._size
+        return {
+            name: np.array(column, dtype=np.float64) if convert is real else list(column)
+            for name, column, (convert, _) in zip(self._names, columns, self._fields, strict=True)
+        }
 
     def share_read(self) -> float | None:
         """Share of the file's bytes that has been read; None for a pipe."""

@@ -1,0 +1,137 @@
+"""Domains as people write them: a TOML file, or a short form for the command line.
+
+Both are the spec that a release holds in its header. Errors say in one line
+which column, which key, and what would be right.
+"""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from privhp.domains.base import Domain, shown
+from privhp.domains.column import naming
+from privhp.errors import DomainError
+
+FORMS = {
+    "interval": "interval:LOW:HIGH, with :log or :clamp after it if you like",
+    "integers": "integers:LOW:HIGH, with :clamp after it if you like",
+    "box": "box:LOW:HIGH,LOW:HIGH, one pair for each number, with :clamp after it if you like",
+    "ipv4": "ipv4",
+}
+"""How each kind is written in short."""
+
+_WORDS = {"log": ("scale", "log"), "clamp": ("outside", "clamp"), "nullable": ("nullable", True)}
+
+
+class Described(NamedTuple):
+    """A domain and, where a file says so, the columns of the data that make its records."""
+
+    domain: Domain
+    columns: list[str] | None
+
+
+def read_domain(path: str | os.PathLike[str]) -> Domain:
+    """The domain that a TOML file describes.
+
+    A file has the keys of a domain's spec: `kind = "interval"`, `low = 0`,
+    `high = 1000`. One of a table has a section for each column, `[columns.fare]`
+    with such keys and, if you like, `weight` and `nullable`.
+    """
+    return read_described(path).domain
+
+
+def read_described(path: str | os.PathLike[str]) -> Described:
+    """The domain of a TOML file, and the columns that it names for a domain that is no table."""
+    try:
+        spec = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise DomainError(f"expected a TOML file at {path}, got something else: {error}") from None
+    columns = None if _is_table(spec) else spec.pop("columns", None)
+    if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
+        raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {shown(columns)}')
+    try:
+        return Described(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
+    except DomainError as error:
+        raise DomainError(f"{path}: {error}") from None
+
+
+def _is_table(spec: Mapping[str, Any]) -> bool:
+    """Whether a file is about a table, which need not be said where its columns are described."""
+    columns = spec.get("columns")
+    described = isinstance(columns, dict) or (isinstance(columns, list) and any(isinstance(c, dict) for c in columns))
+    return spec.get("kind") == "table" or ("kind" not in spec and described)
+
+
+def parse_domain(text: str) -> Domain:
+    """The domain of a short form, such as interval:0:1000."""
+    return Domain.from_spec(_short_spec(text))
+
+
+def parse_columns(texts: Sequence[str]) -> Domain:
+    """The table of columns in short form, each such as fare=interval:0:1000 or lon,lat=box:-9:2,49.8:61."""
+    return Domain.from_spec({"kind": "table", "columns": [_column_spec(text) for text in texts]})
+
+
+def _column_spec(text: str) -> dict[str, Any]:
+    name, equals, form = text.partition("=")
+    names = [part.strip() for part in name.split(",")]
+    if not equals or not all(names):
+        raise DomainError(f"expected a column as NAME=DOMAIN, such as fare=interval:0:1000, got {text!r}")
+    with naming(", ".join(names)):
+        return {"name": names[0] if len(names) == 1 else names, **_short_spec(form)}
+
+
+def _short_spec(text: str) -> dict[str, Any]:
+    """What a short form says, as the spec of a domain."""
+    kind, *parts = text.split(":")
+    if kind not in FORMS:
+        raise DomainError(f"expected a domain such as {', '.join(FORMS)}, or a .toml file, got {text!r}")
+    spec: dict[str, Any] = {"kind": kind}
+    while parts and (parts[-1] in _WORDS or "=" in parts[-1]):
+        word = parts.pop()
+        key, value = _WORDS[word] if word in _WORDS else (word.partition("=")[0], _value(word.partition("=")[2]))
+        spec[key] = value
+    try:
+        return spec | _READERS[kind](parts)
+    except ValueError:
+        raise DomainError(f"expected {FORMS[kind]}, got {text!r}; bounds must be public knowledge") from None
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def _value(text: str) -> Any:
+    """A number or, if it is none, a text."""
+    try:
+        return _number(text)
+    except ValueError:
+        return text
+
+
+def _two_numbers(parts: Sequence[str]) -> dict[str, Any]:
+    low, high = parts
+    return {"low": _number(low), "high": _number(high)}
+
+
+def _sides(parts: Sequence[str]) -> dict[str, Any]:
+    return {"sides": [[_number(end) for end in side.split(":")] for side in ":".join(parts).split(",")]}
+
+
+def _nothing(parts: Sequence[str]) -> dict[str, Any]:
+    () = parts
+    return {}
+
+
+_READERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
+    "interval": _two_numbers,
+    "integers": _two_numbers,
+    "box": _sides,
+    "ipv4": _nothing,
+}
+"""How the values of a short form become keys of a spec; ValueError where they are too many, too few or no numbers."""
