@@ -13,7 +13,7 @@ import numpy as np
 import privhp
 from neighbours import SIGNALLING_NAN, STRANGE
 from privacy import example_plans
-from privhp import Box, Integers, Interval, IPv4, Plan, PrivhpError, Summary, Tally
+from privhp import Box, Geo, Integers, Interval, IPv4, Plan, PrivhpError, Summary, Tally
 from privhp.cli import main
 from silence import silence
 from spies import pinned_noise
@@ -30,6 +30,8 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
         (Interval(1, 8, scale="log"), 2.0),
         (Integers(-3, 40), 2),
         (Box([(0, 1), (0, 2)]), (0.1, 0.2)),
+        (Geo(), (179.9, -12.5)),
+        (Geo(170, -50, -170, -30), (-175.0, -40.0)),
         (IPv4(), 2),
     ]
     for domain, good in homes:

@@ -12,7 +12,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from privhp import Box, Domain, Integers, Interval, IPv4, Plan, Summary, Tally
+from privhp import Box, Domain, Geo, Integers, Interval, IPv4, Plan, Summary, Tally
 from privhp.sources.text import TextSource
 from strategies import as_batch, junk, plans, records
 
@@ -130,7 +130,7 @@ def as_masked(chosen: list[Any]) -> Any:
 def stream_pairs(draw: st.DrawFn) -> Pair:
     """Any plan and any stream, as a list or an array, with one person's records removed, replaced or recounted."""
     plan = draw(plans())
-    one_dimensional = not isinstance(plan.domain, Box) or len(plan.domain.axes) == 1
+    one_dimensional = not isinstance(plan.domain, Box | Geo) or len(plan.domain.axes) == 1
     untidy = st.one_of(records(plan.domain), anything())
     shapes: list[tuple[Any, st.SearchStrategy[Any]]] = [(list, untidy), (tuple, untidy)]
     shapes += [(lambda chosen: as_batch(plan.domain, chosen), records(plan.domain))]
@@ -223,6 +223,9 @@ def _at_edges() -> Iterable[Pair]:
             yield _swap(plan, [0.3, 0.7], edge)
     yield _swap(_plan(Integers(-3, 40)), [1, 2], 40)
     yield _swap(_plan(Box([(0, 1), (0, 2)])), [(0.1, 0.2)], (0.5, 2.0))
+    for edge in ((180.0, 90.0), (-180.0, -90.0), (190.0, 0.0), (-170.0, 0.0), (360.0, 91.0)):
+        yield _swap(_plan(Geo()), [(0.1, 0.2)], edge)
+        yield _swap(_plan(Geo(170, -50, -170, -30)), [(175, -40)], edge)
 
 
 def _with_strange_values() -> Iterable[Pair]:
@@ -239,6 +242,7 @@ def _with_strange_values() -> Iterable[Pair]:
         yield _swap(_plan(Interval(0, 1), "replace-one"), [0.3, 0.7], value)
         yield _swap(boxed, [(0.1, 0.2)], value)
         yield _swap(boxed, [(0.1, 0.2)], (0.5, value))
+        yield _swap(_plan(Geo()), [(0.1, 0.2)], (value, 0.5))
 
 
 def _of_persons() -> Iterable[Pair]:

@@ -18,7 +18,7 @@ import hypothesis.strategies as st
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, Release
+from privhp import Box, Domain, Generator, Geo, Integers, Interval, IPv4, Plan, Release
 from privhp.cells import Counts
 from privhp.domains.checks import AWKWARD
 
@@ -51,12 +51,17 @@ def boxes(draw: st.DrawFn) -> Box:
     return Box(draw(st.lists(BOUNDS, min_size=1, max_size=3)), outside=draw(OUTSIDE_RULES))
 
 
+def places() -> st.SearchStrategy[Geo]:
+    """The globe, a country, a box across the antimeridian, and a cap of a pole."""
+    return st.sampled_from([Geo(), Geo(-9, 49.8, 2, 61), Geo(170, -50, -170, -30), Geo(-180, -90, 180, -60)])
+
+
 def ordered_domains() -> st.SearchStrategy[Domain]:
     return st.one_of(linear_intervals(), log_intervals(), integers(), st.just(IPv4()))
 
 
 def domains() -> st.SearchStrategy[Domain]:
-    return st.one_of(ordered_domains(), boxes())
+    return st.one_of(ordered_domains(), boxes(), places())
 
 
 def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
@@ -76,7 +81,7 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
         return _whole_numbers(domain.low, domain.high)
     if isinstance(domain, IPv4):
         return _whole_numbers(0, 2**32 - 1)
-    assert isinstance(domain, Box)
+    assert isinstance(domain, Box | Geo)
     return st.tuples(*(_numbers(axis.low, axis.high) for axis in domain.axes))
 
 
@@ -87,7 +92,7 @@ def junk() -> st.SearchStrategy[Any]:
 
 def as_batch(domain: Domain, chosen: list[Any]) -> NDArray[Any]:
     """Records of one domain as the array that a caller would pass."""
-    if isinstance(domain, Box):
+    if isinstance(domain, Box | Geo):
         columns = len(domain.axes)
         points = np.array(chosen, dtype=np.float64).reshape(-1, columns)
         return points[:, 0] if columns == 1 else points

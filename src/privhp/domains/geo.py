@@ -69,7 +69,8 @@ class Geo(GridDomain):
         self._latitudes = Axis(self.south, self.north, unit=degree)
         check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
         check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
-        super().__init__(Axes((self._longitudes, self._latitudes), clamp=False))
+        self.axes = (self._longitudes, self._latitudes)
+        super().__init__(Axes(self.axes, clamp=False))
 
     def __repr__(self) -> str:
         ends = (self.west, self.south, self.east, self.north)
@@ -107,7 +108,8 @@ class Geo(GridDomain):
         axis, masks = self._longitudes, self._longitude_masks
         low, width, margin = np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]])
         places = fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng, out=out)
-        places[:, 0] -= TURN * (places[:, 0] >= 180)
+        if axis.high > 180:
+            places[:, 0] -= TURN * (places[:, 0] >= 180)
         rows, steps = np.empty(codes.shape), np.empty(codes.shape)
         for level in np.unique(levels).tolist():
             chosen = levels == level
