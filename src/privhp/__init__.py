@@ -12,7 +12,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
-from privhp.domains import Box, Domain, Geo, Integers, Interval, IPv4, Nullable, Table, Time, check_domain
+from privhp.domains import Box, Domain, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time, check_domain
 from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
@@ -34,6 +34,7 @@ __all__ = [
     "Generator",
     "Geo",
     "IPv4",
+    "IPv6",
     "Integers",
     "Interval",
     "Leaves",
@@ -52,8 +53,8 @@ __all__ = [
     "check_domain",
     "grid_wasserstein",
     "load",
-    "read_domain",
     "range_errors",
+    "read_domain",
     "resume",
     "save",
     "tree_wasserstein",

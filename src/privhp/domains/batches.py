@@ -26,7 +26,7 @@ def as_floats(records: Any) -> Floats:
     batch = _as_batch(records, columns=1)
     if isinstance(batch, np.ndarray):
         return _float64(batch)
-    return np.fromiter((_read(value, _single, np.nan) for value in batch), dtype=np.float64)
+    return np.fromiter((attempt(value, _single, np.nan) for value in batch), dtype=np.float64)
 
 
 def as_rows(records: Any, *, columns: int) -> Floats:
@@ -41,7 +41,7 @@ def as_rows(records: Any, *, columns: int) -> Floats:
         numbers = tuple(_number(part) for part in parts)
         return numbers if len(numbers) == columns else nothing
 
-    return np.array([_read(values, row, nothing) for values in batch], dtype=np.float64).reshape(-1, columns)
+    return np.array([attempt(values, row, nothing) for values in batch], dtype=np.float64).reshape(-1, columns)
 
 
 def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tuple[Counts, NDArray[np.bool_]]:
@@ -72,7 +72,7 @@ def as_column(records: Any, *, kinds: str = "biuf", what: str = "numbers") -> ND
 
 def each(values: Sequence[Any], read: Callable[[Any], int]) -> tuple[Counts, NDArray[np.bool_]]:
     """What is read of each value by itself, as int64 above its least, and which of them could be read."""
-    numbers = np.fromiter((_read(value, read, -INT64_MAX - 1) for value in values), dtype=np.int64)
+    numbers = np.fromiter((attempt(value, read, -INT64_MAX - 1) for value in values), dtype=np.int64)
     return numbers, numbers != -INT64_MAX - 1
 
 
@@ -145,7 +145,8 @@ def _int64(array: NDArray[Any]) -> Counts:
     return array.astype(np.int64, copy=False)
 
 
-def _read(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
+def attempt(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
+    """A value converted by itself, or the fallback if that raises anything."""
     try:
         return convert(value)
     except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone

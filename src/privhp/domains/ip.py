@@ -1,47 +1,103 @@
-"""Internet addresses as domains. A cell of level l is a prefix of l bits."""
+"""Internet addresses as domains. A cell is a prefix, one bit longer at each level."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import ipaddress
+import operator
+import socket
 from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Floats
+from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.base import Domain, shown
-from privhp.domains.batches import as_integers, whole
+from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError
 
+_WORD = 2**64 - 1
+_ROWS = {(8, 2), (1, 16)}  # bytes of a number and numbers of a row that make up an IPv6 address
+
+
+class _Network(Domain):
+    """The addresses of a network, which is a prefix.
+
+    Two addresses that share their first l bits after the prefix and no more are 2**-l apart.
+    """
+
+    BITS: ClassVar[int]
+    EXAMPLE: ClassVar[str]
+    parse: ClassVar[type[ipaddress.IPv4Network] | type[ipaddress.IPv6Network]]
+
+    def __init__(self, network: Any) -> None:
+        self.network = self._prefix(network, "network")
+        self._length: int = self.network.prefixlen
+        if self._length == self.BITS:
+            raise DomainError(f"expected a network of more than one address, got {self.network}; leave out a few bits")
+
+    def _prefix(self, value: Any, name: str) -> Any:
+        try:
+            return self.parse(value)
+        except (ValueError, IndexError, TypeError):
+            raise DomainError(f'expected a {name} such as "{self.EXAMPLE}", got {shown(value)}') from None
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({str(self.network)!r})" if self._length else f"{type(self).__name__}()"
+
+    @property
+    def depth(self) -> int:
+        return min(self.BITS - self._length, MAX_DEPTH)
+
+    def diameter(self, level: int) -> float:
+        return 2.0**-level if level < self.BITS - self._length else 0.0
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        prefix = self._prefix(region, "prefix")
+        first, longer = int(prefix.network_address), prefix.prefixlen - self._length
+        if longer <= 0:
+            return np.full(codes.shape, float(self.network.subnet_of(prefix)))
+        if not prefix.subnet_of(self.network):
+            return np.zeros(codes.shape)
+        own = first >> (self.BITS - prefix.prefixlen) & (2**longer - 1)
+        if longer <= level:
+            return np.where(codes >> np.uint64(level - longer) == own, 1.0, 0.0)
+        return np.where(codes == own >> (longer - level), 2.0 ** (level - longer), 0.0)
+
+    def parameters(self) -> dict[str, Any]:
+        return {"network": str(self.network)} if self._length else {}
+
 
 def address(value: Any) -> int:
-    """An address, as text, as an object or as a number, by itself as a number; raises if it is none."""
+    """An IPv4 address, as text, as an object or as a number, by itself as a number; raises if it is none."""
+    value = only(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")
     if isinstance(value, str) and "." in value:
-        value = ipaddress.IPv4Address(value.strip())
+        return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
     return int(value) if isinstance(value, ipaddress.IPv4Address) else whole(value)
 
 
-class IPv4(Domain):
-    """All IPv4 addresses: whole numbers from 0 to 2**32 - 1, or text such as "10.0.0.1".
+class IPv4(_Network):
+    """IPv4 addresses: whole numbers from 0 to 2**32 - 1, text such as "10.0.0.1", or `ipaddress` objects.
 
-    Two addresses that share their first l bits and no more are 2**-l apart.
-    Regions are prefixes such as "10.0.0.0/8". What is no address is dropped;
-    samples are numbers.
+    Two addresses that share their first l bits after the prefix of the network
+    and no more are 2**-l apart. Regions are prefixes such as "10.0.0.0/8". What
+    is no address of the network is dropped; samples are numbers.
+
+    Args:
+        network: The prefix that all addresses share, public knowledge; by default there is none.
     """
 
     kind: ClassVar[str] = "ipv4"
     ordered: ClassVar[bool] = True
-    _addresses = Integers(0, 2**32 - 1)
+    BITS: ClassVar[int] = 32
+    EXAMPLE: ClassVar[str] = "10.0.0.0/8"
+    parse = ipaddress.IPv4Network
 
-    def __repr__(self) -> str:
-        return "IPv4()"
-
-    @property
-    def depth(self) -> int:
-        return 32
+    def __init__(self, network: str | ipaddress.IPv4Network = "0.0.0.0/0") -> None:
+        super().__init__(network)
+        self._addresses = Integers(int(self.network.network_address), int(self.network.broadcast_address))
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._addresses._encode(*as_integers(records, read=address), level=level)
@@ -49,22 +105,115 @@ class IPv4(Domain):
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         return self._addresses.decode(codes, level=level, rng=rng).astype(np.uint32)
 
-    def diameter(self, level: int) -> float:
-        return 2.0**-level if level < self.depth else 0.0
-
-    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        try:
-            network = ipaddress.IPv4Network(region)
-        except (ValueError, IndexError):
-            raise DomainError(f'expected a prefix such as "10.0.0.0/8", got {shown(region)}') from None
-        ends = (int(network.network_address), int(network.broadcast_address))
-        return self._addresses.overlap(ends, codes, level=level)
-
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        return self._addresses.below(records, codes, level=level)
+        return self._addresses.below(_numbers(records), codes, level=level)
 
     def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return self._addresses.at(shares, codes, level=level).astype(np.uint32)
 
-    def parameters(self) -> dict[str, Any]:
-        return {}
+
+def _numbers(records: Any) -> NDArray[Any]:
+    """Addresses that are asked for, as numbers."""
+    array = np.asarray(records)
+    if array.dtype.kind in "biuf":
+        return array
+    numbers, readable = each(array.tolist(), address)
+    if not readable.all():
+        raise DomainError('expected addresses such as "10.0.0.1" to tell the share at or below, got something else')
+    return numbers
+
+
+class IPv6(_Network):
+    """IPv6 addresses as text such as "2001:db8::1", as `ipaddress` objects or as whole numbers.
+
+    Arrays hold text, numbers, or the two halves of each address in the order of
+    its bits: shape (n, 2) of uint64, shape (n, 16) of uint8, or the fields of
+    `IPv6.HALVES`. Cells are prefixes of up to 63 bits beyond that of the
+    network: all of 2000::/3 down to /66, a /65 down to single addresses. What
+    lies below the last level is not counted, and random in samples, which are
+    text.
+
+    Two addresses that share their first l bits after the prefix of the network
+    and no more are 2**-l apart. Regions are prefixes such as "2001:db8::/48".
+    What is no address of the network is dropped.
+
+    Args:
+        network: The prefix that all addresses share, public knowledge; by default there is none.
+    """
+
+    kind: ClassVar[str] = "ipv6"
+    BITS: ClassVar[int] = 128
+    EXAMPLE: ClassVar[str] = "2001:db8::/32"
+    HALVES: ClassVar[np.dtype[Any]] = np.dtype([("high", np.uint64), ("low", np.uint64)])
+    parse = ipaddress.IPv6Network
+
+    def __init__(self, network: str | ipaddress.IPv6Network = "::/0") -> None:
+        super().__init__(network)
+        self._first = int(self.network.network_address)
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        high, low, readable = _halves(records)
+        length = self._length
+        if length < 64:
+            after = (high << np.uint64(length)) | (low >> np.uint64(64 - length))
+            inside = high >> np.uint64(64 - length) == self._first >> (128 - length)
+        else:
+            after = low << np.uint64(length - 64)
+            inside = low >> np.uint64(128 - length) == (self._first & _WORD) >> (128 - length)
+            inside &= high == self._first >> 64
+        if readable is not None:
+            inside &= readable
+        return np.where(inside, after >> np.uint64(64 - level), OUTSIDE)
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        free = self.BITS - self._length - level
+        high, low = rng.integers(0, _WORD, size=(2, codes.size), dtype=np.uint64, endpoint=True)
+        records = np.empty(codes.shape, dtype=self.HALVES)
+        beyond = 2**free - 1
+        records["high"] = np.uint64(self._first >> 64) | (high & np.uint64(beyond >> 64)) | _shifted(codes, free - 64)
+        records["low"] = np.uint64(self._first & _WORD) | (low & np.uint64(beyond & _WORD)) | _shifted(codes, free)
+        return records
+
+    def present(self, records: NDArray[Any]) -> NDArray[np.str_]:
+        """Addresses as text."""
+        packed = records.astype([("high", ">u8"), ("low", ">u8")]).tobytes()
+        texts = [socket.inet_ntop(socket.AF_INET6, packed[start : start + 16]) for start in range(0, len(packed), 16)]
+        return np.array(texts, dtype="U39")
+
+
+def _shifted(codes: Codes, places: int) -> Codes:
+    return codes << np.uint64(places) if places >= 0 else codes >> np.uint64(-places)
+
+
+def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_] | None]:
+    """The halves of each address, and which could be read; None if there is nothing that could not."""
+    if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
+        if records.dtype == IPv6.HALVES and records.ndim == 1:
+            return records["high"], records["low"], None
+        if records.dtype.kind == "u" and records.ndim == 2 and (records.dtype.itemsize, records.shape[1]) in _ROWS:
+            words = records if records.dtype.itemsize == 8 else np.ascontiguousarray(records).view(">u8")
+            return words[:, 0].astype(np.uint64), words[:, 1].astype(np.uint64), None
+    batch = as_column(records, kinds="iu", what="addresses")
+    if isinstance(batch, np.ndarray):
+        return np.zeros(batch.shape, dtype=np.uint64), batch.astype(np.uint64), batch >= 0
+    packed = [attempt(value, _packed, None) for value in batch]
+    high, low = np.frombuffer(b"".join([value or bytes(16) for value in packed]), dtype=">u8").reshape(-1, 2).T
+    readable = np.array([value is not None for value in packed], dtype=np.bool_)
+    return high.astype(np.uint64), low.astype(np.uint64), readable
+
+
+def _packed(value: Any) -> bytes:
+    """An IPv6 address by itself as 16 bytes; raises if it is none."""
+    value = only(value)
+    if isinstance(value, bytes):
+        value = value.decode("ascii")
+    if isinstance(value, str):
+        text = value.strip()
+        if ":" in text:
+            return socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
+        value = int(text) if text.isdecimal() else None
+    if isinstance(value, ipaddress.IPv6Address):
+        return value.packed
+    if isinstance(value, np.void) and value.dtype == IPv6.HALVES:
+        value = int(value["high"]) << 64 | int(value["low"])
+    return operator.index(value).to_bytes(16, "big")

@@ -1,0 +1,276 @@
+"""Internet addresses: how they are read, which prefix they are in, and how they come back."""
+
+import ipaddress
+import itertools
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from privhp import Domain, DomainError, IPv4, IPv6, Plan, RecordsError, Summary, check_domain
+from privhp.cells import OUTSIDE, Codes
+from silence import silence
+
+Network = IPv4 | IPv6
+DOMAINS: list[Network] = [
+    IPv4(),
+    IPv4("10.0.0.0/8"),
+    IPv4("192.168.255.252/30"),
+    IPv4("255.255.255.254/31"),
+    IPv6(),
+    IPv6("2000::/3"),
+    IPv6("2001:db8::/32"),
+    IPv6("2001:db8::/63"),
+    IPv6("2001:db8:0:1::/64"),
+    IPv6("2001:db8::/65"),
+    IPv6("ffff:ffff:ffff:ffff:ffff:ffff:ffff:fff8/125"),
+    IPv6("::/127"),
+]
+AWKWARD: list[Any] = [
+    "255.255.255.255",
+    "256.1.1.1",
+    "010.0.0.1",
+    "10.0.0.1/8",
+    "::",
+    "::1%eth0",
+    "1::2::3",
+    "12345::",
+    b"2001:db8::1",
+    b"\xff:\xff",
+    "2001:db8::1\x00",
+    ":",
+    ipaddress.IPv4Address("10.0.0.1"),
+    ipaddress.IPv6Address("2001:db8::1"),
+    ipaddress.IPv4Network("10.0.0.0/8"),
+    2**128 - 1,
+    2**128,
+    -1,
+    np.uint64(2**64 - 1),
+    np.ma.masked,
+    np.void(b"\x01" * 16),
+]
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_addresses_keep_the_laws(domain: Network) -> None:
+    check_domain(domain, awkward=AWKWARD)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_networks_print_as_the_call_that_makes_them(domain: Network) -> None:
+    assert eval(repr(domain), {"IPv4": IPv4, "IPv6": IPv6}) == domain
+
+
+def test_a_spec_says_the_network_unless_it_is_everything() -> None:
+    assert IPv4().spec() == {"kind": "ipv4"}
+    assert IPv4("10.0.0.0/8").spec() == {"kind": "ipv4", "network": "10.0.0.0/8"}
+    assert IPv6(ipaddress.IPv6Network("2001:db8::/32")) == IPv6("2001:DB8:0::/32") != IPv6()
+
+
+def numbers_around(domain: Network, rng: np.random.Generator) -> list[int]:
+    """Addresses in a network, at its ends, and beside it."""
+    first, last = int(domain.network.network_address), int(domain.network.broadcast_address)
+    inside = [first + int.from_bytes(rng.bytes(16), "big") % (last - first + 1) for _ in range(50)]
+    return [first, last, first + 1, last - 1, *inside, (first - 1) % 2**domain.BITS, (last + 1) % 2**domain.BITS]
+
+
+def prefix_of(domain: Network, number: int, level: int) -> int:
+    """By definition: the bits after the prefix of the network."""
+    address = ipaddress.ip_address(number.to_bytes(domain.BITS // 8, "big"))
+    if address not in domain.network:
+        return int(OUTSIDE)
+    return (number - int(domain.network.network_address)) >> (domain.BITS - domain.network.prefixlen - level)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_cell_is_a_prefix_however_the_address_is_written(domain: Network) -> None:
+    numbers = numbers_around(domain, np.random.default_rng(1))
+    objects = [ipaddress.ip_address(number.to_bytes(domain.BITS // 8, "big")) for number in numbers]
+    texts = [str(address) for address in objects]
+    written: list[Any] = [numbers, objects, texts, np.array(texts), np.array([text.encode() for text in texts])]
+    written += [np.array(numbers, dtype=object), np.array(objects, dtype=object), [f" {text}\n" for text in texts]]
+    written += [[address.exploded for address in objects], [[text] for text in texts], [str(n) for n in numbers]]
+    written += [pd.Series(texts), pa.array(texts), pl.Series(texts), pa.array(texts).dictionary_encode()]
+    if isinstance(domain, IPv4):
+        written += [np.array(numbers, dtype=np.uint32), np.array(numbers, dtype=np.int64), pa.array(numbers)]
+    else:
+        halves = [(number >> 64, number & (2**64 - 1)) for number in numbers]
+        written += [np.array(halves, dtype=np.uint64), np.array(halves, dtype=IPv6.HALVES)]
+        written += [list(np.array(halves, dtype=IPv6.HALVES)), [text + "%eth0" for text in texts]]
+        written += [np.frombuffer(b"".join(address.packed for address in objects), dtype=np.uint8).reshape(-1, 16)]
+    for level in {0, 1, domain.depth // 2, domain.depth}:
+        expected = [prefix_of(domain, number, level) for number in numbers]
+        for batch in written:
+            assert domain.encode(batch, level=level).tolist() == expected
+
+
+def test_numbers_of_64_bits_are_addresses_of_ipv6() -> None:
+    domain = IPv6("::/64")
+    assert domain.encode(np.array([2**64 - 1, 0], dtype=np.uint64), level=63).tolist() == [2**63 - 1, 0]
+    assert domain.encode(np.array([-1, 6]), level=63).tolist() == [OUTSIDE, 3]
+
+
+def test_a_mapped_address_is_no_ipv4_address_and_the_other_way_round() -> None:
+    assert IPv6().encode(["10.0.0.1", ipaddress.IPv4Address("10.0.0.1")], level=1).tolist() == [OUTSIDE] * 2
+    assert IPv4().encode(["::ffff:10.0.0.1", ipaddress.IPv6Address("::1")], level=1).tolist() == [OUTSIDE] * 2
+    mapped = IPv6("::ffff:0:0/96")
+    assert mapped.encode(["::ffff:10.0.0.1"], level=8).tolist() == [10]
+
+
+def test_a_missing_address_is_lost_alone() -> None:
+    for column in (pd.Series(["::2", None]), pa.array(["::2", None]), pl.Series(["::2", None]), ["::2", None]):
+        assert IPv6("::/126").encode(column, level=2).tolist() == [2, OUTSIDE]
+    chunks = pa.chunked_array([pa.array(["::2", None, "::3"]).dictionary_encode()])
+    assert IPv6("::/126").encode(chunks, level=2).tolist() == [2, OUTSIDE, 3]
+
+
+@pytest.mark.parametrize("array", [np.zeros(4321), np.zeros((4321, 3), np.uint64), np.zeros(4321, "M8[s]"), 4321])
+def test_a_batch_of_another_type_is_refused_without_a_count(array: Any) -> None:
+    with pytest.raises(RecordsError, match="expected") as refusal:
+        IPv6().encode(array, level=1)
+    assert "4321" not in str(refusal.value)
+
+
+# Prefixes as regions
+
+
+def all_cells(level: int) -> Codes:
+    return np.arange(2**level, dtype=np.uint64)
+
+
+PREFIXES = {
+    IPv4("10.0.0.0/8"): ["0.0.0.0/0", "10.0.0.0/7", "10.0.0.0/8", "10.64.0.0/10", "10.255.255.255/32", "11.0.0.0/8"],
+    IPv6("2001:db8::/32"): [
+        "::/0",
+        "2001:db8::/31",
+        "2001:db8::/32",
+        "2001:db8:4000::/34",
+        "2001:db8:ffff::/48",
+        "::/8",
+    ],
+    IPv6("2001:db8::/120"): ["2001:db8::/119", "2001:db8::80/121", "2001:db8::ff/128", "2001:db8::100/120"],
+}
+
+
+@pytest.mark.parametrize(
+    ("domain", "prefix"), [(domain, prefix) for domain, prefixes in PREFIXES.items() for prefix in prefixes], ids=str
+)
+def test_overlap_is_the_share_of_addresses_in_the_prefix(domain: Network, prefix: str) -> None:
+    network = ipaddress.ip_network(prefix)
+    start, asked = int(domain.network.network_address), (int(network.network_address), int(network.broadcast_address))
+    for level in range(6):
+        size = 2 ** (domain.BITS - domain.network.prefixlen - level)
+        for cell, share in enumerate(domain.overlap(prefix, all_cells(level), level=level).tolist()):
+            first, last = start + cell * size, start + (cell + 1) * size - 1
+            common = min(last, asked[1]) - max(first, asked[0]) + 1
+            assert share == max(common, 0) / size
+        assert np.array_equal(
+            domain.overlap(network, all_cells(level), level=level),
+            domain.overlap(prefix, all_cells(level), level=level),
+        )
+
+
+@pytest.mark.parametrize("region", [None, "2001:db8::1/32", "10.0.0.0/8", "2001:db8::/129", "x", 1.5, (), -1])
+def test_a_region_that_is_no_prefix_is_refused(region: Any) -> None:
+    with pytest.raises(DomainError, match='expected a prefix such as "2001:db8::/32"') as refusal:
+        IPv6().overlap(region, all_cells(1), level=1)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+BAD_SPECS: list[tuple[dict[str, Any], str]] = [
+    ({"kind": "ipv4", "network": None}, 'expected a network such as "10.0.0.0/8", got None'),
+    ({"kind": "ipv4", "network": "10.0.0.1/8"}, 'expected a network such as "10.0.0.0/8"'),
+    ({"kind": "ipv4", "network": "10.0.0.0/33"}, 'expected a network such as "10.0.0.0/8"'),
+    ({"kind": "ipv4", "network": "2001:db8::/32"}, 'expected a network such as "10.0.0.0/8"'),
+    ({"kind": "ipv4", "network": "10.0.0.1/32"}, "a network of more than one address, got 10.0.0.1/32"),
+    ({"kind": "ipv4", "network": ["10.0.0.0"] * 3}, 'expected a network such as "10.0.0.0/8"'),
+    ({"kind": "ipv6", "network": "10.0.0.0/8"}, 'expected a network such as "2001:db8::/32"'),
+    ({"kind": "ipv6", "network": 1.5}, 'expected a network such as "2001:db8::/32", got 1.5'),
+    ({"kind": "ipv6", "network": "::1"}, "a network of more than one address, got ::1/128"),
+    ({"kind": "ipv6", "prefix": "::/8"}, "'prefix' unknown"),
+]
+
+
+@pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
+def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+    with pytest.raises(DomainError) as refusal:
+        Domain.from_spec(spec)
+    assert hint in str(refusal.value)
+    assert len(str(refusal.value).splitlines()) == 1
+
+
+# Distances and samples
+
+
+@pytest.mark.parametrize("domain", [IPv4("10.0.0.0/26"), IPv6("2001:db8::/122")], ids=repr)
+def test_diameter_is_the_largest_distance_between_addresses_of_a_cell(domain: Network) -> None:
+    offsets = range(64)
+    numbers = [int(domain.network.network_address) + offset for offset in offsets]
+    for level in range(7):
+        cells = domain.encode(numbers, level=level).tolist()
+        largest = max(
+            0.0 if one == other else 2.0 ** -(6 - (one ^ other).bit_length())
+            for one, other in itertools.product(offsets, repeat=2)
+            if cells[one] == cells[other]
+        )
+        assert domain.diameter(level) == largest
+
+
+def test_single_addresses_of_ipv6_are_reached_from_a_65_bit_prefix_on() -> None:
+    assert IPv6("2001:db8::/65").diameter(63) == 0
+    assert IPv6("2001:db8::/64").diameter(63) == 2.0**-63
+
+
+@pytest.mark.parametrize("network", ["::/0", "2001:db8::/32", "2001:db8::/64", "2001:db8::/90"])
+def test_every_free_bit_of_a_drawn_address_is_random_and_no_other(network: str) -> None:
+    domain = IPv6(network)
+    level = 3
+    records = domain.decode(np.full(2000, 5, dtype=np.uint64), level=level, rng=np.random.default_rng(3))
+    fixed = domain.network.prefixlen + level
+    bits = np.array([list(f"{int(high) << 64 | int(low):0128b}") for high, low in records.tolist()]) == "1"
+    shares = bits.mean(axis=0)
+    assert set(shares[:fixed].tolist()) <= {0.0, 1.0}
+    assert (np.abs(shares[fixed:] - 0.5) < 0.1).all()
+
+
+def test_addresses_of_ipv6_are_presented_as_text() -> None:
+    domain = IPv6("2001:db8::/32")
+    records = domain.decode(np.arange(8, dtype=np.uint64), level=3, rng=np.random.default_rng(0))
+    texts = domain.present(records)
+    assert [ipaddress.ip_address(str(text)) in domain.network for text in texts] == [True] * 8
+    assert [ipaddress.ip_address(str(text)).compressed for text in texts] == texts.tolist()
+    assert domain.encode(texts, level=63).tolist() == domain.encode(records, level=63).tolist()
+    assert domain.present(records[:0]).shape == (0,)
+    assert domain.present(np.array([(0, 1), (2**64 - 1, 2**64 - 1)], dtype=IPv6.HALVES)).tolist() == [
+        "::1",
+        ":".join(["ffff"] * 8),
+    ]
+
+
+def test_a_share_at_or_below_is_asked_for_by_text_too() -> None:
+    domain = IPv4("10.0.0.0/30")
+    root = np.zeros(4, dtype=np.uint64)
+    asked = ["9.255.255.255", "10.0.0.0", "10.0.0.2", "11.0.0.0"]
+    assert domain.below(np.array(asked), root, level=0).tolist() == [0, 0.25, 0.75, 1]
+    assert domain.below([ipaddress.IPv4Address(text) for text in asked], root, level=0).tolist() == [0, 0.25, 0.75, 1]
+    with pytest.raises(DomainError, match="expected addresses"):
+        domain.below(["nowhere"], root[:1], level=0)
+
+
+@pytest.mark.parametrize("domain", [IPv4("10.0.0.0/8"), IPv6("2001:db8::/32")], ids=repr)
+def test_the_mass_of_a_prefix(domain: Network) -> None:
+    texts = {
+        "ipv4": ["10.1.2.3"] * 900 + ["10.200.0.1"] * 100,
+        "ipv6": ["2001:db8:1::1"] * 900 + ["2001:db8:f000::"] * 100,
+    }
+    summary = Summary(Plan.paper(domain, epsilon=1000, records=1000, hot_cells=4, depth=16))
+    with silence():
+        summary.update(texts[domain.kind] + AWKWARD)
+    generator = summary.release()
+    prefix = {"ipv4": "10.1.0.0/16", "ipv6": "2001:db8:1::/48"}[domain.kind]
+    assert generator.mass(prefix) == pytest.approx(0.9, abs=0.02)
+    assert generator.mass(domain.network) == pytest.approx(1)
+    assert len(generator.sample(100, rng=1)) == 100
