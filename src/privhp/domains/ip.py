@@ -69,12 +69,15 @@ class _Network(Domain):
 
 
 def address(value: Any) -> int:
-    """An IPv4 address, as text, as an object or as a number, by itself as a number; raises if it is none."""
+    """An IPv4 address, as text, as an object or as a number, by itself as a number; raises ValueError for other text."""
     value = only(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")
     if isinstance(value, str) and "." in value:
-        return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
+        try:
+            return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
+        except OSError:
+            raise ValueError from None
     return int(value) if isinstance(value, ipaddress.IPv4Address) else whole(value)
 
 
