@@ -11,6 +11,8 @@ domains:
   interval:0.01:1e6:log      positive numbers over many magnitudes
   integers:-120:1440:clamp   whole numbers; those outside move to the nearer bound
   box:-9:2,49.8:61           points, one pair of bounds for each column
+  time:2018-01-01:2020-12-31 times, in UTC unless they or :zone=Europe/Berlin say otherwise
+  geo:-9:49.8:2:61           places: west, south, east, north; longitude and latitude
   ipv4                       addresses, dotted or as whole numbers
   fares.toml                 a file that says kind = "interval", low = 0, high = 1000
                              and, if you like, columns = ["fare"]; one of a table has a

@@ -18,6 +18,8 @@ FORMS = {
     "interval": "interval:LOW:HIGH, with :log or :clamp after it if you like",
     "integers": "integers:LOW:HIGH, with :clamp after it if you like",
     "box": "box:LOW:HIGH,LOW:HIGH, one pair for each number, with :clamp after it if you like",
+    "time": "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, with :unit=D or :clamp after it if you like",
+    "geo": "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe",
     "ipv4": "ipv4",
 }
 """How each kind is written in short."""
@@ -123,6 +125,18 @@ def _sides(parts: Sequence[str]) -> dict[str, Any]:
     return {"sides": [[_number(end) for end in side.split(":")] for side in ":".join(parts).split(",")]}
 
 
+def _two_times(parts: Sequence[str]) -> dict[str, Any]:
+    """Two times that have as many colons each, as where both are dates."""
+    half = len(parts) // 2
+    if not parts or half * 2 != len(parts):
+        raise ValueError
+    return {"low": ":".join(parts[:half]), "high": ":".join(parts[half:])}
+
+
+def _four_numbers(parts: Sequence[str]) -> dict[str, Any]:
+    return dict(zip(("west", "south", "east", "north"), map(_number, parts), strict=True)) if parts else {}
+
+
 def _nothing(parts: Sequence[str]) -> dict[str, Any]:
     () = parts
     return {}
@@ -132,6 +146,8 @@ _READERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "interval": _two_numbers,
     "integers": _two_numbers,
     "box": _sides,
+    "time": _two_times,
+    "geo": _four_numbers,
     "ipv4": _nothing,
 }
 """How the values of a short form become keys of a spec; ValueError where they are too many, too few or no numbers."""

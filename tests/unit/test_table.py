@@ -1,0 +1,467 @@
+"""Tables: several columns as one domain."""
+
+import itertools
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import privhp.tally
+from privhp import (
+    Box,
+    Domain,
+    DomainError,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    Nullable,
+    Plan,
+    RecordsError,
+    Table,
+    Tally,
+    Time,
+    check_domain,
+)
+from privhp.cells import OUTSIDE
+
+TRIPS = Table(
+    {"trip distance": Interval(0, 200), ("lon", "lat"): Box([(-9, 2), (49.8, 61)])},
+    pickup=Time("2018-01-01", "2021-01-01"),
+    tip=Nullable(Interval(0.01, 500, scale="log")),
+    zone=Integers(1, 265),
+    delay=Nullable(Integers(-120, 1440), share=0.1),
+    source=IPv4(),
+    weights={"pickup": 2, "delay": 0.5},
+)
+SMALL = Table(a=Integers(0, 4), b=Nullable(Integers(0, 2), share=0.25), c=Integers(1, 2))
+COLUMNS: dict[str, Any] = {
+    "trip distance": [1.5, 20.0, 3.25, 0.0],
+    "lon": [-1.0, 1.5, -9.0, 2.0],
+    "lat": [50.0, 60.5, 49.8, 61.0],
+    "pickup": np.array(["2018-01-01", "2019-07-04T12:30", "2020-02-29T23:59:59", "2021-01-01"], dtype="M8[ms]"),
+    "tip": [0.5, None, 499.0, None],
+    "zone": [1, 265, 100, 7],
+    "delay": [None, 1440, -120, 3],
+    "source": [0, 2**32 - 1, 167772161, 1],
+}
+
+
+def of_all_kinds() -> list[Table]:
+    return [
+        TRIPS,
+        SMALL,
+        Table(only=Interval(0, 1)),
+        Table(a=Interval(0, 1), b=Interval(-1e6, 3e9), weights={"a": 1e-3}),
+        Table(a=Integers(0, 2**40), b=Integers(0, 2**40)),
+        Table({("lon", "lat"): Geo(), "day": Time("2020-01-01", "2020-12-31", unit="D")}),
+        Table({("x", "y"): Nullable(Box([(0, 1), (0, 2)])), "z": Box([(0, 1)])}),
+        Table({f"column {number}": Integers(0, 2) for number in range(40)}),
+    ]
+
+
+@pytest.mark.parametrize("table", of_all_kinds(), ids=repr)
+def test_tables_keep_the_laws(table: Table) -> None:
+    awkward = [{}, dict.fromkeys(table.names), (None,) * len(table.names), (0,) * len(table.names), [0.5, "x"]]
+    check_domain(table, awkward=awkward, cells=30)
+
+
+# The order of cuts
+
+
+def test_the_widest_column_is_cut_next_and_the_first_on_a_tie() -> None:
+    assert Table(a=Interval(0, 1), b=Interval(0, 1000)).cuts[:6] == (0, 1, 0, 1, 0, 1)
+    assert Table(a=Interval(0, 1), b=Interval(0, 1000), weights={"b": 4}).cuts[:7] == (1, 1, 0, 1, 0, 1, 0)
+    assert Table(a=Integers(0, 1), b=Integers(0, 7)).cuts == (0, 1, 1, 1)
+
+
+def test_null_is_one_more_cut_of_its_column_before_the_others() -> None:
+    assert Table(a=Interval(0, 1), b=Nullable(Interval(0, 1))).cuts[:5] == (0, 1, 1, 0, 1)
+
+
+def test_cuts_follow_the_weighted_shares_of_the_diameters() -> None:
+    left = dict.fromkeys(range(len(TRIPS.columns)), 0)
+    for cut in TRIPS.cuts:
+        widths = {
+            place: column.weight * column.domain.diameter(bits) / column.domain.diameter(0)
+            for (place, bits), column in zip(left.items(), TRIPS.columns, strict=True)
+            if bits < column.domain.depth
+        }
+        assert widths[cut] >= max(widths.values()) * (1 - 1e-8)
+        left[cut] += 1
+    assert len(TRIPS.cuts) == TRIPS.depth == 63
+
+
+def test_distances_are_the_largest_of_the_weighted_shares() -> None:
+    table = Table(a=Interval(0, 10), b=Interval(0, 1000), weights={"a": 4})
+    assert [table.diameter(level) for level in range(6)] == [4, 2, 1, 1, 0.5, 0.5]
+
+
+def test_resolution_is_told_for_each_column_in_its_own_units() -> None:
+    table = Table({("lon", "lat"): Box([(0, 4), (0, 2)]), "fare": Interval(0, 1000), "zone": Integers(0, 9)})
+    assert table.cuts_by_column(0) == {"lon, lat": 0, "fare": 0, "zone": 0}
+    assert table.resolution(0) == {"lon, lat": 4.0, "fare": 1000.0, "zone": 9.0}
+    for level in range(table.depth + 1):
+        cuts = table.cuts_by_column(level)
+        assert sum(cuts.values()) == level
+        assert table.resolution(level)["fare"] == 1000 * 2.0 ** -cuts["fare"]
+
+
+# Records in
+
+
+def rows_of(columns: dict[str, Any]) -> list[tuple[Any, ...]]:
+    return list(zip(*(list(columns[name]) for name in TRIPS.names), strict=True))
+
+
+def as_structured(columns: dict[str, Any]) -> np.ndarray:
+    types = [(name, object if name in ("tip", "delay") else np.asarray(columns[name]).dtype) for name in TRIPS.names]
+    return np.array(rows_of(columns), dtype=types)
+
+
+class Stream:
+    """Something of which only Arrow's interface is known."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
+        return self._table.__arrow_c_stream__(requested_schema)
+
+
+SHAPES: dict[str, Any] = {
+    "dict of lists and arrays": lambda columns: columns,
+    "list of tuples": rows_of,
+    "list of dicts": lambda columns: [dict(zip(TRIPS.names, row, strict=True)) for row in rows_of(columns)],
+    "structured array": as_structured,
+    "pandas": pd.DataFrame,
+    "pandas with an index": lambda columns: pd.DataFrame(columns, index=[3.5, 0.0, 2.0, 1.0]),
+    "pandas in its own types": lambda columns: pd.DataFrame(columns).convert_dtypes(),
+    "polars": pl.DataFrame,
+    "pyarrow": pa.table,
+    "pyarrow batch": lambda columns: pa.table(columns).to_batches()[0],
+    "pyarrow in chunks": lambda columns: pa.concat_tables([pa.table(columns)[:1], pa.table(columns)[1:]]),
+    "Arrow's interface": lambda columns: Stream(pa.table(columns)),
+}
+
+
+def expected_codes(level: int) -> list[int]:
+    """Each column's cells put together bit by bit."""
+    codes = []
+    for row in range(4):
+        code, used = 0, dict.fromkeys(range(len(TRIPS.columns)), 0)
+        for cut in TRIPS.cuts[:level]:
+            column = TRIPS.columns[cut]
+            values = tuple(COLUMNS[name][row] for name in column.names)
+            used[cut] += 1
+            cell = column.domain.encode([values if len(values) > 1 else values[0]], level=used[cut])[0]
+            code = code << 1 | int(cell) & 1
+        codes.append(code)
+    return codes
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_records_come_in_any_shape(shape: str) -> None:
+    batch = SHAPES[shape](COLUMNS)
+    for level in (0, 1, 17, 63):
+        assert TRIPS.encode(batch, level=level).tolist() == expected_codes(level)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_other_columns_are_ignored(shape: str) -> None:
+    if shape != "list of tuples":
+        columns = {"more": ["x", "y", "z", None], **COLUMNS}
+        assert TRIPS.encode(SHAPES[shape](columns), level=30).tolist() == expected_codes(30)
+
+
+@pytest.mark.parametrize("shape", ["dict of lists and arrays", "pandas", "polars", "pyarrow", "Arrow's interface"])
+def test_a_missing_column_is_named(shape: str) -> None:
+    columns = {name: column for name, column in COLUMNS.items() if name != "lat"}
+    with pytest.raises(RecordsError, match=r"expected a column 'lat' in the batch, got none"):
+        TRIPS.encode(SHAPES[shape](columns), level=3)
+
+
+def test_a_column_that_is_there_twice_is_named() -> None:
+    frame = pd.DataFrame([[1, 2, 3, 4]], columns=["a", "b", "c", "a"])
+    with pytest.raises(RecordsError, match="expected a column 'a' in the batch, got it twice"):
+        SMALL.encode(frame, level=1)
+
+
+def test_a_plain_array_has_the_columns_in_order() -> None:
+    table = Table(a=Interval(0, 1), b=Integers(0, 7))
+    points = np.array([[0.1, 3], [0.9, 7], [0.5, 8], [np.nan, 1]])
+    codes = table.encode(points, level=4)
+    assert codes.tolist() == table.encode({"a": points[:, 0], "b": points[:, 1]}, level=4).tolist()
+    assert codes[2:].tolist() == [OUTSIDE, OUTSIDE]
+    assert Table(a=Interval(0, 1)).encode([0.1, 0.9], level=1).tolist() == [OUTSIDE] * 2
+    assert Table(a=Interval(0, 1)).encode(np.array([0.1, 0.9]), level=1).tolist() == [0, 1]
+    assert table.encode(np.zeros(0), level=4).size == 0
+
+
+@pytest.mark.parametrize(
+    ("batch", "says"),
+    [
+        (np.zeros((7919, 3)), r"expected an array of shape \(n, 2\), its columns being a, b, got one of other columns"),
+        (np.zeros(7919), "got one of 1 dimensions"),
+        (np.zeros((7919, 2, 2)), "got one of 3 dimensions"),
+        ("text", "expected a batch of records with columns, got str"),
+        (7919, "expected a batch of records with columns, got int"),
+        (np.array(7919), "expected a batch of records with columns, got ndarray"),
+        ({"a": [0.5] * 7919, "b": [1]}, "expected columns of one length, got others among a, b"),
+        ({"a": "0.5", "b": [1]}, "column 'a': expected an array, a list or a series, got str"),
+        ({"a": 0.5, "b": [1]}, "column 'a': expected an array, a list or a series, got float"),
+        ({"a": np.zeros(3, dtype=complex), "b": [1] * 3}, "column 'a': expected numbers, got an array of complex128"),
+        ({"a": np.zeros((3, 2)), "b": [1] * 3}, r"column 'a': expected records of shape \(n,\)"),
+    ],
+)
+def test_batches_that_are_no_tables_are_refused_without_a_count(batch: Any, says: str) -> None:
+    with pytest.raises(RecordsError, match=says) as caught:
+        Table(a=Interval(0, 1), b=Integers(0, 7)).encode(batch, level=2)
+    assert "7919" not in str(caught.value)
+
+
+def test_a_value_without_a_cell_drops_its_record_alone() -> None:
+    good = expected_codes(40)
+    for name, bad in itertools.product(("trip distance", "lat", "zone", "delay", "tip"), ("x", 1e9, math.inf, b"\xff")):
+        columns = {**COLUMNS, name: [*COLUMNS[name][:1], bad, *COLUMNS[name][2:]]}
+        assert TRIPS.encode(columns, level=40).tolist() == [good[0], OUTSIDE, *good[2:]]
+
+
+def test_null_drops_a_record_unless_its_column_is_nullable() -> None:
+    codes = TRIPS.encode({**COLUMNS, "zone": [1, None, 100, 7]}, level=40)
+    assert [code == OUTSIDE for code in codes] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        list,
+        lambda values: pd.Series(values, dtype="Int64"),
+        pl.Series,
+        pa.array,
+        lambda values: pa.chunked_array([values]),
+    ],
+)
+def test_null_does_not_change_how_large_numbers_are_read(column: Any) -> None:
+    table = Table(a=Nullable(Integers(0, 2**60)), b=Integers(0, 7))
+    numbers = [2**59 + 1, 2**53 + 1, 5, 2**60]
+    plain = table.encode({"a": numbers, "b": [1] * 4}, level=63).tolist()
+    null = table.encode([(None, 1)], level=63)[0]
+    for hole in range(4):
+        with_null = [None if place == hole else number for place, number in enumerate(numbers)]
+        codes = table.encode({"a": column(with_null), "b": [1] * 4}, level=63)
+        assert codes.tolist() == [null if place == hole else code for place, code in enumerate(plain)]
+
+
+# Blocks and threads
+
+
+@pytest.fixture
+def encoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many records were encoded at once."""
+    sizes = []
+    encode = Table.encode
+
+    def watched(self: Table, records: Any, *, level: int) -> Any:
+        codes = encode(self, records, level=level)
+        sizes.append(codes.size)
+        return codes
+
+    monkeypatch.setattr(Table, "encode", watched)
+    return sizes
+
+
+@pytest.mark.parametrize("shape", ["dict", "list", "pandas", "polars", "pyarrow", "structured", "2-D"])
+@pytest.mark.parametrize("threads", [1, 3])
+def test_batches_are_counted_in_blocks(
+    shape: str, threads: int, encoded_sizes: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(privhp.tally, "_BLOCK", 100)
+    rng = np.random.default_rng(0)
+    columns = {"a": rng.random(1000) * 1.1, "b": rng.integers(0, 9, 1000)}
+    batch: Any = {
+        "dict": lambda: columns,
+        "list": lambda: list(zip(*columns.values(), strict=True)),
+        "pandas": lambda: pd.DataFrame(columns, index=rng.permutation(1000)),
+        "polars": lambda: pl.DataFrame(columns),
+        "pyarrow": lambda: pa.table(columns),
+        "structured": lambda: np.array(list(zip(*columns.values(), strict=True)), dtype=[("a", "f8"), ("b", "i8")]),
+        "2-D": lambda: np.stack([columns["a"], columns["b"]], axis=1),
+    }[shape]()
+    plan = Plan.paper(Table(a=Interval(0, 1), b=Integers(0, 7)), epsilon=1, records=1000, hot_cells=4, depth=8)
+    counts = rng.integers(0, 3, 1000)
+    tally, whole = Tally(plan), Tally(plan)
+    tally.add(batch, counts=counts, threads=threads)
+    assert max(encoded_sizes) <= 100
+    assert sum(encoded_sizes) == 1000
+    monkeypatch.setattr(privhp.tally, "_BLOCK", 10**6)
+    whole.add(columns, counts=counts)
+    assert np.array_equal(tally.counters, whole.counters)
+    assert all(np.array_equal(tally.tables[level], whole.tables[level]) for level in whole.tables)
+
+
+def test_a_batch_that_is_refused_changes_nothing() -> None:
+    tally = Tally(Plan.paper(SMALL, epsilon=1, records=100, hot_cells=2))
+    for batch in ({"a": [1]}, {"a": [1], "b": [1], "c": np.zeros(1, dtype=complex)}, {"a": [1], "b": [], "c": [1]}):
+        with pytest.raises(RecordsError):
+            tally.add(batch)
+    assert not tally.counters.any()
+    tally.add({"a": [1], "b": [None], "c": [2]})
+    assert tally.counters.sum() == 1
+
+
+# Shares of cells, against a list of all records
+
+
+def all_of_small() -> tuple[list[tuple[Any, ...]], np.ndarray]:
+    """Every record of SMALL with its measure."""
+    records = list(itertools.product(range(5), [None, 0, 1, 2], (1, 2)))
+    return records, np.array([1 / 5 * (0.25 if b is None else 0.75 / 3) / 2 for _, b, _ in records])
+
+
+def test_measures_are_sums_over_all_records() -> None:
+    records, shares = all_of_small()
+    for level in range(SMALL.depth + 1):
+        cells = SMALL.encode(records, level=level).view(np.int64)
+        expected = np.bincount(cells, weights=shares, minlength=2**level)
+        measured = SMALL.measure(np.arange(2**level, dtype=np.uint64), level=level)
+        np.testing.assert_allclose(measured, expected, rtol=1e-12, atol=0)
+
+
+@pytest.mark.parametrize(
+    ("region", "inside"),
+    [
+        ({}, lambda a, b, c: True),
+        ({"a": (1, 3)}, lambda a, b, c: 1 <= a <= 3),
+        ({"a": (None, 2), "c": (2, 2)}, lambda a, b, c: a <= 2 and c == 2),
+        ({"b": None}, lambda a, b, c: b is None),
+        ({"b": (None, None)}, lambda a, b, c: b is not None),
+        ({"b": (1, 2), "a": (4, 9)}, lambda a, b, c: b in (1, 2) and a == 4),
+    ],
+)
+def test_overlaps_are_shares_of_the_records_of_a_cell(region: Any, inside: Any) -> None:
+    records, shares = all_of_small()
+    within = shares * [inside(*record) for record in records]
+    for level in range(SMALL.depth + 1):
+        cells = SMALL.encode(records, level=level).view(np.int64)
+        whole = np.bincount(cells, weights=shares, minlength=2**level)
+        part = np.bincount(cells, weights=within, minlength=2**level)
+        alive = np.flatnonzero(whole)
+        overlap = SMALL.overlap(region, alive.astype(np.uint64), level=level)
+        np.testing.assert_allclose(overlap, part[alive] / whole[alive], rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("region", "says"),
+    [
+        ((0, 1), r"expected a region as a mapping from columns to regions, such as \{\"a\": ...\}"),
+        ({"d": (0, 1)}, "expected a region of 'a', 'b', 'c', got one of 'd'"),
+        ({"a": 3}, r"column 'a': expected a region as a pair \(low, high\), got 3"),
+        ({"a": None}, r"column 'a': expected a region as a pair \(low, high\), got None"),
+        ({"b": (2, 1)}, "column 'b': expected a region whose lower end is not above its upper"),
+    ],
+)
+def test_regions_that_make_no_sense_are_refused(region: Any, says: str) -> None:
+    with pytest.raises(DomainError, match=says):
+        SMALL.overlap(region, np.zeros(1, dtype=np.uint64), level=0)
+
+
+# Records out
+
+
+def test_presented_records_have_the_names_and_types_of_their_columns() -> None:
+    records = TRIPS.decode(np.zeros(5, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+    columns = TRIPS.present(records)
+    assert tuple(columns) == TRIPS.names
+    assert {name: str(column.dtype) for name, column in columns.items()} == {
+        "trip distance": "float64",
+        "lon": "float64",
+        "lat": "float64",
+        "pickup": "datetime64[s]",
+        "tip": "float64",
+        "zone": "int64",
+        "delay": "int64",
+        "source": "uint32",
+    }
+    masked = {name for name, column in columns.items() if isinstance(column, np.ma.MaskedArray)}
+    assert masked == {"tip", "delay"}
+    assert TRIPS.encode(columns, level=63).tolist() == TRIPS.encode(records, level=63).tolist()
+
+
+@pytest.mark.parametrize("size", [1, 7, 500])
+def test_an_even_sample_of_a_cell_is_even_in_each_column(size: int) -> None:
+    table = Table({"a": Interval(0, 1), ("x", "y"): Box([(0, 1), (0, 1)]), "b": Interval(0, 1)}, c=Integers(0, 1023))
+    codes, counts = np.array([2, 3], dtype=np.uint64), np.array([3, size])
+    records = table.populate(codes, np.full(2, 2), counts, even=True, rng=np.random.default_rng(1))
+    assert np.array_equal(table.encode(records, level=2), np.repeat(codes, counts))
+    columns = table.present(records[3:])
+    strata = np.arange(size)
+    assert np.array_equal(np.sort(np.floor((columns["a"] * 2 % 1) * size)), strata)
+    assert np.array_equal(np.sort(np.floor((columns["x"] * 2 % 1) * size)), strata)
+    assert np.array_equal(np.sort(np.floor(columns["b"] * size)), strata)
+    if size == 7:
+        assert len(set((columns["c"] * 8 // 1024).tolist())) >= 6
+
+
+def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
+    """Its worst quarter of a square is nearer to its share than that of nearly all independent samples."""
+    table = Table(a=Interval(0, 1), b=Interval(0, 1))
+    code, level, count = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096])
+
+    def worst(even: bool, seed: int) -> float:
+        rng = np.random.default_rng(seed)
+        columns = table.present(table.populate(code, level, count, even=even, rng=rng))
+        grid = np.histogram2d(columns["a"], columns["b"], bins=8, range=[(0, 1), (0, 1)])[0]
+        return float(np.abs(grid - 64).max())
+
+    assert max(worst(True, seed) for seed in range(5)) < min(worst(False, seed) for seed in range(5))
+
+
+# Specs
+
+
+@pytest.mark.parametrize("table", of_all_kinds(), ids=repr)
+def test_a_table_is_built_again_from_its_spec_and_its_repr(table: Table) -> None:
+    assert Domain.from_spec(table.spec()) == table
+    names = {kind.__name__: kind for kind in (Box, Geo, Integers, Interval, IPv4, Nullable, Table, Time)}
+    assert eval(repr(table), names) == table
+
+
+def test_columns_keep_their_order_in_a_spec() -> None:
+    one, other = Table(b=Interval(0, 1), a=Interval(0, 1)), Table(a=Interval(0, 1), b=Interval(0, 1))
+    assert one != other
+    assert Domain.from_spec(one.spec()).names == ("b", "a")
+
+
+BAD_TABLES: list[tuple[Any, str]] = [
+    (Table, "expected a table of 1 to 63 columns, got 0"),
+    (lambda: Table({str(place): Integers(0, 1) for place in range(64)}), "1 to 63 columns, got 64"),
+    (lambda: Table([("a", Interval(0, 1))]), "expected columns as a mapping from names to domains"),  # type: ignore[arg-type]
+    (lambda: Table({"": Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
+    (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a text that is not empty"),  # type: ignore[dict-item]
+    (lambda: Table({(): Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
+    (lambda: Table({"a": Interval(0, 1)}, a=Interval(0, 1)), "expected each column once, got 'a' twice"),
+    (lambda: Table({("a", "b"): Geo(), "b": Interval(0, 1)}), "expected each column once, got 'b' twice"),
+    (lambda: Table({("a", "b"): Geo(), "a, b": Interval(0, 1)}), "expected each column once, got 'a, b' twice"),
+    (lambda: Table(a=(0, 1)), r"column 'a': expected the domain of one column, such as Interval\(0, 1000\), got"),  # type: ignore[arg-type]
+    (lambda: Table(a=Interval), "column 'a': expected the domain of one column"),  # type: ignore[arg-type]
+    (lambda: Table(a=SMALL), "column 'a': expected the domain of one column"),
+    (lambda: Table(a=Geo()), "column 'a': expected a name for each of the 2 numbers of Geo"),
+    (lambda: Table({("a", "b"): Interval(0, 1)}), "column 'a, b': expected a name for each of the 1 numbers"),
+    (lambda: Table(a=Interval(0, 1), weights={"b": 1}), "expected weights of 'a', got one of 'b'"),
+    (lambda: Table(a=Interval(0, 1), weights={"a": 0}), "column 'a': expected a weight above 0, got 0.0"),
+    (lambda: Table(a=Interval(0, 1), weights={"a": "2"}), "column 'a': expected a number for the weight, got '2'"),  # type: ignore[dict-item]
+    (lambda: Table(a=Interval(0, 1), weights={"a": math.nan}), "column 'a': expected a finite number for the weight"),
+    (lambda: Table(a=Interval(0, 1), weights=[1]), "expected weights as a mapping"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize(("build", "says"), BAD_TABLES)
+def test_tables_that_make_no_sense_are_refused_in_one_line(build: Any, says: str) -> None:
+    with pytest.raises(DomainError, match=says) as caught:
+        build()
+    assert "\n" not in str(caught.value)
