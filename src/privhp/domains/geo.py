@@ -37,10 +37,13 @@ class Geo(GridDomain):
     average. So cells of a level span equal angles, and are smaller towards the
     poles.
 
-    A longitude may be a full turn off: 190 and -170 are the same, and 360 is
-    0. Places that are out of bounds even so are dropped, and so are latitudes
-    beyond 90. Samples have longitudes from -180 to below 180. Regions are
-    written as the bounds are, None for an open side.
+    Longitudes may be written from -180 to 180 or from 0 to 360: a place has
+    the same cell either way, to rounding. Places out of bounds are dropped,
+    with longitudes more than a turn from the bounds and latitudes beyond 90.
+    Samples have longitudes from -180 to below 180.
+
+    Regions are written as the bounds are, (west, south, east, north), with
+    None for an open south or north, or for both west and east.
 
     Args:
         west: Western bound between -180 and 180, public knowledge.
@@ -159,15 +162,12 @@ class Geo(GridDomain):
         share: Floats = self._zone.areas(rows, steps, heights) / self._zone.areas(rows, steps, steps)
         return share
 
-    def _pieces(self, west: float | None, east: float | None) -> list[tuple[float, float]]:
-        """What a region has of the longitudes, from one or from both ends of them."""
+    def _pieces(self, west: float, east: float) -> list[tuple[float, float]]:
+        """What a region has of the longitudes: one stretch, or one at either end of them."""
         begin, end = self._longitudes.low, self._longitudes.high
-        first = begin if west is None else west + TURN * (west < begin)
-        last = end if east is None else east + TURN * (east <= begin)
-        if west is None or east is None:
-            return [(first, max(first, last))]
         if east - west == TURN:
             return [(begin, end)]
+        first, last = west + TURN * (west < begin), east + TURN * (east <= begin)
         return [(first, last)] if first <= last else [(first, begin + TURN), (begin, last)]
 
     def diameter(self, level: int) -> float:
@@ -199,15 +199,17 @@ def _within(value: Any, name: str, limit: int) -> float:
     return degrees
 
 
-def _region(region: Any) -> tuple[float | None, float, float | None, float]:
-    """The ends of a region; latitudes are never open."""
+def _region(region: Any) -> tuple[float, float, float, float]:
+    """The sides of a region, all of them known."""
     if not isinstance(region, list | tuple) or len(region) != 4:
-        expected = "expected a region as (west, south, east, north), None for an open side"
-        raise DomainError(f"{expected}, got {shown(region)}")
-    west, east = (None if end is None else _longitude(end, "a side of the region") for end in region[::2])
+        raise DomainError(f"expected a region as (west, south, east, north), got {shown(region)}")
+    west, south, east, north = region
+    if (west is None) != (east is None):
+        raise DomainError("expected west and east of a region both or neither: on a circle there is no open side")
+    west, east = (-180, 180) if west is None else (_longitude(west, "west"), _longitude(east, "east"))
     south, north = (
-        pole if end is None else _latitude(end, "a side of the region")
-        for end, pole in zip(region[1::2], (-90, 90), strict=True)
+        -90 if south is None else _latitude(south, "south"),
+        90 if north is None else _latitude(north, "north"),
     )
     if south > north:
         raise DomainError(f"expected a region whose south is not above its north, got {south} and {north}")

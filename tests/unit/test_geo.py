@@ -1,0 +1,417 @@
+"""Places on Earth: cells, areas and distances against slow geometry, the antimeridian and the poles."""
+
+import itertools
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+import pytest
+from numpy.typing import NDArray
+from scipy import integrate, stats
+
+import privhp
+from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
+from privhp.cells import OUTSIDE, Codes
+from releases import histogram
+
+ALPHA = 1e-9
+SAMPLES = 100_000
+RADIUS = 6371.0088
+CRIMES = Path(__file__).parents[3] / "shared" / "data" / "geo_uk_street_crime_2018_10_to_2019_02.parquet"
+
+UK = Geo(-9, 49.8, 2, 61)
+FIJI = Geo(170, -50, -170, -30)
+DOMAINS = [
+    Geo(),
+    UK,
+    FIJI,
+    Geo(-74.3, 40.4, -73.6, 41),
+    Geo(-180, 60, 180, 90),
+    Geo(-180, -90, 180, -89.999999),
+    Geo(180, -10, -170, 10),
+    Geo(150, -10, 180, 10),
+    Geo(-180, -10, -150, 10),
+    Geo(10, 0, -10, 80),
+    Geo(179.9999999, -1e-7, -179.9999999, 1e-7),
+    Geo(100, 1e-13, 100.000000000001, 2e-13),
+]
+
+
+def all_cells(level: int) -> Codes:
+    return np.arange(2**level, dtype=np.uint64)
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_the_laws_are_kept(domain: Geo) -> None:
+    corners = itertools.product((domain.west, domain.east, 180.0, 190.0, -540.0), (domain.south, domain.north, 90.0))
+    check_domain(domain, awkward=[*corners, (0, 0), (0, None), ("0", "0"), (math.nan, 0), (math.inf, -math.inf), (0,)])
+
+
+BAD_SPECS: list[tuple[dict[str, Any], str]] = [
+    ({"west": "9 W"}, "a number for west"),
+    ({"south": None}, "a number for south"),
+    ({"east": True}, "a number for east"),
+    ({"north": [90]}, "a number for north"),
+    ({"west": math.nan}, "a finite number for west"),
+    ({"north": math.inf}, "a finite number for north"),
+    ({"west": -181}, "west between -180 and 180 degrees, got -181.0"),
+    ({"east": 190}, "east between -180 and 180 degrees, got 190.0"),
+    ({"south": -90.5}, "south between -90 and 90 degrees, got -90.5"),
+    ({"north": 180}, "north between -90 and 90 degrees, got 180.0"),
+    ({"south": 5, "north": 5}, "south below north, got 5.0 and 5.0"),
+    ({"south": 61, "north": 49.8}, "south below north, got 61.0 and 49.8"),
+    ({"west": 3, "east": 3}, "west and east apart, got 3.0 and 3.0"),
+    ({"west": 180, "east": -180}, "west and east apart"),
+    ({"west": 1, "east": 1 + 2**-50}, "the longitudes, 1.0 and 1.0000000000000009, are too close"),
+    ({"south": 1, "north": 1 + 2**-50}, "the latitudes, 1.0 and 1.0000000000000009, are too close"),
+    ({"lat": 3}, "'lat' unknown"),
+]
+
+
+@pytest.mark.parametrize(("parameters", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
+def test_wrong_bounds_are_refused_in_one_line_that_says_what_was_expected(
+    parameters: dict[str, Any], hint: str
+) -> None:
+    with pytest.raises(DomainError) as refusal:
+        Domain.from_spec({"kind": "geo", **parameters})
+    message = str(refusal.value)
+    assert hint in message
+    assert len(message.splitlines()) == 1
+    assert len(message) < 200
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_a_domain_travels_as_json_and_prints_as_the_call_that_makes_it(domain: Geo) -> None:
+    assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain
+    assert eval(repr(domain), {"Geo": Geo}) == domain
+
+
+# Places and their cells
+
+
+def cells_of(domain: Geo, records: Any, level: int = 12) -> list[int | None]:
+    return [None if code == OUTSIDE else int(code) for code in domain.encode(records, level=level)]
+
+
+@pytest.mark.parametrize("domain", [domain for domain in DOMAINS if domain.diameter(0) > 1], ids=repr)
+def test_a_place_has_the_same_cell_however_its_longitude_is_written(domain: Geo) -> None:
+    places = domain.decode(np.zeros(200, dtype=np.uint64), level=0, rng=np.random.default_rng(1))
+    eastward = places + np.where(places < 0, [360.0, 0.0], 0.0)
+    mixed = np.where(np.arange(200)[:, None] % 2, places, eastward)
+    home = domain.encode(places, level=40)
+    assert OUTSIDE not in home
+    for written in (eastward, mixed, mixed.tolist()):
+        assert np.array_equal(domain.encode(written, level=40), home)
+
+
+def test_the_antimeridian_is_one_line() -> None:
+    for domain in (Geo(), FIJI, Geo(150, -50, 180, -30), Geo(-180, -50, -150, -30)):
+        east, west = cells_of(domain, [(180.0, -40.0), (-180.0, -40.0)], 30)
+        assert east is not None
+        assert east == west
+    assert cells_of(FIJI, [(170, -40), (190, -40), (-170, -40), (-170.0 + 1e-9, -40), (169.999, -40), (0, -40)], 2) == [
+        2,
+        3,
+        3,
+        None,
+        None,
+        None,
+    ]
+
+
+def test_places_out_of_bounds_are_dropped() -> None:
+    nowhere = [
+        (0, 90.0000001),
+        (0, -91),
+        (541, 0),
+        (-541, 0),
+        (9999, 0),
+        (math.inf, 0),
+        (0, -math.inf),
+        (math.nan, 0),
+        (0, math.nan),
+        (0,),
+        (0, 0, 0),
+        None,
+        "0 0",
+    ]
+    assert cells_of(Geo(), nowhere) == [None] * len(nowhere)
+    assert cells_of(UK, [(2.0000001, 55), (-9.0000001, 55), (0, 49.7999999), (0, 61.0000001), (0, 90)]) == [None] * 5
+
+
+@pytest.mark.parametrize("level", [0, 1, 2, 7, 63])
+def test_bounds_and_poles_belong_to_the_outermost_cells(level: int) -> None:
+    last = 2**level - 1
+    assert cells_of(UK, [(-9, 49.8), (2, 61), (2 - 1e-15, 61 - 1e-14)], level) == [0, last, last]
+    assert cells_of(Geo(), [(-180, -90), (math.nextafter(180, 0), 90)], level) == [0, last]
+    assert None not in cells_of(Geo(), [(lon, lat) for lon in (-180, -77.3, 0, 180, 360) for lat in (-90, 90)], level)
+
+
+def test_records_come_in_any_form_with_two_columns() -> None:
+    lon, lat = np.array([-0.1, 1.25, -8.0]), np.array([51.5, 52.0, 60.0])
+    expected = UK.encode(np.stack([lon, lat], axis=1), level=30).tolist()
+    assert OUTSIDE not in expected
+    assert UK.encode(list(zip(lon, lat, strict=True)), level=30).tolist() == expected
+    singles = np.stack([lon, lat], axis=1).astype(np.float32)
+    assert np.array_equal(UK.encode(singles, level=30), UK.encode(singles.astype(np.float64), level=30))
+    for wrong in (np.zeros(9), np.zeros((9, 3)), np.zeros((9, 2), dtype=complex), (1.0, 2.0)[0]):
+        with pytest.raises(RecordsError):
+            UK.encode(wrong, level=3)
+
+
+def rectangle(domain: Geo, level: int, code: int) -> tuple[float, float, float, float]:
+    """A cell as (west, south, east, north), east above 180 beyond the antimeridian, by cutting again and again."""
+    west, south, north = domain.west, domain.south, domain.north
+    east = domain.east if domain.east > west else domain.east + 360
+    mean = integrate.quad(lambda lat: math.cos(math.radians(lat)), south, north)[0] / (north - south)
+    for step in f"{code:0{level}b}"[:level]:
+        if (east - west) * mean > north - south:
+            west, east = ((west + east) / 2, east) if step == "1" else (west, (west + east) / 2)
+        else:
+            south, north = ((south + north) / 2, north) if step == "1" else (south, (south + north) / 2)
+    return west, south, east, north
+
+
+@pytest.mark.parametrize("domain", DOMAINS[:5] + DOMAINS[9:10], ids=repr)
+def test_a_cell_is_cut_along_its_longer_side_on_the_ground(domain: Geo) -> None:
+    level, rng = 9, np.random.default_rng(0)
+    places = domain.decode(all_cells(level), level=level, rng=rng)
+    for code, (lon, lat) in enumerate(places.tolist()):
+        west, south, east, north = rectangle(domain, level, code)
+        assert west <= lon <= east or west <= lon + 360 <= east
+        assert south <= lat <= north
+
+
+@pytest.mark.parametrize(
+    ("domain", "squareness"),
+    [(UK, 2.11), (Geo(-74.3, 40.4, -73.6, 41), 2.0), (FIJI, 2.0), (Geo(-125, 24, -66, 50), 2.5)],
+)
+def test_cells_of_a_country_are_nearly_square(domain: Geo, squareness: float) -> None:
+    """The longer side of a cell is at most this many times the shorter; cutting squares in two gives 2."""
+    for level in range(4, 14):
+        for code in (0, 2**level // 3, 2**level - 1):
+            west, south, east, north = rectangle(domain, level, code)
+            ratio = (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)
+            assert 1 / squareness < ratio < squareness
+
+
+# Areas
+
+
+@pytest.mark.parametrize("domain", DOMAINS[:5], ids=repr)
+@pytest.mark.parametrize("level", [0, 1, 4, 7])
+def test_the_measure_of_a_cell_is_its_area(domain: Geo, level: int) -> None:
+    def area(west: float, south: float, east: float, north: float) -> float:
+        over_latitudes = integrate.quad(lambda colatitude: math.sin(math.radians(colatitude)), 90 - north, 90 - south)
+        return (east - west) * over_latitudes[0]
+
+    whole = area(*rectangle(domain, 0, 0))
+    expected = [area(*rectangle(domain, level, code)) / whole for code in range(2**level)]
+    assert domain.measure(all_cells(level), level=level) == pytest.approx(expected, rel=1e-7)
+
+
+def test_the_measure_is_exact_at_the_poles() -> None:
+    """The cap within an angle a of a pole has 2 sin(a/2)**2 of the hemisphere; here a is down to 8 mm."""
+    for level in (20, 40, 62):
+        bits = level // 2
+        angle = math.pi / 2**bits
+        expected = math.sin(angle / 2) ** 2 / 2**bits
+        ends = Geo().encode([(-180, -90), (-180, 90)], level=level)
+        assert Geo().measure(ends, level=level) == pytest.approx([expected] * 2, rel=1e-12)
+
+
+def test_a_small_cap_is_a_flat_disc() -> None:
+    """Cut by four into sectors and by two into rings, then by two and two."""
+    cap = Geo(-180, -90, 180, -89.999999)
+    inner, outer = cap.encode([(-180, -90), (-180, -89.999999)], level=5)
+    assert cap.measure(np.array([inner, outer]), level=5) == pytest.approx([1 / 128, 7 / 128], rel=1e-9)
+
+
+def area_shares(domain: Geo, level: int, code: int, places: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Where in a cell places lie, from west to east and from south to north, in shares of its area."""
+    west, south, east, north = rectangle(domain, level, code)
+    heights = [1 - np.sin(np.radians(lat)) for lat in (south, places[:, 1], north)]
+    return [(places[:, 0] - west) % 360 / (east - west), (heights[0] - heights[1]) / (heights[0] - heights[2])]
+
+
+def uniformity(shares: NDArray[np.float64]) -> float:
+    """p-value of numbers in [0, 1) being uniform, over 100 bins."""
+    return float(stats.chisquare(np.bincount(np.minimum(shares * 100, 99).astype(np.int64), minlength=100)).pvalue)
+
+
+@pytest.mark.parametrize("times", [1, 4])
+@pytest.mark.parametrize(
+    ("domain", "level", "code"),
+    [(Geo(), 0, 0), (Geo(), 5, 31), (Geo(), 4, 0), (UK, 1, 1), (FIJI, 3, 6), (Geo(-180, 60, 180, 90), 3, 1)],
+    ids=repr,
+)
+def test_places_are_drawn_evenly_over_the_ground(domain: Geo, level: int, code: int, times: int) -> None:
+    cells, counts = np.full(SAMPLES // times, code, dtype=np.uint64), np.full(SAMPLES // times, times)
+    levels, rng = np.full(cells.shape, level), np.random.default_rng(5)
+    for shares in area_shares(domain, level, code, domain.populate(cells, levels, counts, even=times > 1, rng=rng)):
+        assert uniformity(shares) > ALPHA
+        assert uniformity(shares**0.9) < ALPHA
+        assert uniformity(shares**1.1) < ALPHA
+
+
+def test_places_next_to_a_pole_are_drawn_evenly_too() -> None:
+    """In the cells of 40 levels at the pole, 19 m high."""
+    code = Geo().encode([(-180, 90)], level=40)[0]
+    places = Geo().decode(np.full(SAMPLES, code), level=40, rng=np.random.default_rng(3))
+    shares = ((90 - places[:, 1]) / (180 / 2**20)) ** 2  # a flat disc
+    assert uniformity(shares) > ALPHA
+    assert uniformity(shares**0.9) < ALPHA
+    assert uniformity(shares**1.1) < ALPHA
+
+
+@pytest.mark.parametrize("domain", [Geo(), UK, FIJI], ids=repr)
+def test_even_samples_are_spread_in_both_directions(domain: Geo) -> None:
+    one = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([1000])
+    places = domain.populate(*one, even=True, rng=np.random.default_rng(1))
+    for shares, slack in zip(area_shares(domain, 0, 0, places), (1, 25), strict=True):
+        tenths = np.bincount(np.minimum(shares * 10, 9).astype(np.int64), minlength=10)
+        assert np.abs(tenths - 100).max() <= slack
+
+
+# Distances
+
+
+def angles(places: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angle between each two places, by their chord in space."""
+    lon, lat = np.radians(places.T)
+    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+    chords = np.linalg.norm(points[:, None] - points[None], axis=2)
+    return 2 * np.arcsin(np.minimum(chords / 2, 1))
+
+
+@pytest.mark.parametrize("domain", [*DOMAINS[:5], Geo(-30, -80, 100, 85), Geo(0, 30, 170, 80)], ids=repr)
+@pytest.mark.parametrize("level", [0, 1, 2, 3, 4, 6, 8])
+def test_the_diameter_is_the_largest_distance_inside_a_cell(domain: Geo, level: int) -> None:
+    largest = 0.0
+    for code in range(2**level):
+        west, south, east, north = rectangle(domain, level, code)
+        steps = np.linspace(0, 1, 9 if level > 4 else 33)
+        lon, lat = np.meshgrid(west + steps * (east - west), south + steps * (north - south))
+        border = (np.minimum(lon - west, east - lon) < 1e-9) | (np.minimum(lat - south, north - lat) < 1e-9)
+        largest = max(largest, angles(np.stack([lon[border], lat[border]], axis=1)).max() * RADIUS)
+    assert largest <= domain.diameter(level) * (1 + 1e-9)
+    assert largest >= domain.diameter(level) * 0.995
+
+
+def test_known_distances() -> None:
+    assert Geo().diameter(0) == pytest.approx(math.pi * RADIUS)
+    assert Geo(0, 0, 1e-6, 1e-6).diameter(0) == pytest.approx(math.sqrt(2) * 1e-6 * math.pi / 180 * RADIUS)
+    assert Geo(-180, 89, 180, 90).diameter(0) == pytest.approx(2 * math.pi / 180 * RADIUS)  # over the pole
+    assert Geo(179, 0, -179, 1e-9).diameter(0) == pytest.approx(2 * math.pi / 180 * RADIUS)
+
+
+# Regions
+
+
+def test_the_share_of_a_region_is_that_of_its_area() -> None:
+    rng = np.random.default_rng(2)
+    for domain in (Geo(), UK, FIJI, Geo(10, 0, -10, 80)):
+        for region in [
+            (-20, -45, 30, 55),
+            (175, -40, -178, 60),
+            (-5, 51, 1, None),
+            (100, None, -100, None),
+            (0, 0, 0, 9),
+        ]:
+            codes, levels = all_cells(5), np.full(32, 5)
+            places = domain.populate(codes, levels, np.full(32, 4000), even=True, rng=rng).reshape(32, 4000, 2)
+            west, south, east, north = region
+            across = (places[..., 0] - west) % 360 <= (east - west) % 360
+            inside = across & (places[..., 1] >= (south or -90)) & (places[..., 1] <= (north or 90))
+            assert np.abs(domain.overlap(region, codes, level=5) - inside.mean(axis=1)).max() < 0.03
+
+
+@pytest.mark.parametrize("domain", DOMAINS, ids=repr)
+def test_adjoining_regions_add_up_and_the_whole_is_one(domain: Geo) -> None:
+    for level in (0, 3, 9, domain.depth):
+        codes = all_cells(level) if level < 10 else np.array([0, 2**level // 3, 2**level - 1], dtype=np.uint64)
+        places = domain.decode(np.zeros(9, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+        for whole in [(None,) * 4, (-180, -90, 180, 90), (domain.west, domain.south, domain.east, domain.north)]:
+            assert np.array_equal(domain.overlap(whole, codes, level=level), np.ones(codes.shape))
+        for lon, lat in places.tolist():
+            opposite = lon + 180 if lon < 0 else lon - 180
+            across = (lon, None, opposite, None), (opposite, None, lon, None)
+            for one, other in (across, ((None, None, None, lat), (None, lat, None, None))):
+                both = domain.overlap(one, codes, level=level) + domain.overlap(other, codes, level=level)
+                assert np.allclose(both, 1, rtol=0, atol=1e-9)
+
+
+def test_a_region_outside_has_nothing() -> None:
+    for region in [(3, 50, 8, 55), (170, 0, -170, 90), (-9, 0, 2, 49), (3, None, -10, None), (-9, 62, 2, None)]:
+        assert UK.overlap(region, all_cells(3), level=3).tolist() == [0] * 8
+
+
+@pytest.mark.parametrize(
+    "region",
+    [
+        (1, 2, 3),
+        None,
+        "uk",
+        (0, 5, 1, 4),
+        (0, 0, 200, 1),
+        (0, -91, 1, 1),
+        ("a", 0, 1, 1),
+        (math.nan, 0, 1, 1),
+        (None, 0, 1, 1),
+        (0, 0, None, 1),
+    ],
+)
+def test_a_wrong_region_is_refused(region: Any) -> None:
+    with pytest.raises(DomainError):
+        UK.overlap(region, all_cells(0), level=0)
+
+
+def test_the_mass_of_a_region_across_the_antimeridian() -> None:
+    generator = histogram(Geo(), 2, [1, 0, 3, 0])  # four quarters: south-west, north-west, south-east, north-east
+    assert generator.mass((-180, -90, 0, 90)) == pytest.approx(0.25)
+    assert generator.mass((90, -90, -90, 90)) == pytest.approx(0.5)
+    assert generator.mass((170, -90, -170, 0)) == pytest.approx(3 / 4 / 18 + 1 / 4 / 18)
+    assert generator.mass((None, -30, None, 90)) == pytest.approx(0.5)  # half of a hemisphere lies below 30 degrees
+    with pytest.raises(DomainError, match="has no order"):
+        generator.cdf([0.0])
+
+
+# To the end
+
+
+def test_a_generator_of_places_is_saved_and_sampled(tmp_path: Path) -> None:
+    summary = Summary(Plan.paper(FIJI, epsilon=100, records=1000, hot_cells=4))
+    summary.update(np.tile([[179.5, -40.0], [-179.5, -40.0]], (500, 1)))
+    privhp.save(summary.release(), tmp_path / "places.privhp")
+    generator = privhp.load(tmp_path / "places.privhp")
+    assert generator.plan.domain == FIJI
+    places = generator.sample(1000, rng=0)
+    assert places.shape == (1000, 2)
+    assert places.dtype == np.float64
+    near = np.abs(np.abs(places[:, 0]) - 179.5) < 0.5
+    assert near.mean() > 0.9
+    assert (places[:, 0] < 0).mean() == pytest.approx(0.5, abs=0.05)
+    with pytest.raises(QueryError):
+        generator.sample(10, out=np.empty(10))
+
+
+@pytest.mark.skipif(not CRIMES.exists(), reason="the data set is not here")
+def test_street_crime_in_britain() -> None:
+    table = pq.read_table(CRIMES, columns=["lon", "lat"])
+    places = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
+    domain = Geo(-8.7, 49.8, 2, 55.9)
+    summary = Summary(Plan.paper(domain, epsilon=1, records=len(places), hot_cells=256))
+    summary.update(places)
+    generator = summary.release()
+    made = generator.sample(len(places), rng=0)
+    for region in [(-0.5, 51.3, 0.3, 51.7), (-2.4, 53.3, -2.0, 53.6), (-8.7, 49.8, -4, 52), (-1.7, 54.8, -1.4, 55.1)]:
+        west, south, east, north = region
+
+        def share(of: NDArray[np.float64]) -> float:
+            return float(((of >= (west, south)) & (of <= (east, north))).all(axis=1).mean())  # noqa: B023
+
+        assert generator.mass(region) == pytest.approx(share(places), abs=0.01)
+        assert share(made) == pytest.approx(generator.mass(region), abs=0.001)
