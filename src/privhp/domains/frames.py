@@ -49,7 +49,7 @@ def _polars_series(pl: Any, name: str, column: NDArray[Any]) -> Any:
     data = np.ma.getdata(column)
     if data.dtype == "M8[s]":  # which polars does not have
         data = data.astype("M8[ms]")
-    series = pl.Series(name, data.tolist() if data.dtype.kind in "OU" else data)
+    series = pl.Series(name, data.tolist() if data.dtype.kind == "O" else data)
     null = np.ma.getmaskarray(column)
     return series.set(pl.Series(null), None) if null.any() else series
 

@@ -1,0 +1,101 @@
+"""Columns as data frames of three libraries."""
+
+import sys
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from privhp import QueryError
+from privhp.domains.frames import as_frame
+
+DAYS = np.array(["2020-02-28", "2020-02-29", "2020-03-01"], dtype="M8[D]")
+VALUES: dict[str, np.ndarray] = {
+    "whole": np.array([1, 2, 2**60 + 1]),
+    "address": np.array([1, 2, 2**32 - 1], dtype=np.uint32),
+    "real": np.array([0.5, -1.5, 1e300]),
+    "day": DAYS,
+    "second": DAYS.astype("M8[s]"),
+    "milli": DAYS.astype("M8[ms]"),
+    "nano": DAYS.astype("M8[ns]"),
+    "word": np.array(["a", "bb", "é"]),
+    "object": np.array(["a", "bb", "é"], dtype=object),
+}
+COLUMNS = VALUES | {f"{name}?": np.ma.MaskedArray(values, mask=[False, True, False]) for name, values in VALUES.items()}
+
+
+def types_of(frame: Any) -> dict[str, str]:
+    if isinstance(frame, pa.Table):
+        return {field.name: str(field.type) for field in frame.schema}
+    return {name: str(frame[name].dtype) for name in frame.columns}
+
+
+def test_pandas_types() -> None:
+    types = types_of(as_frame(COLUMNS, "pandas"))
+    assert (types["whole"], types["whole?"]) == ("int64", "Int64")
+    assert (types["address"], types["address?"]) == ("uint32", "UInt32")
+    assert (types["real"], types["real?"]) == ("float64", "float64")
+    assert all(types[name].startswith("datetime64") for name in ("day", "second?", "milli", "nano?"))
+    assert types["word"] == types["word?"]
+
+
+def test_polars_types() -> None:
+    types = types_of(as_frame(COLUMNS, "polars"))
+    for name, expected in {
+        "whole": "Int64",
+        "address": "UInt32",
+        "real": "Float64",
+        "day": "Date",
+        "word": "String",
+    }.items():
+        assert (types[name], types[f"{name}?"]) == (expected, expected)
+    assert types["second"].startswith("Datetime(time_unit='ms'")
+
+
+def test_arrow_types() -> None:
+    types = types_of(as_frame(COLUMNS, "pyarrow"))
+    expected = {
+        "whole": "int64",
+        "address": "uint32",
+        "real": "double",
+        "day": "date32[day]",
+        "second": "timestamp[s]",
+        "milli": "timestamp[ms]",
+        "word": "string",
+        "object": "string",
+    }
+    for name, kind in expected.items():
+        assert (types[name], types[f"{name}?"]) == (kind, kind)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_values_and_nulls_are_all_there(library: Any) -> None:
+    frame = as_frame(COLUMNS, library)
+    for name, column in COLUMNS.items():
+        values = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
+        null = [bool(pd.isna(value)) for value in values]
+        assert null == np.ma.getmaskarray(column).tolist()
+        for value, true in zip(values, np.ma.getdata(column), strict=True):
+            if not pd.isna(value):
+                same = pd.Timestamp(value) == pd.Timestamp(true) if column.dtype.kind == "M" else value == true
+                assert same
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_no_records_have_the_same_types(library: Any) -> None:
+    nothing = as_frame({name: column[:0] for name, column in VALUES.items() if name != "object"}, library)
+    something = as_frame({name: column for name, column in VALUES.items() if name != "object"}, library)
+    assert types_of(nothing) == types_of(something)
+
+
+def test_another_library_is_refused() -> None:
+    with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow", got \'dask\''):
+        as_frame(VALUES, "dask")  # type: ignore[arg-type]
+
+
+def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(QueryError, match='expected polars to be installed for frame="polars"; pip install polars'):
+        as_frame(VALUES, "polars")

@@ -1,0 +1,145 @@
+"""Values that may be missing."""
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+from privhp import Box, Domain, DomainError, Integers, Interval, IPv4, Nullable, RecordsError, Table, Time, check_domain
+from privhp.cells import OUTSIDE
+
+DELAY = Nullable(Integers(-120, 1440))
+NULL = 0
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        DELAY,
+        Nullable(Interval(0, 1), share=0.01),
+        Nullable(Interval(1, 8, scale="log", outside="clamp")),
+        Nullable(Integers(0, 4, outside="clamp"), share=0.9),
+        Nullable(Integers(0, 2**61 - 1)),
+        Nullable(IPv4()),
+        Nullable(Box([(0, 1), (0, 2)])),
+        Nullable(Time("2020-01-01", "2021-01-01", unit="D")),
+    ],
+    ids=repr,
+)
+def test_nullable_domains_keep_the_laws(domain: Nullable) -> None:
+    check_domain(
+        domain, awkward=[None, math.nan, np.datetime64("NaT"), [None], (None, None), (1, None), "3", 2], cells=50
+    )
+
+
+class Refuses:
+    def __eq__(self, other: object) -> bool:
+        raise RuntimeError
+
+    __ne__ = __eq__
+    __hash__ = None  # type: ignore[assignment]
+
+
+@pytest.mark.parametrize(
+    "value", [None, math.nan, np.nan, np.datetime64("NaT"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN")]
+)
+def test_what_is_null(value: Any) -> None:
+    codes = DELAY.encode([5, value, "6", value], level=12)
+    assert codes.tolist() == [*DELAY.encode([5], level=12), NULL, *DELAY.encode([6], level=12), NULL]
+
+
+@pytest.mark.parametrize(
+    "value", ["", "null", "None", 1441, math.inf, 0.5, [], {}, Decimal("sNaN"), Refuses(), b"\xff", 1j]
+)
+def test_what_is_neither_null_nor_a_value_has_no_cell(value: Any) -> None:
+    assert DELAY.encode([5, value, None], level=12).tolist() == [*DELAY.encode([5], level=12), OUTSIDE, NULL]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        [3, None, -120],
+        (3, math.nan, -120),
+        np.array([3, np.nan, -120]),
+        np.ma.MaskedArray([3, 9, -120], mask=[False, True, False]),
+        np.array([3, None, -120], dtype=object),
+        np.array([[3], [np.nan], [-120]]),
+        pd.Series([3, None, -120]),
+        pd.Series([3, None, -120], dtype="Int64"),
+        pd.Series([3, None, -120], dtype="Int16", index=[5, 5, 5]),
+        pl.Series([3, None, -120]),
+        pl.Series([3, math.nan, -120], dtype=pl.Float64, strict=False),
+        pa.array([3, None, -120]),
+        pa.array([3, None, -120], pa.int16()),
+        pa.chunked_array([[3], [None, -120]]),
+        pa.array([3, None, -120]).dictionary_encode(),
+        pa.chunked_array([[3], [None, -120]]).dictionary_encode(),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+def test_null_is_found_in_columns_of_every_kind(column: Any) -> None:
+    assert DELAY.encode(column, level=12).tolist() == DELAY.encode([3, None, -120], level=12).tolist()
+
+
+def test_null_among_times() -> None:
+    domain = Nullable(Time("2020-01-01", "2021-01-01"))
+    times = np.array(["2020-02-29", "NaT", "2020-12-31"], dtype="M8[s]")
+    expected = domain.encode(["2020-02-29", None, "2020-12-31"], level=20).tolist()
+    assert expected[1] == NULL
+    zoned = pd.Series(pd.to_datetime(times)).dt.tz_localize("UTC")
+    for column in (times, pd.Series(times), zoned, pl.Series(times.astype("M8[ms]")), pa.array(times)):
+        assert domain.encode(column, level=20).tolist() == expected
+
+
+def test_null_is_apart_from_the_first_cut_on() -> None:
+    assert DELAY.encode([None, -120, 1440], level=1).tolist() == [0, 1, 1]
+    assert DELAY.depth == Integers(-120, 1440).depth + 1
+    assert [DELAY.diameter(level) for level in (0, 1, 2)] == [1560, 1560, 1023]
+
+
+def test_records_of_another_shape_are_refused_as_the_domain_does() -> None:
+    for batch in (3, "3", b"3", {"3": 3}, np.zeros((2, 2, 2)), np.zeros(2, dtype=complex)):
+        with pytest.raises(RecordsError):
+            DELAY.encode(batch, level=3)
+
+
+def test_a_row_is_null_if_all_its_numbers_are() -> None:
+    domain = Nullable(Box([(0, 1), (0, 1)]))
+    for rows in ([(None, None), (0.2, None), (0.2, 0.9)], np.array([[np.nan, np.nan], [0.2, np.nan], [0.2, 0.9]])):
+        codes = domain.encode(rows, level=3).tolist()
+        assert codes == [NULL, OUTSIDE, 4 + int(domain.domain.encode([(0.2, 0.9)], level=2)[0])]
+
+
+def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
+    domain = Nullable(Integers(0, 9), share=0.25)
+    code, level = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
+    records = domain.populate(code, level, np.array([1000]), even=True, rng=np.random.default_rng(0))
+    values = domain.present(records)
+    assert isinstance(values, np.ma.MaskedArray)
+    assert values.dtype == np.int64
+    assert abs(int(values.mask.sum()) - 250) <= 1
+    assert np.abs(np.bincount(values.compressed()) - 75).max() <= 1
+    assert domain.encode(values, level=4).tolist() == domain.encode(records, level=4).tolist()
+
+
+@pytest.mark.parametrize(
+    ("build", "says"),
+    [
+        (lambda: Nullable(3), "expected the domain of one column, not yet nullable, got 3"),  # type: ignore[arg-type]
+        (lambda: Nullable(DELAY), "expected the domain of one column, not yet nullable"),
+        (lambda: Nullable(Table(a=DELAY)), "expected the domain of one column, not yet nullable"),
+        (lambda: Nullable(IPv4(), share=0), "expected a share of null above 0 and below 1, got 0.0"),
+        (lambda: Nullable(IPv4(), share=1), "expected a share of null above 0 and below 1"),
+        (lambda: Nullable(IPv4(), share="a"), "expected a number for the share of null"),  # type: ignore[arg-type]
+        (lambda: Domain.from_spec({"kind": "nullable"}), "with domain, share, got one with domain missing"),
+        (lambda: Domain.from_spec({"kind": "nullable", "domain": 3}), "expected the spec of a domain as a mapping"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(build: Any, says: str) -> None:
+    with pytest.raises(DomainError, match=says):
+        build()
