@@ -35,6 +35,10 @@ speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULT
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.speed
 
+accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (an hour; goes on)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.accuracy
+
 plain:  ## Install as without a compiler, and run the tests on the NumPy kernels (minutes)
 	$(PYTHON) -m venv build/plain
 	build/plain/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -48,4 +52,4 @@ audit: $(READY)  ## The privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test figures speed plain audit clean
+.PHONY: help demo test figures speed accuracy plain audit clean

@@ -10,7 +10,7 @@ from privhp.domains.batches import as_floats
 from privhp.domains.numbers import Interval
 from privhp.errors import DomainError, RecordsError
 from privhp.generator import Generator
-from privhp.metrics.sides import Side, common_domain
+from privhp.metrics.sides import Side, common_domain, sorted_once
 
 
 def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> float:
@@ -29,7 +29,7 @@ def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> floa
     if not isinstance(line, Interval) or line.scale != "linear":
         raise DomainError(f"expected a linear Interval, got {line!r}; tree_wasserstein takes any domain")
     sides = [_Leaves.of(side, line) if isinstance(side, Generator) else _Steps.of(side) for side in (one, other)]
-    grid = np.unique(np.concatenate([side.points for side in sides]))
+    grid = sorted_once(*(side.points for side in sides))
     (start, end), (other_start, other_end) = (side.stretches(grid) for side in sides)
     return float(_mean_distance(start - other_start, end - other_end) @ np.diff(grid))
 

@@ -3,7 +3,7 @@
 from typing import Any, TypeAlias
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import OUTSIDE, Codes
 from privhp.domains.base import Domain
@@ -34,3 +34,9 @@ def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
     if not codes.size or (codes == OUTSIDE).any():
         raise RecordsError("expected at least one record, and a cell of the domain for each; leave out the others")
     return np.asarray(codes)
+
+
+def sorted_once(*parts: NDArray[Any]) -> NDArray[Any]:
+    """All values in order, each once; NumPy's own `unique` hashes them first, which takes longer."""
+    values = np.sort(np.concatenate(parts))
+    return values[np.concatenate([[True], values[1:] != values[:-1]])]

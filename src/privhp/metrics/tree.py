@@ -9,7 +9,7 @@ from privhp.cells import Codes, Floats
 from privhp.domains.base import Domain
 from privhp.errors import QueryError
 from privhp.generator import Generator
-from privhp.metrics.sides import Side, cells_of, common_domain
+from privhp.metrics.sides import Side, cells_of, common_domain, sorted_once
 
 DEPTH = 24
 """Deepest level that is told apart unless another is given: the same for every plan."""
@@ -77,7 +77,7 @@ def _leaves(side: Side, depth: int) -> _Leaves:
 
 def _difference(one: _Leaves, other: _Leaves, *, domain: Domain, depth: int) -> _Leaves:
     """One side less the other on the cells that both have in common: where they meet, the deeper leaf."""
-    starts = np.union1d(one.starts(depth), other.starts(depth))
+    starts = sorted_once(one.starts(depth), other.starts(depth))
     own = [np.searchsorted(side.starts(depth), starts, side="right") - 1 for side in (one, other)]
     levels = np.maximum(one.levels[own[0]], other.levels[own[1]])
     codes = starts >> (depth - levels).astype(np.uint64)

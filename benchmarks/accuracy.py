@@ -1,0 +1,249 @@
+"""How accurate methods are, on many streams, in several memories and budgets.
+
+    make accuracy           (or: python -m benchmarks.accuracy --quick)
+
+Every fit is a line in results/accuracy.jsonl, so a run that was interrupted
+goes on where it stopped; a fit is made again when its plan has changed, or with
+`--fresh`. Writes ACCURACY.md and accuracy.svg from all lines there are.
+"""
+
+import argparse
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import privhp as hp
+from benchmarks import methods
+from benchmarks.accuracy_report import write_report
+from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
+from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, RESOLUTION
+from benchmarks.streams import Stream, available, load
+from privhp.metrics import random_regions
+from privhp.metrics.ranges import region_masses, relative_errors
+
+RESULTS = Path(__file__).with_name("results") / "accuracy.jsonl"
+REGIONS = 50
+SIZES = (None, 100_000, 10_000)  # None is all there is
+EPSILONS = (1.0, 0.1, 10.0)
+
+NAMES = ("data", "records", "method", "memory", "level", "form", "epsilon", "run")
+"""What tells one line from another."""
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Selection:
+    """What to measure."""
+
+    streams: list[str]
+    methods: list[str]
+    memories: tuple[str, ...] = tuple(MEMORY)
+    epsilons: tuple[float, ...] = EPSILONS
+    sizes: tuple[int | None, ...] = SIZES
+    runs: dict[float, int] = field(default_factory=lambda: {1.0: 5, 0.1: 3, 10.0: 3})
+
+
+QUICK: dict[str, Any] = {
+    "memories": ("64 KiB", "1 MiB"),
+    "epsilons": (1.0,),
+    "sizes": (None,),
+    "runs": {1.0: 2},
+}
+
+
+class Results:
+    """Lines of the results file, the last one of each fit."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        path.parent.mkdir(exist_ok=True)
+        self.lines: dict[tuple[Any, ...], Line] = {}
+        for text in path.read_text().splitlines() if path.exists() else []:
+            line = json.loads(text)
+            self.lines[self._key(line)] = line
+
+    @staticmethod
+    def _key(line: Line) -> tuple[Any, ...]:
+        return tuple(line.get(name) for name in NAMES)
+
+    def fill(self, line: Line, measure: Callable[[], Line]) -> Line:
+        """A line with its figures: those known of the same fit and plan, or new ones, in the file at once."""
+        key = self._key(line)
+        if key not in self.lines or self.lines[key].get("plan") != line.get("plan"):
+            self.lines[key] = line | measure()
+            with self.path.open("a") as file:
+                file.write(json.dumps(self.lines[key]) + "\n")
+        return self.lines[key]
+
+    def forget(self, selection: Selection) -> None:
+        """Drop the lines of some streams and methods."""
+        kept = [
+            line
+            for line in self.lines.values()
+            if line["data"] not in selection.streams or line["method"] not in selection.methods
+        ]
+        self.lines = {self._key(line): line for line in kept}
+        self.path.write_text("".join(json.dumps(line) + "\n" for line in kept))
+
+
+class Bench:
+    """A stream, and what is compared with it."""
+
+    def __init__(self, stream: Stream, *, whole: bool) -> None:
+        codes = stream.domain.encode(stream.records, level=stream.domain.depth)
+        self.stream, self.whole = stream, whole
+        self.names: Line = {"data": stream.name, "records": len(stream), "whole": whole}
+        self.in_order = stream.records[np.argsort(codes, kind="stable")]  # distances sort it again, which is then fast
+        self.unit = stream.domain.diameter(0) / len(stream)
+
+    def distance(self, one: Any, other: Any) -> float:
+        """W1 x n, the domain being 1 wide: exact on the line, in the tree elsewhere."""
+        domain = self.stream.domain
+        on_line = isinstance(domain, hp.Interval)
+        return (hp.wasserstein if on_line else hp.tree_wasserstein)(one, other, domain=domain) / self.unit
+
+    @property
+    def in_plane(self) -> bool:
+        """Whether there is an exact distance on a grid too."""
+        domain = self.stream.domain
+        return isinstance(domain, hp.Box) and len(domain.axes) == 2
+
+    @cached_property
+    def regions(self) -> list[Any]:
+        """Regions to ask about, the same for all methods."""
+        return random_regions(self.stream.domain, REGIONS, rng=7)
+
+    @cached_property
+    def truth(self) -> Any:
+        """What is true of the regions."""
+        return region_masses(self.stream.records, self.regions, domain=self.stream.domain)
+
+    def fit(self, plan: hp.Plan, *, more: bool) -> Line:
+        """Errors of one fit; with more, those on a grid and of regions too."""
+        summary = hp.Summary(plan)
+        summary.update(self.stream.records)
+        generator = summary.release()
+        line: Line = {"w1": self.distance(generator, self.in_order)}
+        if more:
+            found = region_masses(generator, self.regions, domain=self.stream.domain)
+            line["ranges"] = float(relative_errors(found, self.truth).mean())
+            if self.in_plane and self.whole:
+                line["grid"] = hp.grid_wasserstein(generator, self.in_order) * len(self.stream)
+        return line
+
+    def resolution(self, memory: str) -> Line:
+        """Error of the finest histogram that fits, without any noise."""
+        level = max(methods.flat_levels(self.stream.domain, memory))
+        tally = hp.Tally(methods.flat(self.stream.domain, epsilon=1, level=level))
+        tally.add(self.stream.records)
+        return {"w1": self.distance(hp.Generator(hp.Release(tally.plan, {level: tally.counters})), self.in_order)}
+
+    def floor(self) -> Line:
+        """Errors of one half of the records, taken at random, as a description of the other."""
+        order = np.random.default_rng(11).permutation(len(self.stream))
+        one, other = np.array_split(self.stream.records[order], 2)
+        domain = self.stream.domain
+        masses = [region_masses(half, self.regions, domain=domain) for half in (one, other)]
+        line: Line = {"w1": self.distance(one, other), "ranges": float(relative_errors(*masses).mean())}
+        if self.in_plane and self.whole:
+            line["grid"] = hp.grid_wasserstein(one, other, domain=domain) * len(self.stream)
+        return line
+
+
+def digest(plan: hp.Plan) -> str:
+    """A name for all of a plan but its hash seed, which is new in every fit."""
+    spec = {name: value for name, value in plan.spec().items() if name != "hash_seed"}
+    return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
+
+
+def measure(bench: Bench, selection: Selection, results: Results) -> None:
+    """All fits of one stream that are not known yet."""
+    stream = bench.stream
+    sizes = {"records": len(stream)}
+    if FLOOR in selection.methods:
+        results.fill(bench.names | {"method": FLOOR}, bench.floor)
+    if RESOLUTION in selection.methods:
+        for memory in selection.memories:
+            results.fill(bench.names | {"method": RESOLUTION, "memory": memory}, partial(bench.resolution, memory))
+    for epsilon in selection.epsilons:
+        runs = range(selection.runs[epsilon])
+        for method in BOUNDED:
+            for memory in selection.memories if method in selection.methods else ():
+                plan = methods.plan_of(method, stream.domain, epsilon=epsilon, memory=memory, **sizes)
+                if plan is not None:
+                    fit(bench, plan, results, runs=runs, more=runs[:2], method=method, memory=memory)
+        if COMPLETE in selection.methods:
+            plan = methods.complete(stream.domain, epsilon=epsilon, **sizes)
+            fit(bench, plan, results, runs=runs, more=runs[:2], method=COMPLETE)
+        if FLAT in selection.methods:
+            fit_flat(bench, epsilon, selection, results)
+
+
+def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Results) -> None:
+    """For each memory two runs of the levels that fit, deepest first until it gets bad, and all runs of the best."""
+    domain, runs = bench.stream.domain, range(selection.runs[epsilon])
+    for memory in selection.memories:
+        errors: dict[int, float] = {}
+        for level in reversed(methods.flat_levels(domain, memory)):
+            plan = methods.flat(domain, epsilon=epsilon, level=level)
+            errors[level] = fit(bench, plan, results, runs=runs[:2], more=runs[:0], method=FLAT, level=level)
+            if errors[level] > 2 * min(errors.values()):
+                break
+        best = min(errors, key=errors.__getitem__)
+        plan = methods.flat(domain, epsilon=epsilon, level=best)
+        fit(bench, plan, results, runs=runs, more=runs[2:4], method=FLAT, level=best)
+
+
+def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: range, **names: Any) -> float:
+    """Mean W1 x n of some runs of a plan; the first time also what else is wanted of some of them, at epsilon 1."""
+    found = []
+    for run in runs:
+        line = bench.names | names | {"epsilon": float(plan.epsilon), "run": run, "plan": digest(plan)}
+        line |= {"bytes": plan.nbytes}
+        found.append(results.fill(line, partial(bench.fit, plan, more=run in more and plan.epsilon == 1))["w1"])
+    return float(np.mean(found))
+
+
+def main() -> None:
+    """Measure what is selected and not known, and write the report."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--quick", action="store_true", help="epsilon 1, 64 KiB and 1 MiB, two runs, whole streams")
+    parser.add_argument(
+        "--only", nargs="+", default=[], metavar="NAME", help="streams and methods, all of a kind if none"
+    )
+    parser.add_argument("--fresh", action="store_true", help="measure what is selected again")
+    options = parser.parse_args()
+    names, everything = available(), [FLOOR, RESOLUTION, *BOUNDED, COMPLETE, FLAT, BALANCE]
+    unknown = set(options.only) - {*names, *everything}
+    if unknown:
+        parser.error(f"expected streams ({', '.join(names)}) or methods ({', '.join(everything)}), got {unknown}")
+    selection = Selection(
+        streams=[name for name in names if name in options.only] or names,
+        methods=[name for name in everything if name in options.only] or everything,
+        **(QUICK if options.quick else {}),
+    )
+    results = Results(RESULTS)
+    if options.fresh:
+        results.forget(selection)
+    for name in selection.streams:
+        for size in selection.sizes:
+            start = time.perf_counter()
+            measure(Bench(load(name, records=size), whole=size is None), selection, results)
+            print(f"{name}, {size or 'all'} records: {time.perf_counter() - start:.0f} s", flush=True)
+    if BALANCE in selection.methods:
+        for name in (name for name in (*LINES, *PLANES) if name in selection.streams):
+            for form in FORMS:
+                results.fill({"data": name, "method": BALANCE, "form": form}, partial(measure_balance, name, form))
+    write_report(list(results.lines.values()))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,66 @@
+"""The methods whose accuracy is compared, each as a plan for a given memory."""
+
+import dataclasses
+import math
+from fractions import Fraction
+from typing import Any
+
+import privhp as hp
+
+MEMORY = {"16 KiB": 2**14, "64 KiB": 2**16, "256 KiB": 2**18, "1 MiB": 2**20}
+CELL_BYTES = 8
+MAX_COMPLETE_DEPTH = 22  # of the complete tree: 64 MiB of counters
+
+DEFAULT, PAPER = "default", "paper"
+TRUNCATED, LEAST_SQUARES = "truncated tree", "truncated least squares"
+FLAT, COMPLETE = "flat", "complete tree"
+BOUNDED = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES)
+"""Methods with one plan for each memory; the flat histogram's depth is chosen with hindsight."""
+FLOOR, RESOLUTION, BALANCE = "half against half", "resolution", "balanced samples"
+"""More to measure: records against their like, histograms without noise, and samples against their generator."""
+
+
+def plan_of(method: str, domain: hp.Domain, *, epsilon: float, records: int, memory: str) -> hp.Plan | None:
+    """The plan of a bounded method, or nothing where privhp does not have it."""
+    if method == DEFAULT:
+        auto = getattr(hp.Plan, "auto", None)
+        return None if auto is None else auto(domain, epsilon=epsilon, records=records, memory=memory)
+    if method == PAPER:
+        return largest_paper(domain, epsilon=epsilon, records=records, memory=MEMORY[memory])
+    fits = int(math.log2(MEMORY[memory] / CELL_BYTES)) - 1  # all levels together have twice the cells of the last
+    plan = complete(domain, epsilon=epsilon, records=records, most=fits)
+    if method == LEAST_SQUARES:
+        inferred: dict[str, Any] = {"inference": "least-squares"}
+        known = {field.name for field in dataclasses.fields(hp.Plan)}
+        return dataclasses.replace(plan, **inferred) if known >= set(inferred) else None
+    return plan
+
+
+def largest_paper(domain: hp.Domain, *, epsilon: float, records: int, memory: int) -> hp.Plan:
+    """The paper's settings with as many hot cells as fit, eight at a time, so that four levels share a hash."""
+
+    def plan(hot_cells: int) -> hp.Plan:
+        return hp.Plan.paper(domain, epsilon=epsilon, records=records, hot_cells=hot_cells, expand="all")
+
+    few, many = 1, 2**16
+    while many - few > 1:  # the most that fit lie between, the upper end excluded
+        middle = (few + many) // 2
+        few, many = (middle, many) if plan(middle).nbytes <= memory else (few, middle)
+    return plan(few if few < 8 else few // 8 * 8)
+
+
+def complete(domain: hp.Domain, *, epsilon: float, records: int, most: int = MAX_COMPLETE_DEPTH) -> hp.Plan:
+    """The complete tree of the paper's depth, log2(epsilon n), or as deep as allowed."""
+    depth = min(max(math.ceil(math.log2(epsilon * records)), 1), domain.depth, most)
+    return hp.Plan.paper(domain, epsilon=epsilon, records=records, depth=depth, exact_depth=depth)
+
+
+def flat(domain: hp.Domain, *, epsilon: float, level: int) -> hp.Plan:
+    """One level with the whole budget."""
+    budget = Fraction(str(epsilon))
+    return hp.Plan(domain, epsilon=budget, budgets={level: budget}, exact_depth=level)
+
+
+def flat_levels(domain: hp.Domain, memory: str) -> range:
+    """The levels that fit a memory by themselves."""
+    return range(min(int(math.log2(MEMORY[memory] / CELL_BYTES)), domain.depth) + 1)
