@@ -64,14 +64,16 @@ class Geo(GridDomain):
             raise DomainError(
                 f"expected west and east apart, got {self.west} and {self.east}; all the way round is -180 to 180"
             )
-        self._zone = Zone(self.south, self.north)
-        degree = math.radians(EARTH_RADIUS)  # of latitude; one of longitude is shorter, by how much on the average?
-        height = np.array(self.north - self.south)
-        self._area = float(self._zone.areas(np.zeros(()), height, height))
-        self._longitudes = Axis(self.west, end, unit=degree * self._area / math.radians(self.north - self.south))
+        degree = math.radians(EARTH_RADIUS)
         self._latitudes = Axis(self.south, self.north, unit=degree)
-        check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
         check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
+        self._zone = Zone(self.south, self.north)
+        height = np.array(self._latitudes.width)
+        self._area = float(self._zone.areas(np.zeros(()), height, height))
+        # A degree of longitude is shorter, on the average over the latitudes by this factor.
+        shorter = self._area / math.radians(self._latitudes.width)
+        self._longitudes = Axis(self.west, end, unit=degree * shorter)
+        check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
         self.axes = (self._longitudes, self._latitudes)
         super().__init__(Axes(self.axes, clamp=False))
 
@@ -152,7 +154,7 @@ class Geo(GridDomain):
         for first, last in self._pieces(west, east):
             across += self._longitudes.within(first, last, columns, bits=self._bits(level)[0])
         below = [self._below(end, rows, level) for end in (south, north)]
-        return across * (below[1] - below[0])
+        return across * np.maximum(below[1] - below[0], 0.0)  # they are rounded
 
     def _below(self, latitude: float, rows: Codes, level: int) -> Floats:
         """Share of each row's area below a latitude."""

@@ -37,11 +37,17 @@ class Zone:
     def latitudes_at(self, shares: Floats, rows: Codes | Floats, steps: Floats, *, times: Counts) -> Floats:
         """The latitude below which each share of a row's area lies, `times` shares of each row after each other."""
         to_south, to_north = self.polar_distances(rows, steps)
-        # The area from a pole goes with the squared sine of half the distance.
-        edges = [_half_sine(angle) ** 2 for angle in (to_south, to_south + steps, to_north, to_north - steps)]
-        below, through, above, beyond = (np.repeat(edge, times) for edge in edges)
-        from_south, from_north = below + (through - below) * shares, above + (beyond - above) * shares
-        latitudes: Floats = np.degrees(2 * np.arctan2(np.sqrt(from_south), np.sqrt(from_north))) - 90
+        sides = []
+        for near, far in ((to_south, to_south + steps), (to_north, to_north - steps)):
+            # The area up to a distance from the pole goes with the squared sine of half that distance.
+            begin, end = (np.sin(np.radians(distance / 2)) ** 2 for distance in (near, far))
+            area = np.repeat(end - begin, times)
+            area *= shares
+            area += np.repeat(begin, times)
+            sides.append(np.sqrt(area, out=area))
+        latitudes: Floats = np.arctan2(*sides)
+        latitudes *= math.degrees(2)
+        latitudes -= 90
         return latitudes
 
     def widest_angle(self, width: float, rows: int) -> float:
@@ -54,10 +60,6 @@ class Zone:
         to_south, to_north = self.polar_distances(np.array(float(row)), np.array(step))
         near = min(float(to_south), float(to_north) - step)
         return _widest_angle(*map(math.radians, (min(width, 180.0), near, near + step)))
-
-
-def _half_sine(degrees: Floats) -> Floats:
-    return np.sin(np.radians(degrees / 2))
 
 
 def _widest_angle(width: float, near: float, far: float) -> float:
