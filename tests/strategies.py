@@ -1,6 +1,7 @@
 """Hypothesis strategies for domains, records, batches, plans and noise.
 
-domains()               a domain of any kind
+domains()               a domain of any kind, of one column
+tables()                several of them as columns, some nullable
 records(domain)         one record of the right type: inside, on an edge or outside
 junk()                  something that is no record
 batches(domain)         an array of records
@@ -18,7 +19,7 @@ import hypothesis.strategies as st
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import Box, Domain, Generator, Geo, Integers, Interval, IPv4, Plan, Release
+from privhp import Box, Domain, Generator, Geo, Integers, Interval, IPv4, Nullable, Plan, Release, Table
 from privhp.cells import Counts
 from privhp.domains.checks import AWKWARD
 
@@ -64,6 +65,24 @@ def domains() -> st.SearchStrategy[Domain]:
     return st.one_of(ordered_domains(), boxes(), places())
 
 
+@st.composite
+def tables(draw: st.DrawFn) -> Table:
+    """Up to three columns of any kind, with any weights."""
+    columns: dict[Any, Domain] = {}
+    for place, inner in enumerate(draw(st.lists(domains(), min_size=1, max_size=3))):
+        width = len(inner.axes) if isinstance(inner, Box | Geo) else 1
+        names = tuple(f"column {place}.{part}" for part in range(width))
+        columns[names[0] if width == 1 else names] = draw(
+            st.sampled_from([inner, Nullable(inner), Nullable(inner, share=0.1)])
+        )
+    weights = draw(st.dictionaries(st.sampled_from(list(columns)), st.sampled_from([0.01, 0.5, 3])))
+    return Table(columns, weights=weights)
+
+
+def any_domains() -> st.SearchStrategy[Domain]:
+    return st.one_of(domains(), domains().map(Nullable), tables())
+
+
 def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
     edges = [low, high, math.nextafter(high, low), math.nextafter(low, -math.inf), math.nextafter(high, math.inf)]
     return st.one_of(st.floats(low, high), st.sampled_from([*edges, math.nan, math.inf, -math.inf]), st.floats())
@@ -81,8 +100,18 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
         return _whole_numbers(domain.low, domain.high)
     if isinstance(domain, IPv4):
         return _whole_numbers(0, 2**32 - 1)
+    if isinstance(domain, Nullable):
+        return st.one_of(st.none(), records(domain.domain))
+    if isinstance(domain, Table):
+        return st.tuples(*(_parts(column) for column in domain.columns)).map(lambda parts: sum(parts, ()))
     assert isinstance(domain, Box | Geo)
     return st.tuples(*(_numbers(axis.low, axis.high) for axis in domain.axes))
+
+
+def _parts(column: Any) -> st.SearchStrategy[tuple[Any, ...]]:
+    """One value of a column, in as many parts as it has names."""
+    size = len(column.names)
+    return records(column.domain).map(lambda value: value if isinstance(value, tuple) else (value,) * size)
 
 
 def junk() -> st.SearchStrategy[Any]:
@@ -90,8 +119,12 @@ def junk() -> st.SearchStrategy[Any]:
     return st.one_of(st.sampled_from(AWKWARD), st.text(max_size=3), st.binary(max_size=3), st.booleans(), st.none())
 
 
-def as_batch(domain: Domain, chosen: list[Any]) -> NDArray[Any]:
-    """Records of one domain as the array that a caller would pass."""
+def as_batch(domain: Domain, chosen: list[Any]) -> Any:
+    """Records of one domain as the array, or the dict of columns, that a caller would pass."""
+    if isinstance(domain, Table):
+        return {name: [record[place] for record in chosen] for place, name in enumerate(domain.names)}
+    if isinstance(domain, Nullable):
+        return chosen
     if isinstance(domain, Box | Geo):
         columns = len(domain.axes)
         points = np.array(chosen, dtype=np.float64).reshape(-1, columns)

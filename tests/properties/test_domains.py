@@ -9,9 +9,9 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from privhp import Box, Domain, DomainError, Integers, Interval, check_domain
+from privhp import Box, Domain, DomainError, Integers, Interval, Table, check_domain
 from privhp.cells import OUTSIDE, Codes
-from strategies import OUTSIDE_RULES, domains, junk, ordered_domains, records
+from strategies import OUTSIDE_RULES, any_domains, junk, ordered_domains, records, tables
 
 finite = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -69,6 +69,12 @@ def test_any_box_is_refused_or_keeps_the_laws(sides: list[tuple[float, float]], 
     assert domain is not None or not all(can_be_cut(*side) for side in sides)
     if domain is not None:
         check_domain(domain, cells=5)
+
+
+@given(tables())
+@settings(max_examples=25)
+def test_any_table_keeps_the_laws(table: Table) -> None:
+    check_domain(table, cells=5)
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6)), min_size=1, max_size=5))
@@ -158,7 +164,7 @@ def encode_in_silence(domain: Domain, batch: Any, level: int) -> list[int]:
     return codes.tolist()
 
 
-@given(st.data(), domains())
+@given(st.data(), any_domains())
 def test_a_records_cell_is_the_same_alone_as_in_any_batch(data: st.DataObject, domain: Domain) -> None:
     batch = data.draw(batch_with_odd_values(domain))
     level = data.draw(st.integers(0, domain.depth))
@@ -169,7 +175,7 @@ def test_a_records_cell_is_the_same_alone_as_in_any_batch(data: st.DataObject, d
     assert encode_in_silence(domain, batch[::-1], level) == alone[::-1]
 
 
-@given(st.data(), domains())
+@given(st.data(), any_domains())
 def test_a_coarser_cell_is_a_right_shift(data: st.DataObject, domain: Domain) -> None:
     batch = data.draw(batch_with_odd_values(domain))
     deep = domain.encode(batch, level=domain.depth)

@@ -82,7 +82,7 @@ class Nullable(Domain):
 
     def present(self, records: NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
         """A masked array of the values."""
-        values = np.ascontiguousarray(records[_VALUE])
+        values = self.domain.present(np.ascontiguousarray(records[_VALUE]))
         null = records[_NULL].reshape(-1, *(1,) * (values.ndim - 1))
         return np.ma.MaskedArray(values, mask=np.broadcast_to(null, values.shape))
 

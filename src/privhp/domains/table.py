@@ -150,14 +150,18 @@ class Table(Domain):
         if isinstance(records, np.ndarray) and records.dtype == self.dtype:
             records = self.present(records)
         elif isinstance(records, list):
-            records = [self._own_values(record) for record in records]
+            records = self._without_own(records)
         return read_rows(records, self.names)
 
-    def _own_values(self, record: Any) -> Any:
-        """The values of a record that `decode` gave, null being None; anything else as it is."""
-        if not isinstance(record, np.void) or record.dtype != self.dtype:
-            return record
-        return [column[0] for column in self.present(np.array([record], dtype=self.dtype)).values()]
+    def _without_own(self, records: list[Any]) -> list[Any]:
+        """Records in a list, those that `decode` gave as tuples of their values; anything else as it is."""
+        places = [place for place, record in enumerate(records) if isinstance(record, np.void)]
+        places = [place for place in places if records[place].dtype == self.dtype]
+        if not places:
+            return records
+        columns = self.present(np.array([records[place] for place in places], dtype=self.dtype))
+        own = dict(zip(places, zip(*columns.values(), strict=True), strict=True))
+        return [own.get(place, record) for place, record in enumerate(records)]
 
     def encode(self, records: Any, *, level: int) -> Codes:
         rows = self.as_batch(records)
