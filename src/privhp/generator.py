@@ -6,6 +6,7 @@ numbers. It can be used for ever without further cost to privacy.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import math
 from collections.abc import Iterator
 from functools import cached_property
 from typing import Any, Literal, get_args
@@ -15,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import Counts, Floats
 from privhp.errors import QueryError, described
+from privhp.kernels import AliasTable, alias_table, draw
 from privhp.kernels import shuffle as shuffled
 from privhp.plan import Plan
 from privhp.release import Release
@@ -110,6 +112,9 @@ class Generator:
             self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
         even = method == "balanced"
+        if shuffle and not even:
+            places = draw(self._table, int(size), rng)
+            return self.plan.domain.scatter(self._leaves.codes, self._leaves.levels, places, rng=rng, out=out)
         counts = self._even_counts(int(size), rng) if even else self._random_counts(int(size), rng)
         chosen = np.flatnonzero(counts)
         codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
@@ -135,11 +140,23 @@ class Generator:
         return np.diff(np.minimum(ends, size), prepend=0)
 
     def _random_counts(self, size: int, rng: np.random.Generator) -> Counts:
-        """How many of independent points fall on each leaf; what rounding leaves over, on the last with any chance."""
-        counts = np.zeros(self.probabilities.shape, dtype=np.int64)
-        possible = np.flatnonzero(self.probabilities)
-        counts[possible] = rng.multinomial(size, self.probabilities[possible])
-        return counts
+        """How many of independent points fall on each leaf.
+
+        Most of them as Poisson numbers, which are drawn faster than a
+        multinomial: given their sum, they are how that many independent points
+        fall. The others one by one.
+        """
+        means = self.probabilities * max(size - 4.0 * math.sqrt(size), 0.0)
+        counts = rng.poisson(means)
+        while counts.sum() > size:
+            counts = rng.poisson(means)
+        others = draw(self._table, size - int(counts.sum()), rng)
+        return counts + np.bincount(others, minlength=counts.size)
+
+    @cached_property
+    def _table(self) -> AliasTable:
+        """The leaves, to draw them one at a time."""
+        return alias_table(self.probabilities)
 
     def _before(self, leaves: NDArray[np.int64]) -> Floats:
         """Cumulative probability before each leaf."""

@@ -85,9 +85,10 @@ class Domain(ABC):
             out: Array to put them in, of their number, shape and type.
         """
         cells = np.repeat(np.arange(codes.size), counts)
-        firsts = np.repeat(np.cumsum(counts) - counts, counts)
-        ranks = np.arange(cells.size) - firsts + rng.random(codes.size)[cells]
-        shares = np.minimum(ranks / counts[cells], 1.0 - 2.0**-53)
+        if even:
+            firsts = np.repeat(np.cumsum(counts) - counts, counts)
+            ranks = np.arange(cells.size) - firsts + rng.random(codes.size)[cells]
+            shares = np.minimum(ranks / counts[cells], 1.0 - 2.0**-53)
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype) if out is None else out
         for level in np.unique(levels).tolist():
@@ -97,6 +98,19 @@ class Domain(ABC):
                 inner, deeper = self._descend(inner, shares[chosen], level)
             records[chosen] = self.decode(inner, level=deeper, rng=rng)
         return records
+
+    def scatter(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        places: NDArray[np.int64],
+        *,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """A record drawn by itself in the cell at each of the places: what `populate` gives for counts of one."""
+        ones = np.ones(places.shape, dtype=np.int64)
+        return self.populate(codes[places], levels[places], ones, even=False, rng=rng, out=out)
 
     def present(self, records: NDArray[Any]) -> Any:
         """Records of `decode` or `populate` in the form that a caller of `sample` gets."""

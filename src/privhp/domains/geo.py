@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import finite_number, shown
+from privhp.domains.base import Domain, finite_number, shown
 from privhp.domains.batches import as_rows
 from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
 from privhp.domains.sphere import Zone
@@ -124,6 +124,8 @@ class Geo(GridDomain):
         highest = lowest + (steps - 2 * self._latitudes.margin)
         np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=places[:, 1])
         return places
+
+    scatter = Domain.scatter  # by `populate`, since the grid knows nothing of areas
 
     @cached_property
     def _longitude_masks(self) -> Codes:

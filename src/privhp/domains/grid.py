@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
 from privhp.domains.base import Domain
 from privhp.errors import DomainError
-from privhp.kernels import Grid, encode_grid, fill_grid
+from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,21 @@ class Axes:
         low, width, margin = self._sides
         return fill_grid(codes, levels, counts, self._masks, low, width, margin, even=even, rng=rng, out=out)
 
+    def scatter(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        places: NDArray[np.int64],
+        *,
+        rng: np.random.Generator,
+        out: Floats | None = None,
+    ) -> Floats:
+        """A point in the cell at each of the places, shape (n, d)."""
+        if places.size < codes.size:
+            codes, levels, places = codes[places], levels[places], np.arange(places.size)
+        low, width, margin = self._sides
+        return scatter_grid(codes, levels, places, self._masks, low, width, margin, rng=rng, out=out)
+
     @cached_property
     def _masks(self) -> Codes:
         """Which bits of a code of each level are an axis's own."""
@@ -193,8 +208,27 @@ class GridDomain(Domain):
         out: NDArray[Any] | None = None,
     ) -> NDArray[Any]:
         """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`."""
-        room = None if out is None else out.reshape(-1, len(self._axes.axes))
-        records = self._as_records(self._axes.fill(codes, levels, counts, even=even, rng=rng, out=room))
+        return self._placed(self._axes.fill(codes, levels, counts, even=even, rng=rng, out=self._room(out)), out)
+
+    def scatter(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        places: NDArray[np.int64],
+        *,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """A record in the cell at each of the places; see `Domain.scatter`."""
+        return self._placed(self._axes.scatter(codes, levels, places, rng=rng, out=self._room(out)), out)
+
+    def _room(self, out: NDArray[Any] | None) -> NDArray[Any] | None:
+        """An array for records as one for points."""
+        return None if out is None else out.reshape(-1, len(self._axes.axes))
+
+    def _placed(self, points: Floats, out: NDArray[Any] | None) -> NDArray[Any]:
+        """Points as records, in the array that was given."""
+        records = self._as_records(points)
         if out is None:
             return records
         if not np.may_share_memory(records, out):

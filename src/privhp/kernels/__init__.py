@@ -14,14 +14,28 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
-from privhp.kernels.plain import Grid, Group
+from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
 
 try:
     from privhp.kernels import native
 except ImportError:  # no compiler was found when privhp was installed
     native = None  # type: ignore[assignment]  # the stub says it is there
 
-__all__ = ["Grid", "Group", "add", "encode_grid", "encode_integers", "estimate", "fill_grid", "in_use", "shuffle"]
+__all__ = [
+    "AliasTable",
+    "Grid",
+    "Group",
+    "add",
+    "alias_table",
+    "draw",
+    "encode_grid",
+    "encode_integers",
+    "estimate",
+    "fill_grid",
+    "in_use",
+    "scatter_grid",
+    "shuffle",
+]
 
 
 def in_use() -> str:
@@ -70,6 +84,36 @@ def fill_grid(
     return points
 
 
+def scatter_grid(
+    codes: Codes,
+    levels: Counts,
+    places: Counts,
+    masks: Codes,
+    low: Floats,
+    width: Floats,
+    margin: Floats,
+    *,
+    rng: np.random.Generator,
+    out: Floats | None = None,
+) -> Floats:
+    """A uniform point in each of the cells at the given places, shape (n, d), in `out` if given."""
+    if native is None:
+        return _placed(plain.scatter_grid(codes, levels, places, masks, low, width, margin, rng=rng), out)
+    codes, levels, places = _ready(codes), _ready(levels, np.int64), _ready(places, np.int64)
+    points = np.empty((places.size, low.size)) if out is None else out
+    native.scatter_grid(codes, levels, places, masks, low, width, margin, _words(rng), points)
+    return points
+
+
+def draw(table: AliasTable, size: int, rng: np.random.Generator) -> Counts:
+    """Places drawn one by one, each with its share of the table."""
+    if native is None:
+        return plain.draw(table, size, rng)
+    places = np.empty(size, dtype=np.int64)
+    native.draw(*table, _words(rng), places)
+    return places
+
+
 def shuffle(records: NDArray[Any], rng: np.random.Generator, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """The records in random order, in `out` if given."""
     if native is None or records.dtype not in (np.float64, np.int64) or not len(records):
@@ -104,10 +148,8 @@ def add(
     """Count codes of level `depth` in the counters of the exact depth and in every sketch, in place."""
     if native is None:
         plain.add(codes, weights, depth=depth, exact_depth=exact_depth, counters=counters, groups=groups)
-    elif weights is None:
-        native.add(_ready(codes), depth, exact_depth, counters, groups)
     else:
-        native.add_weighted(_ready(codes), weights, depth, exact_depth, counters, groups)
+        native.add(_ready(codes), weights, depth, exact_depth, counters, groups)
 
 
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:

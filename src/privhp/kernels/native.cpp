@@ -6,24 +6,29 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <iterator>
-#include <utility>
+#include <optional>
+#include <tuple>
 #include <vector>
 
 namespace nb = nanobind;
 
+#define INLINE __attribute__((always_inline))
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
 #define BEST_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define BEST_CPU
 #endif
 
+using u16 = std::uint16_t;
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
@@ -40,8 +45,11 @@ using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 namespace {
 
 constexpr u64 OUTSIDE = ~u64{0};
-constexpr size_t CHUNK = 4096;   // values between two passes: they stay in the first-level cache
 constexpr size_t BLOCK = 65535;  // records counted at once: 16 bits hold any of their counts
+
+void expect(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
 
 // ---------------------------------------------------------------- encoding
 
@@ -78,21 +86,16 @@ struct Side {
 // The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. REACH is the number of steps by
 // which bits move, 6 also allowing for codes above 31 bits.
 template <int REACH>
-inline __attribute__((always_inline)) u64 encode_side(double x, const Side& side, bool clamp) {
-    const u64* steps = side.spread.steps;
+INLINE inline u64 encode_side(double x, const Side& side, bool clamp) {
     if (clamp) x = x < side.low ? side.low : (x > side.high ? side.high : x);
     const bool inside = x >= side.low && x <= side.high;
     double position = ((inside ? x : side.low) - side.low) * side.rate;
     position = position < side.last ? position : side.last;
     u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
                        : static_cast<u32>(static_cast<std::int32_t>(position));
-    if (REACH > 5) v = (v & ~steps[5]) | ((v << 32) & steps[5]);
-    if (REACH > 4) v = (v & ~steps[4]) | ((v << 16) & steps[4]);
-    if (REACH > 3) v = (v & ~steps[3]) | ((v << 8) & steps[3]);
-    if (REACH > 2) v = (v & ~steps[2]) | ((v << 4) & steps[2]);
-    if (REACH > 1) v = (v & ~steps[1]) | ((v << 2) & steps[1]);
-    if (REACH > 0) v = ((v & ~steps[0]) | ((v << 1) & steps[0])) & side.spread.mask;
-    return inside ? v : OUTSIDE;
+#pragma GCC unroll 6
+    for (int i = REACH - 1; i >= 0; --i) v = (v & ~side.spread.steps[i]) | ((v << (1 << i)) & side.spread.steps[i]);
+    return inside ? v & side.spread.mask : OUTSIDE;
 }
 
 // SIDES is the number of sides, 0 if not known here.
@@ -109,6 +112,7 @@ BEST_CPU void encode_points(const double* __restrict points, size_t n, const Sid
         }
         return;
     }
+    constexpr size_t CHUNK = 4096;  // they stay in the first-level cache
     std::fill_n(codes, n, 0);
     for (size_t start = 0; start < n; start += CHUNK)
         for (size_t a = 0; a < sides; ++a)
@@ -150,124 +154,85 @@ void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, 
     encode_run(numbers.data(), numbers.size(), low, high, shift, clamp, codes.data());
 }
 
-// ---------------------------------------------------------------- hashing
+// ---------------------------------------------------------------- counting
 
-enum Layout { BUCKETS_FIRST, BUCKETS_LAST };
+// The hash function of one row.
+struct Hash {
+    u64 high, low, offset, width;
 
-// Bucket of each cell's hashed ancestor together with its place among the descendants: as one number, bucket first, or
-// as its place in a joint table with a row for each descendant and a column for each bucket.
-template <Layout LAYOUT, bool WIDE, typename Place>
-BEST_CPU void hash_cells(const u64* __restrict cells, size_t n, int shift, int apart, const u64* words, u64 width,
-                         Place* __restrict places) {
-    const u64 high = words[0], low = words[1], offset = words[2], own = (u64{1} << apart) - 1;
-    for (size_t i = 0; i < n; ++i) {
-        const u64 cell = cells[i] >> shift, base = cell >> apart;
-        const u64 mixed = WIDE ? (base >> 32) * high + (base & 0xFFFFFFFFu) * low + offset : base * low + offset;
-        const u64 bucket = ((mixed >> 32) * width) >> 32, place = cell & own;
-        places[i] = static_cast<Place>(LAYOUT == BUCKETS_FIRST ? (bucket << apart) | place : place * width + bucket);
+    INLINE u64 operator()(u64 cell) const {
+        const u64 mixed = (cell >> 32) * high + (cell & 0xFFFFFFFFu) * low + offset;
+        return ((mixed >> 32) * width) >> 32;
     }
-}
-
-// Levels whose cells are hashed by their ancestors at one level, coarsest first.
-struct Group {
-    int shift, apart;  // from a code to a cell of the deepest level, from there to the hashed level
-    bool wide;
-    size_t rows, width;
-    std::vector<u64> words;
-    std::vector<int> levels_apart;
-    std::vector<i64*> tables;
 };
 
-// Adds one, or a weight, to the counter at each place; loads run ahead of the stores.
-template <typename Count, typename Place, typename Weight>
-inline void bump(Count* __restrict counts, const Place* __restrict places, const Weight* __restrict weights, size_t n) {
-    if (weights) {
-        for (size_t i = 0; i < n; ++i) counts[places[i]] += static_cast<Count>(weights[i]);
-        return;
+// Where a row counts a cell, which is hashed by its ancestor `apart` levels up: in the ancestor's bucket moved by its
+// own place among the descendants, or in a joint table with a line for each such place.
+template <bool JOINT>
+struct Bucket {
+    Hash hash;
+    int shift, apart;  // `shift` is from a code to the cell
+
+    INLINE u64 operator()(u64 code) const {
+        const u64 cell = code >> shift, own = cell & ((u64{1} << apart) - 1), bucket = hash(cell >> apart);
+        return JOINT ? own * hash.width + bucket : own ^ bucket;
     }
-    size_t i = 0;
-    for (; i + 8 <= n; i += 8) {
-        const Place a = places[i], b = places[i + 1], c = places[i + 2], d = places[i + 3];
-        const Place e = places[i + 4], f = places[i + 5], g = places[i + 6], h = places[i + 7];
-        ++counts[a], ++counts[b], ++counts[c], ++counts[d], ++counts[e], ++counts[f], ++counts[g], ++counts[h];
+};
+
+// Adds one, or a weight, to the counter at the place of each code. Places are found some way ahead of the counting, a
+// few in turn with a few counts: the one keeps the arithmetic busy, the other the memory.
+template <bool WEIGHTED, typename Place, typename Count>
+BEST_CPU void count_each(Place place, const u64* __restrict codes, const i64* __restrict weights, size_t n,
+                         Count* __restrict counts) {
+    constexpr size_t FEW = 16, AHEAD = 128;
+    std::array<u32, AHEAD> places;
+    const auto find = [&](size_t i) INLINE {
+        for (size_t k = 0; k < FEW; ++k) places[i % AHEAD + k] = static_cast<u32>(place(codes[i + k]));
+    };
+    const size_t whole = n - n % FEW;
+    for (size_t i = 0; i < std::min(AHEAD, whole); i += FEW) find(i);
+    for (size_t i = 0; i < whole; i += FEW) {
+        const u32* at = &places[i % AHEAD];
+#pragma GCC unroll 16
+        for (size_t k = 0; k < FEW; ++k) counts[at[k]] += static_cast<Count>(WEIGHTED ? weights[i + k] : 1);
+        if (i + AHEAD < whole) find(i + AHEAD);
     }
-    for (; i < n; ++i) ++counts[places[i]];
+    for (size_t i = whole; i < n; ++i) counts[place(codes[i])] += static_cast<Count>(WEIGHTED ? weights[i] : 1);
 }
 
-// Adds one row of a joint table to another, with its buckets moved by exclusive or.
-template <size_t KNOWN, typename Joint>
-void add_moved(Joint* __restrict to, const Joint* __restrict from, size_t width, size_t given) {
-    const size_t move = KNOWN ? KNOWN : given;
-    for (size_t start = 0; start < width; start += 2 * move)
-        for (size_t i = start; i < start + move; ++i) {
-            to[i] = static_cast<Joint>(to[i] + from[i + move]);
-            to[i + move] = static_cast<Joint>(to[i + move] + from[i]);
-        }
+// Adds one line of a joint table to another, with its buckets moved by exclusive or.
+template <typename Count>
+INLINE inline void add_moved(Count* __restrict to, const Count* __restrict from, size_t width, size_t by) {
+    const auto add = [&](size_t move) INLINE {
+        for (size_t start = 0; start < width; start += 2 * move)
+            for (size_t i = start; i < start + move; ++i) {
+                to[i] = static_cast<Count>(to[i] + from[i + move]);
+                to[i + move] = static_cast<Count>(to[i + move] + from[i]);
+            }
+    };
+    by == 1 ? add(1) : by == 2 ? add(2) : by == 4 ? add(4) : by == 8 ? add(8) : add(by);  // known ones are unrolled
 }
 
-// Adds a joint table to the tables of its levels, the deepest first: rows moved and added, one bit of what they stand
-// for after the other, are the table of a level; rows added two by two are the joint table of the level above.
-template <typename Joint>
-void add_joint(std::vector<Joint>& joint, const Group& group, size_t row) {
-    const size_t width = group.width;
-    std::vector<Joint> rows;
-    int apart = group.apart;
-    for (size_t t = group.tables.size(); t-- > 0;) {
-        for (; apart > group.levels_apart[t]; --apart)
+using Tables = std::vector<std::tuple<int, Out2<i64>>>;     // level and table of each, coarsest first
+using Group = std::tuple<int, In2<u64>, Tables>;            // the level whose cells are hashed, and three words a row
+
+// Adds a joint table to the tables of its levels, the deepest first: lines moved and added, one bit of what they stand
+// for after the other, are the table of a level; lines added two by two are the joint table of the level above.
+template <typename Count>
+BEST_CPU void add_joint(Count* joint, Count* lines, size_t width, int apart, int base, size_t row, const Tables& tables) {
+    for (size_t t = tables.size(); t-- > 0;) {
+        for (; base + apart > std::get<0>(tables[t]); --apart)
             for (size_t own = 0; own < size_t{1} << (apart - 1); ++own)
                 for (size_t i = 0; i < width; ++i)
-                    joint[own * width + i] = static_cast<Joint>(joint[2 * own * width + i] + joint[(2 * own + 1) * width + i]);
-        rows.assign(joint.begin(), joint.begin() + static_cast<std::ptrdiff_t>(width << apart));
-        for (size_t move = 1; move < size_t{1} << apart; move *= 2) {
-            const auto add = move == 1   ? add_moved<1, Joint>
-                             : move == 2 ? add_moved<2, Joint>
-                             : move == 4 ? add_moved<4, Joint>
-                             : move == 8 ? add_moved<8, Joint>
-                                         : add_moved<0, Joint>;
+                    joint[own * width + i] = static_cast<Count>(joint[2 * own * width + i] + joint[(2 * own + 1) * width + i]);
+        std::copy_n(joint, width << apart, lines);
+        for (size_t move = 1; move < size_t{1} << apart; move *= 2)
             for (size_t own = 0; own < size_t{1} << apart; own += 2 * move)
-                add(&rows[own * width], &rows[(own + move) * width], width, move);
-        }
-        i64* counts = group.tables[t] + row * width;
-        for (size_t i = 0; i < width; ++i) counts[i] += rows[i];
+                add_moved(lines + own * width, lines + (own + move) * width, width, move);
+        i64* counts = std::get<1>(tables[t]).data() + row * width;
+        for (size_t i = 0; i < width; ++i) counts[i] += lines[i];
     }
 }
-
-// Counts codes in one joint table per row, where that is small beside the batch.
-template <typename Small, typename Weight>
-void add_jointly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
-    std::array<Small, CHUNK> places;
-    std::vector<Small> joint;
-    const auto hash = group.wide ? hash_cells<BUCKETS_LAST, true, Small> : hash_cells<BUCKETS_LAST, false, Small>;
-    for (size_t row = 0; row < group.rows; ++row) {
-        joint.assign(group.width << group.apart, 0);
-        for (size_t start = 0; start < n; start += CHUNK) {
-            const size_t m = std::min(CHUNK, n - start);
-            hash(codes + start, m, group.shift, group.apart, &group.words[3 * row], group.width, places.data());
-            bump(joint.data(), places.data(), weights ? weights + start : nullptr, m);
-        }
-        add_joint(joint, group, row);
-    }
-}
-
-// Counts codes in the table of each level.
-template <typename Weight>
-void add_singly(const u64* codes, const Weight* weights, size_t n, const Group& group) {
-    std::array<u32, CHUNK> places, buckets;
-    const auto hash = group.wide ? hash_cells<BUCKETS_FIRST, true, u32> : hash_cells<BUCKETS_FIRST, false, u32>;
-    const u32 own = (u32{1} << group.apart) - 1;
-    for (size_t row = 0; row < group.rows; ++row)
-        for (size_t start = 0; start < n; start += CHUNK) {
-            const size_t m = std::min(CHUNK, n - start);
-            hash(codes + start, m, group.shift, group.apart, &group.words[3 * row], group.width, places.data());
-            for (size_t t = 0; t < group.tables.size(); ++t) {
-                const int up = group.apart - group.levels_apart[t];
-                for (size_t i = 0; i < m; ++i) buckets[i] = (places[i] >> group.apart) ^ ((places[i] & own) >> up);
-                bump(group.tables[t] + row * group.width, buckets.data(), weights ? weights + start : nullptr, m);
-            }
-        }
-}
-
-// ---------------------------------------------------------------- counting
 
 BEST_CPU u64 largest(const u64* codes, size_t n) {
     u64 found = 0;
@@ -275,8 +240,8 @@ BEST_CPU u64 largest(const u64* codes, size_t n) {
     return found;
 }
 
-// The codes of a batch that have a cell. Where few codes make up most of the
-// batch, as its beginning tells, equal ones are added up in a small table.
+// The codes of a block that have a cell, with their weights if they have any. Where few codes make up most of the
+// block, equal ones are added up in a small table.
 struct Kept {
     static constexpr int SLOT_BITS = 12;
     static constexpr size_t PROBE = 2048;
@@ -284,32 +249,40 @@ struct Kept {
         u64 code = OUTSIDE;
         u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
     };
-    std::vector<u64> own_codes;
-    std::vector<u32> weights;
     const u64* codes;
+    const i64* weights;
     size_t size;
+    std::vector<u64> own_codes;
+    std::vector<i64> own_weights;
 
-    Kept(const u64* raw, size_t n, u64 limit) : codes(raw), size(n) {
+    Kept(const u64* raw, const i64* raw_weights, size_t n, u64 limit) : codes(raw), weights(raw_weights), size(n) {
         if (largest(raw, n) >= limit) {
-            own_codes.reserve(n);
-            std::copy_if(raw, raw + n, std::back_inserter(own_codes), [limit](u64 code) { return code < limit; });
-            codes = own_codes.data();
-            size = own_codes.size();
+            for (size_t i = 0; i < n; ++i) {
+                if (raw[i] >= limit) continue;
+                own_codes.push_back(raw[i]);
+                if (weights) own_weights.push_back(weights[i]);
+            }
+            use_own();
         }
-        if (size >= 4 * PROBE) combine();
+        if (!weights && size >= 4 * PROBE) combine();
+    }
+
+    void use_own() {
+        codes = own_codes.data();
+        weights = own_weights.empty() ? nullptr : own_weights.data();
+        size = own_codes.size();
     }
 
     void combine() {
         std::vector<Slot> slots(size_t{1} << SLOT_BITS);
         std::vector<u64> sums_of;
-        std::vector<u32> sums;
+        std::vector<i64> sums;
         const auto flush = [&](const Slot& slot) {
             if (slot.code == OUTSIDE) return;
             sums_of.push_back(slot.code);
-            sums.push_back(slot.held[0] + slot.held[1]);
+            sums.push_back(i64{slot.held[0]} + slot.held[1]);
         };
-        size_t misses = 0;
-        for (size_t start = 0; start < size; start += PROBE) {
+        for (size_t start = 0, misses = 0; start < size; start += PROBE) {
             for (size_t i = start; i < std::min(start + PROBE, size); ++i) {
                 Slot& slot = slots[(codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
                 if (slot.code != codes[i]) {
@@ -319,100 +292,65 @@ struct Kept {
                 }
                 ++slot.held[i & 1];
             }
-            if (start == 0 && 2 * misses > PROBE) return;
+            if (2 * misses > start + PROBE) return;  // too many are different
         }
-        for (const Slot& slot : slots) flush(slot);
+        std::for_each(slots.begin(), slots.end(), flush);
         own_codes.swap(sums_of);
-        weights.swap(sums);
-        codes = own_codes.data();
-        size = own_codes.size();
+        own_weights.swap(sums);
+        use_own();
+    }
+
+    template <typename Place, typename Count>
+    void count(Place place, Count* counts) const {
+        (weights ? count_each<true, Place, Count> : count_each<false, Place, Count>)(place, codes, weights, size, counts);
     }
 };
 
-template <typename Weight>
-void add_all(const u64* codes, const Weight* weights, size_t n, int shift, i64* counters,
-             const std::vector<Group>& groups) {
-    std::array<u64, CHUNK> cells;
-    for (size_t start = 0; start < n; start += CHUNK) {
-        const size_t m = std::min(CHUNK, n - start);
-        for (size_t i = 0; i < m; ++i) cells[i] = codes[start + i] >> shift;
-        bump(counters, cells.data(), weights ? weights + start : nullptr, m);
-    }
-    for (const Group& group : groups) {
-        const size_t joint = group.width << group.apart;
-        if (sizeof(Weight) == 8 || group.tables.size() == 1 || 2 * joint > n)
-            add_singly(codes, weights, n, group);
-        else if (!weights && joint <= 65536)
-            add_jointly<std::uint16_t>(codes, weights, n, group);
-        else
-            add_jointly<u32>(codes, weights, n, group);
-    }
-}
-
-std::vector<Group> read_groups(nb::list list, int depth) {
-    std::vector<Group> groups;
-    for (nb::handle item : list) {
-        auto fields = nb::cast<nb::tuple>(item);
-        const int base = nb::cast<int>(fields[0]);
-        auto words = nb::cast<In2<u64>>(fields[1]);
-        Group group{};
-        group.rows = words.shape(0);
-        group.words.assign(words.data(), words.data() + words.size());
-        group.wide = base > 32;
-        for (nb::handle part : nb::cast<nb::list>(fields[2])) {
-            auto level_and_table = nb::cast<nb::tuple>(part);
-            const int level = nb::cast<int>(level_and_table[0]);
-            auto table = nb::cast<Out2<i64>>(level_and_table[1], false);
-            group.levels_apart.push_back(level - base);
-            group.tables.push_back(table.data());
-            group.width = table.shape(1);
-            group.apart = level - base;
-            group.shift = depth - level;
+// Counts codes in the tables of a group: in one joint table a row, where that is small beside their number.
+template <typename Count>
+void add_group(const Kept& kept, int depth, const Group& group) {
+    const auto& [base, words, tables] = group;
+    const int deepest = std::get<0>(tables.back()), apart = deepest - base;
+    const size_t width = std::get<1>(tables.back()).shape(1), size = width << apart;
+    const bool jointly = tables.size() > 1 && 2 * size <= kept.size;
+    std::vector<Count> joint, lines(jointly ? size : 0);
+    for (size_t row = 0; row < words.shape(0); ++row) {
+        const Hash hash{words(row, 0), words(row, 1), words(row, 2), width};
+        if (jointly) {
+            joint.assign(size, 0);
+            kept.count(Bucket<true>{hash, depth - deepest, apart}, joint.data());
+            add_joint(joint.data(), lines.data(), width, apart, base, row, tables);
+            continue;
         }
-        groups.push_back(std::move(group));
+        for (const auto& [level, table] : tables)
+            kept.count(Bucket<false>{hash, depth - level, level - base}, table.data() + row * width);
     }
-    return groups;
 }
 
-void add(In<u64> codes, int depth, int exact_depth, Out<i64> counters, nb::list list) {
-    const auto groups = read_groups(list, depth);
+void add(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_depth, Out<i64> counters,
+         std::vector<Group> groups) {
+    expect(!weights || weights->size() == codes.size(), "expected a weight for each code");
     nb::gil_scoped_release unlocked;
     for (size_t start = 0; start < codes.size(); start += BLOCK) {
-        const Kept kept(codes.data() + start, std::min(BLOCK, codes.size() - start), u64{1} << depth);
-        add_all<u32>(kept.codes, kept.weights.empty() ? nullptr : kept.weights.data(), kept.size, depth - exact_depth,
-                     counters.data(), groups);
+        const Kept kept(codes.data() + start, weights ? weights->data() + start : nullptr,
+                        std::min(BLOCK, codes.size() - start), u64{1} << depth);
+        const int shift = depth - exact_depth;
+        kept.count([shift](u64 code) INLINE { return code >> shift; }, counters.data());
+        for (const Group& group : groups) (kept.weights ? add_group<i64> : add_group<u16>)(kept, depth, group);
     }
 }
 
-void add_weighted(In<u64> codes, In<i64> weights, int depth, int exact_depth, Out<i64> counters, nb::list list) {
-    const auto groups = read_groups(list, depth);
-    nb::gil_scoped_release unlocked;
-    std::vector<u64> kept_codes;
-    std::vector<i64> kept_weights;
-    for (size_t i = 0; i < codes.size(); ++i)
-        if (codes(i) < u64{1} << depth) {
-            kept_codes.push_back(codes(i));
-            kept_weights.push_back(weights(i));
-        }
-    add_all<i64>(kept_codes.data(), kept_weights.data(), kept_codes.size(), depth - exact_depth, counters.data(),
-                 groups);
+BEST_CPU void lower(Bucket<false> bucket, const u64* cells, size_t n, const i64* counts, i64* least) {
+    for (size_t i = 0; i < n; ++i) least[i] = std::min(least[i], counts[bucket(cells[i])]);
 }
 
 void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64> least) {
     nb::gil_scoped_release unlocked;
-    std::array<u32, CHUNK> places;
-    const size_t width = table.shape(1), n = cells.size();
-    const u32 own = (u32{1} << apart) - 1;
-    std::fill_n(least.data(), n, INT64_MAX);
-    for (size_t start = 0; start < n; start += CHUNK) {
-        const size_t m = std::min(CHUNK, n - start);
-        for (size_t row = 0; row < table.shape(0); ++row) {
-            hash_cells<BUCKETS_FIRST, true>(cells.data() + start, m, 0, apart, words.data() + 3 * row, width, places.data());
-            const i64* counts = table.data() + row * width;
-            i64* out = least.data() + start;
-            for (size_t i = 0; i < m; ++i)
-                out[i] = std::min(out[i], counts[(places[i] >> apart) ^ (places[i] & own)]);
-        }
+    const size_t width = table.shape(1);
+    std::fill_n(least.data(), cells.size(), INT64_MAX);
+    for (size_t row = 0; row < table.shape(0); ++row) {
+        const Hash hash{words(row, 0), words(row, 1), words(row, 2), width};
+        lower({hash, 0, apart}, cells.data(), cells.size(), table.data() + row * width, least.data());
     }
 }
 
@@ -503,43 +441,113 @@ BEST_CPU void fill_points(const Strip* strips, size_t sides, const u64* __restri
     }
 }
 
+// Where the cells of a grid lie: for each level and side, the bits of a code and the length of a cell.
+struct Cuts {
+    size_t sides, levels;
+    In<double> low, margin;
+    std::vector<Spread> spreads;
+    std::vector<double> lengths;
+
+    Cuts(In2<u64> masks, In<double> low, In<double> width, In<double> margin)
+        : sides(low.size()), levels(masks.shape(0)), low(low), margin(margin) {
+        for (size_t i = 0; i < masks.size(); ++i) {
+            const u64 mask = masks.data()[i];
+            spreads.emplace_back(mask);
+            lengths.push_back(width(i % sides) / static_cast<double>(u64{1} << __builtin_popcountll(mask)));
+        }
+    }
+
+    size_t checked(i64 level) const {
+        expect(static_cast<size_t>(level) < levels, "expected levels of the grid");
+        return static_cast<size_t>(level);
+    }
+
+    double base(u64 code, size_t level, size_t a) const {
+        const size_t at = level * sides + a;
+        return low(a) + static_cast<double>(spreads[at].gather(code)) * lengths[at] + margin(a);
+    }
+
+    double span(size_t level, size_t a) const { return lengths[level * sides + a] - 2.0 * margin(a); }
+};
+
 void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In<double> low, In<double> width,
                In<double> margin, In<u64> steps, bool even, In<u64> words, Out2<double> points) {
+    const Cuts cuts(masks, low, width, margin);
     nb::gil_scoped_release unlocked;
     Random random(words);
-    const size_t d = low.size(), most = (Random::SIZE / d) & ~size_t{7};
-    std::vector<Spread> spreads;
-    std::vector<double> cuts;
-    for (size_t i = 0; i < masks.size(); ++i) {
-        spreads.emplace_back(masks.data()[i]);
-        cuts.push_back(width(i % d) / static_cast<double>(u64{1} << __builtin_popcountll(masks.data()[i])));
-    }
+    const size_t d = cuts.sides, most = (Random::SIZE / d) & ~size_t{7};
     const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
                              : (even ? fill_points<0, true> : fill_points<0, false>);
     std::vector<Strip> strips(d);
     std::vector<double> spill(most * d);
     double* out = points.data();
     size_t room = points.shape(0);
-    if (codes.size() != counts.size() || levels.size() != counts.size())
-        throw nb::value_error("expected a level and a number of points for each cell");
+    expect(codes.size() == counts.size() && levels.size() == counts.size(),
+           "expected a level and a number of points for each cell");
     for (size_t c = 0; c < counts.size(); ++c) {
-        const size_t count = static_cast<size_t>(counts(c)), level = static_cast<size_t>(levels(c));
-        if (count > room || level >= masks.shape(0))
-            throw nb::value_error("expected levels and numbers of points of at least 0");
+        const size_t count = static_cast<size_t>(counts(c)), level = cuts.checked(levels(c));
+        expect(count <= room, "expected numbers of points of at least 0");
         const double inverse = 1.0 / static_cast<double>(count);
         const double jitter = d == 2 ? std::sqrt(inverse) : std::pow(inverse, 1.0 / static_cast<double>(d));
         const u64* starts = random.take(d);
-        for (size_t a = 0; a < d; ++a) {
-            const size_t at = level * d + a;
-            const double base = low(a) + static_cast<double>(spreads[at].gather(codes(c))) * cuts[at] + margin(a);
-            strips[a] = {base, cuts[at] - 2.0 * margin(a), inverse, jitter, starts[a], steps(a)};
-        }
+        for (size_t a = 0; a < d; ++a)
+            strips[a] = {cuts.base(codes(c), level, a), cuts.span(level, a), inverse, jitter, starts[a], steps(a)};
         for (size_t first = 0, n; first < count; first += n, room -= n, out += n * d) {
             n = std::min(count - first, most);
             const bool fits = n + 7 <= room;
             fill(strips.data(), d, random.take((even ? 1 : d) * ((n + 7) & ~size_t{7})), first, n,
                  fits ? out : spill.data());
             if (!fits) std::copy_n(spill.data(), n * d, out);
+        }
+    }
+}
+
+// Uniform points, each in the cell at its place; a cell is given by where its sides begin and then their lengths.
+template <size_t SIDES>
+void scatter_points(const double* cells, const i64* places, size_t n, size_t sides, Random& random, double* points) {
+    const size_t d = SIDES ? SIDES : sides, most = Random::SIZE / d;
+    for (size_t start = 0; start < n; start += most) {
+        const u64* words = random.take(most * d);
+        for (size_t i = start; i < std::min(start + most, n); ++i) {
+            const double* cell = cells + 2 * d * static_cast<size_t>(places[i]);
+            for (size_t a = 0; a < d; ++a) points[i * d + a] = cell[a] + unit(*words++) * cell[d + a];
+        }
+    }
+}
+
+void scatter_grid(In<u64> codes, In<i64> levels, In<i64> places, In2<u64> masks, In<double> low, In<double> width,
+                  In<double> margin, In<u64> words, Out2<double> points) {
+    const Cuts cuts(masks, low, width, margin);
+    nb::gil_scoped_release unlocked;
+    Random random(words);
+    expect(codes.size() == levels.size() && points.shape(0) == places.size(),
+           "expected a level for each cell, and a place for each point");
+    const u64* unsigned_places = reinterpret_cast<const u64*>(places.data());
+    expect(!places.size() || largest(unsigned_places, places.size()) < codes.size(), "expected places among the cells");
+    std::vector<double> cells;
+    for (size_t c = 0; c < codes.size(); ++c) {
+        const size_t level = cuts.checked(levels(c));
+        for (size_t a = 0; a < cuts.sides; ++a) cells.push_back(cuts.base(codes(c), level, a));
+        for (size_t a = 0; a < cuts.sides; ++a) cells.push_back(cuts.span(level, a));
+    }
+    const auto run = cuts.sides == 2 ? scatter_points<2> : scatter_points<0>;
+    run(cells.data(), places.data(), places.size(), cuts.sides, random, points.data());
+}
+
+// Draws from an alias table: a place at random, or the other one that shares it.
+void draw(In<u64> thresholds, In<i64> others, In<u64> words, Out<i64> places) {
+    nb::gil_scoped_release unlocked;
+    Random random(words);
+    const size_t size = thresholds.size(), n = places.size();
+    const u64* chance = thresholds.data();
+    const i64* other = others.data();
+    i64* drawn = places.data();
+    for (size_t start = 0; start < n; start += Random::SIZE) {
+        const u64* fresh = random.take(Random::SIZE);
+        for (size_t i = start; i < std::min(start + Random::SIZE, n); ++i) {
+            const auto wide = static_cast<unsigned __int128>(*fresh++) * size;
+            const i64 place = static_cast<i64>(wide >> 64), stays = -(static_cast<u64>(wide) < chance[place]);
+            drawn[i] = (place & stays) | (other[place] & ~stays);  // a branch would be guessed wrong too often
         }
     }
 }
@@ -592,8 +600,9 @@ NB_MODULE(native, module) {
     define(module, "encode_grid", encode_grid);
     define(module, "encode_integers", encode_integers);
     define(module, "add", add);
-    define(module, "add_weighted", add_weighted);
     define(module, "estimate", estimate);
     define(module, "fill_grid", fill_grid);
+    define(module, "scatter_grid", scatter_grid);
+    define(module, "draw", draw);
     define(module, "shuffle", shuffle);
 }

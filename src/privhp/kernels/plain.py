@@ -40,6 +40,14 @@ class Group(NamedTuple):
     """Level and table of each, coarsest first."""
 
 
+class AliasTable(NamedTuple):
+    """Places to draw from, all with the same chance: a draw stays at its place or goes to another that shares it."""
+
+    thresholds: Codes
+    """Chance to stay, in 2**-64."""
+    others: Counts
+
+
 def encode_grid(points: Floats, grid: Grid) -> Codes:
     """The code of each point, OUTSIDE for those out of bounds or with a NaN."""
     codes = np.zeros(len(points), dtype=np.uint64)
@@ -107,24 +115,54 @@ def fill_grid(
         rng: Where the randomness comes from.
     """
     own = np.repeat(np.arange(counts.size), counts)
+    if not even:
+        return scatter_grid(codes, levels, own, masks, low, width, margin, rng=rng)
     rank = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
     points = np.empty((own.size, low.size))
     for side, step in enumerate(lattice_steps(low.size)):
-        base, span = np.empty(codes.shape), np.empty(codes.shape)
-        for level in np.unique(levels).tolist():
-            chosen, mask = levels == level, int(masks[level, side])
-            cut = width[side] / 2.0 ** mask.bit_count()
-            base[chosen] = low[side] + BitMap.gathering(mask)(codes[chosen]) * cut + margin[side]
-            span[chosen] = cut - 2.0 * margin[side]
+        base, span = _strips(codes, levels, masks[:, side], low[side], width[side], margin[side])
         shares = rng.random(own.size)
-        if even and side == 0:
+        if side == 0:
             shares = (rank + shares) / counts[own]
-        elif even:
+        else:
             jitter = shares * (counts[own] ** (-1.0 / low.size))
             start = rng.integers(0, 2**64, size=counts.size, dtype=np.uint64)
             shares = (((start[own] + rank.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
         points[:, side] = base[own] + shares * span[own]
     return points
+
+
+def scatter_grid(
+    codes: Codes,
+    levels: Counts,
+    places: Counts,
+    masks: Codes,
+    low: Floats,
+    width: Floats,
+    margin: Floats,
+    *,
+    rng: np.random.Generator,
+) -> Floats:
+    """A uniform point in each of the cells at the given places, shape (n, d)."""
+    points = rng.random((places.size, low.size))
+    for side, column in enumerate(points.T):
+        base, span = _strips(codes, levels, masks[:, side], low[side], width[side], margin[side])
+        column *= span[places]
+        column += base[places]
+    return points
+
+
+def _strips(
+    codes: Codes, levels: Counts, masks: Codes, low: float, width: float, margin: float
+) -> tuple[Floats, Floats]:
+    """Lower end and length of one side of each cell, without its margins."""
+    base, span = np.empty(codes.shape), np.empty(codes.shape)
+    for level in np.unique(levels).tolist():
+        chosen, mask = levels == level, int(masks[level])
+        cut = width / 2.0 ** mask.bit_count()
+        base[chosen] = low + BitMap.gathering(mask)(codes[chosen]) * cut + margin
+        span[chosen] = cut - 2.0 * margin
+    return base, span
 
 
 def lattice_steps(sides: int) -> Codes:
@@ -133,6 +171,36 @@ def lattice_steps(sides: int) -> Codes:
     for _ in range(64):
         ratio = (1.0 + ratio) ** (1.0 / sides)
     return np.array([int(ratio**-side * 2.0**64) % 2**64 for side in range(sides)], dtype=np.uint64)
+
+
+def alias_table(shares: Floats) -> AliasTable:
+    """A table to draw places with the given shares, which sum to 1; exact but for rounding them to 2**-61.
+
+    All places have equal room. In order, the poor are filled up by the rich; a
+    rich one that has given more than it could spare is filled up by the next.
+    Sums on either side tell who gives to whom.
+    """
+    bits = 62 - shares.size.bit_length()
+    room = 2**bits
+    kept = np.rint(shares * (shares.size * 2.0**bits)).astype(np.int64)
+    kept[np.argmax(kept)] += shares.size * room - kept.sum()
+    poor, rich = np.flatnonzero(kept < room), np.flatnonzero(kept >= room)
+    lacking, spare = np.cumsum(room - kept[poor]), np.cumsum(kept[rich] - room)
+    others = np.arange(shares.size)
+    others[poor] = rich[np.searchsorted(spare, lacking - (room - kept[poor]), side="right")]
+    kept[rich] = room
+    overdrawn = int(np.searchsorted(spare, lacking[-1:]).sum())
+    taker = np.searchsorted(lacking, spare[:overdrawn], side="right")
+    kept[rich[:overdrawn]] -= lacking[taker] - spare[:overdrawn]
+    others[rich[:overdrawn]] = rich[1 : overdrawn + 1]
+    return AliasTable(kept.view(np.uint64) << np.uint64(64 - bits), others)  # a full place is its own other
+
+
+def draw(table: AliasTable, size: int, rng: np.random.Generator) -> Counts:
+    """Places drawn one by one, each with its share of the table."""
+    places = rng.integers(0, table.others.size, size=size)
+    stays = rng.integers(0, 2**64, size=size, dtype=np.uint64) < table.thresholds[places]
+    return np.where(stays, places, table.others[places])
 
 
 def shuffle(records: NDArray[Any], rng: np.random.Generator) -> NDArray[Any]:
