@@ -12,7 +12,21 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
-from privhp.domains import Box, Domain, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time, check_domain
+from privhp.domains import (
+    Box,
+    Categories,
+    Domain,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Table,
+    Taxonomy,
+    Time,
+    check_domain,
+)
 from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
@@ -28,6 +42,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Box",
+    "Categories",
     "Domain",
     "DomainError",
     "FileError",
@@ -49,6 +64,7 @@ __all__ = [
     "Summary",
     "Table",
     "Tally",
+    "Taxonomy",
     "Time",
     "check_domain",
     "grid_wasserstein",

@@ -69,7 +69,7 @@ class _Network(Domain):
 
 
 def address(value: Any) -> int:
-    """An IPv4 address, as text, as an object or as a number, by itself as a number; raises ValueError for other text."""
+    """An IPv4 address, as text, as an object or as a number, by itself as a number; ValueError for other text."""
     value = only(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")

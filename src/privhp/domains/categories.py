@@ -1,0 +1,95 @@
+"""Categories as a domain: a declared list of texts or numbers without any order or nearness."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.domains.base import shown
+from privhp.domains.finite import Finite, spread
+from privhp.domains.lookup import NOWHERE, Lookup
+from privhp.errors import DomainError
+
+
+class Categories(Finite):
+    """Values of a declared list, texts or whole numbers, any two of them at distance 1.
+
+    The list is halved again and again in its own order, so put first what
+    belongs together. Records are NumPy, pandas or Arrow arrays, categoricals
+    and dictionaries included, or sequences; samples have the type of the list.
+    Regions are a value or a collection of values.
+
+    Args:
+        values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers.
+        other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
+            last if it is not in the list. None, NaN and what else is neither are always dropped.
+    """
+
+    kind: ClassVar[str] = "categories"
+
+    def __init__(self, values: Iterable[Any], *, other: Any = None) -> None:
+        self.values = _declared(values)
+        self.other = None if other is None else _plain(other, "the other value")
+        known = [*self.values, *([] if other is None or self.other in self.values else [self.other])]
+        if len(known) < 2:
+            raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
+        if len({isinstance(value, str) for value in known}) > 1:
+            raise DomainError("expected values that are all texts or all whole numbers, got both; make texts of all")
+        self._places = {value: place for place, value in enumerate(known)}
+        last = NOWHERE if self.other is None else self._places[self.other]
+        codes = spread(len(known))
+        super().__init__(
+            known,
+            codes,
+            depth=(len(known) - 1).bit_length(),
+            distances=[1.0] * (len(known) - 1),
+            lookup=Lookup(self._places, other=last),
+        )
+
+    def __repr__(self) -> str:
+        other = "" if self.other is None else f", other={self.other!r}"
+        return f"Categories({list(self.values)!r}{other})"
+
+    def _within(self, region: Any) -> NDArray[np.bool_]:
+        asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
+        chosen = np.zeros(len(self._places), dtype=np.bool_)
+        for value in asked:
+            chosen[self._place(value)] = True
+        return chosen
+
+    def _place(self, value: Any) -> int:
+        try:
+            return self._places[value]
+        except (KeyError, TypeError):
+            raise DomainError(
+                f"expected values of the list, such as {shown(self.values[0])}, got {shown(value)}"
+            ) from None
+
+    def parameters(self) -> dict[str, Any]:
+        other = {} if self.other is None else {"other": self.other}
+        return {"values": list(self.values), **other}
+
+
+def _declared(values: Any) -> tuple[Any, ...]:
+    if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
+        raise DomainError(f"expected a list of 2 or more values, got {shown(values)}")
+    known = tuple(_plain(value, "a value") for value in values)
+    for value, times in Counter(known).most_common(1):
+        if times > 1:
+            raise DomainError(f"expected every value once, got {shown(value)} twice or more")
+    return known
+
+
+def _plain(value: Any, name: str) -> str | int:
+    """A declared value as Python's own, or an error that names it."""
+    if isinstance(value, str) and not value.endswith("\0"):
+        return str(value)
+    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+        return int(value)
+    raise DomainError(
+        f"expected {name} as a text that does not end in a zero byte, or as a whole number, got {shown(value)}"
+    )

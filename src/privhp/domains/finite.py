@@ -1,0 +1,96 @@
+"""Domains of finitely many declared values, each with a deepest cell of its own."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import OUTSIDE, Codes, Floats
+from privhp.domains.base import Domain
+from privhp.domains.lookup import Lookup
+
+
+def spread(size: int) -> list[int]:
+    """Codes that cut a list in halves as even as can be, again and again: of each cell of a level, to within one."""
+    depth = (size - 1).bit_length()
+    return [(place << depth) // size for place in range(size)]
+
+
+class Finite(Domain):
+    """Declared values in an order, all of the same measure. Cells without a value have measure 0.
+
+    Args:
+        values: The values, in the order of their cells.
+        codes: Code of each value at the deepest level, increasing.
+        depth: The deepest level.
+        distances: Distance of each value to the next. The distance of any two is the largest between them.
+        lookup: Finds the places of records among the values.
+    """
+
+    def __init__(
+        self, values: Sequence[Any], codes: Sequence[int], *, depth: int, distances: Sequence[float], lookup: Lookup
+    ) -> None:
+        self._values = _as_array(values)
+        self._codes = np.array(codes, dtype=np.uint64)
+        self._depth, self._lookup = depth, lookup
+        self._diameters = _diameters(codes, depth, distances)
+
+    @property
+    def depth(self) -> int:
+        return self._depth
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is that of nowhere
+        return cells[self._lookup(records)]
+
+    def _spans(self, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Place of the first value in each cell, and of the first after it."""
+        shift = np.uint64(self._depth - level)
+        ends = np.searchsorted(self._codes, np.stack([codes, codes + np.uint64(1)]) << shift)
+        return ends[0], ends[1]
+
+    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        first, after = self._spans(codes, level)
+        places = first + rng.integers(0, np.maximum(after - first, 1))
+        records: NDArray[Any] = self._values[np.minimum(places, self._values.size - 1)]
+        return records
+
+    def diameter(self, level: int) -> float:
+        return self._diameters[level]
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        first, after = self._spans(codes, level)
+        share: Floats = (after - first) / self._values.size
+        return share
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        first, after = self._spans(codes, level)
+        before = np.concatenate([[0], np.cumsum(self._within(region))])
+        share: Floats = (before[after] - before[first]) / np.maximum(after - first, 1)
+        return share
+
+    @abstractmethod
+    def _within(self, region: Any) -> NDArray[np.bool_]:
+        """Which values lie in a region, or an error that says what it should be."""
+
+
+def _as_array(values: Sequence[Any]) -> NDArray[Any]:
+    """Values as an array of text, of int64, or of Python's integers if some need more bits."""
+    if isinstance(values[0], str) or all(-(2**63) <= value < 2**63 for value in values):
+        return np.array(values)
+    return np.array(values, dtype=object)
+
+
+def _diameters(codes: Sequence[int], depth: int, distances: Sequence[float]) -> list[float]:
+    """The largest distance inside a cell of each level."""
+    largest = [0.0] * (depth + 1)
+    for one, other, distance in zip(codes, codes[1:], distances, strict=False):
+        common = depth - (one ^ other).bit_length()  # the deepest level where the two share a cell
+        largest[common] = max(largest[common], distance)
+    for level in reversed(range(depth)):
+        largest[level] = max(largest[level], largest[level + 1])
+    return largest

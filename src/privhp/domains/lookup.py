@@ -1,0 +1,200 @@
+"""Declared values found again in batches of records.
+
+Takes a list of texts or of whole numbers, and gives for each record the place
+of its value in the list. It knows nothing of cells. Every record is looked up
+by itself, so no other can change what it is taken for.
+"""
+
+from collections.abc import Mapping
+from itertools import repeat
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Counts
+from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only
+
+NOWHERE = -1
+"""Place of what has none."""
+
+
+class Lookup:
+    """Places of declared values, which are all texts or all whole numbers.
+
+    Bytes are read as UTF-8; where numbers are declared, a text is read as one.
+
+    Args:
+        places: Place of each value, from 0.
+        other: Place of texts and numbers that are not declared. What is neither, such as None or NaN, has no place.
+        joint: What stands between the parts of a text that comes as a sequence of several.
+    """
+
+    def __init__(self, places: Mapping[Any, int], *, other: int = NOWHERE, joint: str | None = None) -> None:
+        self._places, self._other, self._joint = dict(places), other, joint
+        self._textual = isinstance(next(iter(places)), str)
+        self._numbers: _Numbers | None = None
+        self._texts = _Texts(self._places, other) if self._textual else None
+        if not self._textual and all(abs(value) < INT64_MAX - 1 for value in places):
+            self._numbers = _Numbers(self._places, other)
+
+    def __call__(self, records: Any) -> Counts:
+        """The place of each record."""
+        parts = _chunks(records)
+        return self._column(records) if parts is None else np.concatenate([self(part) for part in parts] or [_NONE])
+
+    def _column(self, records: Any) -> Counts:
+        coded = _dictionary(records)
+        if coded is not None:
+            codes, readable = as_integers(coded[0])
+            places = np.append(self._each(coded[1]), NOWHERE)
+            return places[np.where(readable, codes, NOWHERE)]
+        if self._texts is not None and _is_plain_text(records):
+            return self._texts(records)
+        batch = as_column(records, what="texts or numbers")
+        if isinstance(batch, np.ndarray):
+            return self._each(batch.tolist()) if self._numbers is None else self._numbers(batch)
+        return self._each(batch)
+
+    def _each(self, values: list[Any]) -> Counts:
+        return np.fromiter((attempt(value, self._place, NOWHERE) for value in values), dtype=np.int64)
+
+    def _place(self, value: Any) -> Any:
+        """The place of one value by itself; may raise if it has none."""
+        if self._joint is not None and isinstance(value, list | tuple | np.ndarray):
+            value = self._joint.join(value)
+        value = only(value)
+        if isinstance(value, bytes):
+            value = value.decode("utf-8")
+        if isinstance(value, str):
+            return self._places.get(value if self._textual else _whole_text(value), self._other)
+        if isinstance(value, float | np.floating) and value != value:
+            return NOWHERE
+        if isinstance(value, int | float | np.number | np.bool_):
+            return self._other if self._textual else self._places.get(_whole(value), self._other)
+        return NOWHERE
+
+
+_NONE = np.zeros(0, dtype=np.int64)
+
+
+class _Numbers:
+    """Places of whole numbers within int64, for whole arrays: in a table of all from the least to the largest."""
+
+    LARGEST_TABLE = 2**20  # beyond it, declared numbers are searched for
+
+    def __init__(self, places: Mapping[int, int], other: int) -> None:
+        self._other = other
+        self._declared = np.array(sorted(places), dtype=np.int64)
+        self._places = np.array([places[value] for value in self._declared.tolist()], dtype=np.int64)
+        self._low, self._high = min(places) - 1, max(places) + 1
+        self._table: Counts | None = None
+        if self._high - self._low < self.LARGEST_TABLE:
+            self._table = np.full(self._high - self._low + 1, other, dtype=np.int64)
+            self._table[self._declared - self._low] = self._places
+
+    def __call__(self, batch: NDArray[Any]) -> Counts:
+        """The place of each number of an array."""
+        numbers, whole = as_integers(batch)
+        if self._table is not None:
+            places = self._table[np.clip(numbers, self._low, self._high) - self._low]
+        else:
+            nearest = np.minimum(np.searchsorted(self._declared, numbers), self._declared.size - 1)
+            places = np.where(self._declared[nearest] == numbers, self._places[nearest], self._other)
+        if batch.dtype.kind != "f":
+            return places
+        return np.where(whole, places, np.where(np.isnan(batch), NOWHERE, self._other))
+
+
+class _Texts:
+    """Places of texts, for whole arrays: a few characters tell which declared text it may be, then all are compared.
+
+    No two declared texts agree in all of these characters. They are mixed into
+    a number whose first bits are a place in a table, enough of them that
+    declared texts do not meet there; if they are too many, each is looked up.
+    """
+
+    FACTOR = 0x9E3779B97F4A7C15  # odd and with many bits, like its powers, which the characters are multiplied by
+    MOST_BITS = 20
+
+    def __init__(self, places: Mapping[str, int], other: int) -> None:
+        self._known, self._other = places, other
+        self._declared = np.array(list(places))
+        self._places = np.array(list(places.values()), dtype=np.int64)
+        self._columns = _telling_columns(_characters(self._declared))
+        self._table: NDArray[np.int32] | None = None
+        for bits in range((len(places) - 1).bit_length(), self.MOST_BITS + 1):
+            slots = self._slots(self._declared, bits)
+            if np.unique(slots).size == slots.size:
+                self._bits, self._table = bits, np.zeros(2**bits, dtype=np.int32)
+                self._table[slots] = np.arange(slots.size)
+                break
+
+    def _slots(self, texts: NDArray[np.str_], bits: int) -> NDArray[np.int64]:
+        characters = _characters(texts)
+        mixed = np.zeros(texts.size, dtype=np.uint64)
+        for power, column in enumerate(self._columns, start=1):
+            if column < characters.shape[1]:
+                mixed += characters[:, column] * np.uint64(pow(self.FACTOR, power, 2**64))
+        return (mixed >> np.uint64(64 - bits)).view(np.int64)
+
+    def __call__(self, texts: NDArray[np.str_]) -> Counts:
+        """The place of each text of an array."""
+        if self._table is None:
+            return np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)
+        found = self._table[self._slots(texts, self._bits)]
+        return np.where(self._declared[found] == texts, self._places[found], self._other)
+
+
+def _is_plain_text(records: Any) -> bool:
+    """Whether a batch is an array of texts that its bytes can be read of."""
+    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
+    return plain and records.dtype.kind == "U" and records.dtype.isnative and records.ndim == 1 and records.itemsize > 0
+
+
+def _characters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
+    """The characters of each text in a row."""
+    return np.ascontiguousarray(texts).view(np.uint32).reshape(texts.size, texts.itemsize // 4)
+
+
+def _telling_columns(characters: NDArray[np.uint32]) -> list[int]:
+    """Columns in which any two rows differ somewhere; each tells apart the most beside those before it."""
+    chosen: list[int] = []
+    groups, count = np.zeros(len(characters), dtype=np.int64), 1
+    while count < len(characters):
+        joint = [groups << 32 | column for column in characters.T]
+        chosen.append(int(np.argmax([np.unique(pairs).size for pairs in joint])))
+        groups = np.unique(joint[chosen[-1]], return_inverse=True)[1]
+        count = int(groups.max()) + 1
+    return chosen
+
+
+def _whole(value: Any) -> int | None:
+    """A number as an int, None if it is no whole one."""
+    try:
+        return int(value) if value == int(value) else None
+    except OverflowError:
+        return None
+
+
+def _whole_text(text: str) -> int | None:
+    """A text as an int, None if it is not written as one."""
+    try:
+        return None if "_" in text else int(text)
+    except ValueError:
+        return None
+
+
+def _chunks(records: Any) -> list[Any] | None:
+    """The parts of an Arrow column that comes in parts."""
+    return list(records.chunks) if hasattr(records, "chunks") and hasattr(records, "to_pylist") else None
+
+
+def _dictionary(records: Any) -> tuple[Any, list[Any]] | None:
+    """Codes and values of a column that comes with a dictionary, of Arrow or pandas."""
+    if hasattr(records, "indices") and hasattr(records, "dictionary"):
+        return records.indices, records.dictionary.to_pylist()
+    if hasattr(getattr(records, "dtype", None), "categories") and hasattr(records.dtype, "ordered"):
+        own = getattr(records, "cat", records)
+        return np.asarray(own.codes), list(own.categories)
+    return None
