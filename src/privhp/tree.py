@@ -50,8 +50,9 @@ def grow(release: Release) -> Leaves:
             codes, counts = codes[hot], counts[hot]
         children = descendants(codes, levels=deeper - level)
         estimates = _estimates(release, deeper, children)
-        counts = share_out(counts, estimates, domain.measure(children, level=deeper) > 0).ravel()
         codes, level = children.ravel(), deeper
+        live = domain.measure(codes, level=level) > 0
+        counts = share_out(counts, estimates, live.reshape(children.shape)).ravel()
     grown.append((codes, level, counts))
     return _in_order(grown, plan.depth)
 
