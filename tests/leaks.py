@@ -13,7 +13,7 @@ import numpy as np
 import privhp
 from neighbours import SIGNALLING_NAN, STRANGE
 from privacy import example_plans
-from privhp import Box, Geo, Integers, Interval, IPv4, Plan, PrivhpError, Summary, Tally
+from privhp import Box, Geo, Integers, Interval, IPv4, Nullable, Plan, PrivhpError, Summary, Table, Tally
 from privhp.cli import main
 from silence import silence
 from spies import pinned_noise
@@ -33,6 +33,8 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
         (Geo(), (179.9, -12.5)),
         (Geo(170, -50, -170, -30), (-175.0, -40.0)),
         (IPv4(), 2),
+        (Nullable(Integers(-3, 40)), None),
+        (Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40))), (0.3, None)),
     ]
     for domain, good in homes:
         plan = Plan.paper(domain, epsilon=1, records=100, hot_cells=2, depth=4, exact_depth=2)
@@ -46,6 +48,21 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
             alone.add([good])
         assert np.array_equal(company.counters, alone.counters), "a bad record changes what becomes of the others"
     _raw_floats_pass_in_silence()
+    _bad_columns_pass_in_silence(bad)
+
+
+def _bad_columns_pass_in_silence(bad: list[Any]) -> None:
+    """The same for values in the columns of a table, where null is a value."""
+    domain = Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40)))
+    plan = Plan.paper(domain, epsilon=1, records=100, hot_cells=2, depth=4, exact_depth=2)
+    good = [0.3] * len(bad)
+    with silence():
+        company, alone = Tally(plan), Tally(plan)
+        company.add({"a": [*bad, 0.3, *good], "b": [*bad, None, *bad]})
+        for row in zip([*bad, 0.3, *good], [*bad, None, *bad], strict=True):
+            alone.add([row])
+    assert np.array_equal(company.counters, alone.counters), "a bad value changes what becomes of other records"
+    assert company.counters.sum() > len([value for value in bad if value is None])
 
 
 def _raw_floats_pass_in_silence() -> None:

@@ -12,9 +12,9 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from privhp import Box, Domain, Geo, Integers, Interval, IPv4, Plan, Summary, Tally
+from privhp import Box, Domain, Geo, Integers, Interval, IPv4, Nullable, Plan, Summary, Table, Tally
 from privhp.sources.text import TextSource
-from strategies import as_batch, junk, plans, records
+from strategies import any_domains, as_batch, junk, plans, records
 
 SIGNALLING_NAN = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)[0]
 
@@ -129,12 +129,19 @@ def as_masked(chosen: list[Any]) -> Any:
 @st.composite
 def stream_pairs(draw: st.DrawFn) -> Pair:
     """Any plan and any stream, as a list or an array, with one person's records removed, replaced or recounted."""
-    plan = draw(plans())
+    plan = draw(plans(any_domains()))
     one_dimensional = not isinstance(plan.domain, Box | Geo) or len(plan.domain.axes) == 1
     untidy = st.one_of(records(plan.domain), anything())
     shapes: list[tuple[Any, st.SearchStrategy[Any]]] = [(list, untidy), (tuple, untidy)]
     shapes += [(lambda chosen: as_batch(plan.domain, chosen), records(plan.domain))]
     shapes += [(as_objects, untidy), (as_masked, untidy)] if one_dimensional else []
+    if isinstance(plan.domain, Table):
+        width = len(plan.domain.names)
+        mixed = st.tuples(
+            records(plan.domain), st.lists(anything(), min_size=width, max_size=width), st.integers(0, width)
+        )
+        rows = mixed.map(lambda parts: (*parts[1][: parts[2]], *parts[0][parts[2] :]))
+        shapes += [(list, rows), (lambda chosen: as_batch(plan.domain, chosen), rows)]
     shape, record = draw(st.sampled_from(shapes))
     stream = draw(st.lists(record, min_size=1, max_size=12))
     changed = draw(st.integers(1, min(plan.max_records_per_person, len(stream))))
@@ -168,18 +175,22 @@ def stream_pairs(draw: st.DrawFn) -> Pair:
 @st.composite
 def line_pairs(draw: st.DrawFn) -> Pair:
     """Lines of any bytes but the newline, one of which is removed or replaced."""
-    plan = replace(draw(plans()), max_records_per_person=1)
+    plan = replace(draw(plans(any_domains())), max_records_per_person=1)
     fields = st.one_of(st.floats().map(repr), st.integers().map(str), st.sampled_from(['"', "", '"1"', "1\r", "x"]))
     written = st.lists(fields, max_size=4).map(lambda parts: ",".join(parts).encode())
     raw = st.binary(max_size=8).map(lambda line: line.replace(b"\n", b""))
     home = records(plan.domain).map(
-        lambda record: ",".join(map(str, record if isinstance(record, tuple) else (record,))).encode()
+        lambda record: ",".join(map(_written, record if isinstance(record, tuple) else (record,))).encode()
     )
     line = st.one_of(home, home, written, raw)
     lines = draw(st.lists(line, min_size=1, max_size=8))
     place = draw(st.integers(0, len(lines) - 1))
     others = [draw(line)] if plan.neighbours == "replace-one" else []
     return Pair(plan, Lines(lines), Lines(lines[:place] + others + lines[place + 1 :]))
+
+
+def _written(value: Any) -> str:
+    return "" if value is None else str(value)
 
 
 def fixed_pairs() -> list[Pair]:
@@ -230,6 +241,7 @@ def _at_edges() -> Iterable[Pair]:
 
 def _with_strange_values() -> Iterable[Pair]:
     boxed = _plan(Box([(0, 1), (0, 2)]))
+    table = Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40)))
     homes: list[tuple[Domain, list[Any]]] = [
         (Interval(0, 1), [0.3, 0.7]),
         (Interval(0, 1, outside="clamp"), [0.3, 0.7]),
@@ -243,6 +255,13 @@ def _with_strange_values() -> Iterable[Pair]:
         yield _swap(boxed, [(0.1, 0.2)], value)
         yield _swap(boxed, [(0.1, 0.2)], (0.5, value))
         yield _swap(_plan(Geo()), [(0.1, 0.2)], (value, 0.5))
+        yield _swap(_plan(Nullable(Integers(-3, 40))), [1, None], value)
+        for row in (value, (value, 2), (0.3, value), {"a": 0.3, "b": value}, {"a": value}):
+            yield _swap(_plan(table), [(0.3, 1), (0.7, None)], row)
+        columns = {"a": [0.3, 0.7, value], "b": [1, value, None]}
+        yield Pair(
+            _plan(table, persons=2), Batches([(columns, None)]), Batches([({"a": [0.3], "b": [1]}, None)]), changed=2
+        )
 
 
 def _of_persons() -> Iterable[Pair]:
@@ -259,6 +278,10 @@ def _of_large_integers() -> Iterable[Pair]:
     domain = Integers(0, 2**60)
     yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], math.nan)
     yield _swap(_plan(domain, depth=domain.depth), [2**53 + 1, 2**55 + 1], None)
+    table = Table(a=Nullable(domain))
+    for value in (math.nan, None):
+        one, other = {"a": [2**53 + 1, 2**55 + 1, value]}, {"a": [2**53 + 1, 2**55 + 1]}
+        yield Pair(_plan(table, depth=table.depth), Batches([(one, None)]), Batches([(other, None)]))
 
 
 def _of_many_records() -> Iterable[Pair]:

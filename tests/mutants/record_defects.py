@@ -15,7 +15,7 @@ import privhp.tally
 from mutants.planting import killed_by
 from privhp import Interval, Summary
 from privhp.cells import OUTSIDE, Counts
-from privhp.domains import batches, numbers
+from privhp.domains import batches, nullable, numbers, table
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -167,3 +167,43 @@ def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
         return as_integers(records)
 
     patch.setattr(numbers, "as_integers", speaking)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def null_makes_floats_of_a_column(patch: pytest.MonkeyPatch) -> None:
+    parted = nullable._parted
+
+    def together(records: Any) -> Any:
+        if isinstance(records, list) and any(record is None for record in records):
+            records = [float(record) if isinstance(record, int) else record for record in records]
+        return parted(records)
+
+    patch.setattr(nullable, "_parted", together)
+
+
+@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+def a_bad_row_loses_its_batch(patch: pytest.MonkeyPatch) -> None:
+    read_rows = table.read_rows
+
+    def all_or_nothing(records: Any, names: Any) -> Any:
+        rows = read_rows(records, names)
+        if rows.readable is not None and not rows.readable.all():
+            rows.readable[:] = False
+        return rows
+
+    patch.setattr(table, "read_rows", all_or_nothing)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_bad_value_takes_the_place_of_the_next(patch: pytest.MonkeyPatch) -> None:
+    read_rows = table.read_rows
+
+    def moved_up(records: Any, names: Any) -> Any:
+        rows = read_rows(records, names)
+        first = rows.columns[0]
+        if isinstance(first, list):
+            kept = [value for value in first if isinstance(value, int | float)]
+            rows.columns[0] = kept + [None] * (len(first) - len(kept))
+        return rows
+
+    patch.setattr(table, "read_rows", moved_up)
