@@ -7,7 +7,7 @@ numbers. It can be used for ever without further cost to privacy.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any, Literal, get_args
 
@@ -15,6 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.cells import Counts, Floats
+from privhp.domains.frames import Frame, as_frame
+from privhp.domains.table import Table
 from privhp.errors import QueryError, described
 from privhp.kernels import AliasTable, alias_table, draw
 from privhp.kernels import shuffle as shuffled
@@ -87,8 +89,11 @@ class Generator:
         shuffle: bool = True,
         rng: np.random.Generator | int | None = None,
         out: NDArray[Any] | None = None,
-    ) -> NDArray[Any]:
-        """Synthetic records.
+        frame: Frame | None = None,
+    ) -> Any:
+        """Synthetic records, as an array; those of a `Table` as a dict with an array for each column.
+
+        Columns that may be null are masked arrays; in a data frame, null is null.
 
         Args:
             n: How many; by default the noisy number of records.
@@ -101,26 +106,36 @@ class Generator:
                 It has nothing to do with the privacy noise. The same seed gives the
                 same records wherever the same kernels run.
             out: Array to fill instead of a new one, with room for n of them; n may then
-                be left out.
+                be left out. It has the type of the domain's `decode`, and comes back as it is.
+            frame: "pandas", "polars" or "pyarrow", to get a table as one of theirs.
         """
         size = (round(self.total) if out is None else len(out)) if n is None else n
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
             raise QueryError(f"expected a whole number of records to sample, 0 or more, got {n!r}")
         if method not in get_args(Method):
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
+        if frame is not None and (out is not None or not isinstance(self.plan.domain, Table)):
+            raise QueryError(
+                f"expected frame= for a new sample of a Table, got it for {self.plan.domain!r} or with out="
+            )
         if out is not None:
             self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
         even = method == "balanced"
         if shuffle and not even:
             places = draw(self._table, int(size), rng)
-            return self.plan.domain.scatter(self._leaves.codes, self._leaves.levels, places, rng=rng, out=out)
-        counts = self._even_counts(int(size), rng) if even else self._random_counts(int(size), rng)
-        chosen = np.flatnonzero(counts)
-        codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
-        place = None if shuffle else out
-        records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng, out=place)
-        return shuffled(records, rng, out=out) if shuffle else records
+            records = self.plan.domain.scatter(self._leaves.codes, self._leaves.levels, places, rng=rng, out=out)
+        else:
+            counts = self._even_counts(int(size), rng) if even else self._random_counts(int(size), rng)
+            chosen = np.flatnonzero(counts)
+            codes, levels = self._leaves.codes[chosen], self._leaves.levels[chosen]
+            place = None if shuffle else out
+            records = self.plan.domain.populate(codes, levels, counts[chosen], even=even, rng=rng, out=place)
+            records = shuffled(records, rng, out=out) if shuffle else records
+        if out is not None:
+            return records
+        presented = self.plan.domain.present(records)
+        return presented if frame is None else as_frame(presented, frame)
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
         """Refuse an array that the records would not fit as they are."""
@@ -167,11 +182,18 @@ class Generator:
         before = self._before(leaves)
         return np.clip((points - before) / (self._ends[leaves] - before), 0.0, 1.0)
 
-    def mass(self, region: Any) -> float:
+    def mass(self, region: Any = None, /, **columns: Any) -> float:
         """Probability of a region: a pair (low, high), one pair per side of a box, or an IP prefix.
 
-        None stands for an open end, or for a whole side of a box.
+        None stands for an open end, or for a whole side of a box. Of a `Table`,
+        `mass(fare=(0, 10), kind="a")` is the probability that all columns named
+        are in their regions; so is a mapping from columns to regions. For a
+        column that may be null, None is null.
         """
+        if columns:
+            if not isinstance(self.plan.domain, Table) or not (region is None or isinstance(region, Mapping)):
+                raise QueryError(f"expected one region of {self.plan.domain!r}, got regions of {', '.join(columns)}")
+            region = {**(region or {}), **columns}
         answer = 0.0
         for level, leaves in self._by_level():
             overlap = self.plan.domain.overlap(region, self._leaves.codes[leaves], level=level)
