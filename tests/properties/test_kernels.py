@@ -1,5 +1,6 @@
 """The native kernels are the NumPy kernels, bit for bit; both draw points where they should be."""
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from scipy import stats
 
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
 from privhp.cells import OUTSIDE
-from privhp.kernels import Group, plain
+from privhp.kernels import AliasTable, Group, plain
 
 ALPHA = 1e-9
 
@@ -112,6 +113,9 @@ def test_arrays_may_lie_in_memory_in_any_way(layout: Any, native: bool) -> None:
         layout(codes), layout(np.full(1000, 20)), layout(np.ones(1000, dtype=np.int64)), even=True, rng=rng
     )
     assert np.array_equal(box.encode(filled, level=20), codes)
+    places = np.arange(1000)[::-1]
+    scattered = box.scatter(layout(codes), layout(np.full(1000, 20)), layout(places), rng=rng)
+    assert np.array_equal(box.encode(scattered, level=20), codes[places])
     plan = Plan.paper(box, epsilon=1, records=1e5, hot_cells=8, depth=20)
     assert same(counted(plan, layout(codes), None, kernels.add), counted(plan, codes, None, plain.add))
 
@@ -125,6 +129,22 @@ def test_what_cannot_be_counted_in_place_is_refused(counters: NDArray[Any]) -> N
     codes = np.zeros(1, dtype=np.uint64)
     with pytest.raises(TypeError):
         kernels.add(codes, None, depth=2, exact_depth=2, counters=counters, groups=[])
+
+
+@needs_native
+@pytest.mark.parametrize("table", [np.zeros((1, 4)), read_only(np.zeros((1, 4), dtype=np.int64))])
+def test_sketches_that_cannot_be_counted_in_are_refused(table: NDArray[Any]) -> None:
+    codes, words = np.zeros(1, dtype=np.uint64), np.ones((1, 3), dtype=np.uint64)
+    counters = np.zeros(4, dtype=np.int64)
+    with pytest.raises(TypeError):
+        kernels.add(codes, None, depth=3, exact_depth=2, counters=counters, groups=[Group(3, words, [(3, table)])])
+
+
+@needs_native
+def test_codes_without_a_weight_each_are_refused() -> None:
+    codes, counters = np.zeros(2, dtype=np.uint64), np.zeros(4, dtype=np.int64)
+    with pytest.raises(ValueError, match="a weight for each code"):
+        kernels.add(codes, np.ones(1, dtype=np.int64), depth=2, exact_depth=2, counters=counters, groups=[])
 
 
 @needs_native
@@ -302,6 +322,110 @@ def test_points_are_not_drawn_where_they_have_no_place(levels: list[int], counts
     codes, rng = np.zeros(2, dtype=np.uint64), np.random.default_rng(6)
     with pytest.raises(ValueError, match="expected"):
         Box([(0, 1)]).populate(codes, np.array(levels), np.array(counts), even=True, rng=rng)
+
+
+@both
+@given(data=st.data(), bounds=sides(), seed=st.integers(0, 2**32))
+def test_scattered_points_lie_in_the_cells_at_their_places(
+    data: st.DataObject, bounds: list[tuple[float, float]], seed: int, native: bool
+) -> None:
+    box, rng = Box(bounds), np.random.default_rng(seed)
+    levels = np.array(data.draw(st.lists(st.integers(0, box.depth), min_size=1, max_size=5)))
+    codes = np.array([rng.integers(0, 2**level, dtype=np.uint64) for level in levels.tolist()])
+    places = rng.integers(0, levels.size, size=data.draw(st.integers(0, 30)))
+    points = box.scatter(codes, levels, places, rng=rng)
+    assert points.shape == (places.size, len(bounds))
+    for point, place in zip(points, places, strict=True):
+        assert box.encode(point[None], level=int(levels[place])) == codes[place]
+
+
+@needs_native
+@pytest.mark.parametrize(("levels", "places"), [([0, 0], [0, 2]), ([0, 0], [0, -1]), ([0, -1], [0, 1]), ([0], [0, 1])])
+def test_points_are_not_scattered_where_there_is_no_cell(levels: list[int], places: list[int]) -> None:
+    codes, grid = np.zeros(2, dtype=np.uint64), (np.zeros((1, 1), dtype=np.uint64), *np.zeros((3, 1)))
+    with pytest.raises(ValueError, match="expected"):
+        kernels.scatter_grid(codes, np.array(levels), np.array(places), *grid, rng=np.random.default_rng(6))
+
+
+@both
+@pytest.mark.parametrize("sides", [1, 2, 3])
+def test_scattered_points_are_uniform_and_independent(sides: int, native: bool) -> None:
+    """Places in their four quarters, and of neighbours on the last and the first side."""
+    codes, levels, places = np.arange(4, dtype=np.uint64), np.full(4, 2), np.arange(100_000) % 4
+    points = Box([(0, 1)] * sides).scatter(codes, levels, places, rng=np.random.default_rng(8))
+    cell = np.histogramdd(points, bins=4, range=[(0, 1)] * sides)[0].ravel()
+    assert stats.chisquare(cell).pvalue > ALPHA
+    inside = points * 4 % 1
+    neighbours = np.histogram2d(inside[:-1, -1], inside[1:, 0], bins=8, range=[(0, 1)] * 2)[0].ravel()
+    assert stats.chisquare(neighbours).pvalue > ALPHA
+    same_twice = np.histogram2d(inside[:, -1], inside[:, -1], bins=8, range=[(0, 1)] * 2)[0].ravel()
+    assert stats.chisquare(same_twice).pvalue < ALPHA
+
+
+def shares_of(table: AliasTable) -> list[Fraction]:
+    """What a table gives each place, exactly."""
+    given = [Fraction(0)] * table.others.size
+    for place, (threshold, other) in enumerate(zip(*(column.tolist() for column in table), strict=True)):
+        stays = Fraction(threshold, 2**64)
+        given[place] += stays / len(given)
+        given[other] += (1 - stays) / len(given)
+    return given
+
+
+WEIGHTS = st.lists(st.floats(0, 1) | st.floats(0, 1e-9) | st.sampled_from([0.0, 1.0, 1e9]), min_size=1, max_size=40)
+
+
+@given(weights=WEIGHTS.filter(any))
+def test_an_alias_table_gives_every_place_its_share(weights: list[float]) -> None:
+    shares = np.array(weights) / np.sum(weights)
+    given = shares_of(kernels.alias_table(shares))
+    assert sum(given) == 1
+    assert all(abs(found - Fraction(share)) < 2.0**-50 for found, share in zip(given, shares.tolist(), strict=True))
+    assert all(found == 0 for found, share in zip(given, shares.tolist(), strict=True) if share == 0)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1024])
+def test_places_of_equal_shares_share_with_none(size: int) -> None:
+    assert np.array_equal(kernels.alias_table(np.full(size, 1 / size)).others, np.arange(size))
+
+
+def test_an_alias_table_may_have_a_million_places() -> None:
+    shares = np.random.default_rng(9).pareto(1.0, size=1_000_000)
+    shares /= shares.sum()
+    table = kernels.alias_table(shares)
+    stays = table.thresholds * 2.0**-64
+    given = (stays + np.bincount(table.others, weights=1.0 - stays, minlength=shares.size)) / shares.size
+    assert np.allclose(given, shares, rtol=1e-9, atol=1e-18)
+
+
+@both
+def test_draws_follow_their_table_and_a_wrong_one_is_rejected(native: bool) -> None:
+    shares = np.array([0.3, 0.02, 0.18, 0.4, 0.1])
+    table = kernels.alias_table(shares)
+
+    def significance(table: AliasTable, by: float = 0.0) -> float:
+        drawn = np.bincount(kernels.draw(table, 100_000, np.random.default_rng(10)), minlength=5)
+        changed = shares * (1.0 + by * np.array([0, 1, 0, 1, 0]))
+        return float(stats.chisquare(drawn, changed / changed.sum() * 100_000).pvalue)
+
+    assert significance(table) > ALPHA
+    assert significance(table, -0.1) < ALPHA
+    assert significance(table, 0.1) < ALPHA
+    assert significance(table._replace(others=np.roll(table.others, 1))) < ALPHA
+    assert significance(table._replace(thresholds=table.thresholds // np.uint64(10) * np.uint64(9))) < ALPHA
+    assert significance(kernels.alias_table(shares[::-1])) < ALPHA
+
+
+@both
+def test_draws_do_not_know_of_each_other(native: bool) -> None:
+    """Pairs of neighbours, and of draws as far apart as the native kernel takes random words."""
+    shares = np.array([0.3, 0.02, 0.18, 0.4, 0.1])
+    drawn = kernels.draw(kernels.alias_table(shares), 204_800, np.random.default_rng(11))
+    expected = np.outer(shares, shares).ravel()
+    for one, other in ((drawn[::2], drawn[1::2]), drawn.reshape(-1, 2, 1024).transpose(1, 0, 2).reshape(2, -1)):
+        pairs = np.bincount(one * 5 + other, minlength=25)
+        assert stats.chisquare(pairs, expected * one.size).pvalue > ALPHA
+    assert stats.chisquare(np.bincount(drawn * 6, minlength=25) + 1, expected * drawn.size + 1).pvalue < ALPHA
 
 
 @both

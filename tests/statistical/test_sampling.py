@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from privhp import Box, Generator, Integers, Interval
+from privhp import Box, Generator, Geo, Integers, Interval
 from releases import histogram, leaf_places
 
 ALPHA = 1e-9
@@ -20,8 +20,10 @@ GENERATORS = {
     "log interval": histogram(Interval(1, 1000, scale="log"), 3, COUNTS),
     "integers": histogram(Integers(0, 103), 3, COUNTS),
     "box": histogram(Box([(0, 1), (0, 3)]), 3, COUNTS),
+    "places": histogram(Geo(), 3, COUNTS),
 }
 CASES = pytest.mark.parametrize("name", GENERATORS)
+ORDERS = pytest.mark.parametrize("shuffle", [True, False])
 
 
 def skewed(probabilities: NDArray[np.float64], by: float) -> NDArray[np.float64]:
@@ -48,9 +50,10 @@ def finer_cells(generator: Generator) -> NDArray[np.float64]:
 
 
 @CASES
-def test_independent_samples_over_leaves(name: str) -> None:
+@ORDERS
+def test_independent_samples_over_leaves(name: str, shuffle: bool) -> None:
     generator = GENERATORS[name]
-    records = generator.sample(SAMPLES, method="independent", rng=11)
+    records = generator.sample(SAMPLES, method="independent", shuffle=shuffle, rng=11)
     counts = np.bincount(leaf_places(generator, records), minlength=8)
     assert chi_square(counts, generator.probabilities) > ALPHA
     assert chi_square(counts, skewed(generator.probabilities, -0.1)) < ALPHA
@@ -58,9 +61,10 @@ def test_independent_samples_over_leaves(name: str) -> None:
 
 
 @CASES
-def test_independent_samples_inside_leaves(name: str) -> None:
+@ORDERS
+def test_independent_samples_inside_leaves(name: str, shuffle: bool) -> None:
     generator = GENERATORS[name]
-    records = generator.sample(SAMPLES, method="independent", rng=12)
+    records = generator.sample(SAMPLES, method="independent", shuffle=shuffle, rng=12)
     counts = np.bincount(generator.plan.domain.encode(records, level=5).view(np.int64), minlength=32)
     cells = finer_cells(generator)
     assert chi_square(counts, cells) > ALPHA
@@ -75,6 +79,26 @@ def test_independent_samples_do_not_know_of_each_other(name: str) -> None:
     places = leaf_places(generator, generator.sample(2 * SAMPLES, method="independent", rng=13))
     pairs = np.bincount(places[::2] * 8 + places[1::2], minlength=64)
     assert chi_square(pairs, np.outer(generator.probabilities, generator.probabilities).ravel()) > ALPHA
+
+
+@ORDERS
+def test_numbers_of_independent_samples_are_binomial(shuffle: bool) -> None:
+    """Those in the last three leaves of sets of 100, whose variance would be larger if the sets' sizes varied."""
+    generator, rng = GENERATORS["interval"], np.random.default_rng(15)
+    sets = [generator.sample(100, method="independent", shuffle=shuffle, rng=rng) for _ in range(SAMPLES // 100)]
+    found = np.bincount((np.array(sets) >= 5 / 8).sum(axis=1), minlength=101)
+    chance = generator.probabilities[5:].sum()
+    numbers = np.arange(101)
+
+    def significance(expected: NDArray[np.float64]) -> float:
+        common = expected > 0.005
+        parts = [np.append(counts[common], counts[~common].sum()) for counts in (found, expected / expected.sum())]
+        return float(stats.chisquare(parts[0], parts[1] * len(sets)).pvalue)
+
+    assert significance(stats.binom.pmf(numbers, 100, chance)) > ALPHA
+    assert significance(stats.binom.pmf(numbers, 100, chance * 0.9)) < ALPHA
+    assert significance(stats.binom.pmf(numbers, 100, chance * 1.1)) < ALPHA
+    assert significance(stats.poisson.pmf(numbers, 100 * chance)) < ALPHA
 
 
 @cache

@@ -143,11 +143,18 @@ class DrawsTooFew(Sound):
         return super().decode(codes, level=level, rng=rng)[1:]
 
 
+class ScattersInAnotherOrder(Sound):
+    kind = "check-scatter"
+
+    def scatter(self, codes: Codes, levels: Any, places: Any, *, rng: np.random.Generator, out: Any = None) -> Any:
+        return super().scatter(codes, levels, places[::-1], rng=rng, out=out)
+
+
 class PopulatesInAnotherOrder(Sound):
     kind = "check-populate"
 
-    def populate(self, codes: Codes, levels: Any, counts: Any, *, even: bool, rng: np.random.Generator) -> NDArray[Any]:
-        return super().populate(codes, levels, counts, even=even, rng=rng)[::-1]
+    def populate(self, codes: Codes, levels: Any, counts: Any, **options: Any) -> NDArray[Any]:
+        return super().populate(codes, levels, counts, **options)[::-1]
 
 
 class SignedCodes(Sound):
@@ -308,7 +315,8 @@ def test_the_domain_that_the_others_break_is_sound() -> None:
         (KeepsOutsideAtTheRoot(), "nesting: "),
         (DrawsOutsideTheCell(), "home: a record drawn from a cell"),
         (DrawsTooFew(), "home: decode gave another number of records"),
-        (PopulatesInAnotherOrder(), "home: populate does not give each cell of level 1 its records"),
+        (PopulatesInAnotherOrder(), "home: populate does not give each cell of level . its records"),
+        (ScattersInAnotherOrder(), "home: scatter puts a record of level . in another cell"),
         (SignedCodes(), "home: expected codes of uint64"),
         (NotAdditive(), "measure: children do not share that of their parent at level 0"),
         (DeadParentLiveChildren(), "measure: children do not share that of their parent at level 2"),

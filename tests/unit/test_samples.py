@@ -115,13 +115,13 @@ def test_without_shuffling_samples_come_leaf_by_leaf(method: Any, generator: Gen
 
 
 class Extreme(np.random.Generator):
-    """Draws that are as large as they can be, and counts that all fall on the last choice."""
+    """Draws that are as large as they can be."""
 
     def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
         return np.full(() if size is None else size, 1 - 2.0**-53)
 
-    def multinomial(self, n: Any, pvals: Any, *_: Any, **__: Any) -> Any:
-        return np.array([0] * (len(pvals) - 1) + [n])
+    def integers(self, low: Any, high: Any, size: Any = None, dtype: Any = np.int64) -> Any:
+        return np.full(np.shape(high) if size is None else size, high - 1, dtype=dtype)
 
 
 @METHODS
@@ -129,7 +129,23 @@ class Extreme(np.random.Generator):
 def test_extreme_draws_stay_where_there_is_probability(domain: Domain, method: Any) -> None:
     generator = histogram(domain, 2, [5, 3, 1, 0])
     records = generator.sample(1000, method=method, rng=Extreme(np.random.PCG64(1)))
-    assert leaf_places(generator, records).max() == 2
+    assert leaf_places(generator, records).max() <= 2
+
+
+class TooMany(np.random.Generator):
+    """Poisson numbers that are far too large the first time."""
+
+    calls = 0
+
+    def poisson(self, lam: Any = 1.0, size: Any = None) -> Any:
+        self.calls += 1
+        return super().poisson(lam, size) + (1000 if self.calls == 1 else 0)
+
+
+def test_independent_samples_leaf_by_leaf_are_as_many_as_asked_for() -> None:
+    generator, rng = histogram(Interval(0, 1), 2, [5, 3, 1, 0]), TooMany(np.random.PCG64(1))
+    assert generator.sample(1000, method="independent", shuffle=False, rng=rng).size == 1000
+    assert rng.calls == 2
 
 
 @pytest.mark.parametrize(

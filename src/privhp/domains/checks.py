@@ -123,6 +123,9 @@ def _check_populate(domain: Domain, codes: Codes, level: int, rng: np.random.Gen
         home = domain.encode(domain.populate(codes, levels, counts, even=even, rng=rng), level=level)
         rightly = np.array_equal(home, np.repeat(codes, counts))
         _require(rightly, "home", f"populate does not give each cell of level {level} its records, in order")
+    places = rng.integers(0, codes.size, size=2 * codes.size)
+    home = domain.encode(domain.scatter(codes, levels, places, rng=rng), level=level)
+    _require(np.array_equal(home, codes[places]), "home", f"scatter puts a record of level {level} in another cell")
 
 
 def _check_order(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:

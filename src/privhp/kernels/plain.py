@@ -180,20 +180,19 @@ def alias_table(shares: Floats) -> AliasTable:
     rich one that has given more than it could spare is filled up by the next.
     Sums on either side tell who gives to whom.
     """
-    bits = 62 - shares.size.bit_length()
+    size, bits = shares.size, 62 - shares.size.bit_length()
     room = 2**bits
-    kept = np.rint(shares * (shares.size * 2.0**bits)).astype(np.int64)
-    kept[np.argmax(kept)] += shares.size * room - kept.sum()
+    kept = np.rint(shares * (size * 2.0**bits)).astype(np.int64)
+    kept[np.argmax(kept)] += size * room - kept.sum()
     poor, rich = np.flatnonzero(kept < room), np.flatnonzero(kept >= room)
-    lacking, spare = np.cumsum(room - kept[poor]), np.cumsum(kept[rich] - room)
-    others = np.arange(shares.size)
-    others[poor] = rich[np.searchsorted(spare, lacking - (room - kept[poor]), side="right")]
-    kept[rich] = room
-    overdrawn = int(np.searchsorted(spare, lacking[-1:]).sum())
-    taker = np.searchsorted(lacking, spare[:overdrawn], side="right")
-    kept[rich[:overdrawn]] -= lacking[taker] - spare[:overdrawn]
-    others[rich[:overdrawn]] = rich[1 : overdrawn + 1]
-    return AliasTable(kept.view(np.uint64) << np.uint64(64 - bits), others)  # a full place is its own other
+    lacking = np.concatenate([[0], np.cumsum(room - kept[poor])])
+    spare = np.cumsum(kept[rich] - room)
+    others = np.empty(size, dtype=np.int64)
+    others[poor] = rich[np.searchsorted(spare, lacking[:-1], side="right")]
+    others[rich] = np.append(rich[1:], rich[-1])
+    kept[rich] = room - (lacking[np.searchsorted(lacking, spare)] - spare)
+    full = kept == room  # no threshold says that, so they share with themselves
+    return AliasTable(kept.view(np.uint64) << np.uint64(64 - bits), np.where(full, np.arange(size), others))
 
 
 def draw(table: AliasTable, size: int, rng: np.random.Generator) -> Counts:
