@@ -66,9 +66,9 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
         ("box:", FORMS["box"]),
         ("box:0:1,", FORMS["box"]),
         ("box:0:1,2", "pair"),
-        ("ipv4:0", FORMS["ipv4"]),
-        ("", "interval, integers, box, ipv4"),
-        ("circle:0:1", "interval, integers, box, ipv4"),
+        ("ipv4:0/99", "expected a network such as"),
+        ("", "interval, integers, box"),
+        ("circle:0:1", "interval, integers, box"),
         ("no.toml", "No such file"),
     ],
 )

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import privhp
-from privhp.cli.reading import as_text, read_file
+from privhp.cli.reading import as_written, read_file
 from privhp.files import CHECKPOINT, load, read_checkpoint
 from privhp.generator import Generator
 from privhp.kernels import in_use
@@ -58,8 +58,8 @@ def describe(generator: Generator) -> str:
     ]
     domain = generator.plan.domain
     if domain.ordered:
-        values = generator.quantile(SHARES).tolist()
-        texts = [f"{value:.6g}" if isinstance(value, float) else as_text(domain)(value) for value in values]
+        values = as_written(domain, generator.quantile(SHARES))
+        texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
         lines += ["", "share at or below   value"]
         lines += [f"{share:17.0%}   {text}" for share, text in zip(SHARES, texts, strict=True)]
     return "\n".join(lines)

@@ -20,7 +20,9 @@ FORMS = {
     "box": "box:LOW:HIGH,LOW:HIGH, one pair for each number, with :clamp after it if you like",
     "time": "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, with :unit=D or :clamp after it if you like",
     "geo": "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe",
-    "ipv4": "ipv4",
+    "ipv4": "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8",
+    "ipv6": "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32",
+    "categories": "categories:VALUE,VALUE,VALUE, with :other=VALUE after it if you like",
 }
 """How each kind is written in short."""
 
@@ -137,9 +139,13 @@ def _four_numbers(parts: Sequence[str]) -> dict[str, Any]:
     return dict(zip(("west", "south", "east", "north"), map(_number, parts), strict=True)) if parts else {}
 
 
-def _nothing(parts: Sequence[str]) -> dict[str, Any]:
-    () = parts
-    return {}
+def _network(parts: Sequence[str]) -> dict[str, Any]:
+    return {"network": ":".join(parts)} if parts else {}
+
+
+def _list(parts: Sequence[str]) -> dict[str, Any]:
+    (text,) = parts
+    return {"values": [value.strip() for value in text.split(",")]}
 
 
 _READERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
@@ -148,6 +154,8 @@ _READERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {
     "box": _sides,
     "time": _two_times,
     "geo": _four_numbers,
-    "ipv4": _nothing,
+    "ipv4": _network,
+    "ipv6": _network,
+    "categories": _list,
 }
 """How the values of a short form become keys of a spec; ValueError where they are too many, too few or no numbers."""

@@ -8,7 +8,7 @@ import csv
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from privhp.domains import Domain, Integers, IPv4, Nullable, Table
+from privhp.domains import Categories, Domain, Integers, IPv4, Nullable, Table
 from privhp.domains.grid import GridDomain
 from privhp.domains.ip import address
 from privhp.sources.columns import dimensions
@@ -42,7 +42,8 @@ def converters(domain: Domain) -> list[Convert]:
         return [real] * dimensions(domain)
     if isinstance(domain, IPv4):
         return [address]
-    return [_whole if isinstance(domain, Integers) else _text]
+    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
+    return [_whole if whole else _text]
 
 
 def real(field: bytes) -> float:
