@@ -1,6 +1,9 @@
 """Bounds and regions as a caller writes them, read or refused with a message that names them."""
 
+from itertools import pairwise
 from typing import Any
+
+import numpy as np
 
 from privhp.domains.base import finite_number, shown
 from privhp.errors import DomainError
@@ -13,6 +16,17 @@ def bounds(low: Any, high: Any, *, axis: str) -> tuple[float, float]:
     if not low < high:
         raise DomainError(f"expected the lower bound of {axis} below the upper, got {low} and {high}")
     return low, high
+
+
+def cut_points(cuts: Any, low: float, high: float) -> tuple[float, ...]:
+    """Declared cuts as floats, or an error that says what is wrong with them."""
+    given = cuts.tolist() if isinstance(cuts, np.ndarray) else cuts
+    if not isinstance(given, list | tuple) or not given:
+        raise DomainError(f"expected cuts as a list of numbers between the bounds, got {shown(cuts)}")
+    points = tuple(float(finite_number(cut, "a cut")) for cut in given)
+    if not all(one < other for one, other in pairwise((low, *points, high))):
+        raise DomainError(f"expected cuts in rising order between {low} and {high}, got {shown(given)}")
+    return points
 
 
 def whole_number(value: Any, name: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -11,8 +12,9 @@ from numpy.typing import NDArray
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
-from privhp.domains.bounds import bounds, region_ends, whole_number
-from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
+from privhp.domains.bounds import bounds, cut_points, region_ends, whole_number
+from privhp.domains.grid import Axes, GridDomain
+from privhp.domains.lines import Line, Octaves, Quantiles, Straight
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 
@@ -24,10 +26,18 @@ class Interval(GridDomain):
     being cut evenly, and distances are counted in octaves. This logarithm is
     read off the bits of the float, so it is exact and the same everywhere.
 
+    With `cuts` the cells of a level have equal shares of a declared
+    distribution, which has the same share between any two neighbouring cuts
+    and is uniform there. So 1, 3, 7 ... cuts are where the first levels cut.
+    Distances are those of the numbers, and where counts tell nothing, samples
+    follow the declared distribution.
+
     Args:
         low: Lower bound, public knowledge.
         high: Upper bound, public knowledge; it belongs to the last cell.
         scale: "linear", or "log" for positive numbers over many magnitudes.
+        cuts: Guesses of evenly spaced quantiles between the bounds, in rising order, public knowledge: of the median,
+            of three quartiles, of nine deciles.
         outside: What becomes of numbers out of bounds: "drop" or "clamp" to
             the nearer bound. NaN is always dropped.
     """
@@ -36,7 +46,13 @@ class Interval(GridDomain):
     ordered: ClassVar[bool] = True
 
     def __init__(
-        self, low: float, high: float, *, scale: Literal["linear", "log"] = "linear", outside: Outside = "drop"
+        self,
+        low: float,
+        high: float,
+        *,
+        scale: Literal["linear", "log"] = "linear",
+        cuts: Sequence[float] | NDArray[Any] | None = None,
+        outside: Outside = "drop",
     ) -> None:
         self.low, self.high = bounds(low, high, axis="the interval")
         self.scale, self.outside = scale, outside
@@ -45,43 +61,36 @@ class Interval(GridDomain):
             raise DomainError(f'expected scale="linear" or scale="log", got {shown(scale)}')
         if scale == "log" and self.low <= 0:
             raise DomainError(f"expected a positive lower bound on a log scale, got {self.low}")
-        ends = self._to_line(np.array([self.low, self.high]))
-        self.axis = Axis(float(ends[0]), float(ends[1]), whole=scale == "log")
-        check_axis(self.axis, "the interval", low=self.low, high=self.high)
+        self.cuts = None if cuts is None else cut_points(cuts, self.low, self.high)
+        if self.cuts is not None and scale == "log":
+            raise DomainError('expected cuts or scale="log", got both; cuts alone say where numbers are dense')
+        self.line = self._layout()
+        self.axis = self.line.axis
         super().__init__(Axes((self.axis,), clamp=outside == "clamp"))
+
+    def _layout(self) -> Line:
+        if self.cuts is not None:
+            return Quantiles(self.low, self.high, self.cuts)
+        return (Octaves if self.scale == "log" else Straight)(self.low, self.high)
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
-        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{clamping(self.outside)})"
+        cuts = "" if self.cuts is None else f", cuts={list(self.cuts)}"
+        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)})"
 
-    def _to_line(self, numbers: Floats) -> Floats:
-        """Where numbers lie on the axis that is cut: themselves, or their rank among the floats from the lowest.
-
-        Ranks are of numbers in bounds; for others there is NaN, or the end they are clamped to.
-        """
-        if self.scale == "linear":
-            return numbers
-        if self.outside == "clamp":
+    def _positions(self, numbers: Floats) -> Floats:
+        if self.outside == "clamp" and self.axis.whole:  # else the grid does it
             numbers = np.clip(numbers, self.low, self.high)
-        inside = (numbers >= self.low) & (numbers <= self.high)
-        ranks = np.where(inside, numbers, self.low).view(np.int64) - np.float64(self.low).view(np.int64)
-        return np.where(inside, ranks, np.nan)
-
-    def _from_line(self, positions: Floats) -> Floats:
-        if self.scale == "linear":
-            return positions
-        ranks = np.rint(positions).astype(np.int64) + np.float64(self.low).view(np.int64)
-        return np.minimum(ranks.view(np.float64), self.high)  # beyond 2**53 ranks, positions are rounded
+        return self.line.positions(numbers)
 
     def _as_records(self, points: Floats) -> Floats:
-        return self._from_line(points[:, 0])
+        return self.line.numbers(points[:, 0])
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._axes.encode(self._to_line(as_floats(records))[:, None], level=level)
+        return self._axes.encode(self._positions(as_floats(records))[:, None], level=level)
 
     def diameter(self, level: int) -> float:
-        octave = 2.0**52 if self.scale == "log" else 1.0
-        return self.axis.width / octave * 2.0**-level
+        return self.line.widest(level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
@@ -89,13 +98,14 @@ class Interval(GridDomain):
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
         numbers = np.clip(np.asarray(records, dtype=np.float64), self.low, self.high)
-        return self.axis.below(self._to_line(numbers), codes, bits=level)
+        return self.axis.below(self.line.positions(numbers), codes, bits=level)
 
     def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return self._from_line(self.axis.points(codes, shares, bits=level))
+        return self.line.numbers(self.axis.points(codes, shares, bits=level))
 
     def parameters(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high, "scale": self.scale, "outside": self.outside}
+        cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
+        return {"low": self.low, "high": self.high, "scale": self.scale, **cuts, "outside": self.outside}
 
 
 class Integers(Domain):

@@ -43,7 +43,11 @@ class _Leaves(NamedTuple):
     @classmethod
     def of(cls, generator: Generator, domain: Interval) -> "_Leaves":
         leaves = generator.leaves()
-        starts = domain.low + leaves.codes * (domain.axis.width * 2.0 ** -leaves.levels.astype(np.float64))
+        positions = domain.axis.low + leaves.codes * (domain.axis.width * 2.0 ** -leaves.levels.astype(np.float64))
+        starts = domain.line.numbers(positions)
+        if domain.cuts is not None:  # where a leaf bends
+            points = sorted_once(starts, np.array([*domain.cuts, domain.high]))
+            return cls(points, generator.cdf(points))
         return cls(np.append(starts, domain.high), np.concatenate([[0.0], np.cumsum(generator.probabilities)]))
 
     def stretches(self, grid: Floats) -> tuple[Floats, Floats]:
