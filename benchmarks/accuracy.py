@@ -179,10 +179,10 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
             for memory in selection.memories if method in selection.methods else ():
                 plan = methods.plan_of(method, stream.domain, epsilon=epsilon, memory=memory, **sizes)
                 if plan is not None:
-                    fit(bench, plan, results, runs=runs, more=runs[:2], method=method, memory=memory)
+                    fit(bench, plan, results, runs=runs, more=runs[: len(runs) // 2], method=method, memory=memory)
         if COMPLETE in selection.methods:
             plan = methods.complete(stream.domain, epsilon=epsilon, **sizes)
-            fit(bench, plan, results, runs=runs, more=runs[:2], method=COMPLETE)
+            fit(bench, plan, results, runs=runs, more=runs[: len(runs) // 2], method=COMPLETE)
         if FLAT in selection.methods:
             fit_flat(bench, epsilon, selection, results)
 

@@ -108,7 +108,7 @@ def _least_cost(surplus: Floats) -> float:
     edges, ones = np.arange(starts.size), np.ones(starts.size)
     leaving = sparse.csr_array((np.concatenate([ones, -ones]), (np.concatenate([starts, ends]), np.tile(edges, 2))))
     supply = (surplus - surplus.mean()).ravel() * (_SUPPLY / moved)
-    found = optimize.linprog(ones, A_eq=leaving, b_eq=supply, method="highs-ds")
+    found = optimize.linprog(ones, A_eq=leaving, b_eq=supply, method="highs-ds", options={"presolve": False})
     if found.status != 0:
         raise QueryError(f"expected a flow of least cost, got none: {found.message}")
     return float(found.fun) * moved / _SUPPLY

@@ -1,6 +1,6 @@
 """The two sides of a comparison: a generator, or real records."""
 
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -12,6 +12,8 @@ from privhp.generator import Generator
 
 Side: TypeAlias = Generator | ArrayLike
 """A distribution: a generator, or records of equal weight."""
+
+Number = TypeVar("Number", np.uint64, np.float64)
 
 
 def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
@@ -36,7 +38,7 @@ def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
     return np.asarray(codes)
 
 
-def sorted_once(*parts: NDArray[Any]) -> NDArray[Any]:
+def sorted_once(*parts: NDArray[Number]) -> NDArray[Number]:
     """All values in order, each once; NumPy's own `unique` hashes them first, which takes longer."""
     values = np.sort(np.concatenate(parts))
-    return values[np.concatenate([[True], values[1:] != values[:-1]])]
+    return np.extract(np.concatenate([[True], values[1:] != values[:-1]]), values)
