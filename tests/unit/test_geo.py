@@ -13,9 +13,11 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 import privhp
+from neighbours import SIGNALLING_NAN
 from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
 from privhp.cells import OUTSIDE, Codes
 from releases import histogram
+from silence import silence
 
 ALPHA = 1e-9
 SAMPLES = 100_000
@@ -140,6 +142,16 @@ def test_places_out_of_bounds_are_dropped() -> None:
     ]
     assert cells_of(Geo(), nowhere) == [None] * len(nowhere)
     assert cells_of(UK, [(2.0000001, 55), (-9.0000001, 55), (0, 49.7999999), (0, 61.0000001), (0, 90)]) == [None] * 5
+
+
+def test_any_bits_of_floats_pass_in_silence() -> None:
+    odd = np.array([SIGNALLING_NAN, np.nan, np.inf, -np.inf, 5e-324, -0.0, 1.7e308, 0.5])
+    halves = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 2)
+    huge = np.full((2, 2), np.longdouble("1e4000"))
+    for domain, batch in itertools.product(DOMAINS, (np.stack([odd, np.roll(odd, 1)], axis=1), halves, huge)):
+        with silence():
+            codes = domain.encode(batch, level=9)
+        assert ((codes < 2**9) | (codes == OUTSIDE)).all()
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 7, 63])

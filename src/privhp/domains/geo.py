@@ -171,7 +171,7 @@ class Geo(GridDomain):
         begin, end = self._longitudes.low, self._longitudes.high
         if east - west == TURN:
             return [(begin, end)]
-        first, last = west + TURN * (west < begin), east + TURN * (east <= begin)
+        first, last = (side + TURN * (side < begin) for side in (west, east))
         return [(first, last)] if first <= last else [(first, begin + TURN), (begin, last)]
 
     def diameter(self, level: int) -> float:
