@@ -12,7 +12,7 @@ import hashlib
 import json
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -159,8 +159,9 @@ class Bench:
 
 
 def digest(plan: hp.Plan) -> str:
-    """A name for all of a plan but its hash seed, which is new in every fit."""
-    spec = {name: value for name, value in plan.spec().items() if name != "hash_seed"}
+    """A name for what a plan says beyond its domain, its hash seed and what is so by default."""
+    own = {item.name for item in fields(plan) if getattr(plan, item.name) != item.default} - {"domain", "hash_seed"}
+    spec = {name: value for name, value in plan.spec().items() if name in own}
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
 
 

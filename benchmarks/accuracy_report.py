@@ -29,23 +29,24 @@ HERE = Path(__file__).parent
 Line = dict[str, Any]
 EXPLANATION = """# Accuracy
 
-`make accuracy`, {date}. Error is W1 x n with the domain scaled to 1: 10 means "as if ten records had been moved across
-the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
+`make accuracy`, {date}. Error is W1 x n with the domain scaled to 1: 10 means "as if ten records had been moved
+across the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
 hierarchy down to level 24. Mean ± standard deviation of five fits at epsilon = 1 and of three elsewhere, each with new
-noise and new hash functions. All of it looks at the real data, so none of it is private.
+noise and new hash functions. No error can be told without looking at the real data, so none of this is private.
 
 - **default**: `Plan.auto` for that memory.
 - **paper**: the paper's settings and rules, with as many hot cells as fit.
-- **truncated tree**: every level counted exactly and measured, as deep as fits, the paper's budgets and rule.
+- **truncated tree**: every level counted exactly and measured, as deep as fits but no deeper than the complete tree,
+  with the paper's budgets and rule.
 - **truncated least squares**: the same measurements, inferred by least squares.
 - **flat**: a histogram of one level; which, is chosen with hindsight, the best mean error of all levels that fit.
 - **complete tree**: the paper's rule on a tree of depth log2(epsilon n), at most 22, in all the memory it wants.
-- **half against half**: one half of the records as a description of the other; no method, but a yardstick.
+- **half against half**: one half of the records, taken at random, against the other; no method, but a yardstick.
+
+The best that fits the memory is in bold.
 """
 GOALS = """Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where
 a histogram without noise, as fine as fits the memory, has less than half the error of the best of the others.
-"""
-FLOORS = """W1 x n between two halves of a stream, taken at random.
 """
 PLANE = """W1 x n between masses on a grid of 97 x 97, exact, distance being the larger one along an axis; epsilon = 1.
 """
@@ -53,7 +54,9 @@ RANGES = """Mean over 50 random regions of |answer - true| / max(true, 0.001 n);
 """
 SAMPLES = """W1 x n between 100,000 samples and their generator, means of five sets; on the line exact, in the plane of
 masses on a grid of 64 x 64. "Dense" is a complete tree, "sparse" the paper's plan in 64 KiB. The least possible is for
-samples that are unbiased in every cell: where f of a record is expected, rounding it costs 2 f (1 - f) on average.
+samples that are unbiased in every cell: where a whole number of records and a fraction f are expected at or below a
+point, the number that is there is off by 2 f (1 - f) on average, or more. So the ratio cannot be had where nearly all
+mass is in one place and independent samples are close too.
 """
 
 
@@ -91,8 +94,12 @@ class Figures:
 
     def best_rival(self, data: str, memory: str, **where: Any) -> float:
         """Least error of the truncated trees and the flat histogram."""
-        errors = [self.error(data, method, memory, **where) for method in RIVALS]
-        return min((error for error in errors if not math.isnan(error)), default=math.nan)
+        return least(self.error(data, method, memory, **where) for method in RIVALS)
+
+
+def least(values: Iterable[float]) -> float:
+    """The least of what was measured, NaN if nothing was."""
+    return min((value for value in values if not math.isnan(value)), default=math.nan)
 
 
 def mean(lines: list[Line], name: str = "w1") -> float:
@@ -150,40 +157,31 @@ def goals(figures: Figures) -> str:
     return markdown(["default against", "worst ratio", "wanted", "geometric mean", "wanted"], rows)
 
 
-def errors(figures: Figures, *, epsilon: float = 1.0, size: int | None = None) -> str:
-    """Errors of all methods on all streams at one epsilon and size."""
-    rows = []
-    for name in figures.streams:
-        for method in METHODS:
-            cells = [shown(figures.fits(name, method, memory, epsilon=epsilon, size=size)) for memory in MEMORY]
-            if set(cells) != {"-"}:
-                rows.append([name, method, *cells])
-        unbounded = figures.fits(name, COMPLETE, epsilon=epsilon, size=size)
-        if unbounded:
-            rows.append([name, f"{COMPLETE}, {unbounded[0]['bytes'] / 2**20:.3g} MiB", *[""] * 3, shown(unbounded)])
-    return markdown(["stream", "method", *MEMORY], rows)
-
-
-def further(figures: Figures, name: str) -> str:
-    """Another figure than W1, in the least and the most memory."""
+def errors(figures: Figures, memory: str, *, name: str = "w1", epsilon: float = 1.0, size: int | None = None) -> str:
+    """One figure of all methods on all streams in one memory; the best that fits it in bold."""
     rows = []
     for stream in figures.streams:
-        cells = [shown(figures.fits(stream, method, memory), name) for memory in ENDS for method in METHODS]
-        cells += [shown(figures.fits(stream, COMPLETE), name), shown(figures.fits(stream, FLOOR, epsilon=None), name)]
+        fits = [figures.fits(stream, method, memory, epsilon=epsilon, size=size) for method in METHODS]
+        means = [mean(lines, name) for lines in fits]
+        best = least(means)
+        cells = [
+            f"**{shown(lines, name)}**" if value == best else shown(lines, name)
+            for lines, value in zip(fits, means, strict=True)
+        ]
+        cells.append(shown(figures.fits(stream, COMPLETE, epsilon=epsilon, size=size), name))
         if set(cells) != {"-"}:
-            rows.append([stream, *cells])
-    header = [f"{method}, {memory}" for memory in ENDS for method in METHODS]
-    return markdown(["stream", *header, COMPLETE, FLOOR], rows)
+            rows.append([stream, *cells, shown(figures.fits(stream, FLOOR, epsilon=None, size=size), name)])
+    return markdown([memory, *METHODS, COMPLETE, FLOOR], rows) if rows else ""
 
 
-def floors(figures: Figures) -> str:
-    """Half of the records against the other half."""
-    sizes = [None, *figures.sizes]
-    rows = [
-        [name, *(shown(figures.fits(name, FLOOR, epsilon=None, size=size)) for size in sizes)]
-        for name in figures.streams
-    ]
-    return markdown(["stream", "all", *(f"{size:,}" for size in figures.sizes)], rows)
+def all_errors(figures: Figures, memories: Iterable[str], **where: Any) -> str:
+    """The errors in several memories."""
+    return "\n".join(filter(None, (errors(figures, memory, **where) for memory in memories)))
+
+
+def folded(title: str, text: str) -> str:
+    """A part that opens when it is asked for."""
+    return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n" if text else ""
 
 
 def balance(figures: Figures) -> str:
@@ -237,19 +235,14 @@ def write_report(lines: list[Line]) -> None:
     """Write the report and the plot beside the benchmark."""
     figures = Figures(lines)
     parts = [EXPLANATION.format(date=dt.date.today()), "## The default against the others\n", GOALS, goals(figures)]
-    parts += ["## Error against memory\n", "![Error against memory](accuracy.svg)\n", "### Epsilon = 1\n"]
-    parts.append(errors(figures))
-    parts += [
-        part for epsilon in (0.1, 10.0) for part in (f"### Epsilon = {epsilon:g}\n", errors(figures, epsilon=epsilon))
-    ]
-    for size in figures.sizes:
-        parts += [
-            f"### {size:,} records, epsilon = {epsilon:g}\n{errors(figures, epsilon=epsilon, size=size)}"
-            for epsilon in (0.1, 1.0, 10.0)
-        ]
-    parts += ["## Half against half\n", FLOORS, floors(figures)]
-    parts += ["## In the plane\n", PLANE, further(figures, "grid")]
-    parts += ["## Ranges\n", RANGES, further(figures, "ranges")]
+    parts += ["## Error against memory\n", "![Error against memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
+    for size in (None, *figures.sizes):
+        for epsilon in (0.1, 1.0, 10.0):
+            if (size, epsilon) != (None, 1.0):
+                title = f"{f'{size:,}' if size else 'All'} records, epsilon = {epsilon:g}"
+                parts.append(folded(title, all_errors(figures, ENDS, epsilon=epsilon, size=size)))
+    parts += ["## In the plane\n", PLANE, all_errors(figures, ENDS, name="grid")]
+    parts += ["## Ranges\n", RANGES, all_errors(figures, ENDS, name="ranges")]
     parts += ["## Samples\n", SAMPLES, balance(figures)]
-    (HERE / "ACCURACY.md").write_text("\n".join(parts))
+    (HERE / "ACCURACY.md").write_text("\n".join(filter(None, parts)))
     plot(figures, HERE / "accuracy.svg")
