@@ -2,7 +2,7 @@ import math
 
 import hypothesis.strategies as st
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from numpy.typing import NDArray
 
 from privhp import DomainError, Geo, check_domain
@@ -32,7 +32,6 @@ def geos(draw: st.DrawFn) -> Geo | None:
 
 
 @given(geos())
-@settings(max_examples=100)
 def test_any_bounds_are_refused_or_keep_the_laws(domain: Geo | None) -> None:
     if domain is not None:
         check_domain(domain, cells=5, awkward=[(domain.west, domain.south), (domain.east, domain.north)])

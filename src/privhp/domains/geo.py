@@ -171,8 +171,10 @@ class Geo(GridDomain):
         begin, end = self._longitudes.low, self._longitudes.high
         if east - west == TURN:
             return [(begin, end)]
-        first, last = (side + TURN * (side < begin) for side in (west, east))
-        return [(first, last)] if first <= last else [(first, begin + TURN), (begin, last)]
+        early, late = west < begin, east < begin
+        first, last = west + TURN * early, east + TURN * late
+        passes_begin = west > east if early == late else early  # which rounding could hide from the sums
+        return [(first, begin + TURN), (begin, last)] if passes_begin else [(first, last)]
 
     def diameter(self, level: int) -> float:
         return self._diameters[level]
