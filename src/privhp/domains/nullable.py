@@ -44,7 +44,8 @@ class Nullable(Domain):
                 f"expected a share of null above 0 and below 1, got {self.share}; leave it out for a half"
             )
         example = domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
-        self._dtype = np.dtype([(_VALUE, example.dtype, example.shape[1:]), (_NULL, np.bool_)])
+        fields = [(_VALUE, example.dtype, example.shape[1:]), (_NULL, np.bool_)]
+        self._dtype = np.dtype(fields, align=True)
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any]) -> Domain:

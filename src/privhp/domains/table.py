@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -15,6 +15,8 @@ from privhp.domains.column import Column, Name, naming, read_column
 from privhp.domains.rows import Rows, read_rows
 from privhp.errors import DomainError, RecordsError
 from privhp.kernels.plain import lattice_steps
+
+_CHUNK = 1 << 14  # codes put together at once: what is in between stays in the cache
 
 
 class Table(Domain):
@@ -70,7 +72,7 @@ class Table(Domain):
                 raise DomainError(f"expected each column once, got {shown(twice[0])} twice")
         self.cuts = self._cut_order()
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
-        self.dtype = np.dtype(fields)
+        self.dtype = np.dtype(fields, align=True)
 
     def _known(self) -> str:
         return ", ".join(repr(column.name) for column in self.columns)
@@ -172,8 +174,11 @@ class Table(Domain):
             own = column.encode([next(parts) for _ in column.names], level=mask.bit_count())
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
-            outside |= own == OUTSIDE
-            codes |= BitMap.spreading(mask)(own)
+            spread = BitMap.spreading(mask)
+            for start in range(0, codes.size, _CHUNK):
+                part = slice(start, start + _CHUNK)
+                codes[part] |= spread(own[part])
+                outside[part] |= own[part] == OUTSIDE
         codes[outside] = OUTSIDE
         return codes
 
@@ -198,21 +203,38 @@ class Table(Domain):
         Each column spreads its values over the cell by itself. Where that is
         done evenly, a lattice tells which of them meet in one record.
         """
-        own = np.repeat(np.arange(codes.size), counts)
-        ranks = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        records = np.empty(own.size, dtype=self.dtype) if out is None else out
-        steps = lattice_steps(len(self.columns)) * 2.0**-64
-        for place, column in enumerate(self.columns):
-            cells, bits = np.zeros_like(codes), np.zeros_like(levels)
-            for level in np.unique(levels).tolist():
-                chosen, mask = levels == level, self._masks[level][place]
-                cells[chosen], bits[chosen] = BitMap.gathering(mask)(codes[chosen]), mask.bit_count()
+        records = np.empty(int(counts.sum()), dtype=self.dtype) if out is None else out
+        lattice = _Lattice(counts, len(self.columns), rng) if even else None
+        for place, (column, cells, bits) in enumerate(self._cells_of_levels(codes, levels)):
             values = column.domain.populate(cells, bits, counts, even=even, rng=rng)
-            if even and place:
-                lattice = (rng.random(codes.size)[own] + ranks * steps[place]) % 1.0
-                values = values[np.argsort(own + lattice, kind="stable")]
-            records[column.label] = values
+            records[column.label] = values if lattice is None else lattice.paired(values, place)
         return records
+
+    def scatter(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        places: NDArray[np.int64],
+        *,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        records = np.empty(places.shape, dtype=self.dtype) if out is None else out
+        for column, cells, bits in self._cells_of_levels(codes, levels):
+            records[column.label] = column.domain.scatter(cells, bits, places, rng=rng)
+        return records
+
+    def _cells_of_levels(
+        self, codes: Codes, levels: NDArray[np.int64]
+    ) -> Iterator[tuple[Column, Codes, NDArray[np.int64]]]:
+        """Each column with its own cells and their levels, for cells of any levels."""
+        chosen = [(level, np.flatnonzero(levels == level)) for level in np.unique(levels).tolist()]
+        for place, column in enumerate(self.columns):
+            cells, bits = np.empty(codes.shape, dtype=np.uint64), np.empty(codes.shape, dtype=np.int64)
+            for level, here in chosen:
+                mask = self._masks[level][place]
+                cells[here], bits[here] = BitMap.gathering(mask)(codes[here]), mask.bit_count()
+            yield column, cells, bits
 
     def present(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """An array for each name; a masked array where values may be null."""
@@ -244,3 +266,28 @@ class Table(Domain):
         for name in left:
             raise DomainError(f"expected a region of {self._known()}, got one of {shown(name)}")
         return share
+
+
+class _Lattice:
+    """Which of the values that each column spread over its cells meet in one record: those of a lattice.
+
+    Args:
+        counts: How many records each cell has.
+        columns: How many columns there are.
+        rng: Where the lattice starts in each cell.
+    """
+
+    def __init__(self, counts: Counts, columns: int, rng: np.random.Generator) -> None:
+        self._own = np.repeat(np.arange(counts.size), counts)
+        self._ranks = np.arange(self._own.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        self._starts = rng.random((columns, counts.size))
+        self._steps = lattice_steps(columns) * 2.0**-64
+
+    def paired(self, values: NDArray[Any], column: int) -> NDArray[Any]:
+        """The values of a column, each still in its cell, in the order in which they meet those of the first."""
+        if column == 0:
+            return values
+        heights = (self._starts[column][self._own] + self._ranks * self._steps[column]) % 1.0
+        paired = np.empty_like(values)
+        paired[np.argsort(self._own + heights, kind="stable")] = values
+        return paired

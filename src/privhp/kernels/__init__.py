@@ -26,6 +26,7 @@ __all__ = [
     "Grid",
     "Group",
     "add",
+    "add_to_partition",
     "alias_table",
     "draw",
     "encode_grid",
@@ -116,7 +117,7 @@ def draw(table: AliasTable, size: int, rng: np.random.Generator) -> Counts:
 
 def shuffle(records: NDArray[Any], rng: np.random.Generator, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """The records in random order, in `out` if given."""
-    if native is None or records.dtype not in (np.float64, np.int64) or not len(records):
+    if native is None or records.dtype.hasobject or records.dtype.itemsize % 8 or not len(records):
         return _placed(plain.shuffle(records, rng), out)
     records = _ready(records)
     shuffled = np.empty_like(records) if out is None else out
@@ -150,6 +151,14 @@ def add(
         plain.add(codes, weights, depth=depth, exact_depth=exact_depth, counters=counters, groups=groups)
     else:
         native.add(_ready(codes), weights, depth, exact_depth, counters, groups)
+
+
+def add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
+    """Count codes of level `depth` in the slots of a partition that starts from `level`, in place."""
+    if native is None:
+        plain.add_to_partition(codes, weights, depth=depth, level=level, slots=slots)
+    else:
+        native.add_to_partition(_ready(codes), weights, depth, level, slots)
 
 
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:

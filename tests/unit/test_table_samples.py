@@ -1,0 +1,173 @@
+"""What a generator over a table gives and answers."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import privhp
+from privhp import (
+    Categories,
+    DomainError,
+    Generator,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Plan,
+    QueryError,
+    Summary,
+    Table,
+    Time,
+)
+from privhp.cells import OUTSIDE
+
+SIZE = 20_000
+DOMAIN = Table(
+    {
+        "trip distance": Interval(0, 200),
+        ("lon", "lat"): Geo(-9, 49.8, 2, 61),
+        "pickup": Time("2018-01-01", "2020-12-31"),
+        "day": Nullable(Time("2018-01-01", "2020-12-31", unit="D")),
+        "kind": Categories(["bus", "tram", "taxi"]),
+        "delay": Nullable(Integers(-120, 1440)),
+        "source": IPv4("10.0.0.0/8"),
+        "target": Nullable(IPv6("2001:db8::/32")),
+    },
+    weights={"kind": 2, "delay": 2},
+)
+TYPES = {
+    "trip distance": "f",
+    "lon": "f",
+    "lat": "f",
+    "pickup": "M",
+    "day": "M",
+    "kind": "U",
+    "delay": "i",
+    "source": "u",
+    "target": "U",
+}
+
+
+def some_records(size: int = SIZE) -> dict[str, Any]:
+    rng = np.random.default_rng(3)
+    return {
+        "trip distance": rng.exponential(10, size),
+        "lon": rng.uniform(-1, 1, size),
+        "lat": rng.uniform(50, 52, size),
+        "pickup": np.datetime64("2019-03-01", "s") + rng.integers(0, 86_400 * 300, size),
+        "day": np.datetime64("2019-03-01", "D") + rng.integers(0, 300, size),
+        "kind": np.array(["bus", "tram", "taxi"])[rng.choice(3, size, p=[0.6, 0.3, 0.1])],
+        "delay": np.ma.MaskedArray(rng.integers(-20, 100, size), mask=rng.random(size) < 0.3),
+        "source": rng.integers(10 << 24, 11 << 24, size),
+        "target": ["2001:db8::1"] * size,
+    }
+
+
+@pytest.fixture(scope="module")
+def generator() -> Generator:
+    summary = Summary(Plan.paper(DOMAIN, epsilon=4, records=SIZE, hot_cells=64))
+    summary.update(some_records())
+    return summary.release()
+
+
+@pytest.mark.parametrize("method", ["balanced", "independent"])
+@pytest.mark.parametrize("shuffle", [True, False])
+def test_a_sample_has_the_columns_of_the_records(generator: Generator, method: Any, shuffle: bool) -> None:
+    columns = generator.sample(500, method=method, shuffle=shuffle, rng=1)
+    assert {name: column.dtype.kind for name, column in columns.items()} == TYPES
+    assert all(column.shape == (500,) for column in columns.values())
+    masked = {name for name, column in columns.items() if isinstance(column, np.ma.MaskedArray)}
+    assert masked == {"day", "delay", "target"}
+    again = generator.sample(500, method=method, shuffle=shuffle, rng=1)
+    assert all(np.array_equal(columns[name], again[name]) for name in columns)
+
+
+@pytest.mark.parametrize("method", ["balanced", "independent"])
+@pytest.mark.parametrize("size", [0, 1, 1000])
+def test_every_record_lies_in_a_leaf_with_probability(generator: Generator, method: Any, size: int) -> None:
+    columns = generator.sample(size, method=method, rng=2)
+    leaves, depth = generator.leaves(), generator.plan.depth
+    codes = DOMAIN.encode(columns, level=depth)
+    assert not (codes == OUTSIDE).any()
+    starts = leaves.codes << (depth - leaves.levels).astype(np.uint64)
+    found = np.searchsorted(starts, codes, side="right") - 1
+    assert (generator.probabilities[found] > 0).all()
+    if method == "balanced":
+        counts = np.bincount(found, minlength=leaves.codes.size)
+        assert np.abs(counts - generator.probabilities * size).max() < 1 + 1e-6
+
+
+def test_all_the_columns_of_a_record_stay_together_when_shuffled() -> None:
+    """Both columns say in which half a record lies, so a record torn apart would show."""
+    summary = Summary(Plan(Table(a=Integers(0, 1), b=Integers(0, 1)), epsilon=50, budgets={2: 50}, exact_depth=2))
+    summary.update({"a": [0, 1] * 500, "b": [0, 1] * 500})
+    columns = summary.release().sample(1000, rng=1)
+    assert np.array_equal(columns["a"], columns["b"])
+    assert 400 < columns["a"].sum() < 600
+    assert 300 < (columns["a"][1:] != columns["a"][:-1]).sum() < 700
+
+
+@pytest.mark.parametrize(
+    ("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
+)
+def test_a_sample_comes_as_a_frame_and_goes_back_in(generator: Generator, library: Any, kind: type) -> None:
+    columns, frame = generator.sample(300, rng=5), generator.sample(300, rng=5, frame=library)
+    assert isinstance(frame, kind)
+    names = frame.column_names if library == "pyarrow" else list(frame.columns)
+    assert names == list(columns) == list(DOMAIN.names)
+    depth = DOMAIN.depth
+    assert np.array_equal(DOMAIN.encode(frame, level=depth), DOMAIN.encode(columns, level=depth))
+    assert kind is pa.Table or str(frame["delay"].dtype) == "Int64"
+
+
+def test_a_sample_fills_an_array_of_the_type_inside(generator: Generator) -> None:
+    out = np.zeros(100, dtype=DOMAIN.dtype)
+    assert generator.sample(rng=4, out=out) is out
+    columns = generator.sample(100, rng=4)
+    assert all(np.array_equal(column, columns[name]) for name, column in DOMAIN.present(out).items())
+
+
+def test_mass_is_asked_by_column(generator: Generator) -> None:
+    assert generator.mass({}) == pytest.approx(1)
+    assert generator.mass(kind="bus") == pytest.approx(0.6, abs=0.03)
+    assert generator.mass(kind=["bus", "tram"]) == pytest.approx(0.9, abs=0.03)
+    assert generator.mass(delay=None) == pytest.approx(0.3, abs=0.03)
+    assert generator.mass(delay=(None, None), kind="bus") == pytest.approx(0.7 * 0.6, abs=0.03)
+    both = generator.mass({"trip distance": (0, 100)}, kind="tram")
+    assert both == generator.mass({"trip distance": (0, 100), "kind": "tram"})
+    assert generator.mass({("lon", "lat"): (-9, 49.8, 2, 61)}) == pytest.approx(1)
+    parts = [
+        generator.mass(kind=kind, delay=delay) for kind in ("bus", "tram", "taxi") for delay in (None, (None, None))
+    ]
+    assert sum(parts) == pytest.approx(1)
+
+
+def test_questions_that_make_no_sense_are_refused(generator: Generator) -> None:
+    with pytest.raises(DomainError, match=r"expected a region of 'trip distance', .* got one of 'colour'"):
+        generator.mass(colour="red")
+    with pytest.raises(QueryError, match="got regions of kind"):
+        generator.mass((0, 1), kind="bus")
+    with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow"'):
+        generator.sample(3, frame="excel")  # type: ignore[arg-type]
+    with pytest.raises(QueryError, match="expected frame= for a new sample of a Table"):
+        generator.sample(frame="pandas", out=np.zeros(3, dtype=DOMAIN.dtype))
+    plain = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()
+    with pytest.raises(QueryError, match="expected frame= for a new sample of a Table"):
+        plain.sample(3, frame="pandas")
+    with pytest.raises(QueryError, match="expected one region of Interval"):
+        plain.mass(fare=(0, 1))
+
+
+def test_a_release_of_a_table_comes_back_from_a_file(generator: Generator, tmp_path: Path) -> None:
+    privhp.save(generator, tmp_path / "trips.privhp")
+    again = privhp.load(tmp_path / "trips.privhp")
+    assert again.plan == generator.plan
+    one, other = generator.sample(50, rng=1), again.sample(50, rng=1)
+    assert all(np.array_equal(one[name], other[name]) for name in DOMAIN.names)
