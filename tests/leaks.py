@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import privhp
-from neighbours import SIGNALLING_NAN, STRANGE
+from neighbours import HOMES, SIGNALLING_NAN, STRANGE
 from privacy import example_plans
 from privhp import Box, Geo, Integers, Interval, IPv4, Nullable, Plan, PrivhpError, Summary, Table, Tally
 from privhp.cli import main
@@ -33,6 +33,7 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
         (Geo(), (179.9, -12.5)),
         (Geo(170, -50, -170, -30), (-175.0, -40.0)),
         (IPv4(), 2),
+        *((domain, stream[0]) for domain, stream in HOMES),
         (Nullable(Integers(-3, 40)), None),
         (Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40))), (0.3, None)),
     ]

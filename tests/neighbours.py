@@ -2,6 +2,7 @@
 
 import datetime as dt
 import io
+import ipaddress
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -11,8 +12,25 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pyarrow as pa
 
-from privhp import Box, Domain, Geo, Integers, Interval, IPv4, Nullable, Plan, Summary, Table, Tally
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Plan,
+    Summary,
+    Table,
+    Tally,
+    Taxonomy,
+    Time,
+)
 from privhp.sources.text import TextSource
 from strategies import any_domains, as_batch, junk, plans, records
 
@@ -49,6 +67,14 @@ STRANGE: list[Any] = [
     Decimal("1e999999999"),
     Fraction(10**400, 3),
     dt.date(2024, 2, 29),
+    dt.datetime.max,
+    dt.datetime.min.replace(tzinfo=dt.timezone(dt.timedelta(hours=23))),
+    dt.time(12),
+    "2024-02-30",
+    "now",
+    ipaddress.IPv4Address("255.255.255.255"),
+    ipaddress.IPv6Address("fe80::1%eth0"),
+    "::ffff:255.255.255.256",
     np.float16(0.5),
     np.longdouble("1e4000"),
     np.complex128(0.5),
@@ -57,6 +83,8 @@ STRANGE: list[Any] = [
     np.str_("0.5"),
     np.void(b"\x01"),
     np.datetime64("NaT"),
+    np.datetime64(2**62, "Y"),
+    np.datetime64(3, "7s"),
     np.timedelta64(1, "s"),
     np.array([0.5]),
     np.array([[0.5, 0.5]]),
@@ -64,6 +92,23 @@ STRANGE: list[Any] = [
     np.ma.masked,
 ]
 """Things that turn up where a record was expected, each with a trap in it for whoever reads it."""
+
+
+HOMES: list[tuple[Domain, list[Any]]] = [
+    (
+        Time("2020-01-01", "2021-01-01", zone="Europe/Berlin"),
+        ["2020-02-29T12:00", dt.datetime(2020, 10, 25, 2, fold=1)],
+    ),
+    (Time("2020-01-01", "2020-12-31", unit="D", outside="clamp"), ["2020-02-29", dt.date(2020, 6, 1)]),
+    (Time("2020-01-01", "2020-12-31", unit="ns"), [np.datetime64("2020-02-29"), "2020-06-01T00:00:00.123456789Z"]),
+    (IPv4("10.0.0.0/8"), ["10.0.0.1", ipaddress.IPv4Address("10.255.0.1")]),
+    (IPv6("2001:db8::/32"), ["2001:db8::1", ipaddress.IPv6Address("2001:db8:f000::")]),
+    (Categories([f"c{place}" for place in range(40)]), ["c1", b"c39"]),
+    (Categories(range(40), other=7), [1, "39"]),
+    (Taxonomy({f"g{i}": [f"l{i}.{j}" for j in range(4)] for i in range(8)}), ["l1.2", ("g7", "l7.0")]),
+    (Interval(0, 1, cuts=[0.1, 0.2]), [0.15, 0.7]),
+]
+"""Domains whose records are more than plain numbers, with two records of each."""
 
 
 @dataclass(frozen=True)
@@ -195,7 +240,7 @@ def _written(value: Any) -> str:
 
 def fixed_pairs() -> list[Pair]:
     """Pairs with a known trap: edges, persons, integers that floats cannot hold, full counters, strange values."""
-    ways = [*_at_edges(), *_of_persons(), *_of_large_integers(), *_of_many_records()]
+    ways = [*_at_edges(), *_of_persons(), *_of_large_integers(), *_of_many_records(), *_with_a_missing_value()]
     return [*ways, *(_through_tally(pair) for pair in ways), *_with_strange_values()]
 
 
@@ -247,6 +292,7 @@ def _with_strange_values() -> Iterable[Pair]:
         (Interval(0, 1, outside="clamp"), [0.3, 0.7]),
         (Integers(-3, 40), [1, 2]),
         (IPv4(), [1, 2]),
+        *HOMES,
     ]
     for value in STRANGE:
         for domain, stream in homes:
@@ -282,6 +328,23 @@ def _of_large_integers() -> Iterable[Pair]:
     for value in (math.nan, None):
         one, other = {"a": [2**53 + 1, 2**55 + 1, value]}, {"a": [2**53 + 1, 2**55 + 1]}
         yield Pair(_plan(table, depth=table.depth), Batches([(one, None)]), Batches([(other, None)]))
+
+
+def _with_a_missing_value() -> Iterable[Pair]:
+    """Columns of Arrow without the one record that decides what their dictionary ends with, or what type they have."""
+    values: list[tuple[Domain, list[Any], Any]] = [
+        (Categories([f"c{place}" for place in range(40)]), ["c1", None, None], "c2"),
+        (Categories(range(40), other=7), [1, None, None], 2),
+        (Integers(-3, 40), [1, None, None], 2),
+        (Time("2020-01-01", "2021-01-01"), [dt.datetime(2020, 2, 29), None, None], dt.datetime(2020, 3, 1)),
+        (IPv6("2001:db8::/32"), ["2001:db8::1", None, None], "2001:db8:f000::"),
+    ]
+    for domain, stream, record in values:
+        columns = pa.array(stream), pa.array([*stream, record])
+        for column in (columns, [pa.chunked_array([part]) for part in columns]):
+            yield Pair(_plan(domain), Batches([(column[0], None)]), Batches([(column[1], None)]))
+            coded = [part.dictionary_encode() for part in column]
+            yield Pair(_plan(domain), Batches([(coded[0], None)]), Batches([(coded[1], None)]))
 
 
 def _of_many_records() -> Iterable[Pair]:

@@ -10,6 +10,8 @@ plans()                 a small plan, as in the paper or with any measured level
 noise(plan)             chosen noise for every counter of a plan
 """
 
+import datetime as dt
+import ipaddress
 import math
 from fractions import Fraction
 from typing import Any
@@ -19,7 +21,23 @@ import hypothesis.strategies as st
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import Box, Domain, Generator, Geo, Integers, Interval, IPv4, Nullable, Plan, Release, Table
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Generator,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Plan,
+    Release,
+    Table,
+    Taxonomy,
+    Time,
+)
 from privhp.cells import Counts
 from privhp.domains.checks import AWKWARD
 
@@ -37,6 +55,52 @@ def linear_intervals(draw: st.DrawFn) -> Interval:
 def log_intervals(draw: st.DrawFn) -> Interval:
     low, high = draw(st.sampled_from([(1.0, 1024.0), (1e-9, 3.0), (0.5, 1e12)]))
     return Interval(low, high, scale="log", outside=draw(OUTSIDE_RULES))
+
+
+@st.composite
+def cut_intervals(draw: st.DrawFn) -> Interval:
+    low, high, cuts = draw(st.sampled_from([(0, 1, [0.1]), (-1, 1, [0, 0.5, 0.6]), (-1e6, 3e9, [0, 1, 10, 100])]))
+    return Interval(low, high, cuts=cuts, outside=draw(OUTSIDE_RULES))
+
+
+@st.composite
+def times(draw: st.DrawFn) -> Time:
+    """Around a leap day, around 1970, and across the hour that Berlin had twice."""
+    low, high = draw(
+        st.sampled_from([("2020-02-28", "2020-03-01"), ("1969-12-30", "1970-01-02"), ("2020-10-25", "2020-10-26")])
+    )
+    unit = draw(st.sampled_from(["D", "s", "ms", "us", "ns"]))
+    zone = None if unit == "D" else draw(st.sampled_from([None, "Europe/Berlin"]))
+    return Time(low, high, unit=unit, zone=zone, outside=draw(OUTSIDE_RULES))
+
+
+def networks() -> st.SearchStrategy[IPv4 | IPv6]:
+    """Everything, parts of it, and a few addresses."""
+    few = [IPv4("255.255.255.252/30"), IPv6("2001:db8::fff8/125")]
+    return st.sampled_from([IPv4(), IPv4("10.0.0.0/8"), IPv6(), IPv6("2001:db8::/32"), IPv6("2001:db8::/64"), *few])
+
+
+@st.composite
+def categories(draw: st.DrawFn) -> Categories:
+    """Texts or numbers of any size, with an other or without."""
+    kinds: st.SearchStrategy[Any] = draw(
+        st.sampled_from([st.text("ab\u00e9", max_size=3), st.integers(-20, 20), st.integers(-(2**70), 2**70)])
+    )
+    values = draw(st.lists(kinds, unique=True, min_size=2, max_size=20))
+    return Categories(values, other=draw(st.sampled_from([None, values[0], values[-1]])))
+
+
+@st.composite
+def taxonomies(draw: st.DrawFn) -> Taxonomy:
+    """Trees of up to 20 leaves with any number of branches."""
+    trees = st.recursive(st.none(), lambda inner: st.lists(inner, min_size=1, max_size=4), max_leaves=20)
+    shape = draw(st.lists(trees, min_size=2, max_size=4))
+    numbers = iter(range(1000))
+
+    def named(tree: Any) -> Any:
+        return None if tree is None else {f"n{next(numbers)}": named(branch) for branch in tree}
+
+    return Taxonomy(named(shape))
 
 
 @st.composite
@@ -58,11 +122,19 @@ def places() -> st.SearchStrategy[Geo]:
 
 
 def ordered_domains() -> st.SearchStrategy[Domain]:
-    return st.one_of(linear_intervals(), log_intervals(), integers(), st.just(IPv4()))
+    return st.one_of(
+        linear_intervals(),
+        log_intervals(),
+        cut_intervals(),
+        integers(),
+        times(),
+        st.just(IPv4()),
+        st.just(IPv4("10.0.0.0/8")),
+    )
 
 
 def domains() -> st.SearchStrategy[Domain]:
-    return st.one_of(ordered_domains(), boxes(), places())
+    return st.one_of(ordered_domains(), networks(), categories(), taxonomies(), boxes(), places())
 
 
 @st.composite
@@ -99,7 +171,22 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
     if isinstance(domain, Integers):
         return _whole_numbers(domain.low, domain.high)
     if isinstance(domain, IPv4):
-        return _whole_numbers(0, 2**32 - 1)
+        return _whole_numbers(int(domain.network.network_address), int(domain.network.broadcast_address))
+    if isinstance(domain, IPv6):
+        first, last = int(domain.network.network_address), int(domain.network.broadcast_address)
+        numbers = st.one_of(st.integers(first, last), st.sampled_from([first, last]), st.integers(0, 2**128 - 1))
+        return numbers.map(lambda number: str(ipaddress.IPv6Address(number)))
+    if isinstance(domain, Time):
+        low, high = (dt.datetime.fromisoformat(domain.spec()[end]).replace(tzinfo=None) for end in ("low", "high"))
+        hour = dt.timedelta(hours=2)
+        return st.one_of(st.datetimes(low, high), st.datetimes(low - hour, high + hour), st.datetimes())
+    if isinstance(domain, Categories):
+        unknown: list[Any] = ["x", ""] if isinstance(domain.values[0], str) else [21, -(2**71)]
+        return st.sampled_from([*domain.values, *unknown])
+    if isinstance(domain, Taxonomy):
+        return st.sampled_from(
+            [*(path[-1] for path in domain.paths), *("/".join(path) for path in domain.paths), "n0", "x"]
+        )
     if isinstance(domain, Nullable):
         return st.one_of(st.none(), records(domain.domain))
     if isinstance(domain, Table):
@@ -129,7 +216,10 @@ def as_batch(domain: Domain, chosen: list[Any]) -> Any:
         columns = len(domain.axes)
         points = np.array(chosen, dtype=np.float64).reshape(-1, columns)
         return points[:, 0] if columns == 1 else points
-    return np.array(chosen, dtype=np.float64 if isinstance(domain, Interval) else np.int64)
+    if isinstance(domain, Categories):
+        return np.array(chosen, dtype=str if isinstance(domain.values[0], str) else object)
+    kinds: dict[type[Domain], Any] = {Interval: np.float64, Time: "M8[us]", IPv6: str, Taxonomy: str}
+    return np.array(chosen, dtype=kinds.get(type(domain), np.int64))
 
 
 @st.composite

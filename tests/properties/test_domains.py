@@ -9,7 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
-from privhp import Box, Domain, DomainError, Integers, Interval, Table, check_domain
+from privhp import Box, Domain, DomainError, Integers, Interval, Table, Time, check_domain
 from privhp.cells import OUTSIDE, Codes
 from strategies import OUTSIDE_RULES, any_domains, junk, ordered_domains, records, tables
 
@@ -189,10 +189,11 @@ def near_edges(draw: st.DrawFn, domain: Any) -> list[Any]:
     """Records of an ordered domain at the edges of cells and a few steps beside them."""
     level = draw(st.integers(0, domain.depth))
     cells = draw(st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=10))
-    edges = domain.at(np.zeros(len(cells)), np.array(cells, dtype=np.uint64), level=level).tolist()
+    edges = domain.at(np.zeros(len(cells)), np.array(cells, dtype=np.uint64), level=level)
     steps = draw(st.lists(st.integers(-20, 20), min_size=len(cells), max_size=len(cells)))
     if isinstance(domain, Interval):
-        return [edge + step * math.ulp(edge) for edge, step in zip(edges, steps, strict=True)]
+        return [edge + step * math.ulp(edge) for edge, step in zip(edges.tolist(), steps, strict=True)]
+    edges = list(edges) if isinstance(domain, Time) else edges.tolist()
     return [edge + step for edge, step in zip(edges, steps, strict=True)]
 
 

@@ -11,7 +11,7 @@ from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 import reference
-from privhp import Box, Domain, Generator, Integers, Interval, Plan, Release, Tally
+from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Release, Tally, Taxonomy, Time
 from privhp.cells import OUTSIDE, Counts
 from reference import Node
 from releases import exact_counts, leaf_places, nodes_of, release_of
@@ -27,8 +27,15 @@ def codes_of(plan: Plan, records: NDArray[np.generic]) -> list[int]:
 
 
 def alive_in(plan: Plan) -> Callable[[Node], bool]:
-    """Which cells can hold a record: all, but for those past the last of the integers."""
+    """Which cells can hold a record: all, but for those past the last of the integers, or without a declared value."""
     domain = plan.domain
+    if isinstance(domain, Time):
+        last = int(domain.encode([domain.spec()["high"]], level=domain.depth)[0])
+        return lambda node: node[1] << (domain.depth - node[0]) <= last
+    if isinstance(domain, Categories | Taxonomy):
+        declared = domain.values if isinstance(domain, Categories) else [path[-1] for path in domain.paths]
+        codes = domain.encode(list(declared), level=domain.depth).tolist()
+        return lambda node: any(code >> (domain.depth - node[0]) == node[1] for code in codes)
     if isinstance(domain, Integers):
         return lambda node: node[1] << (domain.depth - node[0]) <= domain.high - domain.low
     return lambda _: True

@@ -11,7 +11,7 @@ from hypothesis import assume, given
 from hypothesis.strategies import DataObject
 
 from datasets import lognormal
-from privhp import Box, Domain, DomainError, Generator, Integers, Interval, IPv4, Plan, QueryError, Summary
+from privhp import Box, Domain, DomainError, Generator, Integers, Interval, IPv4, Plan, QueryError, Summary, Time
 from releases import histogram, nodes_of, release_of
 from strategies import generators, integers, linear_intervals, ordered_domains
 
@@ -40,7 +40,12 @@ def numbers(domain: Domain) -> st.SearchStrategy[Any]:
     """Records of an ordered domain."""
     if isinstance(domain, Interval):
         return st.floats(domain.low, domain.high)
-    return st.integers(0, 2**32 - 1) if isinstance(domain, IPv4) else st.integers(domain.low, domain.high)
+    if isinstance(domain, Time):
+        root = np.zeros(1, dtype=np.uint64)
+        return st.floats(0, 1).map(lambda share: domain.at(np.array([share]), root, level=0)[0])
+    if isinstance(domain, IPv4):
+        return st.integers(int(domain.network.network_address), int(domain.network.broadcast_address))
+    return st.integers(domain.low, domain.high)
 
 
 @given(data=st.data(), generator=generators(LINES))
@@ -56,7 +61,9 @@ def test_cdf_is_the_sum_over_leaves(data: DataObject, generator: Generator) -> N
 @given(data=st.data(), generator=generators(ordered_domains()))
 def test_cdf_goes_up_from_0_to_1(data: DataObject, generator: Generator) -> None:
     domain = generator.plan.domain
-    low, high = (0, 2**32 - 1) if isinstance(domain, IPv4) else (domain.low, domain.high)
+    low, high = domain.at(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).astype(
+        f"M8[{domain.unit}]" if isinstance(domain, Time) else object
+    )
     points = np.array([low - 1, *sorted(data.draw(st.lists(numbers(domain), max_size=30))), high, high + 1])
     answers = generator.cdf(points)
     assert (np.diff(answers) >= 0).all()

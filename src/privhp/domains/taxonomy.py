@@ -46,6 +46,8 @@ class Taxonomy(Finite):
         leaves = list(_leaves(self.tree))
         paths, codes, depths = zip(*leaves, strict=True) if leaves else ((), (), ())
         self._check(paths)
+        self.paths: tuple[Path, ...] = paths
+        """The names from the root to each leaf, in the order of their cells."""
         depth = max(depths)
         if depth > MAX_DEPTH:
             raise DomainError(f"expected a tree of at most {MAX_DEPTH} cuts from root to leaf, got {depth}; prune it")
