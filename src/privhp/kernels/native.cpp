@@ -15,6 +15,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <numeric>
 #include <optional>
 #include <tuple>
 #include <vector>
@@ -33,14 +34,10 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
 
-template <typename T>
-using In = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using In2 = nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Out = nb::ndarray<T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <typename T>
-using Out2 = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+template <typename T, size_t SIDES = 1>
+using Out = nb::ndarray<T, nb::ndim<SIDES>, nb::c_contig, nb::device::cpu>;
+template <typename T, size_t SIDES = 1>
+using In = Out<const T, SIDES>;
 
 namespace {
 
@@ -120,7 +117,7 @@ BEST_CPU void encode_points(const double* __restrict points, size_t n, const Sid
                 codes[i] |= encode_side<REACH>(points[i * sides + a], given[a], clamp);
 }
 
-void encode_grid(In2<double> points, In<double> low, In<double> high, In<double> rate, In<i64> bits, In<u64> masks,
+void encode_grid(In<double, 2> points, In<double> low, In<double> high, In<double> rate, In<i64> bits, In<u64> masks,
                  bool clamp, Out<u64> codes) {
     std::vector<Side> sides;
     const size_t d = points.shape(1);
@@ -140,18 +137,15 @@ void encode_grid(In2<double> points, In<double> low, In<double> high, In<double>
     run(points.data(), points.shape(0), sides.data(), d, clamp, codes.data());
 }
 
-BEST_CPU void encode_run(const i64* numbers, size_t n, i64 low, i64 high, int shift, bool clamp, u64* codes) {
-    for (size_t i = 0; i < n; ++i) {
-        i64 x = numbers[i];
-        if (clamp) x = x < low ? low : (x > high ? high : x);
-        const bool inside = x >= low && x <= high;
-        codes[i] = inside ? static_cast<u64>(x - low) >> shift : OUTSIDE;
-    }
-}
-
-void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
+BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
     nb::gil_scoped_release unlocked;
-    encode_run(numbers.data(), numbers.size(), low, high, shift, clamp, codes.data());
+    const i64* given = numbers.data();
+    u64* out = codes.data();
+    for (size_t i = 0, n = numbers.size(); i < n; ++i) {
+        i64 x = given[i];
+        if (clamp) x = x < low ? low : (x > high ? high : x);
+        out[i] = x >= low && x <= high ? static_cast<u64>(x - low) >> shift : OUTSIDE;
+    }
 }
 
 // ---------------------------------------------------------------- counting
@@ -213,18 +207,21 @@ INLINE inline void add_moved(Count* __restrict to, const Count* __restrict from,
     by == 1 ? add(1) : by == 2 ? add(2) : by == 4 ? add(4) : by == 8 ? add(8) : add(by);  // known ones are unrolled
 }
 
-using Tables = std::vector<std::tuple<int, Out2<i64>>>;     // level and table of each, coarsest first
-using Group = std::tuple<int, In2<u64>, Tables>;            // the level whose cells are hashed, and three words a row
+using Tables = std::vector<std::tuple<int, Out<i64, 2>>>;  // level and table of each, coarsest first
+using Group = std::tuple<int, In<u64, 2>, Tables>;         // the level whose cells are hashed, three words a row
 
 // Adds a joint table to the tables of its levels, the deepest first: lines moved and added, one bit of what they stand
 // for after the other, are the table of a level; lines added two by two are the joint table of the level above.
 template <typename Count>
-BEST_CPU void add_joint(Count* joint, Count* lines, size_t width, int apart, int base, size_t row, const Tables& tables) {
+BEST_CPU void add_joint(Count* joint, Count* lines, size_t width, int apart, int base, size_t row,
+                        const Tables& tables) {
     for (size_t t = tables.size(); t-- > 0;) {
         for (; base + apart > std::get<0>(tables[t]); --apart)
-            for (size_t own = 0; own < size_t{1} << (apart - 1); ++own)
-                for (size_t i = 0; i < width; ++i)
-                    joint[own * width + i] = static_cast<Count>(joint[2 * own * width + i] + joint[(2 * own + 1) * width + i]);
+            for (size_t own = 0; own < size_t{1} << (apart - 1); ++own) {
+                Count *sum = joint + own * width, *one = sum + own * width, *other = one + width;
+#pragma GCC ivdep
+                for (size_t i = 0; i < width; ++i) sum[i] = static_cast<Count>(one[i] + other[i]);
+            }
         std::copy_n(joint, width << apart, lines);
         for (size_t move = 1; move < size_t{1} << apart; move *= 2)
             for (size_t own = 0; own < size_t{1} << apart; own += 2 * move)
@@ -247,7 +244,7 @@ struct Kept {
     static constexpr size_t PROBE = 2048;
     struct Slot {
         u64 code = OUTSIDE;
-        u32 held[2] = {0, 0};  // in turns, so that a run of one code does not wait for itself
+        u16 held[4] = {0, 0, 0, 0};  // in turns, so that a run of one code does not wait for itself
     };
     const u64* codes;
     const i64* weights;
@@ -280,19 +277,20 @@ struct Kept {
         const auto flush = [&](const Slot& slot) {
             if (slot.code == OUTSIDE) return;
             sums_of.push_back(slot.code);
-            sums.push_back(i64{slot.held[0]} + slot.held[1]);
+            sums.push_back(std::accumulate(slot.held, slot.held + 4, i64{0}));
         };
-        for (size_t start = 0, misses = 0; start < size; start += PROBE) {
-            for (size_t i = start; i < std::min(start + PROBE, size); ++i) {
-                Slot& slot = slots[(codes[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
-                if (slot.code != codes[i]) {
+        const u64* const given = codes;
+        for (size_t i = 0, misses = 0; i < size;) {
+            for (const size_t end = std::min(i + PROBE, size); i < end; ++i) {
+                Slot& slot = slots[(given[i] * 0x9E3779B97F4A7C15u) >> (64 - SLOT_BITS)];
+                if (slot.code != given[i]) {
                     flush(slot);
-                    slot = Slot{codes[i]};
+                    slot = Slot{given[i]};
                     ++misses;
                 }
-                ++slot.held[i & 1];
+                ++slot.held[i % 4];
             }
-            if (2 * misses > start + PROBE) return;  // too many are different
+            if (2 * misses > i) return;  // too many are different
         }
         std::for_each(slots.begin(), slots.end(), flush);
         own_codes.swap(sums_of);
@@ -302,7 +300,8 @@ struct Kept {
 
     template <typename Place, typename Count>
     void count(Place place, Count* counts) const {
-        (weights ? count_each<true, Place, Count> : count_each<false, Place, Count>)(place, codes, weights, size, counts);
+        const auto run = weights ? count_each<true, Place, Count> : count_each<false, Place, Count>;
+        run(place, codes, weights, size, counts);
     }
 };
 
@@ -340,17 +339,37 @@ void add(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_dep
     }
 }
 
-BEST_CPU void lower(Bucket<false> bucket, const u64* cells, size_t n, const i64* counts, i64* least) {
-    for (size_t i = 0; i < n; ++i) least[i] = std::min(least[i], counts[bucket(cells[i])]);
+// Counts codes in the slots of a partition; a mark in place of a count says where the parts of a cell are.
+void add_to_partition(In<u64> codes, std::optional<In<i64>> weights, int depth, int level, Out<i64> slots) {
+    constexpr i64 CUT = -(i64{1} << 62);
+    constexpr u64 PATH = ~u64{0} >> 1;
+    expect(!weights || weights->size() == codes.size(), "expected a weight for each code");
+    nb::gil_scoped_release unlocked;
+    const u64* given = codes.data();
+    i64* counts = slots.data();
+    for (size_t i = 0, n = codes.size(); i < n; ++i) {
+        if (given[i] >> depth) continue;
+        u64 path = given[i] << (63 - depth), place = path >> (63 - level);  // the next step is the highest bit but one
+        path <<= level;
+        while (counts[place] < CUT) {
+            const u64 mark = static_cast<u64>(counts[place]) - static_cast<u64>(INT64_MIN), steps = mark >> 8 & 0xFF;
+            place = (mark >> 16) + ((path & PATH) >> (63 - steps));
+            path <<= steps;
+        }
+        counts[place] += weights ? weights->data()[i] : 1;
+    }
 }
 
-void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64> least) {
+BEST_CPU void estimate(In<i64, 2> table, In<u64, 2> words, In<u64> cells, int apart, Out<i64> least) {
     nb::gil_scoped_release unlocked;
-    const size_t width = table.shape(1);
-    std::fill_n(least.data(), cells.size(), INT64_MAX);
+    const size_t width = table.shape(1), n = cells.size();
+    const u64* given = cells.data();
+    i64* out = least.data();
+    std::fill_n(out, n, INT64_MAX);
     for (size_t row = 0; row < table.shape(0); ++row) {
-        const Hash hash{words(row, 0), words(row, 1), words(row, 2), width};
-        lower({hash, 0, apart}, cells.data(), cells.size(), table.data() + row * width, least.data());
+        const Bucket<false> bucket{{words(row, 0), words(row, 1), words(row, 2), width}, 0, apart};
+        const i64* counts = table.data() + row * width;
+        for (size_t i = 0; i < n; ++i) out[i] = std::min(out[i], counts[bucket(given[i])]);
     }
 }
 
@@ -358,39 +377,36 @@ void estimate(In2<i64> table, In2<u64> words, In<u64> cells, int apart, Out<i64>
 
 using Lanes = u64 __attribute__((vector_size(64)));
 
-// Eight xoshiro256++ generators side by side.
+// Fresh words of eight xoshiro256++ generators side by side.
+BEST_CPU void refill(std::array<Lanes, 4>& state, u64* words, size_t n) {
+    auto [a, b, c, d] = state;
+    for (size_t i = 0; i < n; i += 8) {
+        const Lanes sum = a + d, fresh = ((sum << 23) | (sum >> 41)) + a, shifted = b << 17;
+        std::memcpy(words + i, &fresh, sizeof fresh);
+        c ^= a, d ^= b, b ^= c, a ^= d;
+        c ^= shifted;
+        d = (d << 45) | (d >> 19);
+    }
+    state = {a, b, c, d};
+}
+
 struct Random {
     static constexpr size_t SIZE = 1024;
     std::array<Lanes, 4> state;
     alignas(64) std::array<u64, SIZE> words;
     size_t used = SIZE;
 
-    explicit Random(In<u64> seed) { std::memcpy(state.data(), seed.data(), sizeof state); }
+    explicit Random(In<u64> seed) { std::memcpy(&state, seed.data(), sizeof state); }
 
-    // At least n fresh words in a row.
-    const u64* take(size_t n) {
+    const u64* take(size_t n) {  // n fresh words in a row, at most SIZE
         if (used + n > SIZE) {
-            refill(state.data(), words.data());
+            refill(state, words.data(), SIZE);
             used = 0;
         }
         used += n;
         return words.data() + used - n;
     }
-
-    static void refill(Lanes* state, u64* words);
 };
-
-BEST_CPU void Random::refill(Lanes* state, u64* words) {
-    Lanes a = state[0], b = state[1], c = state[2], d = state[3];
-    for (size_t start = 0; start < SIZE; start += 8) {
-        const Lanes sum = a + d, fresh = ((sum << 23) | (sum >> 41)) + a, shifted = b << 17;
-        std::memcpy(words + start, &fresh, sizeof fresh);
-        c ^= a, d ^= b, b ^= c, a ^= d;
-        c ^= shifted;
-        d = (d << 45) | (d >> 19);
-    }
-    state[0] = a, state[1] = b, state[2] = c, state[3] = d;
-}
 
 inline double unit(u64 word) {  // the upper 52 bits as a number in [0, 1)
     const u64 bits = (word >> 12) | 0x3FF0000000000000u;
@@ -441,57 +457,47 @@ BEST_CPU void fill_points(const Strip* strips, size_t sides, const u64* __restri
     }
 }
 
-// Where the cells of a grid lie: for each level and side, the bits of a code and the length of a cell.
-struct Cuts {
-    size_t sides, levels;
-    In<double> low, margin;
-    std::vector<Spread> spreads;
-    std::vector<double> lengths;
-
-    Cuts(In2<u64> masks, In<double> low, In<double> width, In<double> margin)
-        : sides(low.size()), levels(masks.shape(0)), low(low), margin(margin) {
-        for (size_t i = 0; i < masks.size(); ++i) {
-            const u64 mask = masks.data()[i];
-            spreads.emplace_back(mask);
-            lengths.push_back(width(i % sides) / static_cast<double>(u64{1} << __builtin_popcountll(mask)));
+// Where points may lie in each cell: where its sides begin, and then their lengths.
+std::vector<double> cells_of(In<u64> codes, In<i64> levels, In<u64, 2> masks, In<double> low, In<double> width,
+                             In<double> margin) {
+    const size_t d = low.size();
+    expect(codes.size() == levels.size(), "expected a level for each cell");
+    const std::vector<Spread> spreads(masks.data(), masks.data() + masks.size());
+    std::vector<double> cells(2 * d * codes.size());
+    for (size_t c = 0; c < codes.size(); ++c) {
+        const size_t level = static_cast<size_t>(levels(c));
+        expect(level < masks.shape(0), "expected levels of the grid");
+        for (size_t a = 0; a < d; ++a) {
+            const Spread& spread = spreads[level * d + a];
+            const double cut = width(a) / static_cast<double>(u64{1} << __builtin_popcountll(spread.mask));
+            cells[2 * d * c + a] = low(a) + static_cast<double>(spread.gather(codes(c))) * cut + margin(a);
+            cells[2 * d * c + d + a] = cut - 2.0 * margin(a);
         }
     }
+    return cells;
+}
 
-    size_t checked(i64 level) const {
-        expect(static_cast<size_t>(level) < levels, "expected levels of the grid");
-        return static_cast<size_t>(level);
-    }
-
-    double base(u64 code, size_t level, size_t a) const {
-        const size_t at = level * sides + a;
-        return low(a) + static_cast<double>(spreads[at].gather(code)) * lengths[at] + margin(a);
-    }
-
-    double span(size_t level, size_t a) const { return lengths[level * sides + a] - 2.0 * margin(a); }
-};
-
-void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In<double> low, In<double> width,
-               In<double> margin, In<u64> steps, bool even, In<u64> words, Out2<double> points) {
-    const Cuts cuts(masks, low, width, margin);
+void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In<u64, 2> masks, In<double> low, In<double> width,
+               In<double> margin, In<u64> steps, bool even, In<u64> words, Out<double, 2> points) {
     nb::gil_scoped_release unlocked;
+    const auto cells = cells_of(codes, levels, masks, low, width, margin);
+    expect(codes.size() == counts.size(), "expected a number of points for each cell");
     Random random(words);
-    const size_t d = cuts.sides, most = (Random::SIZE / d) & ~size_t{7};
+    const size_t d = low.size(), most = (Random::SIZE / d) & ~size_t{7};
     const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
                              : (even ? fill_points<0, true> : fill_points<0, false>);
     std::vector<Strip> strips(d);
     std::vector<double> spill(most * d);
     double* out = points.data();
     size_t room = points.shape(0);
-    expect(codes.size() == counts.size() && levels.size() == counts.size(),
-           "expected a level and a number of points for each cell");
     for (size_t c = 0; c < counts.size(); ++c) {
-        const size_t count = static_cast<size_t>(counts(c)), level = cuts.checked(levels(c));
+        const size_t count = static_cast<size_t>(counts(c));
         expect(count <= room, "expected numbers of points of at least 0");
         const double inverse = 1.0 / static_cast<double>(count);
         const double jitter = d == 2 ? std::sqrt(inverse) : std::pow(inverse, 1.0 / static_cast<double>(d));
         const u64* starts = random.take(d);
         for (size_t a = 0; a < d; ++a)
-            strips[a] = {cuts.base(codes(c), level, a), cuts.span(level, a), inverse, jitter, starts[a], steps(a)};
+            strips[a] = {cells[2 * d * c + a], cells[2 * d * c + d + a], inverse, jitter, starts[a], steps(a)};
         for (size_t first = 0, n; first < count; first += n, room -= n, out += n * d) {
             n = std::min(count - first, most);
             const bool fits = n + 7 <= room;
@@ -502,7 +508,7 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In2<u64> masks, In
     }
 }
 
-// Uniform points, each in the cell at its place; a cell is given by where its sides begin and then their lengths.
+// Uniform points, each in the cell at its place.
 template <size_t SIDES>
 void scatter_points(const double* cells, const i64* places, size_t n, size_t sides, Random& random, double* points) {
     const size_t d = SIDES ? SIDES : sides, most = Random::SIZE / d;
@@ -515,23 +521,15 @@ void scatter_points(const double* cells, const i64* places, size_t n, size_t sid
     }
 }
 
-void scatter_grid(In<u64> codes, In<i64> levels, In<i64> places, In2<u64> masks, In<double> low, In<double> width,
-                  In<double> margin, In<u64> words, Out2<double> points) {
-    const Cuts cuts(masks, low, width, margin);
+void scatter_grid(In<u64> codes, In<i64> levels, In<i64> places, In<u64, 2> masks, In<double> low, In<double> width,
+                  In<double> margin, In<u64> words, Out<double, 2> points) {
     nb::gil_scoped_release unlocked;
+    const auto cells = cells_of(codes, levels, masks, low, width, margin);
+    const size_t n = places.size(), d = low.size();
+    expect(points.shape(0) == n && (n == 0 || largest(reinterpret_cast<const u64*>(places.data()), n) < codes.size()),
+           "expected a place among the cells for each point");
     Random random(words);
-    expect(codes.size() == levels.size() && points.shape(0) == places.size(),
-           "expected a level for each cell, and a place for each point");
-    const u64* unsigned_places = reinterpret_cast<const u64*>(places.data());
-    expect(!places.size() || largest(unsigned_places, places.size()) < codes.size(), "expected places among the cells");
-    std::vector<double> cells;
-    for (size_t c = 0; c < codes.size(); ++c) {
-        const size_t level = cuts.checked(levels(c));
-        for (size_t a = 0; a < cuts.sides; ++a) cells.push_back(cuts.base(codes(c), level, a));
-        for (size_t a = 0; a < cuts.sides; ++a) cells.push_back(cuts.span(level, a));
-    }
-    const auto run = cuts.sides == 2 ? scatter_points<2> : scatter_points<0>;
-    run(cells.data(), places.data(), places.size(), cuts.sides, random, points.data());
+    (d == 2 ? scatter_points<2> : scatter_points<0>)(cells.data(), places.data(), n, d, random, points.data());
 }
 
 // Draws from an alias table: a place at random, or the other one that shares it.
@@ -580,7 +578,7 @@ void shuffle_rows(const u64* from, size_t n, size_t row, Random& random, u64* to
     }
 }
 
-void shuffle(In2<u64> records, In<u64> words, Out2<u64> shuffled) {
+void shuffle(In<u64, 2> records, In<u64> words, Out<u64, 2> shuffled) {
     nb::gil_scoped_release unlocked;
     Random random(words);
     const size_t d = records.shape(1);
@@ -600,6 +598,7 @@ NB_MODULE(native, module) {
     define(module, "encode_grid", encode_grid);
     define(module, "encode_integers", encode_integers);
     define(module, "add", add);
+    define(module, "add_to_partition", add_to_partition);
     define(module, "estimate", estimate);
     define(module, "fill_grid", fill_grid);
     define(module, "scatter_grid", scatter_grid);
