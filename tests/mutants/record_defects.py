@@ -1,5 +1,6 @@
 """Records that go too far, or are spoken of."""
 
+import datetime as dt
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -13,9 +14,10 @@ import privhp.plan
 import privhp.summary
 import privhp.tally
 from mutants.planting import killed_by
-from privhp import Interval, Summary
+from privhp import Interval, Summary, Time
 from privhp.cells import OUTSIDE, Counts
-from privhp.domains import batches, nullable, numbers, table
+from privhp.domains import batches, ip, nullable, numbers, table
+from privhp.domains.lookup import NOWHERE, Lookup
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -96,6 +98,40 @@ def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
         return as_integers(records)
 
     patch.setattr(numbers, "as_integers", together)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_missing_value_becomes_the_last_of_its_dictionary(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(batches, "_has_dictionary", lambda records: False)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> None:
+    each = Lookup._each
+
+    def imputed(self: Lookup, values: list[Any]) -> Any:
+        places = each(self, values)
+        known = places[places != NOWHERE]
+        return np.where(places == NOWHERE, np.bincount(known).argmax(), places) if known.size else places
+
+    patch.setattr(Lookup, "_each", imputed)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def one_date_makes_dates_of_all_times(patch: pytest.MonkeyPatch) -> None:
+    read = Time._read
+
+    def together(self: Time, records: Any) -> Any:
+        ticks, readable = read(self, records)
+        dates = isinstance(records, list) and any(type(record) is dt.date for record in records)
+        return (np.where(readable, self._ticks.low, ticks) if dates else ticks), readable
+
+    patch.setattr(Time, "_read", together)
+
+
+@killed_by(leaks.bad_records_pass_in_silence)
+def what_is_no_address_raises(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(ip, "attempt", lambda value, convert, fallback: convert(value))
 
 
 @killed_by(privacy.one_record_moves_its_share)

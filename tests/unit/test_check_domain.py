@@ -105,6 +105,14 @@ class ShiftsOutside(Sound):
         return super().encode(records, level=self.depth) >> np.uint64(self.depth - level)
 
 
+class ReadsListsOtherwise(Sound):
+    kind = "check-lists"
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        codes = super().encode(records, level=level)
+        return codes if isinstance(records, np.ndarray) else np.full_like(codes, OUTSIDE)
+
+
 class DoesNotNest(Sound):
     """Counts its cells from the other end at every other level."""
 
@@ -314,6 +322,7 @@ def test_the_domain_that_the_others_break_is_sound() -> None:
         (DoesNotNest(), "nesting: "),
         (KeepsOutsideAtTheRoot(), "nesting: "),
         (DrawsOutsideTheCell(), "home: a record drawn from a cell"),
+        (ReadsListsOtherwise(), "home: records of level 0 are read otherwise in a list than in an array"),
         (DrawsTooFew(), "home: decode gave another number of records"),
         (PopulatesInAnotherOrder(), "home: populate does not give each cell of level . its records"),
         (ScattersInAnotherOrder(), "home: scatter puts a record of level . in another cell"),

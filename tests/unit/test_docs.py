@@ -9,7 +9,9 @@ ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
-@pytest.mark.parametrize("page", ["README.md", "docs/own-domain.md", "docs/tables.md", "docs/tour.md"])
+@pytest.mark.parametrize(
+    "page", ["README.md", "docs/domains.md", "docs/own-domain.md", "docs/tables.md", "docs/tour.md"]
+)
 def test_the_python_of_a_page_runs(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)

@@ -101,8 +101,7 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
             raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
         if not hasattr(records, "__array__"):
             return list(records)
-        if hasattr(getattr(records, "type", None), "index_type"):
-            # Arrow's dictionaries in chunks would give NumPy the last of their values for a missing one.
+        if _has_dictionary(records):
             return list(records.to_pylist())
         records = np.asarray(records)
     if records.dtype.kind == "O" and records.ndim > 0:
@@ -118,6 +117,11 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
         return _values(records)
     array: NDArray[Any] = np.asarray(records)
     return array.reshape(-1) if columns == 1 else array
+
+
+def _has_dictionary(records: Any) -> bool:
+    """Whether it is an Arrow column with a dictionary: in chunks, NumPy would get its last value for a missing one."""
+    return hasattr(getattr(records, "type", None), "index_type")
 
 
 def _values(array: NDArray[Any]) -> list[Any]:

@@ -40,8 +40,9 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
     """Check that a domain keeps the laws that summaries and generators rely on.
 
     Spec: the domain is rebuilt from its JSON spec. Home: a record drawn from a
-    cell, alone or with others, encodes to that cell, at every level. Nesting: a cell's code at a
-    coarser level is a right shift, and what has no cell has none at any level.
+    cell, alone or with others, in an array or a list, encodes to that cell, at
+    every level. Nesting: a cell's code at a coarser level is a right shift, and
+    what has no cell has none at any level.
     Measure: the root has measure 1, children share their parent's. Shrinking:
     diameters do not grow. Order, where there is one: what lies in an earlier
     cell is below, what lies in a later one is not. Total: any bytes get one
@@ -114,6 +115,8 @@ def _check_home(domain: Domain, codes: Codes, records: NDArray[Any], level: int)
     home = domain.encode(records, level=level)
     _require(home.dtype == np.uint64, "home", f"expected codes of uint64, got {home.dtype}")
     _require(np.array_equal(home, codes), "home", f"a record drawn from a cell of level {level} is not in it")
+    listed = np.array_equal(domain.encode(list(records), level=level), codes)
+    _require(listed, "home", f"records of level {level} are read otherwise in a list than in an array")
 
 
 def _check_populate(domain: Domain, codes: Codes, level: int, rng: np.random.Generator) -> None:
