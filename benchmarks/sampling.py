@@ -39,7 +39,7 @@ def measure_size(made: hp.Generator, size: int, rng: np.random.Generator) -> lis
         for order in ("leaf order", "shuffled")
         for method in ("balanced", "independent")
     }
-    best = best_seconds({"random": lambda: rng.random(out=out), **turns}, turns=20)
+    best = best_seconds({"random": lambda: rng.random(out=out), **turns}, turns=40)
     return [
         (
             f"2-D, {name}, {size:,} / rng.random(out=)",

@@ -15,13 +15,17 @@ from benchmarks.timing import machine
 LIMITS = """
 ## What stops us
 
-- A record of the paper's shape costs 9 to 10 ns: 13 increments (one for all exact levels, one for each of 3 hash groups
-  and 4 rows) at 0.29 ns, which is what the first-level cache allows; 12 hashes at 0.17 ns; 1.5 ns of encoding; and 2 ns
-  of folding joint tables and of Python, once a block. DataSketches takes about 1,100 ns for its 12 levels.
-- Shuffled samples that do not fit the cache wait for memory: scattering a row costs 3 ns and its turn in the
-  Fisher-Yates pass 5 ns, twice what they cost in the cache. In leaf order there is no such limit.
-- Independent samples begin with a multinomial draw over the leaves, about 150 ns for each of some 4,000 leaves. This is
-  no limit of the machine: drawing a leaf for each record by an alias table would need neither it nor the shuffle.
+- A record of the paper's shape costs 7 to 8 ns: 13 increments (one for all exact levels, one for each of 3 hash groups
+  and 4 rows) at 0.27 to 0.3 ns, one store a cycle, which is what the first-level cache allows, while the 12 hashes are
+  worked out beside them; 1.2 ns of encoding; 0.2 ns of folding joint tables; and Python, once a block. DataSketches
+  takes about 1,100 ns for its 12 levels.
+- A record of a skewed stream costs 5 ns, of which encoding its four sides takes 3.4 and adding equal codes up 1.7.
+- Balanced samples in random order that do not fit the cache wait for memory: scattering a row costs 3 ns and its turn
+  in the Fisher-Yates pass 5 ns, twice what they cost in the cache. In leaf order there is no such limit.
+- Independent samples in random order need no shuffle: drawing a leaf from an alias table costs 1.4 ns and a point in it
+  2.1 ns, as long as both tables, 48 bytes a leaf, fit the second-level cache.
+- Independent samples in leaf order begin with a Poisson number for each leaf, about 35 ns each, which is what tells
+  them from balanced ones where leaves get few records.
 """
 
 
