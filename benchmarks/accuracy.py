@@ -180,6 +180,7 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
             for memory in selection.memories if method in selection.methods else ():
                 plan = methods.plan_of(method, stream.domain, epsilon=epsilon, memory=memory, **sizes)
                 if plan is not None:
+                    assert plan.nbytes <= MEMORY[memory], f"{method} needs {plan.nbytes} bytes, more than {memory}"
                     fit(bench, plan, results, runs=runs, more=runs[: len(runs) // 2], method=method, memory=memory)
         if COMPLETE in selection.methods:
             plan = methods.complete(stream.domain, epsilon=epsilon, **sizes)
