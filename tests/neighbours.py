@@ -333,8 +333,8 @@ def _of_large_integers() -> Iterable[Pair]:
 def _with_a_missing_value() -> Iterable[Pair]:
     """Columns of Arrow without the one record that decides what their dictionary ends with, or what type they have."""
     values: list[tuple[Domain, list[Any], Any]] = [
-        (Categories([f"c{place}" for place in range(40)]), ["c1", None, None], "c2"),
-        (Categories(range(40), other=7), [1, None, None], 2),
+        (Categories([f"c{place}" for place in range(40)]), ["c2", None, None], "c1"),
+        (Categories(range(40), other=7), [2, None, None], 1),
         (Integers(-3, 40), [1, None, None], 2),
         (Time("2020-01-01", "2021-01-01"), [dt.datetime(2020, 2, 29), None, None], dt.datetime(2020, 3, 1)),
         (IPv6("2001:db8::/32"), ["2001:db8::1", None, None], "2001:db8:f000::"),
