@@ -77,10 +77,12 @@ def test_a_line_with_a_bad_field_is_lost_alone(run, tmp_path):
         counters = []
         for text in (good, good + bad + b"\n" + good):
             (tmp_path / "data.csv").write_bytes(b"a,b\n" + text)
-            tally = Tally(plan)
+            tally, lines = Tally(plan), 0
             with open_source(tmp_path / "data.csv", domain=plan.domain) as source:
                 for batch in source.batches():
                     tally.add(batch)
+                    lines += len(plan.domain.as_batch(batch))
+            assert lines == text.count(b"\n"), "a line that is lost keeps its place"
             counters.append(tally.counters)
         assert np.array_equal(2 * counters[0], counters[1])
         assert counters[0].sum() == 3

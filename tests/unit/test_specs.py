@@ -1,9 +1,14 @@
 """Domains as people write them."""
 
+import copy
+import itertools
+import json
 from pathlib import Path
 from typing import Any
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
 import privhp
 from privhp import Box, Domain, DomainError, Geo, Integers, Interval, Nullable, Table, Time
@@ -204,3 +209,40 @@ def test_a_domain_that_says_name_or_weight_itself_cannot_be_a_column() -> None:
 
     with pytest.raises(DomainError, match="column 'a': expected a domain without a parameter called name"):
         Table(a=Named("x"))
+
+
+def places_in(spec: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """Where in a spec there is something to replace."""
+    inner = spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ()
+    return [path, *(found for key, value in inner for found in places_in(value, (*path, key)))]
+
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=4)
+    | st.sampled_from(["table", "nullable"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=4,
+)
+
+
+@given(st.sampled_from(places_in(TRIPS.spec())), JSON)
+def test_any_change_of_a_spec_is_taken_or_refused_in_one_line(path: tuple[Any, ...], value: Any) -> None:
+    changed: Any = {"spec": copy.deepcopy(TRIPS.spec())}
+    inner = changed
+    for key, following in itertools.pairwise(("spec", *path, None)):
+        if following is None:
+            inner[key] = value
+        else:
+            inner = inner[key]
+    message = ""
+    try:
+        domain = Domain.from_spec(changed["spec"])
+    except DomainError as error:
+        domain, message = TRIPS, str(error)
+    assert "\n" not in message
+    assert len(message) < 1000
+    assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain

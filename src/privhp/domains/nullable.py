@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
+from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, finite_number, shown
 from privhp.errors import DomainError
 
@@ -81,6 +81,36 @@ class Nullable(Domain):
         records[_VALUE][there] = self.domain.decode(self._inner(codes[there], level), level=max(level - 1, 0), rng=rng)
         return records
 
+    def populate(
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        counts: Counts,
+        *,
+        even: bool,
+        rng: np.random.Generator,
+        out: NDArray[Any] | None = None,
+    ) -> NDArray[Any]:
+        """As many records in each cell as are asked for, in the order of the cells; in a cell, null comes first."""
+        inner_levels = np.maximum(levels - 1, 0)
+        halves = np.uint64(1) << inner_levels.astype(np.uint64)
+        nulls = np.where(codes < halves, counts, 0)
+        mixed = levels == 0
+        if even:
+            nulls[mixed] = np.floor(counts[mixed] * self.share + rng.random(int(mixed.sum())))
+        else:
+            nulls[mixed] = rng.binomial(counts[mixed], self.share)
+        rest = counts - nulls
+        some = np.flatnonzero(rest)
+        values = self.domain.populate(
+            codes[some] & (halves[some] - np.uint64(1)), inner_levels[some], rest[some], even=even, rng=rng
+        )
+        ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        records = np.zeros(ranks.shape, dtype=self._dtype) if out is None else out
+        records[_NULL] = ranks < np.repeat(nulls, counts)
+        records[_VALUE][~records[_NULL]] = values
+        return records
+
     def present(self, records: NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
         """A masked array of the values."""
         values = self.domain.present(np.ascontiguousarray(records[_VALUE]))
@@ -125,7 +155,10 @@ def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
     if hasattr(getattr(records, "type", None), "index_type"):  # NumPy would not be told of null in Arrow's dictionaries
         return records, np.asarray(records.is_null())
     if hasattr(records, "__array__"):
-        return records, _null_in(np.asarray(records))
+        array = np.asarray(records)
+        if array.dtype.kind == "f" and hasattr(records, "fill_null"):
+            records = records.fill_null(0)  # without null, whole numbers are not made floats
+        return records, _null_in(array)
     if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
         return records, np.zeros(0, dtype=np.bool_)  # no batch, which the other domain refuses
     values = [_own_value(value) for value in records]

@@ -5,6 +5,7 @@ that makes no sense raises ValueError; whoever asks loses that record alone.
 """
 
 import csv
+import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
@@ -13,6 +14,9 @@ from privhp.domains.grid import GridDomain
 from privhp.domains.ip import address
 from privhp.sources.columns import dimensions
 from privhp.sources.lines import MAX_LINE
+
+LOST = object()
+"""What keeps the place of a value that could not be read: no domain has a cell for it, and it is not null."""
 
 Convert: TypeAlias = Callable[[bytes], Any]
 """How a field becomes a value: a float, an int where the domain counts whole numbers, or a text."""
@@ -44,6 +48,11 @@ def converters(domain: Domain) -> list[Convert]:
         return [address]
     whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
     return [_whole if whole else _text]
+
+
+def lost(convert: Convert) -> Any:
+    """What a field is read as in a line that is lost: NaN among numbers, which no domain of them has a cell for."""
+    return math.nan if convert in (real, _whole, address) else LOST
 
 
 def real(field: bytes) -> float:

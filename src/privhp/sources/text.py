@@ -1,7 +1,6 @@
 """CSV text as a source."""
 
 import codecs
-import math
 import os
 import stat
 from collections.abc import Iterator, Sequence
@@ -10,11 +9,10 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from privhp.domains import Domain, Integers, IPv4, Table
-from privhp.domains.grid import GridDomain
+from privhp.domains import Domain, Table
 from privhp.errors import FileError
 from privhp.sources.columns import BATCH, column_numbers, dimensions
-from privhp.sources.fields import converters, real, split
+from privhp.sources.fields import converters, lost, real, split
 from privhp.sources.foreign import check_text
 from privhp.sources.lines import lines_by_block
 
@@ -23,8 +21,8 @@ class TextSource:
     """Lines of comma-separated values, one record each.
 
     A field that cannot be read, a missing field, a line beyond 1 MiB: that
-    record alone is lost. A field may be quoted, within its line. No line is
-    remembered while another is read.
+    record alone is lost, though its place is kept. A field may be quoted, within
+    its line. No line is remembered while another is read.
 
     Args:
         file: Where the lines come from.
@@ -45,8 +43,7 @@ class TextSource:
         self._size = dimensions(domain)
         places = self._named(columns or self._names) if header else column_numbers(columns, self._size)
         self._fields = list(zip(converters(domain), places, strict=True))
-        # Where NaN is never a record it keeps the place of one that is lost; elsewhere it might be taken for one.
-        self._lost = (math.nan,) * self._size if isinstance(domain, GridDomain | Integers | IPv4) else None
+        self._lost = tuple(lost(convert) for convert, _ in self._fields)
 
     def _named(self, columns: Sequence[str] | None) -> list[int]:
         """Read the header and find the columns in it. No message quotes it: it may be a record after all."""
@@ -82,13 +79,13 @@ class TextSource:
         """Arrays of shape (n,) or (n, d), lists where whole numbers must stay exact, or a dict of columns."""
         batch: list[Any] = []
         for lines in self._blocks:
-            batch += filter(None, map(self._read, lines))
+            batch += map(self._read, lines)
             if len(batch) >= BATCH:
                 yield self._pack(batch)
                 batch = []
         yield self._pack(batch)
 
-    def _read(self, line: bytes) -> tuple[Any, ...] | None:
+    def _read(self, line: bytes) -> tuple[Any, ...]:
         """The values of one line, whatever its bytes."""
         try:
             fields = split(line)
