@@ -161,7 +161,7 @@ class Generator:
         multinomial: given their sum, they are how that many independent points
         fall. The others one by one.
         """
-        means = self.probabilities * max(size - 4.0 * math.sqrt(size), 0.0)
+        means = self.probabilities * max(size - 2.0 * math.sqrt(size), 0.0)  # so that the sum is rarely too large
         counts = rng.poisson(means)
         while counts.sum() > size:
             counts = rng.poisson(means)
