@@ -147,7 +147,21 @@ def test_odd_sizes_of_no_sketch_are_refused(key: str, value: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    "example", [hp.Interval(0, 1), hp.Integers(0, 12), hp.Box([(0, 1), (0, 2)]), hp.IPv4()], ids=lambda item: item.kind
+    "example",
+    [
+        hp.Interval(0, 1),
+        hp.Interval(0, 1, cuts=[0.5]),
+        hp.Integers(0, 12),
+        hp.Box([(0, 1), (0, 2)]),
+        hp.Time("2020-01-01", "2021-01-01"),
+        hp.Time("2020-01-01", "2021-01-01", zone="Europe/Berlin"),
+        hp.IPv4(),
+        hp.IPv4("10.0.0.0/8"),
+        hp.IPv6("2001:db8::/32"),
+        hp.Categories(["a", "b", "c"]),
+        hp.Taxonomy({"a": ["b", "c"], "d": None}),
+    ],
+    ids=lambda item: item.kind,
 )
 def test_odd_values_in_a_domain_are_refused(example: hp.Domain) -> None:
     for key in [*example.spec(), "self", "other"]:

@@ -8,16 +8,37 @@ import pytest
 from hypothesis import given
 
 from datasets import gaussian_mixture, lognormal
-from privhp import Box, Domain, Generator, Integers, Interval, IPv4, Plan, QueryError, Summary, wasserstein
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Generator,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Plan,
+    QueryError,
+    Summary,
+    Taxonomy,
+    Time,
+    wasserstein,
+)
 from releases import histogram, leaf_places, release_of
 from strategies import generators
 
 METHODS = pytest.mark.parametrize("method", ["balanced", "independent"])
-KINDS: list[tuple[Domain, type, tuple[int, ...]]] = [
+KINDS: list[tuple[Domain, Any, tuple[int, ...]]] = [
     (Interval(0, 1), np.float64, ()),
     (Interval(1, 1e6, scale="log"), np.float64, ()),
     (Integers(-3, 96), np.int64, ()),
     (IPv4(), np.uint32, ()),
+    (IPv6("2001:db8::/32"), "U39", ()),
+    (Time("2020-01-01", "2021-01-01", unit="ms"), "M8[ms]", ()),
+    (Categories([f"c{place}" for place in range(100)]), "U3", ()),
+    (Categories([2**70 + place for place in range(100)]), object, ()),
+    (Taxonomy({f"g{group}": [f"l{group}.{leaf}" for leaf in range(9)] for group in range(9)}), "U4", ()),
+    (Interval(0, 100, cuts=[1, 5]), np.float64, ()),
     (Box([(0, 1), (-2, 2)]), np.float64, (2,)),
     (Box([(0, 1)]), np.float64, (1,)),
 ]
@@ -34,7 +55,7 @@ def lopsided(domain: Domain) -> Generator:
 @pytest.mark.parametrize("size", [0, 1, 2, 1000])
 @pytest.mark.parametrize(("domain", "dtype", "columns"), KINDS)
 def test_samples_have_the_shape_and_type_of_the_domain(
-    domain: Domain, dtype: type, columns: tuple[int, ...], size: int, method: Any
+    domain: Domain, dtype: Any, columns: tuple[int, ...], size: int, method: Any
 ) -> None:
     records = lopsided(domain).sample(size, method=method)
     assert records.shape == (size, *columns)
@@ -90,7 +111,9 @@ def test_balanced_samples_give_every_leaf_its_expected_number_to_within_one(
     assert (np.abs(counts - size * generator.probabilities) < 1 + 1e-9).all()
 
 
-@pytest.mark.parametrize("domain", [Interval(0, 1), Integers(0, 10**6), IPv4()], ids=repr)
+@pytest.mark.parametrize(
+    "domain", [Interval(0, 1), Integers(0, 10**6), IPv4(), Time("2020-01-01", "2021-01-01")], ids=repr
+)
 def test_balanced_samples_keep_to_the_cdf_to_within_two_records(domain: Domain) -> None:
     """A leaf is filled as evenly as the leaves are: two records are what its first and last cell may lack."""
     generator = lopsided(domain)
@@ -149,7 +172,17 @@ def test_independent_samples_leaf_by_leaf_are_as_many_as_asked_for() -> None:
 
 
 @pytest.mark.parametrize(
-    "domain", [Interval(0, 1), Interval(1, 100, scale="log"), Integers(0, 9), IPv4(), Box([(0, 1), (0, 2)])]
+    "domain",
+    [
+        Interval(0, 1),
+        Interval(1, 100, scale="log"),
+        Interval(0, 9, cuts=[1]),
+        Integers(0, 9),
+        IPv4(),
+        Time("2020-01-01", "2020-12-31", unit="D"),
+        Categories(["a", "b", "c"]),
+        Box([(0, 1), (0, 2)]),
+    ],
 )
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])

@@ -7,6 +7,7 @@ framework.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import datetime as dt
 import json
 import warnings
 from typing import Any
@@ -29,7 +30,10 @@ AWKWARD: list[Any] = [
     None,
     "",
     "text",
+    "2020-02-30",
     b"\xff",
+    dt.datetime(2020, 2, 29),
+    np.datetime64("NaT"),
     [],
     {},
 ]
