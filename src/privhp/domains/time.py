@@ -114,7 +114,7 @@ class Time(Domain):
         if isinstance(value, bytes):
             value = value.decode("ascii")
         if isinstance(value, str):
-            beyond = _BEYOND_MICROSECONDS.search(value)
+            beyond = _BEYOND_MICROSECONDS.search(value) if self.unit == "ns" else None
             nanoseconds = int(beyond[1].ljust(3, "0")) if beyond else 0
             value = dt.datetime.fromisoformat(value.strip())
         elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
