@@ -10,7 +10,20 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import Box, Domain, DomainError, Integers, Interval, IPv4, Nullable, RecordsError, Table, Time, check_domain
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    DomainError,
+    Integers,
+    Interval,
+    IPv4,
+    Nullable,
+    RecordsError,
+    Table,
+    Time,
+    check_domain,
+)
 from privhp.cells import OUTSIDE
 
 DELAY = Nullable(Integers(-120, 1440))
@@ -84,6 +97,30 @@ def test_what_is_neither_null_nor_a_value_has_no_cell(value: Any) -> None:
 )
 def test_null_is_found_in_columns_of_every_kind(column: Any) -> None:
     assert DELAY.encode(column, level=12).tolist() == DELAY.encode([3, None, -120], level=12).tolist()
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        np.array(["x", None, "w"], dtype=object),
+        np.ma.MaskedArray(["x", "x", "w"], mask=[False, True, False]),
+        pd.Series(["x", None, "w"]),
+        pd.Series(["x", None, "w"], dtype="category"),
+        pl.Series(["x", None, "w"]),
+        pl.Series(["x", None, "w"], dtype=pl.Categorical),
+        pa.array(["x", None, "w"]),
+        pa.array(["x", None, "w"]).dictionary_encode(),
+        pa.chunked_array([["x"], [None, "w"]]).dictionary_encode(),
+    ],
+    ids=lambda column: type(column).__name__,
+)
+@pytest.mark.parametrize("other", [None, "z"])
+def test_null_among_categories_is_none_of_them(column: Any, other: str | None) -> None:
+    domain = Nullable(Categories(["x", "y"], other=other))
+    expected = domain.encode(["x", None, "w"], level=domain.depth).tolist()
+    assert expected[1] == NULL
+    assert (expected[2] == OUTSIDE) == (other is None)
+    assert domain.encode(column, level=domain.depth).tolist() == expected
 
 
 def test_null_among_times() -> None:

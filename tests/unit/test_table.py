@@ -10,20 +10,24 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import privhp
 import privhp.tally
 from privhp import (
     Box,
+    Categories,
     Domain,
     DomainError,
     Geo,
     Integers,
     Interval,
     IPv4,
+    IPv6,
     Nullable,
     Plan,
     RecordsError,
     Table,
     Tally,
+    Taxonomy,
     Time,
     check_domain,
 )
@@ -61,6 +65,12 @@ def of_all_kinds() -> list[Table]:
         Table({("lon", "lat"): Geo(), "day": Time("2020-01-01", "2020-12-31", unit="D")}),
         Table({("x", "y"): Nullable(Box([(0, 1), (0, 2)])), "z": Box([(0, 1)])}),
         Table({f"column {number}": Integers(0, 2) for number in range(40)}),
+        Table(
+            a=Categories(["x", "y", "z"]),
+            b=Nullable(Categories([7, 8, 9], other=0)),
+            c=Taxonomy({"fruit": ["apple", "pear"], "nut": {}}),
+            d=IPv6("2001:db8::/32"),
+        ),
     ]
 
 
@@ -427,8 +437,7 @@ def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
 @pytest.mark.parametrize("table", of_all_kinds(), ids=repr)
 def test_a_table_is_built_again_from_its_spec_and_its_repr(table: Table) -> None:
     assert Domain.from_spec(table.spec()) == table
-    names = {kind.__name__: kind for kind in (Box, Geo, Integers, Interval, IPv4, Nullable, Table, Time)}
-    assert eval(repr(table), names) == table
+    assert eval(repr(table), vars(privhp)) == table
 
 
 def test_columns_keep_their_order_in_a_spec() -> None:
