@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 import privhp
-from privhp import Box, Domain, DomainError, Geo, Integers, Interval, Nullable, Table, Time
+from privhp import Box, Categories, Domain, DomainError, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time
 from privhp.domains.specs import parse_columns, parse_domain, read_described
 
 TRIPS = Table(
@@ -110,6 +110,10 @@ def test_columns_in_short() -> None:
         ("time:2018-01-01T08:00:2018-01-01T09:30:clamp", Time("2018-01-01T08:00", "2018-01-01T09:30", outside="clamp")),
         ("time:2018-07-01:2018-08-01:zone=Europe/Berlin", Time("2018-07-01", "2018-08-01", zone="Europe/Berlin")),
         ("geo", Geo()),
+        ("categories:a, b,c:other=d", Categories(["a", "b", "c"], other="d")),
+        ("ipv4:10.0.0.0/8", IPv4("10.0.0.0/8")),
+        ("ipv6", IPv6()),
+        ("ipv6:2001:db8::/32", IPv6("2001:db8::/32")),
         ("geo:170:-50:-170:-30", Geo(170, -50, -170, -30)),
         ("interval:1:8:scale=log", Interval(1, 8, scale="log")),
     ],
@@ -169,8 +173,8 @@ def test_bad_files_get_one_line_that_says_where_and_what(tmp_path: Path, text: s
         (["fare"], "expected a column as NAME=DOMAIN, such as fare=interval:0:1000, got 'fare'"),
         (["=ipv4"], "expected a column as NAME=DOMAIN"),
         (["lon,=geo"], "expected a column as NAME=DOMAIN"),
-        (["fare="], "column 'fare': expected a domain such as interval"),
-        (["fare=money:0:1"], "column 'fare': expected a domain such as interval"),
+        (["fare="], "column 'fare': expected one of interval"),
+        (["fare=money:0:1"], "column 'fare': expected one of interval"),
         (["fare=interval:0"], "column 'fare': expected interval:LOW:HIGH"),
         (["fare=interval:0:1:2"], "column 'fare': expected interval:LOW:HIGH"),
         (["fare=interval:0:1:size=3"], "column 'fare': expected a domain of kind 'interval'"),

@@ -13,7 +13,9 @@ domains:
   box:-9:2,49.8:61           points, one pair of bounds for each column
   time:2018-01-01:2020-12-31 times, in UTC unless they or :zone=Europe/Berlin say otherwise
   geo:-9:49.8:2:61           places: west, south, east, north; longitude and latitude
-  ipv4                       addresses, dotted or as whole numbers
+  categories:bus,tram,taxi   a list of values, with :other=rest for those that are not in it
+  ipv4                       addresses, dotted or as whole numbers; ipv4:10.0.0.0/8 a network
+  ipv6:2001:db8::/32         addresses of a network; ipv6 all of them
   fares.toml                 a file that says kind = "interval", low = 0, high = 1000
                              and, if you like, columns = ["fare"]; one of a table has a
                              section [columns.NAME] with such lines for each column
