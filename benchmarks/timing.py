@@ -5,6 +5,7 @@ anchor that was measured in the same run.
 """
 
 import importlib.metadata
+import os
 import platform
 import time
 from collections.abc import Callable, Mapping
@@ -32,6 +33,11 @@ def best_seconds(
             if turn:
                 best[name] = min(best[name], elapsed)
     return best
+
+
+def load() -> str:
+    """How many processes others keep running on this machine; ask before measuring."""
+    return f"{os.getloadavg()[0]:.1f} other processes at work"
 
 
 def machine() -> str:
