@@ -219,7 +219,7 @@ def plot(figures: Figures, path: Path) -> None:
         panel.axhline(figures.error(name, COMPLETE), color="black", linestyle="--", linewidth=1, label=COMPLETE)
         panel.set_title(name, fontsize=9)
         panel.set_xticks(sizes, [memory.replace(" ", "\n") for memory in MEMORY])
-        panel.minorticks_off()
+        panel.xaxis.minorticks_off()
         panel.tick_params(labelsize=7)
     for panel in panels.flat[len(figures.streams) :]:
         panel.axis("off")

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -49,13 +49,13 @@ class Source:
         domain: Its declared domain.
         read: Gives all records, in the order they came in.
         draw: Gives records of a synthetic stream instead, by number and seed.
-        in_order: Whether the stream keeps its order, or is shuffled.
+        order: "shuffled", "as it came", or "by cell": the worst for whoever learns from the first records.
     """
 
     domain: hp.Domain
     read: Callable[[], Records] | None = None
     draw: Callable[..., Records] | None = None
-    in_order: bool = False
+    order: Literal["shuffled", "as it came", "by cell"] = "shuffled"
 
 
 @cache
@@ -72,6 +72,7 @@ FILES = {
     "flight delays": FLIGHTS,
     "flights 3-D": FLIGHTS,
     "postcodes": "geo_gb_postcodes_codepoint_2025.parquet",
+    "postcodes, sorted": "geo_gb_postcodes_codepoint_2025.parquet",
     "crimes": "geo_uk_street_crime_2018_10_to_2019_02.parquet",
     "blocklist": "ipv4_ipsum_blocklist_2026.parquet",
 }
@@ -102,6 +103,10 @@ def _points(name: str, *columns: str) -> Records:
     return np.stack(_columns(FILES[name], *columns), axis=1).astype(np.float64)
 
 
+def _postcodes() -> Records:
+    return _points("postcodes", "easting", "northing")
+
+
 def _atoms(size: int, *, seed: int = 0) -> Records:
     """Forty places, the same for every seed, some a hundred times fuller than others."""
     fixed = np.random.default_rng(40)
@@ -116,13 +121,13 @@ def _drift(size: int, *, seed: int = 0) -> Records:
 
 
 UNIT = hp.Interval(0, 1)
+GREAT_BRITAIN = hp.Box([(0, 700_000), (0, 1_300_000)])  # easting and northing in metres
 SOURCES: dict[str, Source] = {
     "taxi fares": Source(hp.Interval(0, 1000), read=lambda: _columns(TAXI, "fare_amount")[0]),
-    "taxi timestamps": Source(hp.Interval(0, DAYS * 86_400), read=_timestamps, in_order=True),
+    "taxi timestamps": Source(hp.Interval(0, DAYS * 86_400), read=_timestamps, order="as it came"),
     "flight delays": Source(hp.Interval(-120, 1440), read=lambda: _columns(FLIGHTS, "arr_delay")[0].astype(np.float64)),
-    "postcodes": Source(
-        hp.Box([(0, 700_000), (0, 1_300_000)]), read=lambda: _points("postcodes", "easting", "northing")
-    ),
+    "postcodes": Source(GREAT_BRITAIN, read=_postcodes),
+    "postcodes, sorted": Source(GREAT_BRITAIN, read=_postcodes, order="by cell"),
     "crimes": Source(hp.Box([(-8.7, 2.0), (49.8, 55.9)]), read=lambda: _points("crimes", "lon", "lat")),
     "blocklist": Source(hp.IPv4(), read=_blocklist),
     "flights 3-D": Source(hp.Box([(0, 1)] * 3), read=_flights),
@@ -131,7 +136,7 @@ SOURCES: dict[str, Source] = {
     "lognormal": Source(UNIT, draw=lognormal),
     "zipf": Source(UNIT, draw=zipf),
     "40 atoms": Source(UNIT, draw=_atoms),
-    "drift": Source(UNIT, draw=_drift, in_order=True),
+    "drift": Source(UNIT, draw=_drift, order="as it came"),
 }
 
 
@@ -149,16 +154,14 @@ def load(name: str, *, records: int | None = None, seed: int = 0) -> Stream:
             real stream and a million of a synthetic one.
         seed: Of the draw, or of the choice and order of real records.
     """
-    source = SOURCES[name]
+    source, rng = SOURCES[name], np.random.default_rng(seed)
     if source.draw is not None:
         return Stream(name, source.domain, source.draw(records or SYNTHETIC_RECORDS, seed=seed))
     assert source.read is not None
-    everything, rng = source.read(), np.random.default_rng(seed)
+    everything = source.read()
     chosen = rng.permutation(len(everything))[:records]
-    return Stream(name, source.domain, everything[np.sort(chosen) if source.in_order else chosen])
-
-
-def by_cell(stream: Stream) -> Stream:
-    """The same records in the order of the domain's cells: the worst order for whoever learns from a prefix."""
-    codes = stream.domain.encode(stream.records, level=stream.domain.depth)
-    return Stream(f"{stream.name}, sorted", stream.domain, stream.records[np.argsort(codes, kind="stable")])
+    if source.order == "as it came":
+        chosen.sort()
+    elif source.order == "by cell":
+        chosen = chosen[np.argsort(source.domain.encode(everything[chosen], level=source.domain.depth), kind="stable")]
+    return Stream(name, source.domain, everything[chosen])
