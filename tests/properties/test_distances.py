@@ -9,13 +9,34 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from privhp import Box, Domain, Generator, Integers, Interval, IPv4, grid_wasserstein, tree_wasserstein, wasserstein
+from privhp import (
+    Box,
+    Domain,
+    Generator,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    Nullable,
+    grid_wasserstein,
+    tree_wasserstein,
+    wasserstein,
+)
 from privhp.metrics import grid_masses
 from strategies import generators
 
-LINES = [Interval(0, 1), Interval(-1e6, 3e9)]
+LINES = [Interval(0, 1), Interval(-1e6, 3e9), Interval(0, 1000, cuts=[5, 10, 40])]
 PLANES = [Box([(0, 1), (0, 1)]), Box([(0, 700), (-1000, 300)])]
-SPACES = [*LINES, *PLANES, Integers(-3, 8), IPv4(), Interval(1, 1024, scale="log"), Box([(0, 1), (0, 4), (2, 3)])]
+SPACES = [
+    *LINES,
+    *PLANES,
+    Integers(-3, 8),
+    IPv4(),
+    Interval(1, 1024, scale="log"),
+    Box([(0, 1), (0, 4), (2, 3)]),
+    Geo(),
+    Nullable(Integers(0, 9), share=0.3),
+]
 MOVES = st.integers(0, 2**32 - 1)
 
 
