@@ -14,6 +14,7 @@ MAX_ROWS = 1000
 MAX_WIDTH = 2**24
 MAX_HOT_CELLS = 2**40
 MAX_HASH_GROUP = 8
+MAX_RECORDS = 10**15
 
 
 def check_domain(domain: Any) -> None:
@@ -31,7 +32,7 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
 def check_records(records: Any) -> None:
     """Refuse a guess of the number of records that makes no sense."""
     real = isinstance(records, Real) and not isinstance(records, bool)
-    if not real or not 1 <= records <= 1e15:
+    if not real or not 1 <= records <= MAX_RECORDS:
         raise PlanError(
             f"expected records, a public guess of how many, between 1 and 1e15, got {described(records)}; "
             "the data itself goes to Summary.update"

@@ -14,8 +14,8 @@ from typing import Any, Literal, get_args
 
 from privhp.errors import PlanError, described
 
-Neighbours = Literal["add-remove", "replace-one"]
-"""What one person may change: a record comes or goes, or one record becomes another."""
+Neighbours = Literal["add-remove", "zero-out", "replace-one"]
+"""What one person may change: a record comes or goes, its row stays and is blank, or it becomes another record."""
 
 MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
 MAX_SCALE = 2**40
@@ -79,4 +79,4 @@ def sensitivity(neighbours: Neighbours, *, level: int, rows: int, max_records_pe
 def check_neighbours(value: str) -> None:
     """Refuse anything but the two neighbouring relations."""
     if value not in get_args(Neighbours):
-        raise PlanError(f'expected neighbours="add-remove" or neighbours="replace-one", got {described(value)}')
+        raise PlanError(f"expected neighbours to be one of {', '.join(get_args(Neighbours))}, got {described(value)}")

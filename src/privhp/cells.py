@@ -23,6 +23,21 @@ MAX_DEPTH = 63
 OUTSIDE = np.uint64(2**64 - 1)
 """What `Domain.encode` returns for a record that has no cell."""
 
+CUT = -(2**62)
+"""A slot of a partition below this holds no count, but a mark that says where the parts of its cell are."""
+
+
+def cut_mark(first: NDArray[np.int64], levels: int, born: int) -> NDArray[np.int64]:
+    """The mark of cells cut by some levels at a refinement, given the slot of the first part of each."""
+    mark: NDArray[np.int64] = (first << 16 | levels << 8 | born) + np.iinfo(np.int64).min
+    return mark
+
+
+def read_mark(marks: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Slot of the first part, levels and refinement of each mark."""
+    fields = marks - np.iinfo(np.int64).min
+    return fields >> 16, fields >> 8 & 0xFF, fields & 0xFF
+
 
 def ancestors(codes: Codes, *, levels: int) -> Codes:
     """Cells that lie `levels` steps above the given ones."""

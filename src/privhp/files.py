@@ -12,10 +12,10 @@ import hashlib
 import json
 import os
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -50,9 +50,12 @@ def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
     if not Path(path).parent.is_dir():
         raise FileError(f"expected a folder to save in, got {Path(path).parent}, which is none; make it first")
     if isinstance(item, Generator):
-        parts, mode = _pack(RELEASE, item.plan, item.release.cells()), 0o644
+        header = _header(RELEASE, item.plan, refinements=item.release.refinements)
+        parts, mode = _pack(RELEASE, header, item.release.cells()), 0o644
     elif isinstance(item, Summary):
-        parts, mode = _pack(CHECKPOINT, item.plan, item.state(), item.lineage), 0o600
+        cells, names = item.state(), sorted(item.lineage)
+        header = _header(CHECKPOINT, item.plan, names=len(names), refinements=item.refinements, rows=item.rows)
+        parts, mode = _pack(CHECKPOINT, header, cells, names), 0o600
     else:
         raise FileError(f"expected a Generator or a Summary to save, got {type(item).__name__}")
     with replacing(Path(path), mode=mode) as file:
@@ -80,34 +83,49 @@ def resume(path: str | os.PathLike[str]) -> Summary:
 
 def read_release(file: BinaryIO) -> Generator:
     """The generator of a release in an open file that can be sought."""
-    plan, cells, _ = _unpack(file, RELEASE)
-    return Generator(Release(plan, plan.unpack(cells)))
+    header, cells, _ = _unpack(file, RELEASE)
+    with _honoured():
+        return Generator(Release(header.plan, header.plan.unpack(cells), refinements=header.refinements))
 
 
 def read_checkpoint(file: BinaryIO) -> Summary:
     """The summary of a checkpoint in an open file that can be sought."""
-    return Summary.from_state(*_unpack(file, CHECKPOINT))
+    header, cells, names = _unpack(file, CHECKPOINT)
+    with _honoured():
+        return Summary.from_state(
+            header.plan, cells, frozenset(names), rows=header.rows, refinements=header.refinements
+        )
 
 
-def _pack(magic: bytes, plan: Plan, cells: Counts, lineage: frozenset[bytes] = frozenset()) -> list[bytes | memoryview]:
+class _Header(NamedTuple):
+    """What a file says of itself before its cells."""
+
+    plan: Plan
+    names: int
+    refinements: int
+    rows: int
+
+
+def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = ()) -> list[bytes | memoryview]:
     """All bytes of a file, in parts."""
-    if len(lineage) > MAX_LINEAGE:
+    if len(names) > MAX_LINEAGE:
         raise FileError(f"expected a summary of at most {MAX_LINEAGE} parts; merge their tallies before saving")
-    header = _header(magic, plan, len(lineage))
     if len(header) > MAX_HEADER:
         raise FileError(f"expected a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
     prefix, body = _PREFIX.pack(magic, VERSION, len(header)), cells.astype("<i8", copy=False).data
-    parts: list[bytes | memoryview] = [prefix, header, body, *sorted(lineage)]
+    parts: list[bytes | memoryview] = [prefix, header, body, *names]
     digest = hashlib.sha256()
     for part in parts:
         digest.update(part)
     return [*parts, digest.digest()]
 
 
-def _header(magic: bytes, plan: Plan, names: int) -> bytes:
+def _header(magic: bytes, plan: Plan, *, names: int = 0, refinements: int = 0, rows: int = 0) -> bytes:
     header: dict[str, Any] = {"plan": plan.spec()}
     if magic == CHECKPOINT:
         header["lineage"] = names
+    if plan.growth is not None:
+        header |= {"refinements": refinements} | ({"rows": rows} if magic == CHECKPOINT else {})
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
 
 
@@ -137,8 +155,8 @@ def _partial(path: Path) -> Path:
     return Path(f"{path}.partial")
 
 
-def _unpack(file: BinaryIO, magic: bytes) -> tuple[Plan, Counts, frozenset[bytes]]:
-    """Plan, cells and lineage of a file of one kind."""
+def _unpack(file: BinaryIO, magic: bytes) -> tuple[_Header, Counts, list[bytes]]:
+    """Header, cells and lineage of a file of one kind."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     prefix = file.read(_PREFIX.size)
@@ -152,14 +170,15 @@ def _unpack(file: BinaryIO, magic: bytes) -> tuple[Plan, Counts, frozenset[bytes
     if length > MAX_HEADER:
         raise _foreign("its header is too long")
     file.seek(_PREFIX.size)
-    plan, names = _read_header(file.read(length), magic)
-    if size != _PREFIX.size + length + plan.nbytes + names * _NAME_BYTES + _DIGEST_BYTES:
+    header = _read_header(file.read(length), magic)
+    nbytes = header.plan.nbytes
+    if size != _PREFIX.size + length + nbytes + header.names * _NAME_BYTES + _DIGEST_BYTES:
         raise _foreign("its size does not fit its plan")
-    cells = np.frombuffer(file.read(plan.nbytes), dtype="<i8").astype(np.int64, copy=False)
-    lineage = [file.read(_NAME_BYTES) for _ in range(names)]
+    cells = np.frombuffer(file.read(nbytes), dtype="<i8").astype(np.int64, copy=False)
+    lineage = [file.read(_NAME_BYTES) for _ in range(header.names)]
     if lineage != sorted(set(lineage)):
         raise _foreign("its parts are not listed in order, each once")
-    return plan, cells, frozenset(lineage)
+    return header, cells, lineage
 
 
 def _check_digest(file: BinaryIO, size: int) -> None:
@@ -173,20 +192,34 @@ def _check_digest(file: BinaryIO, size: int) -> None:
         raise _damaged()
 
 
-def _read_header(text: bytes, magic: bytes) -> tuple[Plan, int]:
-    """Plan and number of lineage names, from a header that `save` would write in the same bytes."""
+def _read_header(text: bytes, magic: bytes) -> _Header:
+    """What a header says, if `save` would write it in the same bytes."""
+    with _honoured():
+        try:
+            header = json.loads(text)
+            numbers = [header.get(key, 0) for key in ("lineage", "refinements", "rows")]
+            read = _Header(Plan.from_spec(header["plan"]), *numbers)
+            again = _header(magic, read.plan, names=read.names, refinements=read.refinements, rows=read.rows)
+        except PrivhpError:
+            raise
+        except Exception as error:  # a domain may raise anything when its spec makes no sense
+            raise _foreign("its header makes no sense") from error
+    names = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
+    sensible = all(type(number) is int and 0 <= number < 2**62 for number in numbers) and read.names in names
+    if again != text or not sensible:
+        raise _foreign("its header is not written in the one way it could be")
+    return read
+
+
+@contextmanager
+def _honoured() -> Iterator[None]:
+    """Say of a file what its plan or its cells are refused for."""
     try:
-        header = json.loads(text)
-        plan, names = Plan.from_spec(header["plan"]), header.get("lineage", 0)
-        faithful = _header(magic, plan, names) == text
+        yield
+    except FileError:
+        raise
     except PrivhpError as error:
         raise FileError(f"the plan in this file cannot be honoured: {str(error)[:500]}") from None
-    except Exception as error:  # a domain may raise anything when its spec makes no sense
-        raise _foreign("its header makes no sense") from error
-    parts = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
-    if not faithful or type(names) is not int or names not in parts:
-        raise _foreign("its header is not written in the one way it could be")
-    return plan, names
 
 
 def _check_magic(found: bytes, expected: bytes) -> None:

@@ -1,6 +1,11 @@
-"""What the noisy counts say together: the rule that makes children consistent with their parent.
+"""What the noisy counts say together: the rules that make cells consistent with each other.
 
-Takes counts, gives counts; it knows nothing of how they were measured.
+Takes counts and how far they can be trusted, gives counts; it knows nothing of
+how they were measured. `share_out` is the paper's rule, from the root down.
+`combined` and `projected` are the two passes of least squares: bottom-up each
+cell is averaged with the sum of its parts, by inverse variance; top-down the
+parts are moved, each in proportion to its variance, so that none is negative
+and their sum is what their parent was found to be.
 """
 
 import numpy as np
@@ -23,11 +28,32 @@ def share_out(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Fl
         live: Which children can hold a record; each parent above 0 has one.
     """
     raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
+    return projected(parents, raised, np.ones(raised.shape), live)
+
+
+def projected(parents: Floats, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+    """The nearest non-negative counts that sum to each parent's, by distances in standard deviations.
+
+    Args:
+        parents: Non-negative counts of m parents.
+        estimates: Estimates of their g children, shape (m, g).
+        variances: Variance of each estimate, above 0.
+        live: Which children can hold a record, the others get 0; each parent above 0 has one.
+    """
     # Only differences matter: counted from the largest, whole numbers of any size leave nothing to round.
-    # A child that starts twice its parent's count below the largest stays at 0.
-    values = np.where(live, raised - raised.max(axis=1, keepdims=True), -2.0 * parents[:, None] - 1.0)
-    descending = -np.sort(-values, axis=1)
-    surplus = (np.cumsum(descending, axis=1) - parents[:, None]) / np.arange(1, values.shape[1] + 1)
-    kept = np.maximum((descending > surplus).sum(axis=1), 1)
+    steep = np.where(live, estimates / variances, -np.inf)
+    top = steep.max(axis=1, keepdims=True)
+    values = np.where(live, estimates - np.where(np.isfinite(top), top, 0.0) * variances, 0.0)
+    order = np.argsort(-steep, axis=1, kind="stable")
+    ranked, spread = np.take_along_axis(values, order, axis=1), np.take_along_axis(variances, order, axis=1)
+    surplus = (np.cumsum(ranked, axis=1) - parents[:, None]) / np.cumsum(spread, axis=1)
+    fits = (ranked > surplus * spread) & np.take_along_axis(live, order, axis=1)
+    kept = np.maximum(fits.sum(axis=1), 1)
     change = np.take_along_axis(surplus, kept[:, None] - 1, axis=1)
-    return np.maximum(values - change, 0.0)
+    return np.where(live, np.maximum(values - change * variances, 0.0), 0.0)
+
+
+def combined(own: Floats, own_variance: Floats, parts: Floats, parts_variance: Floats) -> tuple[Floats, Floats]:
+    """Mean of what cells and their parts say of the same counts, by inverse variance, and its variance."""
+    weight = parts_variance / (own_variance + parts_variance)
+    return weight * own + (1.0 - weight) * parts, weight * own_variance

@@ -33,12 +33,17 @@ from privhp.budget import MAX_SCALE, Neighbours, check_neighbours, exact_epsilon
 from privhp.cells import Counts
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
+from privhp.growth import Growth
 from privhp.recipes import paper_settings
 
 Expand = Literal["top", "all"]
 """Which cells of the exact depth are grown further: the hot ones, or all as Algorithm 2 prints it."""
 
+Inference = Literal["top-down", "least-squares"]
+"""Whether counts are made consistent from the root down, as Algorithm 3 does, or use every level for every other."""
+
 CELL_BYTES = 8
+MAX_MEMORY = 2**40
 MAX_CELLS = 2**31
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
@@ -50,8 +55,9 @@ class Plan:
 
     Each measured level has a budget, a share of epsilon. Levels up to
     `exact_depth` are counted cell by cell; deeper ones in Count-Min tables of
-    `sketch_rows` x `sketch_width`. A plan with no level below `exact_depth` is
-    the complete tree (PMM).
+    `sketch_rows` x `sketch_width`, or in a partition that grows from the one
+    level below `exact_depth` that has a budget. A plan with no level below
+    `exact_depth` is the complete tree (PMM).
 
     Args:
         domain: Where the records live.
@@ -62,7 +68,11 @@ class Plan:
         sketch_width: Buckets in each row, 0 if nothing is sketched.
         hot_cells: How many cells of each sketched level are grown further.
         expand: "top" grows the hot cells of the exact depth, "all" every one.
-        neighbours: "add-remove" or "replace-one".
+        growth: How the partition below the exact depth grows, instead of sketches.
+        inference: "least-squares" lets all levels inform each other, "top-down" is the paper's rule.
+        memory: Bytes that counters and the work on a batch may take together; 0 for no limit on the work.
+        neighbours: "add-remove", "zero-out" or "replace-one"; a partition grows by row numbers, which
+            "add-remove" does not keep.
         max_records_per_person: How many records one person may have; the noise grows with it.
         hash_group: Up to how many levels share a hash function, which hashes their
             common ancestor and keeps its descendants apart; 0 hashes every level by itself.
@@ -78,6 +88,9 @@ class Plan:
     sketch_width: int = 0
     hot_cells: int = 0
     expand: Expand = "top"
+    growth: Growth | None = None
+    inference: Inference = "top-down"
+    memory: int = 0
     neighbours: Neighbours = "add-remove"
     max_records_per_person: int = 1
     hash_group: int = 0
@@ -87,6 +100,7 @@ class Plan:
         check_domain(self.domain)
         check_neighbours(self.neighbours)
         check_choice(self.expand, get_args(Expand), "expand")
+        check_choice(self.inference, get_args(Inference), "inference")
         values = {
             "epsilon": exact_epsilon(self.epsilon),
             "budgets": MappingProxyType(read_budgets(self.budgets)),
@@ -94,6 +108,7 @@ class Plan:
             "sketch_rows": whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
             "sketch_width": whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
             "hot_cells": whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
+            "memory": whole(self.memory, "memory", 0, MAX_MEMORY),
             "max_records_per_person": whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
             "hash_group": whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
             "hash_seed": whole(self.hash_seed, "hash_seed", 0, 2**128 - 1),
@@ -101,19 +116,42 @@ class Plan:
         for name, value in values.items():
             object.__setattr__(self, name, value)
         self._check_levels()
+        self._check_growth()
         self._check_sketches()
+        self._check_sizes()
         self._check_privacy()
 
     def _check_levels(self) -> None:
-        if self.depth > self.domain.depth:
+        if max(self.budgets) > self.domain.depth:
             raise PlanError(
                 f"expected budgets for levels between 0 and the domain's depth {self.domain.depth}, "
-                f"got one for level {self.depth}"
+                f"got one for level {max(self.budgets)}"
             )
         if self.exact_depth not in self.budgets:
             raise PlanError(
                 f"expected a budget for the exact_depth, level {self.exact_depth}, which must be measured, "
                 f"got budgets for levels {', '.join(map(str, self.budgets))}"
+            )
+
+    def _check_growth(self) -> None:
+        if self.growth is None:
+            return
+        if not isinstance(self.growth, Growth):
+            raise PlanError(f"expected growth as a Growth or None, got {type(self.growth).__name__}")
+        if len([level for level in self.budgets if level > self.exact_depth]) != 1:
+            raise PlanError(
+                "expected a budget for exactly one level below the exact_depth, which the partition grows from, "
+                f"got budgets for levels {', '.join(map(str, self.budgets))} and exact_depth {self.exact_depth}"
+            )
+        if self.growth.slots < 2**self.growth_level:
+            raise PlanError(
+                f"expected at least one slot for each of the {2**self.growth_level} cells of level "
+                f"{self.growth_level}, got {self.growth.slots}"
+            )
+        if self.neighbours == "add-remove":
+            raise PlanError(
+                'expected neighbours="zero-out" or "replace-one", since a partition grows by row numbers and a '
+                'record that comes or goes moves those of all later ones, got "add-remove"'
             )
 
     def _check_sketches(self) -> None:
@@ -130,6 +168,13 @@ class Plan:
             raise PlanError(
                 f"expected a sketch_width that is a multiple of 2**hash_group, got {self.sketch_width} "
                 f"and hash_group {self.hash_group}"
+            )
+
+    def _check_sizes(self) -> None:
+        if self.memory and self.nbytes > self.memory:
+            raise PlanError(
+                f"expected counters of at most the memory of {self.memory} bytes, got {self.nbytes}; "
+                "lower exact_depth, the sketch sizes or the slots"
             )
         if self.cells > MAX_CELLS:
             raise PlanError(f"expected at most 2**31 cells, got {self.cells}; lower exact_depth or the sketch sizes")
@@ -214,7 +259,12 @@ class Plan:
 
     @property
     def depth(self) -> int:
-        """Deepest measured level."""
+        """Deepest level that is counted: the deepest measured one, or the domain's where the partition grows."""
+        return max(self.budgets) if self.growth is None else self.domain.depth
+
+    @property
+    def growth_level(self) -> int:
+        """The level that the partition grows from."""
         return max(self.budgets)
 
     @property
@@ -225,13 +275,13 @@ class Plan:
     @property
     def sketched_levels(self) -> list[int]:
         """Measured levels that are sketched, coarsest first."""
-        return [level for level in sorted(self.budgets) if level > self.exact_depth]
+        return [level for level in sorted(self.budgets) if level > self.exact_depth and self.growth is None]
 
     @property
     def shapes(self) -> dict[int, tuple[int, ...]]:
         """Shape of the counters of each measured level, coarsest first."""
-        table = (self.sketch_rows, self.sketch_width)
-        return {level: (2**level,) if level <= self.exact_depth else table for level in self.budgets}
+        deeper = (self.sketch_rows, self.sketch_width) if self.growth is None else (self.growth.slots,)
+        return {level: (2**level,) if level <= self.exact_depth else deeper for level in self.budgets}
 
     @property
     def cells(self) -> int:
@@ -240,7 +290,9 @@ class Plan:
 
     @property
     def leaves(self) -> int:
-        """Number of leaves of the tree that a release grows into."""
+        """Number of leaves of the tree that a release grows into, or the most there can be."""
+        if self.growth is not None:
+            return self.growth.slots
         leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
         for deeper in self.sketched_levels:
             everything = self.expand == "all" and level == self.exact_depth
@@ -261,7 +313,7 @@ class Plan:
 
     def sensitivity(self, level: int) -> int:
         """How far one person can move the cells of a level, summed over its cells."""
-        rows = 1 if level <= self.exact_depth else self.sketch_rows
+        rows = self.sketch_rows if level in self.sketched_levels else 1
         return sensitivity(self.neighbours, level=level, rows=rows, max_records_per_person=self.max_records_per_person)
 
     def scale(self, level: int) -> Fraction:
@@ -296,6 +348,7 @@ class Plan:
         return spec | {
             "domain": self.domain.spec(),
             "epsilon": str(self.epsilon),
+            "growth": None if self.growth is None else self.growth.spec(),
             "budgets": {str(level): str(budget) for level, budget in self.budgets.items()},
             "hash_seed": f"{self.hash_seed:032x}",
         }
@@ -311,11 +364,12 @@ class Plan:
             budgets = {int(level): budget for level, budget in spec["budgets"].items()}
             seed = int(spec["hash_seed"], 16)
             domain = Domain.from_spec(spec["domain"])
+            growth = None if spec["growth"] is None else Growth.from_spec(spec["growth"])
         except (AttributeError, TypeError, ValueError) as error:
             raise PlanError(
                 f"expected a plan with a domain, budgets and a hash_seed that can be read: {error}"
             ) from None
-        return cls(**{**spec, "domain": domain, "budgets": budgets, "hash_seed": seed})
+        return cls(**{**spec, "domain": domain, "budgets": budgets, "growth": growth, "hash_seed": seed})
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as a spec, to the workers of a distributed job."""

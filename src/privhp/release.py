@@ -13,6 +13,7 @@ import numpy as np
 
 from privhp.cells import Counts
 from privhp.errors import PlanError
+from privhp.partition import is_sound
 from privhp.plan import Plan
 
 
@@ -23,16 +24,21 @@ class Release:
     Args:
         plan: What was fixed before the data.
         counts: For each measured level its noisy counters: one per cell on an
-            exact level, a table of rows and buckets on a sketched one.
+            exact level, a table of rows and buckets on a sketched one, the slots of
+            the partition on the level that it grows from.
+        refinements: How often the partition of a plan that grows was refined.
     """
 
     plan: Plan
     counts: Mapping[int, Counts]
+    refinements: int = 0
 
     def __post_init__(self) -> None:
         came = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
         if came != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
             raise PlanError("expected one int64 array of noisy counts, of the plan's shape, for each measured level")
+        if self.plan.growth is not None:
+            check_partition(self.plan, self.counts[self.plan.growth_level], self.refinements)
         frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
         object.__setattr__(self, "counts", MappingProxyType(frozen))
 
@@ -42,13 +48,23 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as plain arrays."""
-        return Release, (self.plan, dict(self.counts))
+        return Release, (self.plan, dict(self.counts), self.refinements)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Release) and self.plan == other.plan and np.array_equal(self.cells(), other.cells())
+        if not isinstance(other, Release) or (self.plan, self.refinements) != (other.plan, other.refinements):
+            return False
+        return np.array_equal(self.cells(), other.cells())
 
     def __hash__(self) -> int:
         return hash(self.plan)
+
+
+def check_partition(plan: Plan, slots: Counts, refinements: int) -> None:
+    """Refuse slots or refinements that no partition of the plan could have."""
+    assert plan.growth is not None
+    known = type(refinements) is int and 0 <= refinements <= len(plan.growth.refined_after)
+    if not known or not is_sound(slots, level=plan.growth_level, depth=plan.depth, refinements=refinements):
+        raise PlanError("expected the slots of a partition, refined as often as the plan says, with sound marks")
 
 
 def _frozen(array: Counts) -> Counts:

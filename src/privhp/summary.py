@@ -8,14 +8,20 @@ import os
 from typing import Any, NoReturn
 
 import numpy as np
+from numpy.typing import NDArray
 
 from privhp.cells import Counts, fold
 from privhp.errors import StateError
 from privhp.generator import Generator
 from privhp.noise import discrete_laplace
+from privhp.partition import Partition
 from privhp.plan import Plan
-from privhp.release import Release
+from privhp.refinement import Refinement
+from privhp.release import Release, check_partition
 from privhp.tally import Tally, check_mergeable
+
+_CELL_BYTES = 512
+"""What a refinement may take for each cell that it looks at in one go."""
 
 
 class Summary:
@@ -44,13 +50,47 @@ class Summary:
         }
         for level, table in self._tally.tables.items():
             table += self._noise(level, table.size).reshape(table.shape)
+        if self._tally.partition is not None:
+            for cells in self._tally.partition.counted(self._piece):
+                self._add_noise(cells.slots)
 
     def _noise(self, level: int, size: int) -> Counts:
         return discrete_laplace(size, scale=self.plan.scale(level))
 
+    def _add_noise(self, slots: NDArray[np.int64]) -> None:
+        """Fresh noise for cells of the partition, before they count another record."""
+        partition = self._tally.partition
+        assert partition is not None
+        partition.slots[slots] += self._noise(self.plan.growth_level, slots.size)
+
+    @property
+    def _piece(self) -> int:
+        """Cells of the partition to look at in one go, few enough for the memory that the plan leaves."""
+        return max((self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16) if self.plan.memory else 2**12
+
+    def _refine(self) -> None:
+        """Cut the cells that promise most, and let every cell go on with fresh noise.
+
+        Up to here the noisy counts are a release of the records so far, which
+        nothing below looks behind; all later records are counted under noise of
+        their own. So each record is in one of several releases of epsilon each.
+        """
+        partition = self._tally.partition
+        assert partition is not None
+        refinement = Refinement(self.plan, partition, rows=self._tally.rows, piece=self._piece)
+        partition.refinements += 1
+        for cells in partition.counted(self._piece):
+            levels = refinement.levels(cells)
+            new = partition.cut(cells, levels)
+            self._add_noise(cells.slots[levels == 0])
+            for start in range(0, new.size, self._piece):
+                self._add_noise(new[start : start + self._piece])
+
     @classmethod
-    def from_state(cls, plan: Plan, cells: Counts, lineage: frozenset[bytes]) -> "Summary":
-        """The summary whose `state()` and lineage these are, as a checkpoint holds them."""
+    def from_state(
+        cls, plan: Plan, cells: Counts, lineage: frozenset[bytes], *, rows: int = 0, refinements: int = 0
+    ) -> "Summary":
+        """The summary whose state, lineage and progress these are, as a checkpoint holds them."""
         summary = cls.__new__(cls)
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage
@@ -59,12 +99,29 @@ class Summary:
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
         for level, counters in plan.unpack(cells).items():
             summary._levels[level][...] = counters
+        if plan.growth is not None:
+            slots = summary._levels[plan.growth_level]
+            check_partition(plan, slots, refinements)
+            summary._tally.partition = Partition(plan.growth_level, slots, refinements=refinements)
+            summary._tally.rows = rows
         return summary
+
+    @property
+    def rows(self) -> int:
+        """Rows seen by a partition that grows, which are public; 0 for every other plan."""
+        return self._tally.rows
+
+    @property
+    def refinements(self) -> int:
+        """How often the partition of a plan that grows has been refined."""
+        return 0 if self._tally.partition is None else self._tally.partition.refinements
 
     @property
     def _levels(self) -> dict[int, Counts]:
         """The counters of each measured level, coarsest first."""
-        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.tables}
+        partition = self._tally.partition
+        grown = {} if partition is None else {self.plan.growth_level: partition.slots}
+        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.tables, **grown}
 
     @property
     def plan(self) -> Plan:
@@ -108,7 +165,7 @@ class Summary:
                 for the time being. The result is the same.
         """
         self._check_open()
-        self._tally.add(records, counts=counts, threads=threads)
+        self._tally.add(records, counts=counts, threads=threads, refine=self._refine)
 
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""
@@ -145,7 +202,7 @@ class Summary:
             level: fold(counters, levels=exact_depth - level) + correction
             for level, correction in self._corrections.items()
         }
-        return Generator(Release(self.plan, {**self._levels, **exact}))
+        return Generator(Release(self.plan, {**self._levels, **exact}, refinements=self.refinements))
 
     def _check_open(self) -> None:
         if self._closed:

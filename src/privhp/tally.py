@@ -1,4 +1,4 @@
-"""The linear part of a summary: exact counters and sketches under a plan.
+"""The part of a summary that counts: exact counters, and sketches or a growing partition, under a plan.
 
 A tally takes records and other tallies and adds them up. It holds bare counts,
 so it is as secret as the data: it belongs inside one trusted job, is never
@@ -6,7 +6,7 @@ saved, and ends in a summary. It knows nothing of noise.
 """
 
 import secrets
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
@@ -20,9 +20,13 @@ from privhp.domains.batches import as_counts
 from privhp.domains.rows import Rows
 from privhp.errors import DomainError, PlanError, StateError, described
 from privhp.kernels import Group, add
+from privhp.partition import Partition
 from privhp.plan import Plan
 
-_BLOCK = (1 << 16) - 1  # records encoded at once, as many as the native kernels count in 16 bits
+_MOST_ROWS = (1 << 16) - 1  # encoded at once, as many as the native kernels count in 16 bits
+_LEAST_ROWS = 64
+_ROW_BYTES = 64
+"""What the work on a row may take: its code, its cell, and what encoding it needs for a moment."""
 
 
 class Tally:
@@ -40,23 +44,32 @@ class Tally:
         self.plan = plan
         self.lineage = frozenset([secrets.token_bytes(16)])
         self._unfinished = False
+        self._is_share = False
         self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
         self.tables: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
+        self.partition: Partition | None = None
+        self.rows = 0  # only of a partition that grows, where row numbers are public
+        if plan.growth is not None:
+            self.partition = Partition(plan.growth_level, np.zeros(plan.growth.slots, dtype=np.int64))
 
-    def add(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
+    def add(
+        self, records: Any, *, counts: Any = None, threads: int = 1, refine: Callable[[], None] | None = None
+    ) -> None:
         """Count a batch of records; with `counts`, the i-th record that many times.
 
         A record without a cell is left out in silence. A batch that is refused
         changes nothing; after one that breaks off half-way nothing more can be
         added. With several threads each counts its share of an array in a tally
-        of its own, and the counts are the same.
+        of its own, and the counts are the same. A partition that grows is refined
+        by `refine`, after the rows that the plan says; a summary knows how.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
         records = self.plan.domain.as_batch(records)
-        if threads > 1 and _is_cuttable(records):
+        self._check_refinable(refine)
+        if threads > 1 and _is_cuttable(records) and not self._refines_within(len(records)):
             self._add_in_threads(records, counts, threads)
             return
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
@@ -64,22 +77,62 @@ class Tally:
             first = next(parts)  # what is refused is refused here
             with self._counting():
                 for codes, weights in chain([first], parts):
-                    add(
-                        codes,
-                        weights,
-                        depth=self.plan.depth,
-                        exact_depth=self.plan.exact_depth,
-                        counters=self.counters,
-                        groups=self._groups,
-                    )
+                    self._count(codes, weights, refine)
+
+    def _count(self, codes: Codes, weights: Counts | None, refine: Callable[[], None] | None) -> None:
+        """Count one part of a batch, and refine where its rows reach the next moment to do so."""
+        while refine is not None and self._refines_within(codes.size):
+            now = self._next_refinement() - self.rows
+            self._count(codes[:now], None if weights is None else weights[:now], None)
+            refine()
+            codes, weights = codes[now:], None if weights is None else weights[now:]
+        plan = self.plan
+        add(
+            codes,
+            weights,
+            depth=plan.depth,
+            exact_depth=plan.exact_depth,
+            counters=self.counters,
+            groups=self._groups,
+        )
+        if self.partition is not None:
+            self.partition.add(codes, weights, depth=plan.depth)
+            self.rows += codes.size
+
+    def _next_refinement(self) -> int:
+        """Row number after which the partition is refined next."""
+        assert self.plan.growth is not None
+        assert self.partition is not None
+        return self.plan.growth.refined_after[self.partition.refinements]
+
+    def _refines_within(self, rows: int) -> bool:
+        """Whether the partition is to be refined before or after the last of the next rows."""
+        growth, partition = self.plan.growth, self.partition
+        if growth is None or partition is None or partition.refinements == len(growth.refined_after):
+            return False
+        return self.rows + rows >= self._next_refinement()
+
+    def _check_refinable(self, refine: Callable[[], None] | None) -> None:
+        if refine is None and self.plan.growth is not None and self.partition is not None and not self._is_share:
+            raise StateError(
+                "a partition that grows needs noise for its refinements, so its records are counted in a summary; "
+                "for tallies choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+            )
 
     def _encoded(self, records: Any, counts: Any) -> Iterator[tuple[Codes, Counts | None]]:
         """Codes and weights of a batch, part by part; at least one part."""
-        for block, block_counts in _blocks(records, counts):
+        for block, block_counts in _blocks(records, counts, self._block):
             codes = self.plan.domain.encode(block, level=self.plan.depth)
             if codes.dtype != np.uint64 or codes.ndim != 1:
                 raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
+
+    @property
+    def _block(self) -> int:
+        """Rows that are encoded at once, few enough for the memory that the plan leaves."""
+        if not self.plan.memory:
+            return _MOST_ROWS
+        return min(max((self.plan.memory - self.plan.nbytes) // _ROW_BYTES, _LEAST_ROWS), _MOST_ROWS)
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
@@ -113,7 +166,7 @@ class Tally:
         weights = None if counts is None else as_counts(counts, records=len(records))
 
         def count(part: int) -> Tally:
-            own, share = Tally(self.plan), slice(ends[part], ends[part + 1])
+            own, share = self._share(), slice(ends[part], ends[part + 1])
             own.add(records[share], counts=None if weights is None else weights[share])
             return own
 
@@ -123,8 +176,19 @@ class Tally:
             for own in parts:
                 self._plus(own)
 
+    def _share(self) -> "Tally":
+        """An empty tally that counts in the same cells, to be added before the next refinement."""
+        share = Tally(self.plan)
+        share._is_share = True
+        if self.partition is not None:
+            share.partition = self.partition.emptied()
+        return share
+
     def _plus(self, other: "Tally") -> None:
         self.counters += other.counters
+        if self.partition is not None and other.partition is not None:
+            self.partition.plus(other.partition)
+            self.rows += other.rows
         for level, table in self.tables.items():
             table += other.tables[level]
 
@@ -137,14 +201,14 @@ class Tally:
         self._plus(other)
 
 
-def _blocks(records: Any, counts: Any) -> Iterator[tuple[Any, Any]]:
+def _blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
     """An array or a table in parts that bound what counting needs beyond the batch; anything else in one."""
     if not _is_cuttable(records):
         yield records, counts
         return
     weights = None if counts is None else as_counts(counts, records=len(records))
-    for start in range(0, max(len(records), 1), _BLOCK):
-        block = slice(start, start + _BLOCK)
+    for start in range(0, max(len(records), 1), rows):
+        block = slice(start, start + rows)
         yield records[block], None if weights is None else weights[block]
 
 
@@ -154,6 +218,11 @@ def _is_cuttable(records: Any) -> bool:
 
 def check_mergeable(plan: Plan, other: Plan, lineage: frozenset[bytes], others: frozenset[bytes]) -> None:
     """Refuse to add counts of another plan, or counts that are already in."""
+    if plan.growth is not None:
+        raise StateError(
+            "a partition that grows follows one stream and cannot be added to another; "
+            "for parts that are merged choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+        )
     if plan != other:
         raise StateError("expected the same plan on both sides, hash seed included; build both from one plan")
     if lineage & others:

@@ -1,7 +1,8 @@
 """Growing the partition: from a release to the leaves of its tree.
 
-A pure function of the release: Algorithm 2 of the paper, top-down, one
-measured level at a time.
+A pure function of the release, by the rule that its plan names: least squares
+over all that was measured, or Algorithm 2 of the paper, top-down, one measured
+level at a time.
 """
 
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Floats, descendants
+from privhp.hierarchy import Hierarchy
 from privhp.inference import share_out
 from privhp.kernels import estimate
 from privhp.release import Release
@@ -36,12 +38,22 @@ class Leaves:
 
 def grow(release: Release) -> Leaves:
     """The leaves of the tree that the release describes."""
+    if release.plan.inference == "top-down":
+        return _grow_top_down(release)
+    grown: list[tuple[Codes, int | NDArray[np.int64], Floats]] = []
+    for layer in Hierarchy(release).layers:
+        leaves = layer.leaves()
+        grown.append((layer.codes[leaves], layer.levels[leaves], layer.found[leaves]))
+    return _in_order(grown, release.plan.depth)
+
+
+def _grow_top_down(release: Release) -> Leaves:
     plan, domain = release.plan, release.plan.domain
     level = plan.exact_levels[0]
     codes = np.arange(2**level, dtype=np.uint64)
     live = domain.measure(codes, level=level) > 0
     counts = np.where(live, np.maximum(release.counts[level], 0.0), 0.0)
-    grown: list[tuple[Codes, int, Floats]] = []
+    grown: list[tuple[Codes, int | NDArray[np.int64], Floats]] = []
     for deeper in [*plan.exact_levels[1:], *plan.sketched_levels]:
         if level >= plan.exact_depth:
             everything = plan.expand == "all" and level == plan.exact_depth
@@ -73,9 +85,9 @@ def _estimates(release: Release, level: int, cells: Codes) -> Floats:
     return estimate(counters, words, cells, apart=apart).astype(np.float64)
 
 
-def _in_order(grown: list[tuple[Codes, int, Floats]], depth: int) -> Leaves:
+def _in_order(grown: list[tuple[Codes, int | NDArray[np.int64], Floats]], depth: int) -> Leaves:
     codes = np.concatenate([codes for codes, _, _ in grown])
-    levels = np.concatenate([np.full(codes.size, level) for codes, level, _ in grown])
+    levels = np.concatenate([np.broadcast_to(level, codes.shape) for codes, level, _ in grown])
     counts = np.concatenate([counts for _, _, counts in grown])
     order = np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
     return Leaves(codes[order], levels[order], counts[order])

@@ -8,7 +8,7 @@ import pytest
 
 import reference
 from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Tally
-from privhp.tally import _BLOCK
+from privhp.tally import _MOST_ROWS as _BLOCK
 
 
 def small_plan(**changes: object) -> Plan:

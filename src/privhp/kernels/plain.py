@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import OUTSIDE, BitMap, Codes, Counts, Floats
+from privhp.cells import CUT, OUTSIDE, BitMap, Codes, Counts, Floats, read_mark
 
 _CHUNK = 1 << 14  # points between two passes: their columns stay in the cache
 
@@ -264,6 +264,29 @@ def _add_row(group: Group, row: int, words: Codes, cells: Codes, weights: Counts
             places = np.arange(2 ** (level - group.base))
             by_level = joint.reshape(width, places.size, -1).sum(axis=2)
             table[row] += by_level[np.arange(width)[:, None] ^ places, places].sum(axis=1)
+
+
+def add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
+    """Count codes of level `depth` in the slots of a partition that starts from `level`, in place.
+
+    What is not a code of that depth is left out.
+    """
+    inside = codes < np.uint64(2**depth)
+    if not inside.all():
+        codes, weights = codes[inside], None if weights is None else weights[inside]
+    codes = codes << np.uint64(63 - depth)  # the next step to take is the highest bit but one
+    places = (codes >> np.uint64(63 - level)).view(np.int64)
+    pending = np.flatnonzero(slots[places] < CUT)
+    codes = codes[pending] << np.uint64(level)
+    while pending.size:
+        first, steps, _ = read_mark(slots[places[pending]])
+        steps = steps.view(np.uint64)
+        bits = (codes & np.uint64(2**63 - 1)) >> (np.uint64(63) - steps)
+        places[pending] = first + bits.view(np.int64)
+        codes <<= steps
+        deeper = slots[places[pending]] < CUT
+        pending, codes = pending[deeper], codes[deeper]
+    np.add.at(slots, places, 1 if weights is None else weights)
 
 
 def _count(counters: Counts, places: Codes, weights: Counts | None) -> None:

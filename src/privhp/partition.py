@@ -1,0 +1,155 @@
+"""A partition that grows, with the counts of its cells, in one array.
+
+A slot of the array holds the count of a cell. When the cell is cut, its count
+moves to a slot of its own, the slots after that one are its parts, and a mark
+in the old place says where they are. This room knows nothing of records, noise
+or why a cell is cut.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import CUT, Codes, Counts, cut_mark, descendants, read_mark
+from privhp.kernels import add_to_partition
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Cells of one level that have been counted since the same refinement.
+
+    Args:
+        slots: Where their counts are.
+        codes: The cells.
+        level: Their level.
+        born: How many refinements there had been when they came to be.
+    """
+
+    slots: NDArray[np.int64]
+    codes: Codes
+    level: int
+    born: int
+
+    def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Cells":
+        return Cells(self.slots[chosen], self.codes[chosen], self.level, self.born)
+
+
+@dataclass(frozen=True)
+class Parents:
+    """Cells that were cut into equally many parts at the same refinement.
+
+    Args:
+        cells: The cells; their slots hold what they had counted until then.
+        levels: How many levels further down their parts are.
+        born: How many refinements there had been when they were cut, that one included.
+    """
+
+    cells: Cells
+    levels: int
+    born: int
+
+    def parts(self) -> Cells:
+        """All parts, those of one parent after those of another."""
+        places = (self.cells.slots[:, None] + 1 + np.arange(2**self.levels)).ravel()
+        codes = descendants(self.cells.codes, levels=self.levels).ravel()
+        return Cells(places, codes, self.cells.level + self.levels, self.born)
+
+
+class Partition:
+    """The cells of one level, cut further wherever `cut` is told to.
+
+    Args:
+        level: The level that it starts from, whole.
+        slots: The array; its first 2**level slots are the cells of that level.
+        refinements: How many refinements there have been.
+    """
+
+    def __init__(self, level: int, slots: Counts, *, refinements: int = 0) -> None:
+        self.level, self.slots, self.refinements = level, slots, refinements
+        self.used = 2**level
+        marks = slots[slots < CUT]
+        if marks.size:
+            first, levels, _ = read_mark(marks)
+            self.used = int((first + (1 << levels)).max())
+
+    def add(self, codes: Codes, weights: Counts | None, *, depth: int) -> None:
+        """Count codes of level `depth`, each in the cell that holds it."""
+        add_to_partition(codes, weights, depth=depth, level=self.level, slots=self.slots)
+
+    def emptied(self) -> "Partition":
+        """The same cells with counts of 0."""
+        slots = np.where(self.slots < CUT, self.slots, 0)
+        return Partition(self.level, slots, refinements=self.refinements)
+
+    def plus(self, other: "Partition") -> None:
+        """Add the counts of a partition with the same cells."""
+        self.slots += np.where(self.slots < CUT, 0, other.slots)
+
+    def roots(self, most: int) -> Iterator[Cells]:
+        """The cells that it started from, cut or not, in pieces of at most so many."""
+        for start in range(0, 2**self.level, most):
+            places = np.arange(start, min(start + most, 2**self.level))
+            yield Cells(places, places.astype(np.uint64), self.level, 0)
+
+    def sorted_out(self, cells: Cells) -> tuple[Cells, list[Parents]]:
+        """Those of some cells that are counted, and those that were cut, by how and when."""
+        values = self.slots[cells.slots]
+        cut = values < CUT
+        first, levels, born = read_mark(values[cut])
+        parents = []
+        for kind in np.unique(levels << 8 | born).tolist():
+            own = (levels << 8 | born) == kind
+            moved = Cells(first[own] - 1, cells.codes[cut][own], cells.level, cells.born)
+            parents.append(Parents(moved, kind >> 8, kind & 0xFF))
+        return cells[~cut], parents
+
+    def counted(self, most: int) -> Iterator[Cells]:
+        """The cells that are counted now, in pieces of at most about so many."""
+        for roots in self.roots(most):
+            pending = [roots]
+            while pending:
+                leaves, cut = self.sorted_out(pending.pop())
+                if leaves.slots.size:
+                    yield leaves
+                for parents in cut:
+                    step = max(most >> parents.levels, 1)
+                    for start in range(0, parents.cells.slots.size, step):
+                        piece = parents.cells[slice(start, start + step)]
+                        pending.append(Parents(piece, parents.levels, parents.born).parts())
+
+    def cut(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Cut each of some counted cells by so many levels, 0 for not at all; the slots of all new parts."""
+        new = [np.zeros(0, dtype=np.int64)]
+        for step in np.unique(levels[levels > 0]).tolist():
+            places = cells.slots[levels == step]
+            first = self.used + 1 + np.arange(places.size) * (2**step + 1)
+            self.used += places.size * (2**step + 1)
+            self.slots[first - 1] = self.slots[places]
+            self.slots[places] = cut_mark(first, step, self.refinements)
+            new.append((first[:, None] + np.arange(2**step)).ravel())
+        return np.concatenate(new)
+
+
+def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool:
+    """Whether slots, which may come from anywhere, are those of a partition.
+
+    The parts of all cut cells must lie one after the other behind the cells of
+    the first level, each further on than its mark, and all can be reached.
+    """
+    places = np.flatnonzero(slots < CUT)
+    first, levels, born = read_mark(slots[places])
+    if ((levels < 1) | (levels > depth - level) | (born < 1) | (born > refinements)).any():
+        return False
+    order = np.argsort(first)
+    sizes = 1 + (1 << levels[order])
+    starts = 2**level + np.concatenate([[0], np.cumsum(sizes)])
+    if starts[-1] > slots.size or (first[order] - 1 != starts[:-1]).any() or (first - 1 <= places).any():
+        return False
+    if slots[starts[-1] :].any():
+        return False
+    counted, deepest = 0, level
+    for cells in Partition(level, slots, refinements=refinements).counted(2**16):
+        counted, deepest = counted + cells.slots.size, max(deepest, cells.level)
+    return deepest <= depth and counted == int(starts[-1]) - 2 * places.size  # all but the cut ones and their counts
