@@ -99,7 +99,7 @@ def test_batch(case: tuple[Plan, list[object], list[object]]) -> None:
 @given(data=st.data(), plan=plans())
 def test_an_array_counts_as_its_records(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
-    assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, batch.tolist()).state())
+    assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, list(batch)).state())
 
 
 @given(data=st.data(), plan=plans(), threads=st.integers(1, 4))
