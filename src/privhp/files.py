@@ -8,7 +8,6 @@ interpreted, its header is held against limits before anything is allocated,
 and it must be, byte for byte, what `save` writes for the plan that it holds.
 """
 
-import hashlib
 import json
 import os
 import struct
@@ -114,7 +113,7 @@ def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = (
         raise FileError(f"expected a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
     prefix, body = _PREFIX.pack(magic, VERSION, len(header)), cells.astype("<i8", copy=False).data
     parts: list[bytes | memoryview] = [prefix, header, body, *names]
-    digest = hashlib.sha256()
+    digest = _checksum()
     for part in parts:
         digest.update(part)
     return [*parts, digest.digest()]
@@ -181,9 +180,15 @@ def _unpack(file: BinaryIO, magic: bytes) -> tuple[_Header, Counts, list[bytes]]
     return header, cells, lineage
 
 
+def _checksum() -> Any:
+    from hashlib import sha256  # takes long to import, and who neither saves nor loads does not need it
+
+    return sha256()
+
+
 def _check_digest(file: BinaryIO, size: int) -> None:
     """Compare the checksum of all that comes before it, in bounded memory."""
-    digest = hashlib.sha256()
+    digest = _checksum()
     file.seek(0)
     end = size - _DIGEST_BYTES
     for start in range(0, end, _CHUNK):

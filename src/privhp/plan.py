@@ -5,9 +5,7 @@ everything follows that a summary needs before its first record. Nothing in it
 may be derived from the data, the number of records included.
 """
 
-import hashlib
 import math
-import secrets
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from decimal import Decimal
@@ -47,6 +45,12 @@ MAX_MEMORY = 2**40
 MAX_CELLS = 2**31
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
+
+
+def _fresh_seed() -> int:
+    import secrets  # takes long to import, and a plan that is read has its seed
+
+    return secrets.randbits(128)
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Plan:
     neighbours: Neighbours = "add-remove"
     max_records_per_person: int = 1
     hash_group: int = 0
-    hash_seed: int = field(default_factory=lambda: secrets.randbits(128))
+    hash_seed: int = field(default_factory=_fresh_seed)
 
     def __post_init__(self) -> None:
         check_domain(self.domain)
@@ -338,8 +342,10 @@ class Plan:
 
     def hash_coefficients(self, level: int) -> NDArray[np.uint64]:
         """Three public random words per row of a level's sketch, derived from the hash seed."""
+        from hashlib import shake_256  # takes long to import, and plans without sketches do not need it
+
         key = self.hash_seed.to_bytes(16, "little") + self.hash_levels[level].to_bytes(1, "little")
-        words = hashlib.shake_256(b"privhp hash" + key).digest(self.sketch_rows * 3 * 8)
+        words = shake_256(b"privhp hash" + key).digest(self.sketch_rows * 3 * 8)
         return np.frombuffer(words, dtype="<u8").astype(np.uint64).reshape(self.sketch_rows, 3)
 
     def spec(self) -> dict[str, Any]:

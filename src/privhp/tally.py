@@ -5,7 +5,6 @@ so it is as secret as the data: it belongs inside one trusted job, is never
 saved, and ends in a summary. It knows nothing of noise.
 """
 
-import secrets
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
@@ -41,6 +40,8 @@ class Tally:
         """Start from nothing."""
         if not isinstance(plan, Plan):
             raise PlanError(f"expected a plan, such as Plan.paper(...), got {described(plan)}")
+        import secrets  # takes long to import, and who only samples does not need it
+
         self.plan = plan
         self.lineage = frozenset([secrets.token_bytes(16)])
         self._unfinished = False

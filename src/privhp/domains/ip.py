@@ -4,7 +4,8 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import ipaddress
 import operator
-import socket
+from functools import cache
+from types import ModuleType
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +19,13 @@ from privhp.errors import DomainError
 
 _WORD = 2**64 - 1
 _ROWS = {(8, 2), (1, 16)}  # bytes of a number and numbers of a row that make up an IPv6 address
+
+
+@cache
+def _socket() -> ModuleType:
+    import socket  # takes long to import, and only addresses that are text need it
+
+    return socket
 
 
 class _Network(Domain):
@@ -74,6 +82,7 @@ def address(value: Any) -> int:
     if isinstance(value, bytes):
         value = value.decode("ascii")
     if isinstance(value, str) and "." in value:
+        socket = _socket()
         try:
             return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
         except OSError:
@@ -180,6 +189,7 @@ class IPv6(_Network):
     def present(self, records: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""
         packed = records.astype([("high", ">u8"), ("low", ">u8")]).tobytes()
+        socket = _socket()
         texts = [socket.inet_ntop(socket.AF_INET6, packed[start : start + 16]) for start in range(0, len(packed), 16)]
         return np.array(texts, dtype="U39")
 
@@ -213,7 +223,8 @@ def _packed(value: Any) -> bytes:
     if isinstance(value, str):
         text = value.strip()
         if ":" in text:
-            return socket.inet_pton(socket.AF_INET6, text.partition("%")[0])
+            socket = _socket()
+            return bytes(socket.inet_pton(socket.AF_INET6, text.partition("%")[0]))
         value = int(text) if text.isdecimal() else None
     if isinstance(value, ipaddress.IPv6Address):
         return value.packed

@@ -5,9 +5,7 @@ which column, which key, and what would be right.
 """
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import Any, NamedTuple
 
 from privhp.domains.base import Domain, shown
@@ -48,8 +46,11 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
 
 def read_described(path: str | os.PathLike[str]) -> Described:
     """The domain of a TOML file, and the columns that it names for a domain that is no table."""
+    import tomllib  # takes long to import, and only files need it
+
     try:
-        spec = tomllib.loads(Path(path).read_text(encoding="utf-8"))
+        with open(path, "rb") as file:
+            spec = tomllib.load(file)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise DomainError(f"expected a TOML file at {path}, got something else: {error}") from None
     columns = None if _is_table(spec) else spec.pop("columns", None)

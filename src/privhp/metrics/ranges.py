@@ -1,5 +1,7 @@
 """How wrong answers about regions are."""
 
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
 from collections.abc import Sequence
 from typing import Any
 
