@@ -12,6 +12,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
+from privhp.distribution import Distribution
 from privhp.domains import (
     Box,
     Categories,
@@ -33,6 +34,7 @@ from privhp.files import load, resume, save
 from privhp.generator import Generator
 from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
 from privhp.plan import Plan
+from privhp.queries.heavy import HeavyHitter
 from privhp.release import Release
 from privhp.summary import Summary
 from privhp.tally import Tally
@@ -43,11 +45,13 @@ __version__ = "0.1.0"
 __all__ = [
     "Box",
     "Categories",
+    "Distribution",
     "Domain",
     "DomainError",
     "FileError",
     "Generator",
     "Geo",
+    "HeavyHitter",
     "IPv4",
     "IPv6",
     "Integers",

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from privhp.cli.output import check_output
 from privhp.cli.reading import as_written, read_file
+from privhp.distribution import Method
 from privhp.domains import Domain, Table
 from privhp.errors import FileError, RecordsError
 from privhp.files import load, replacing
-from privhp.generator import Generator, Method
+from privhp.generator import Generator
 
 CHUNK = 10**7  # rows made by one call, within which they are balanced: a few hundred megabytes
 _LINES = 2**16  # rows turned into text at once

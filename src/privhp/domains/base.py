@@ -27,6 +27,9 @@ Outside = Literal["drop", "clamp"]
 
 _KINDS: dict[str, type[Domain]] = {}
 
+ALMOST_ALL = 1.0 - 2.0**-53
+"""The largest share below 1."""
+
 
 class Domain(ABC):
     """A metric space cut in two, again and again, in a way fixed before the data.
@@ -40,6 +43,9 @@ class Domain(ABC):
 
     ordered: ClassVar[bool] = False
     """Whether cells are in the order of the records, so that cdf and quantile make sense."""
+
+    is_line: ClassVar[bool] = False
+    """Whether distances are differences on a line, where errors before a point add up by their signs."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make the kind known to `Domain.from_spec`."""
@@ -131,6 +137,27 @@ class Domain(ABC):
             codes = codes | right
         return codes, level
 
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        """A record drawn from the base measure inside the part of each cell that lies in the region and is not empty.
+
+        Unless overridden, by going down into the halves. So where the edge of
+        the region runs through a deepest cell, the records of that are not told apart.
+        """
+        like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
+        records = np.empty((codes.size, *like.shape[1:]), dtype=like.dtype)
+        places = np.arange(codes.size)
+        while places.size:
+            inside = (self.overlap(region, codes, level=level) >= 1) | (level == self.depth)
+            records[places[inside]] = self.decode(codes[inside], level=level, rng=rng)
+            places, codes, level = places[~inside], codes[~inside] << np.uint64(1), level + 1
+            if places.size:
+                left, right = (
+                    self.measure(half, level=level) * self.overlap(region, half, level=level)
+                    for half in (codes, codes | np.uint64(1))
+                )
+                codes = codes | (rng.random(places.size) * (left + right) >= left)
+        return records
+
     @abstractmethod
     def diameter(self, level: int) -> float:
         """Largest distance between two records of one cell of that level."""
@@ -140,8 +167,16 @@ class Domain(ABC):
         return np.full(codes.shape, 2.0**-level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        """Share of each cell's measure that lies in the region."""
+        """Share of each cell's measure that lies in the region: 0 only if nothing of it does, 1 only if all does."""
         raise DomainError(f"a domain of kind {self.kind!r} has no regions, so it cannot tell the mass of one")
+
+    def describe(self, code: int, *, level: int) -> Any:
+        """A cell in the records' own terms: a region with all of it, where the domain has regions."""
+        return f"cell {code:0{level}b}" if level else "everything"
+
+    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        """Which cells people have a name for, as they have for whole octets of an address. All unless overridden."""
+        return np.ones(codes.shape, dtype=np.bool_)
 
     def below(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""
@@ -196,6 +231,13 @@ class Domain(ABC):
     def __hash__(self) -> int:
         """Hash of the spec."""
         return hash(json.dumps(self.spec(), sort_keys=True))
+
+
+def between(first: Floats, last: Floats) -> Floats:
+    """Share of a cell from one share to another: rounded, but 1 only if it is all."""
+    most = np.where((first <= 0) & (last >= 1), 1.0, ALMOST_ALL)
+    share: Floats = np.clip(last - first, 0.0, most)
+    return share
 
 
 def check_outside(outside: str) -> None:

@@ -57,19 +57,37 @@ class Box(GridDomain):
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)
 
-    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+    def _sides(self, region: Any) -> list[tuple[float, float]]:
+        """The ends of each side of a region."""
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):
             raise DomainError(
                 f"expected a region of the box as {len(self.axes)} pairs (low, high), "
                 f"None for a whole side, got {shown(region)}"
             )
+        return [
+            (axis.low, axis.high) if side is None else region_ends(side, axis.low, axis.high)
+            for axis, side in zip(self.axes, region, strict=True)
+        ]
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         share = np.ones(codes.shape)
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
-        for index, (axis, side) in enumerate(zip(self.axes, region, strict=True)):
-            if side is not None:
-                low, high = region_ends(side, axis.low, axis.high)
-                share *= axis.within(low, high, cells[..., index], bits=bits[index])
+        for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True)):
+            share *= axis.within(low, high, cells[..., index], bits=bits[index])
         return share
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+        shares = rng.random(cells.shape)
+        columns = [
+            axis.draw(low, high, cells[:, index], bits=bits[index], shares=shares[:, index])
+            for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
+        ]
+        return np.stack(columns, axis=1)
+
+    def describe(self, code: int, *, level: int) -> tuple[tuple[float, float], ...]:
+        cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.grid(level).bits
+        return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
 
     def parameters(self) -> dict[str, Any]:
         return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside}

@@ -73,6 +73,25 @@ class Finite(Domain):
         share: Floats = (before[after] - before[first]) / np.maximum(after - first, 1)
         return share
 
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        first, after = self._spans(codes, level)
+        chosen = self._within(region)
+        before = np.concatenate([[0], np.cumsum(chosen)])
+        records: NDArray[Any] = self._values[np.flatnonzero(chosen)[rng.integers(before[first], before[after])]]
+        return records
+
+    def describe(self, code: int, *, level: int) -> Any:
+        (first,), (after,) = self._spans(np.array([code], dtype=np.uint64), level)
+        values = self._values[first:after].tolist()
+        return values[0] if len(values) == 1 else values
+
+    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        """Those of a single value, the largest such cell of each."""
+        first, after = self._spans(codes, level)
+        above = self._spans(codes >> np.uint64(1), level - 1) if level else (first, after + 1)
+        named: NDArray[np.bool_] = (after - first == 1) & (above[1] - above[0] > 1)
+        return named
+
     @abstractmethod
     def _within(self, region: Any) -> NDArray[np.bool_]:
         """Which values lie in a region, or an error that says what it should be."""

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import Domain, finite_number, shown
+from privhp.domains.base import ALMOST_ALL, Domain, between, finite_number, shown
 from privhp.domains.batches import as_rows
 from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
 from privhp.domains.sphere import Zone
@@ -26,6 +26,9 @@ EARTH_RADIUS = 6371.0088
 """Mean radius in kilometres."""
 
 TURN = 360.0
+
+_LEAST = 2.0**-200
+"""Share of a cell's area that what is not empty has at least."""
 
 
 class Geo(GridDomain):
@@ -153,18 +156,44 @@ class Geo(GridDomain):
         west, south, east, north = _region(region)
         columns, rows = self._axes.cells(codes, level=level).T
         across = np.zeros(codes.shape)
-        for first, last in self._pieces(west, east):
-            across += self._longitudes.within(first, last, columns, bits=self._bits(level)[0])
-        below = [self._below(end, rows, level) for end in (south, north)]
-        return across * np.maximum(below[1] - below[0], 0.0)  # they are rounded
+        for piece in self._pieces(west, east):
+            across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
+        (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
+        # Near a pole areas are so small that they are lost in the rounding of larger ones.
+        up = np.where(last > first, np.maximum(between(lower, upper), _LEAST), 0.0)
+        return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ALL), up)
 
-    def _below(self, latitude: float, rows: Codes, level: int) -> Floats:
-        """Share of each row's area below a latitude."""
+    def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
+        """Share of each row's area below a latitude, and share of its height."""
         steps = np.full(rows.shape, self._step(level))
         latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
-        heights = self._latitudes.below(latitudes, rows, bits=self._bits(level)[1]) * steps
-        share: Floats = self._zone.areas(rows, steps, heights) / self._zone.areas(rows, steps, steps)
-        return share
+        share = self._latitudes.below(latitudes, rows, bits=self._bits(level)[1])
+        area: Floats = self._zone.areas(rows, steps, share * steps) / self._zone.areas(rows, steps, steps)
+        return area, share
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        west, south, east, north = _region(region)
+        columns, rows = self._axes.cells(codes, level=level).T
+        bits = self._bits(level)[0]
+        shares, heights, turns = rng.random((3, codes.size))
+        pieces = self._pieces(west, east)
+        longitudes = self._longitudes.draw(*pieces[0], columns, bits=bits, shares=shares)
+        if len(pieces) > 1:
+            widths = [self._longitudes.within(*piece, columns, bits=bits) for piece in pieces]
+            others = self._longitudes.draw(*pieces[1], columns, bits=bits, shares=shares)
+            longitudes = np.where(turns * (widths[0] + widths[1]) < widths[0], longitudes, others)
+        longitudes -= TURN * (longitudes >= 180)
+        lower, upper = (self._below(end, rows, level)[0] for end in (south, north))
+        steps, once = np.full(codes.shape, self._step(level)), np.ones(codes.shape, dtype=np.int64)
+        latitudes = self._zone.latitudes_at(lower + heights * (upper - lower), rows, steps, times=once)
+        lowest = self.south + rows * steps + self._latitudes.margin
+        highest = lowest + (steps - 2 * self._latitudes.margin)
+        return np.stack([longitudes, np.clip(np.clip(latitudes, lowest, highest), south, north)], axis=1)
+
+    def describe(self, code: int, *, level: int) -> tuple[float, float, float, float]:
+        cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level)[0].tolist(), self._bits(level)
+        (west, east), (south, north) = (axis.ends(*own) for axis, *own in zip(self.axes, cells, bits, strict=True))
+        return west - TURN * (west >= 180), south, east - TURN * (east > 180), north
 
     def _pieces(self, west: float, east: float) -> list[tuple[float, float]]:
         """What a region has of the longitudes: one stretch, or one at either end of them."""

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
-from privhp.domains.base import Domain
+from privhp.domains.base import Domain, between
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
 
@@ -77,7 +77,20 @@ class Axis:
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
         """Share of each cell between two numbers."""
         ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
-        return self.below(ends[1], cells, bits=bits) - self.below(ends[0], cells, bits=bits)
+        return between(self.below(ends[0], cells, bits=bits), self.below(ends[1], cells, bits=bits))
+
+    def ends(self, cell: int, bits: int) -> tuple[float, float]:
+        """The lower and the upper end of a cell."""
+        low, high = self.points(np.array([cell, cell]), np.array([0.0, 1.0]), bits=bits).tolist()
+        return low, high
+
+    def draw(self, low: Floats | float, high: Floats | float, cells: Codes, *, bits: int, shares: Floats) -> Floats:
+        """The number at a share of what each cell has between two numbers, away from the edges of the cell."""
+        step = self.width * 2.0**-bits
+        starts = self.low + cells * step
+        first, last = (np.clip(end, low, high) for end in (starts + self.margin, starts + step - self.margin))
+        numbers: Floats = np.clip(first + shares * (last - first), low, high)
+        return numbers
 
 
 def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:

@@ -36,6 +36,8 @@ class _Network(Domain):
 
     BITS: ClassVar[int]
     EXAMPLE: ClassVar[str]
+    NAMED: ClassVar[int]
+    """Prefixes whose length is a multiple of this are what people speak of."""
     parse: ClassVar[type[ipaddress.IPv4Network] | type[ipaddress.IPv6Network]]
 
     def __init__(self, network: Any) -> None:
@@ -72,6 +74,14 @@ class _Network(Domain):
             return np.where(codes >> np.uint64(level - longer) == own, 1.0, 0.0)
         return np.where(codes == own >> (longer - level), 2.0 ** (level - longer), 0.0)
 
+    def describe(self, code: int, *, level: int) -> str:
+        length = self._length + level
+        first = int(self.network.network_address) | code << (self.BITS - length)
+        return str(self.parse((first, length)))
+
+    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        return np.full(codes.shape, (self._length + level) % self.NAMED == 0)
+
     def parameters(self) -> dict[str, Any]:
         return {"network": str(self.network)} if self._length else {}
 
@@ -104,6 +114,7 @@ class IPv4(_Network):
     kind: ClassVar[str] = "ipv4"
     ordered: ClassVar[bool] = True
     BITS: ClassVar[int] = 32
+    NAMED: ClassVar[int] = 8
     EXAMPLE: ClassVar[str] = "10.0.0.0/8"
     parse = ipaddress.IPv4Network
 
@@ -116,6 +127,11 @@ class IPv4(_Network):
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         return self._addresses.decode(codes, level=level, rng=rng).astype(np.uint32)
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        prefix = self._prefix(region, "prefix")
+        first, last = int(prefix.network_address), int(prefix.broadcast_address)
+        return self._addresses.draw_between(first, last, codes, level=level, rng=rng).astype(np.uint32)
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
         return self._addresses.below(_numbers(records), codes, level=level)
@@ -155,6 +171,7 @@ class IPv6(_Network):
 
     kind: ClassVar[str] = "ipv6"
     BITS: ClassVar[int] = 128
+    NAMED: ClassVar[int] = 16
     EXAMPLE: ClassVar[str] = "2001:db8::/32"
     HALVES: ClassVar[np.dtype[Any]] = np.dtype([("high", np.uint64), ("low", np.uint64)])
     parse = ipaddress.IPv6Network
@@ -179,12 +196,25 @@ class IPv6(_Network):
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         free = self.BITS - self._length - level
-        high, low = rng.integers(0, _WORD, size=(2, codes.size), dtype=np.uint64, endpoint=True)
-        records = np.empty(codes.shape, dtype=self.HALVES)
-        beyond = 2**free - 1
-        records["high"] = np.uint64(self._first >> 64) | (high & np.uint64(beyond >> 64)) | _shifted(codes, free - 64)
-        records["low"] = np.uint64(self._first & _WORD) | (low & np.uint64(beyond & _WORD)) | _shifted(codes, free)
+        records = self._drawn(self._first, codes.size, free=free, rng=rng)
+        records["high"] |= _shifted(codes, free - 64)
+        records["low"] |= _shifted(codes, free)
         return records
+
+    def _drawn(self, first: int, size: int, *, free: int, rng: np.random.Generator) -> NDArray[Any]:
+        """So many addresses, random in the last bits from the first address on."""
+        high, low = rng.integers(0, _WORD, size=(2, size), dtype=np.uint64, endpoint=True)
+        records = np.empty(size, dtype=self.HALVES)
+        beyond = 2**free - 1
+        records["high"] = np.uint64(first >> 64) | (high & np.uint64(beyond >> 64))
+        records["low"] = np.uint64(first & _WORD) | (low & np.uint64(beyond & _WORD))
+        return records
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        prefix = self._prefix(region, "prefix")
+        if prefix.prefixlen <= self._length + level:
+            return self.decode(codes, level=level, rng=rng)
+        return self._drawn(int(prefix.network_address), codes.size, free=self.BITS - prefix.prefixlen, rng=rng)
 
     def present(self, records: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""

@@ -142,6 +142,26 @@ class Nullable(Domain):
             return inside * (self.share if region is None else 1.0 - self.share)
         return np.where(self._is_null_cell(codes, level) == (region is None), inside, 0.0)
 
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        records = np.zeros(codes.shape, dtype=self._dtype)
+        records[_NULL] = region is None
+        if region is not None:
+            inner = self._inner(codes, level)
+            records[_VALUE] = self.domain.decode_within(region, inner, level=max(level - 1, 0), rng=rng)
+        return records
+
+    def describe(self, code: int, *, level: int) -> Any:
+        """None for null."""
+        null = level > 0 and code < 2 ** (level - 1)
+        return None if null else self.domain.describe(code & (2 ** max(level - 1, 0) - 1), level=max(level - 1, 0))
+
+    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        """Null, in its largest cell, and what has one in the other domain."""
+        if level == 0:
+            return np.zeros(codes.shape, dtype=np.bool_)
+        values = self.domain.has_name(self._inner(codes, level), level=level - 1)
+        return np.where(self._is_null_cell(codes, level), level == 1, values)
+
 
 def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
     """Values as the other domain reads them, and which are null; what stands for a value at null is not looked at.

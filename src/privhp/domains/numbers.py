@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import Domain, Outside, check_outside, clamping, shown
+from privhp.domains.base import ALMOST_ALL, Domain, Outside, between, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import bounds, cut_points, region_ends, whole_number
 from privhp.domains.grid import Axes, GridDomain
@@ -44,6 +44,7 @@ class Interval(GridDomain):
 
     kind: ClassVar[str] = "interval"
     ordered: ClassVar[bool] = True
+    is_line: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -94,7 +95,18 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
-        return self.below(high, codes, level=level) - self.below(low, codes, level=level)
+        return between(self.below(low, codes, level=level), self.below(high, codes, level=level))
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        low, high = np.clip(region_ends(region, self.low, self.high), self.low, self.high)
+        first, last = self.line.positions(np.array([low, high])).tolist()
+        positions = self.axis.draw(first, last, codes, bits=level, shares=rng.random(codes.shape))
+        numbers: Floats = np.clip(self.line.numbers(positions), low, high)
+        return numbers
+
+    def describe(self, code: int, *, level: int) -> tuple[float, float]:
+        low, high = self.line.numbers(np.array(self.axis.ends(code, level))).tolist()
+        return low, high
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
         numbers = np.clip(np.asarray(records, dtype=np.float64), self.low, self.high)
@@ -125,6 +137,7 @@ class Integers(Domain):
 
     kind: ClassVar[str] = "integers"
     ordered: ClassVar[bool] = True
+    is_line: ClassVar[bool] = True
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop") -> None:
@@ -175,12 +188,35 @@ class Integers(Domain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
-        return self.between(math.ceil(low), high, codes, level=level)
+        return self.between(math.ceil(low), math.floor(high), codes, level=level)
 
-    def between(self, low: int, high: float, codes: Codes, *, level: int) -> Floats:
+    def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's numbers from the one to the other, both included; none if there are none between."""
-        before = self.below(low - 1, codes, level=level)
-        return np.maximum(self.below(high, codes, level=level) - before, 0.0)
+        first, after = self._run_within(low, high, codes, level)
+        inside, lengths = np.maximum(after - first, 0), self._runs(codes, level)[1]
+        share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ALL), inside > 0)
+        return share
+
+    def _run_within(self, low: int, high: int, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Offsets of the first number of each cell from `low` on, and of the first after the last up to `high`."""
+        starts, lengths = self._runs(codes, level)
+        ends = [min(max(end - self.low, 0), self.size) for end in (low, high + 1)]
+        return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        low, high = region_ends(region, self.low, self.high)
+        return self.draw_between(math.ceil(low), math.floor(high), codes, level=level, rng=rng)
+
+    def draw_between(
+        self, low: int, high: int, codes: Codes, *, level: int, rng: np.random.Generator
+    ) -> NDArray[np.int64]:
+        """One of each cell's numbers from the one to the other, both included."""
+        first, after = self._run_within(low, high, codes, level)
+        return self.low + rng.integers(first, after)
+
+    def describe(self, code: int, *, level: int) -> tuple[int, int]:
+        first = self.low + (code << (self.depth - level))
+        return first, min(first + (1 << (self.depth - level)) - 1, self.high)
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
         offsets = np.clip(floor_int64(np.asarray(records)), self.low - 1, self.high) - self.low + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -250,22 +250,55 @@ class Table(Domain):
             share *= column.domain.measure(cells, level=bits)
         return share
 
-    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+    def _check_region(self, region: Any) -> None:
         if not isinstance(region, Mapping):
             raise DomainError(
                 f'expected a region as a mapping from columns to regions, such as {{"{self.columns[0].label}": ...}}, '
                 f"got {shown(region)}"
             )
-        left = dict(region)
+        names = {column.name for column in self.columns}
+        for name in region:
+            if name not in names:
+                raise DomainError(f"expected a region of {self._known()}, got one of {shown(name)}")
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        self._check_region(region)
         share = np.ones(codes.shape)
         for column, cells, bits in self._cells(codes, level):
-            if column.name not in left:
-                continue
-            with naming(column.label):
-                share *= column.domain.overlap(left.pop(column.name), cells, level=bits)
-        for name in left:
-            raise DomainError(f"expected a region of {self._known()}, got one of {shown(name)}")
+            if column.name in region:
+                with naming(column.label):
+                    share *= column.domain.overlap(region[column.name], cells, level=bits)
         return share
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        self._check_region(region)
+        records = np.empty(codes.shape, dtype=self.dtype)
+        for column, cells, bits in self._cells(codes, level):
+            if column.name in region:
+                values = column.domain.decode_within(region[column.name], cells, level=bits, rng=rng)
+            else:
+                values = column.domain.decode(cells, level=bits, rng=rng)
+            records[column.label] = values
+        return records
+
+    def describe(self, code: int, *, level: int) -> dict[Name, Any]:
+        """The region of each column that was cut."""
+        cells = self._cells(np.array([code], dtype=np.uint64), level)
+        return {column.name: column.domain.describe(int(own[0]), level=bits) for column, own, bits in cells if bits}
+
+    def project(
+        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[Column]
+    ) -> tuple[Codes, NDArray[np.int64]]:
+        """Cells seen along some columns: those of a table of these columns alone, in which they are cut in this order.
+
+        Which of some columns is cut next depends on none of the others.
+        """
+        seen, bits = np.empty_like(codes), np.empty_like(levels)
+        for level in np.unique(levels).tolist():
+            own = levels == level
+            mask = sum(part for part, column in zip(self._masks[level], self.columns, strict=True) if column in columns)
+            seen[own], bits[own] = BitMap.gathering(mask)(codes[own]), mask.bit_count()
+        return seen, bits
 
 
 class _Lattice:

@@ -4,13 +4,14 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 from itertools import pairwise
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH
+from privhp.cells import MAX_DEPTH, Codes
 from privhp.domains.base import shown
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import Lookup
@@ -43,7 +44,7 @@ class Taxonomy(Finite):
 
     def __init__(self, tree: Mapping[str, Any] | Sequence[Any]) -> None:
         self.tree = _as_lists(tree, "the tree")
-        leaves = list(_leaves(self.tree))
+        leaves = [cell for *cell, is_leaf in _cells(self.tree) if is_leaf]
         paths, codes, depths = zip(*leaves, strict=True) if leaves else ((), (), ())
         self._check(paths)
         self.paths: tuple[Path, ...] = paths
@@ -72,6 +73,18 @@ class Taxonomy(Finite):
 
     def __repr__(self) -> str:
         return f"Taxonomy({self.tree!r})"
+
+    @cached_property
+    def _names(self) -> dict[tuple[int, int], str]:
+        """Path of the node that each cell is, by level and code; of a branch that is the only one, if there is one."""
+        return {(level, code): SEPARATOR.join(path) for path, code, level, _ in _cells(self.tree)}
+
+    def describe(self, code: int, *, level: int) -> Any:
+        name = self._names.get((level, code))
+        return super().describe(code, level=level) if name is None else name
+
+    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        return np.array([(level, code) in self._names for code in codes.tolist()], dtype=np.bool_)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
         asked = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
@@ -128,16 +141,15 @@ def _branches(branch: Any, name: str) -> list[tuple[Any, Any]]:
     return [(branch, None)]
 
 
-def _leaves(tree: list[Any], path: Path = (), code: int = 0, depth: int = 0) -> Iterator[tuple[Path, int, int]]:
-    """Path, code and level of each leaf, in order."""
+def _cells(tree: list[Any], path: Path = (), code: int = 0, depth: int = 0) -> Iterator[tuple[Path, int, int, bool]]:
+    """Path, code and level of each node below the root, and whether it is a leaf; a node before those below it."""
     bits = (len(tree) - 1).bit_length()
     for own, branch in zip(spread(len(tree)), tree, strict=True):
         below = (code << bits | own, depth + bits)
-        if isinstance(branch, str):
-            yield (*path, branch), *below
-        else:
-            ((name, inner),) = branch.items()
-            yield from _leaves(inner, (*path, name), *below)
+        ((name, inner),) = [(branch, [])] if isinstance(branch, str) else branch.items()
+        yield (*path, name), *below, not inner
+        if inner:
+            yield from _cells(inner, (*path, name), *below)
 
 
 def _nodes(paths: Sequence[Path]) -> dict[str, list[tuple[int, int]]]:

@@ -63,6 +63,7 @@ class Time(Domain):
 
     kind: ClassVar[str] = "time"
     ordered: ClassVar[bool] = True
+    is_line: ClassVar[bool] = True
 
     def __init__(
         self, low: Any, high: Any, *, unit: Unit = "s", zone: str | None = None, outside: Outside = "drop"
@@ -158,13 +159,24 @@ class Time(Domain):
     def measure(self, codes: Codes, *, level: int) -> Floats:
         return self._ticks.measure(codes, level=level)
 
-    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+    def _region(self, region: Any) -> tuple[int, int]:
+        """First and last tick of a region."""
         first, last = pair(region, "a region")
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
         if low > high and first is not None and last is not None:
             raise DomainError(f"expected a region whose lower end is not after its upper, got {shown(region)}")
-        return self._ticks.between(low, high, codes, level=level)
+        return low, high
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        return self._ticks.between(*self._region(region), codes, level=level)
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        return self._times(self._ticks.draw_between(*self._region(region), codes, level=level, rng=rng))
+
+    def describe(self, code: int, *, level: int) -> tuple[np.datetime64, np.datetime64]:
+        first, last = self._times(np.array(self._ticks.describe(code, level=level)))
+        return first, last
 
     def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
         ticks, readable = self._read(records)
