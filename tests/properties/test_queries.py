@@ -1,0 +1,228 @@
+"""Laws of what can be asked of a generator, in every domain, against brute force over leaves and cells."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis.strategies import DataObject
+
+from privhp import Distribution, Domain, Generator, Interval, Nullable, Table
+from regions import contains, regions, rows
+from releases import nodes_of
+from strategies import any_domains, generators, tables
+
+CLOSE = 1e-9
+
+
+def cell(code: int) -> Any:
+    return np.array([code], dtype=np.uint64)
+
+
+def some_cell(data: DataObject, domain: Domain) -> tuple[int, int]:
+    level = data.draw(st.integers(0, domain.depth))
+    return level, data.draw(st.integers(0, 2**level - 1))
+
+
+def brute_mass(distribution: Distribution, region: Any) -> float:
+    shares = [
+        float(distribution.domain.overlap(region, cell(code), level=level)[0]) for level, code in nodes(distribution)
+    ]
+    return float(np.dot(distribution.probabilities, shares))
+
+
+def nodes(distribution: Distribution) -> list[tuple[int, int]]:
+    return nodes_of(distribution)  # type: ignore[arg-type]
+
+
+@given(data=st.data(), generator=generators(any_domains()))
+def test_mass_is_the_sum_over_all_leaves(data: DataObject, generator: Generator) -> None:
+    region = data.draw(regions(generator.domain))
+    assert generator.mass(region) == pytest.approx(brute_mass(generator, region), abs=CLOSE)
+
+
+@given(data=st.data(), domain=any_domains())
+def test_a_region_that_has_none_or_all_of_a_cell_has_none_or_all_of_its_halves(
+    data: DataObject, domain: Domain
+) -> None:
+    level, code = some_cell(data, domain)
+    assume(level < domain.depth)
+    region = data.draw(regions(domain))
+    whole = float(domain.overlap(region, cell(code), level=level)[0])
+    halves = np.array([2 * code, 2 * code + 1], dtype=np.uint64)
+    shares = domain.overlap(region, halves, level=level + 1)
+    measures = domain.measure(halves, level=level + 1)
+    assert ((shares >= 0) & (shares <= 1)).all()
+    if whole == 0:
+        assert (shares[measures > 0] == 0).all()
+    if whole == 1:
+        assert (shares[measures > 0] == 1).all()
+    if measures.sum() > 0:
+        assert whole == pytest.approx(float(shares @ measures / measures.sum()), abs=CLOSE)
+
+
+@given(data=st.data(), domain=any_domains())
+def test_a_record_drawn_within_a_region_lies_there_and_in_its_cell(data: DataObject, domain: Domain) -> None:
+    level, code = some_cell(data, domain)
+    region = data.draw(regions(domain))
+    overlap = float(domain.overlap(region, cell(code), level=level)[0])
+    assume(overlap > 0 and domain.measure(cell(code), level=level)[0] > 0)
+    codes = np.repeat(cell(code), 20)
+    records = domain.decode_within(region, codes, level=level, rng=np.random.default_rng(1))
+    assert all(contains(domain, region, record) for record in rows(domain, domain.present(records)))
+    if overlap > 2.0**-40:  # else the region may lie among the few floats at the edge of a cell
+        assert np.array_equal(domain.encode(records, level=level), codes)
+
+
+@given(
+    data=st.data(),
+    generator=generators(any_domains()),
+    size=st.integers(0, 50),
+    method=st.sampled_from(["balanced", "independent"]),
+    shuffle=st.booleans(),
+)
+def test_samples_of_a_region_lie_in_it(
+    data: DataObject, generator: Generator, size: int, method: Any, shuffle: bool
+) -> None:
+    region = data.draw(regions(generator.domain))
+    assume(generator.mass(region) > 1e-6 and region is not None)
+    sample = generator.sample(size, where=region, method=method, shuffle=shuffle, rng=1)
+    records = rows(generator.domain, sample)
+    assert len(records) == size
+    assert all(contains(generator.domain, region, record) for record in records)
+
+
+@given(data=st.data(), generator=generators(any_domains()), size=st.integers(1, 50), shuffle=st.booleans())
+def test_a_balanced_sample_of_a_region_gives_every_leaf_its_part_to_within_one(
+    data: DataObject, generator: Generator, size: int, shuffle: bool
+) -> None:
+    region = data.draw(regions(generator.domain))
+    mass = generator.mass(region)
+    assume(mass > 1e-6 and region is not None)
+    sample = generator.sample(size, where=region, shuffle=shuffle, rng=1)
+    codes = generator.domain.encode(sample, level=generator.plan.depth)
+    for (level, code), chance in zip(nodes(generator), generator.probabilities.tolist(), strict=True):
+        part = chance * float(generator.domain.overlap(region, cell(code), level=level)[0]) / mass
+        found = int((codes >> np.uint64(generator.plan.depth - level) == code).sum())
+        assert abs(found - part * size) < 1 + 1e-6
+
+
+def cells_above(distribution: Distribution) -> Iterator[tuple[int, int]]:
+    """Every cell of the tree but the root, the deepest first."""
+    found = {(level - up, code >> up) for level, code in nodes(distribution) for up in range(level)}
+    yield from sorted(found, reverse=True)
+
+
+def brute_heavy_hitters(
+    distribution: Distribution, threshold: float, allowed: set[tuple[int, int]]
+) -> dict[tuple[int, int], tuple[float, float]]:
+    """Mass and residual of each, cell by cell, summing over leaves."""
+    left = distribution.probabilities.copy()
+    found = {}
+    for level, code in cells_above(distribution):
+        inside = [own >= level and leaf >> (own - level) == code for own, leaf in nodes(distribution)]
+        residual = float(left[inside].sum())
+        assume(abs(residual - threshold) > CLOSE)
+        if residual >= threshold and (level, code) in allowed:
+            found[level, code] = float(distribution.probabilities[inside].sum()), residual
+            left[inside] = 0
+    return found
+
+
+@given(data=st.data(), generator=generators(any_domains()), threshold=st.floats(0.001, 1))
+def test_heavy_hitters_are_those_found_cell_by_cell(data: DataObject, generator: Generator, threshold: float) -> None:
+    levels = data.draw(st.none() | st.lists(st.integers(1, generator.domain.depth), min_size=1))
+    domain = generator.domain
+    allowed = {
+        (level, code)
+        for level, code in cells_above(generator)
+        if (domain.has_name(cell(code), level=level)[0] if levels is None else level in levels)
+    }
+    expected = brute_heavy_hitters(generator, threshold, allowed)
+    hitters = generator.heavy_hitters(threshold, levels=levels)
+    assert {(hitter.level, hitter.code) for hitter in hitters} == set(expected)
+    for hitter in hitters:
+        assert (hitter.mass, hitter.residual_mass) == pytest.approx(expected[hitter.level, hitter.code])
+        assert (hitter.count, hitter.residual_count) == pytest.approx(
+            (hitter.mass * generator.total, hitter.residual_mass * generator.total)
+        )
+    residuals = [hitter.residual_mass for hitter in hitters]
+    assert residuals == sorted(residuals, reverse=True)
+    assert sum(residuals) <= 1 + CLOSE
+
+
+@given(generator=generators(any_domains()), threshold=st.floats(0.001, 0.2))
+def test_a_heavy_hitter_says_what_it_is_in_words_that_mass_understands(generator: Generator, threshold: float) -> None:
+    for hitter in generator.heavy_hitters(threshold):
+        assert generator.mass(hitter.region) == pytest.approx(hitter.mass, abs=1e-6)
+
+
+@given(data=st.data(), domain=any_domains())
+def test_a_cell_is_the_region_that_it_is_described_as(data: DataObject, domain: Domain) -> None:
+    """Where a few floats more or less at its edges do not count."""
+    level, code = some_cell(data, domain)
+    assume(level <= 20 and domain.measure(cell(code), level=level)[0] > 0)
+    if level == 0:
+        assume(not isinstance(domain, Nullable))
+    region = domain.describe(code, level=level)
+    others = np.arange(2**level, dtype=np.uint64) if level < 8 else np.array([code, code ^ 1], dtype=np.uint64)
+    others = others[domain.measure(others, level=level) > 0]
+    shares = domain.overlap(region, others, level=level)
+    np.testing.assert_allclose(shares, others == code, rtol=0, atol=1e-6)
+
+
+@st.composite
+def tables_with_columns(draw: st.DrawFn) -> tuple[Generator, Any]:
+    """A generator of a table, and a column of it or a list of columns."""
+    generator = draw(generators(tables()))
+    names = [column.name for column in generator.domain.columns]
+    columns = st.one_of(st.sampled_from(names), st.lists(st.sampled_from(names), min_size=1, unique=True))
+    return generator, draw(columns)
+
+
+@given(data=st.data(), asked=tables_with_columns())
+def test_the_mass_of_a_marginal_is_that_with_the_other_columns_open(
+    data: DataObject, asked: tuple[Generator, Any]
+) -> None:
+    generator, columns = asked
+    marginal = generator.marginal(columns)
+    region = data.draw(regions(marginal.domain))
+    whole = region if isinstance(columns, list) else {columns: region}
+    assert marginal.mass(region) == pytest.approx(brute_mass(generator, whole), abs=CLOSE)
+    assert marginal.total == pytest.approx(generator.total)
+
+
+@given(asked=tables_with_columns())
+def test_a_marginal_is_a_partition_of_its_columns(asked: tuple[Generator, Any]) -> None:
+    generator, columns = asked
+    marginal = generator.marginal(columns)
+    assert isinstance(marginal.domain, Table) == isinstance(columns, list)
+    leaves = marginal.leaves()
+    depth = int(leaves.levels.max())
+    starts = [code << (depth - level) for level, code in nodes(marginal)]
+    ends = [code + 1 << (depth - level) for level, code in nodes(marginal)]
+    assert starts == [0, *ends[:-1]]
+    assert ends[-1] == 2**depth
+    assert (leaves.counts >= 0).all()
+    assert marginal.probabilities.sum() == pytest.approx(1)
+
+
+@given(data=st.data(), generator=generators(tables()))
+def test_a_marginal_of_a_marginal_is_one_of_the_whole(data: DataObject, generator: Generator) -> None:
+    names = [column.name for column in generator.domain.columns]
+    some = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    one = data.draw(st.sampled_from(some))
+    region = data.draw(regions(dict(zip(names, generator.domain.columns, strict=True))[one].domain))
+    twice = generator.marginal(some).marginal(one)
+    assert twice.mass(region) == pytest.approx(generator.marginal(one).mass(region), abs=CLOSE)
+
+
+@given(generator=generators(st.builds(lambda: Table(a=Interval(0, 1), b=Interval(0, 4)))), share=st.floats(0.01, 0.99))
+def test_quantiles_of_a_column_have_their_shares(generator: Generator, share: float) -> None:
+    for column in ("a", "b"):
+        marginal = generator.marginal(column)
+        record = float(marginal.quantile(share))
+        assert generator.mass({column: (None, record)}) == pytest.approx(share, abs=1e-6)
+        assert float(marginal.cdf(record)) == pytest.approx(share, abs=1e-6)
