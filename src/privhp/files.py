@@ -11,10 +11,10 @@ and it must be, byte for byte, what `save` writes for the plan that it holds.
 import json
 import os
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -30,13 +30,18 @@ VERSION = 1
 MAX_HEADER = 64 * 1024
 MAX_LINEAGE = 2**20
 
+Source: TypeAlias = dict[str, int | str]
+"""Where a checkpoint has come to in what it reads, in the words of whoever reads."""
+
 _PREFIX = struct.Struct("<8sII")  # magic, version, length of the header
 _NAME_BYTES = 16
 _DIGEST_BYTES = 32
 _CHUNK = 1 << 20
 
 
-def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
+def save(
+    item: Generator | Summary, path: str | os.PathLike[str], *, source: Mapping[str, int | str] | None = None
+) -> None:
     """Write a release or a checkpoint, whole or not at all.
 
     When this returns the file is on the disk; until then what was there before
@@ -45,15 +50,30 @@ def save(item: Generator | Summary, path: str | os.PathLike[str]) -> None:
     The release of a generator is public. The checkpoint of a summary is
     confidential: together with a later release it would reveal the records in
     between. It is written for its owner's eyes only and resumed with `resume`.
+
+    Args:
+        item: What to save.
+        path: Where to.
+        source: Where a checkpoint has come to in what it reads, a few names and values that
+            `resume_reading` gives back: counters and position are then one file, and nothing counts twice.
     """
     if not Path(path).parent.is_dir():
         raise FileError(f"expected a folder to save in, got {Path(path).parent}, which is none; make it first")
+    if source is not None and not isinstance(item, Summary):
+        raise FileError("expected a source with a Summary alone, since a release says nothing of what was read")
     if isinstance(item, Generator):
         header = _header(RELEASE, item.plan, refinements=item.release.refinements)
         parts, mode = _pack(RELEASE, header, item.release.cells()), 0o644
     elif isinstance(item, Summary):
         cells, names = item.state(), sorted(item.lineage)
-        header = _header(CHECKPOINT, item.plan, names=len(names), refinements=item.refinements, rows=item.rows)
+        header = _header(
+            CHECKPOINT,
+            item.plan,
+            names=len(names),
+            refinements=item.refinements,
+            rows=item.rows,
+            source=None if source is None else _checked_source(source),
+        )
         parts, mode = _pack(CHECKPOINT, header, cells, names), 0o600
     else:
         raise FileError(f"expected a Generator or a Summary to save, got {type(item).__name__}")
@@ -72,12 +92,17 @@ def resume(path: str | os.PathLike[str]) -> Summary:
 
     What a crash left of an unfinished checkpoint next to it is removed, being as confidential.
     """
+    return resume_reading(path)[0]
+
+
+def resume_reading(path: str | os.PathLike[str]) -> tuple[Summary, Source | None]:
+    """The summary of a checkpoint, as `resume` gives it, and the source that it was saved with."""
     with Path(path).open("rb") as file:
-        summary = read_checkpoint(file)
+        found = _read_checkpoint(file)
     leftover = _partial(Path(path))
     if leftover.exists():
         leftover.unlink()
-    return summary
+    return found
 
 
 def read_release(file: BinaryIO) -> Generator:
@@ -89,11 +114,16 @@ def read_release(file: BinaryIO) -> Generator:
 
 def read_checkpoint(file: BinaryIO) -> Summary:
     """The summary of a checkpoint in an open file that can be sought."""
+    return _read_checkpoint(file)[0]
+
+
+def _read_checkpoint(file: BinaryIO) -> tuple[Summary, Source | None]:
     header, cells, names = _unpack(file, CHECKPOINT)
     with _honoured():
-        return Summary.from_state(
+        summary = Summary.from_state(
             header.plan, cells, frozenset(names), rows=header.rows, refinements=header.refinements
         )
+    return summary, header.source
 
 
 class _Header(NamedTuple):
@@ -103,6 +133,7 @@ class _Header(NamedTuple):
     names: int
     refinements: int
     rows: int
+    source: Source | None
 
 
 def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = ()) -> list[bytes | memoryview]:
@@ -119,13 +150,27 @@ def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = (
     return [*parts, digest.digest()]
 
 
-def _header(magic: bytes, plan: Plan, *, names: int = 0, refinements: int = 0, rows: int = 0) -> bytes:
+def _header(
+    magic: bytes, plan: Plan, *, names: int = 0, refinements: int = 0, rows: int = 0, source: Source | None = None
+) -> bytes:
     header: dict[str, Any] = {"plan": plan.spec()}
     if magic == CHECKPOINT:
         header["lineage"] = names
+        header |= {} if source is None else {"source": source}
     if plan.growth is not None:
         header |= {"refinements": refinements} | ({"rows": rows} if magic == CHECKPOINT else {})
     return json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
+
+
+def _checked_source(source: Any) -> Source:
+    """A source that a header can hold: a mapping of a few names to texts and whole numbers."""
+    plain = isinstance(source, Mapping) and all(
+        isinstance(name, str) and (isinstance(value, str) or (type(value) is int and abs(value) < 2**63))
+        for name, value in source.items()
+    )
+    if not plain:
+        raise FileError("expected the source of a checkpoint as a mapping from names to texts and whole numbers")
+    return dict(source)
 
 
 @contextmanager
@@ -203,14 +248,16 @@ def _read_header(text: bytes, magic: bytes) -> _Header:
         try:
             header = json.loads(text)
             numbers = [header.get(key, 0) for key in ("lineage", "refinements", "rows")]
-            read = _Header(Plan.from_spec(header["plan"]), *numbers)
-            again = _header(magic, read.plan, names=read.names, refinements=read.refinements, rows=read.rows)
+            source = _checked_source(header["source"]) if "source" in header else None
+            names, refinements, rows = numbers
+            read = _Header(Plan.from_spec(header["plan"]), names, refinements, rows, source)
+            again = _header(magic, **read._asdict())
         except PrivhpError:
             raise
         except Exception as error:  # a domain may raise anything when its spec makes no sense
             raise _foreign("its header makes no sense") from error
-    names = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
-    sensible = all(type(number) is int and 0 <= number < 2**62 for number in numbers) and read.names in names
+    possible = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
+    sensible = all(type(number) is int and 0 <= number < 2**62 for number in numbers) and read.names in possible
     if again != text or not sensible:
         raise _foreign("its header is not written in the one way it could be")
     return read
