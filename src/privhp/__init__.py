@@ -32,6 +32,7 @@ from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.files import load, resume, save
 from privhp.generator import Generator
+from privhp.ingest import fit
 from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
 from privhp.plan import Plan
 from privhp.queries.heavy import HeavyHitter
@@ -71,6 +72,7 @@ __all__ = [
     "Taxonomy",
     "Time",
     "check_domain",
+    "fit",
     "grid_wasserstein",
     "load",
     "range_errors",

@@ -1,5 +1,6 @@
 """The parameters of a plan as a caller writes them: read, or refused with a message that names them."""
 
+import re
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
 from numbers import Integral, Real
@@ -15,6 +16,9 @@ MAX_WIDTH = 2**24
 MAX_HOT_CELLS = 2**40
 MAX_HASH_GROUP = 8
 MAX_RECORDS = 10**15
+MAX_MEMORY = 2**40
+
+_UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def check_domain(domain: Any) -> None:
@@ -65,3 +69,13 @@ def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
             )
         read[whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
     return dict(sorted(read.items()))
+
+
+def read_memory(value: Any) -> int:
+    """Bytes from a number or a text such as "256 KiB"."""
+    written = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
+    if written is not None and written[2].upper() in _UNITS:
+        value = int(float(written[1]) * _UNITS[written[2].upper()])
+    if isinstance(value, str):
+        raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {described(value)}')
+    return whole(value, "memory", 256, MAX_MEMORY)

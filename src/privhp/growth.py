@@ -28,12 +28,14 @@ class Growth:
         slots: How many counters of cells there is room for.
         refined_after: Row numbers after which the partition is refined, in order.
         records: Expected number of records: a public guess.
+        least: How many records a part must expect for its cell to be cut.
     """
 
     _: KW_ONLY
     slots: int
     refined_after: tuple[int, ...]
     records: int
+    least: int
 
     def __post_init__(self) -> None:
         moments = self.refined_after
@@ -45,10 +47,13 @@ class Growth:
         object.__setattr__(self, "refined_after", rows)
         object.__setattr__(self, "slots", whole(self.slots, "slots", 1, MAX_SLOTS))
         object.__setattr__(self, "records", whole(self.records, "records", 1, MAX_RECORDS))
+        object.__setattr__(self, "least", whole(self.least, "least", 1, MAX_RECORDS))
 
     def spec(self) -> dict[str, Any]:
         """The growth as a JSON object."""
-        return {"slots": self.slots, "refined_after": list(self.refined_after), "records": self.records}
+        return {item.name: getattr(self, item.name) for item in fields(self)} | {
+            "refined_after": list(self.refined_after)
+        }
 
     @classmethod
     def from_spec(cls, spec: Any) -> "Growth":

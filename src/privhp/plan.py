@@ -19,12 +19,15 @@ from numpy.typing import NDArray
 from privhp.arguments import (
     MAX_HASH_GROUP,
     MAX_HOT_CELLS,
+    MAX_MEMORY,
     MAX_ROWS,
     MAX_WIDTH,
     check_choice,
     check_domain,
+    check_records,
     listed,
     read_budgets,
+    read_memory,
     whole,
 )
 from privhp.budget import MAX_SCALE, Neighbours, check_neighbours, exact_epsilon, sensitivity
@@ -32,6 +35,7 @@ from privhp.cells import Counts
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
 from privhp.growth import Growth
+from privhp.planner import Planner
 from privhp.recipes import paper_settings
 
 Expand = Literal["top", "all"]
@@ -41,7 +45,6 @@ Inference = Literal["top-down", "least-squares"]
 """Whether counts are made consistent from the root down, as Algorithm 3 does, or use every level for every other."""
 
 CELL_BYTES = 8
-MAX_MEMORY = 2**40
 MAX_CELLS = 2**31
 FEW_LEAVES, LEAVES_PER_CELL = 2**22, 16
 """A tree may have few leaves, or as many per counter: a release of a few bytes must not grow into gigabytes."""
@@ -260,6 +263,53 @@ class Plan:
             max_records_per_person=max_records_per_person,
             **settings,
         )
+
+    @classmethod
+    def auto(
+        cls,
+        domain: Domain,
+        *,
+        epsilon: float | int | str | Fraction | Decimal,
+        records: float,
+        memory: int | str = "256 KiB",
+        mergeable: bool = False,
+        neighbours: Neighbours | None = None,
+        max_records_per_person: int = 1,
+        hash_seed: int | None = None,
+    ) -> "Plan":
+        """The plan with the least predicted error for a memory.
+
+        By default the partition grows where records come, under the relation
+        "zero-out". Summaries that are merged, and the relation "add-remove",
+        which also hides how many rows there are, get a plan that does not grow.
+
+        Args:
+            domain: Where the records live.
+            epsilon: Total privacy budget.
+            records: Expected number of records: a public guess, never a count of the data.
+            memory: Bytes for all counters and for the work on a batch, such as 65536 or "64 KiB".
+            mergeable: Whether tallies or summaries of the plan are to be merged.
+            neighbours: By default "zero-out", or "add-remove" for a mergeable plan.
+            max_records_per_person: How many records one person may have.
+            hash_seed: Public seed of the hash functions; fresh unless given.
+        """
+        relation: Neighbours = neighbours or ("add-remove" if mergeable else "zero-out")
+        check_domain(domain)
+        check_neighbours(relation)
+        check_records(records)
+        limit = read_memory(memory)
+        settings = Planner(
+            domain,
+            epsilon=exact_epsilon(epsilon),
+            records=math.ceil(records),
+            memory=limit,
+            neighbours=relation,
+            max_records_per_person=whole(max_records_per_person, "max_records_per_person", 1, 10**6),
+            growing=not mergeable and relation != "add-remove",
+        ).settings()
+        if hash_seed is not None:
+            settings["hash_seed"] = hash_seed
+        return cls(domain, neighbours=relation, max_records_per_person=max_records_per_person, **settings)
 
     @property
     def depth(self) -> int:

@@ -5,7 +5,7 @@ sees nothing that is not private already, so its rules cost no privacy.
 
 Cutting a cell promises up to its expected records in the rest of the stream
 times its diameter, and costs a slot per part. The cuts that promise most are
-made, as far as the slots go; parts must expect clearly more records than noise.
+made, as far as the slots go; parts must expect as many records as the plan says.
 """
 
 import numpy as np
@@ -20,9 +20,6 @@ MOST_LEVELS = 6
 
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
-
-WORTH = 16.0
-"""How many times the scale of the noise the parts of a cell must expect, or more."""
 
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 1600, 600  # promises between 2**-75 and 2**125, relative to the domain
 
@@ -75,7 +72,7 @@ class Refinement:
         bins = np.full((MOST_LEVELS, counts.size), -1, dtype=np.int64)
         for step in range(min(MOST_LEVELS, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
-            worth = sure & (parents * 0.5 >= WORTH * self._scale)
+            worth = sure & (parents * 0.5 >= self._growth.least)
             promise = parents[worth] * self._diameters[cells.level + step]
             with np.errstate(divide="ignore"):
                 octaves = np.log2(promise)

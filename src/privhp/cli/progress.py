@@ -1,31 +1,52 @@
-"""How far a long read has come: share of the bytes and time, never a number of records."""
+"""How far a long job has come: share, rate and time, never a number of records that are not synthetic."""
 
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import TextIO
+from typing import Literal, TextIO
 
 _EVERY = 0.1
 
 
 class Progress:
-    """One line on a terminal, rewritten at most ten times a second and removed at the end."""
+    """One line on a terminal, rewritten at most ten times a second and removed at the end.
 
-    def __init__(self, stream: TextIO, *, shown: bool, clock: Callable[[], float] = time.monotonic) -> None:
-        """Start the clock."""
-        self._stream, self._shown, self._clock = stream, shown, clock
+    Args:
+        stream: The terminal.
+        size: How much there is to do in all, if that is known.
+        unit: What it is counted in.
+        shown: Whether anything is written at all.
+        clock: What tells the time.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        size: int | None,
+        unit: Literal["bytes", "rows"] = "bytes",
+        shown: bool,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._stream, self._size, self._unit, self._shown, self._clock = stream, size, unit, shown, clock
         self._start = self._last = clock()
+        self._first: int | None = None
 
-    def show(self, share: float | None) -> None:
-        """Rewrite the line; without a share only the time is known."""
+    def show(self, done: int | None) -> None:
+        """Rewrite the line; if it is not known how much is done, only the time is."""
+        if self._first is None:
+            self._first = 0 if done is None else done  # what an earlier run has done says nothing of the rate
         now = self._clock()
         if not self._shown or now - self._last < _EVERY:
             return
         self._last = now
         elapsed = now - self._start
         line = f"{_minutes(elapsed)} elapsed"
-        if share:
-            line = f"{share:4.0%}  {line}, {_minutes(elapsed * (1 - share) / share)} left"
+        if done is not None:
+            new = max(done - self._first, 0)
+            line += f", {_rate(new / max(elapsed, 1e-9), self._unit)}"
+            if self._size and new:
+                line = f"{done / self._size:4.0%}  {line}, {_minutes(elapsed * (self._size - done) / new)} left"
         self._write(line)
 
     def _write(self, line: str) -> None:
@@ -42,5 +63,11 @@ class Progress:
             self._write("")
 
 
+def _rate(per_second: float, unit: str) -> str:
+    return f"{per_second / 1e6:.1f} {'MB/s' if unit == 'bytes' else 'million rows/s'}"
+
+
 def _minutes(seconds: float) -> str:
-    return f"{int(seconds) // 60}:{int(seconds) % 60:02d}"
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"

@@ -1,59 +1,62 @@
 """NumPy's .npy files as a source."""
 
-from collections.abc import Iterator, Sequence
+import mmap
+from collections.abc import Iterator
 from tokenize import TokenError
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains import Domain
 from privhp.errors import FileError
-from privhp.sources.columns import BATCH, column_numbers, dimensions
+from privhp.sources.base import Piece
+from privhp.sources.columns import Layout
 
 
-class ArraySource:
+class ArrayReader:
     """An array of numbers on disk, read a batch at a time through a memory map.
 
     The type of the array holds for all its records, so whole numbers stay
     exact in an array of integers. Pickled objects are refused.
 
     Args:
-        path: The file.
-        domain: How many numbers a record has.
-        columns: Numbers of columns from 1, for an array of shape (n, d); by default all.
+        name: The file.
+        layout: Which columns make a record, by number, for an array of shape (n, d); by default all.
     """
 
-    def __init__(self, path: str, *, domain: Domain, columns: Sequence[str] | None) -> None:
-        self._array = _open(path)
-        size = dimensions(domain)
-        width = 1 if self._array.ndim == 1 else self._array.shape[1]
-        if columns is None and width != size:
+    def __init__(self, name: str, layout: Layout) -> None:
+        self._layout = layout
+        array = _open(name)
+        self._map: Any = array.base
+        self._rows = array.reshape(-1, 1) if array.ndim == 1 else array
+        width = self._rows.shape[1]
+        if layout.columns is None and width != len(layout.fields):
             raise FileError(
-                f"expected an array with {size} numbers a record, got another shape; "
+                f"expected an array with {len(layout.fields)} numbers a record, got another shape; "
                 "choose columns by number with --columns"
             )
-        self._places = column_numbers(columns, size)
+        self._places = layout.numbered()
         if max(self._places) >= width:
             raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
-        self._done = 0
 
-    def batches(self) -> Iterator[NDArray[Any]]:
-        """Arrays of shape (n,) or (n, d)."""
-        rows = self._array.reshape(-1, 1) if self._array.ndim == 1 else self._array
-        for start in range(0, len(rows), BATCH):
-            batch = np.asarray(rows[start : start + BATCH])[:, self._places]
-            yield batch[:, 0] if len(self._places) == 1 else batch
-            self._done = start + BATCH
+    def pieces(self, start: int) -> Iterator[Piece]:
+        """Some rows at a time; places are rows."""
+        rows = len(self._rows)
+        for first in range(start, rows, self._layout.rows):
+            batch = np.array(self._rows[first : first + self._layout.rows])
+            if isinstance(self._map, mmap.mmap):
+                self._map.madvise(mmap.MADV_DONTNEED)  # else all that was read stays in memory
+            end = first + len(batch)
+            columns = [batch[:, place] for place in self._places]
+            yield Piece(self._layout.pack(columns, len(batch)), end, end / rows)
 
-    def share_read(self) -> float:
-        """Share of the file that has been read."""
-        return min(self._done / max(len(self._array), 1), 1.0)
+    def close(self) -> None:
+        """Nothing: the memory map goes with the array."""
 
 
-def _open(path: str) -> NDArray[Any]:
+def _open(name: str) -> NDArray[Any]:
     try:
-        array: NDArray[Any] = np.lib.format.open_memmap(path, mode="r")
+        array: NDArray[Any] = np.lib.format.open_memmap(name, mode="r")
     except (ValueError, SyntaxError, TypeError, EOFError, TokenError):
         raise FileError(
             "expected a .npy file of plain numbers, got one that is damaged, pickled or of another kind; "

@@ -1,36 +1,151 @@
-"""Which columns of a file make a record."""
+"""Which columns of a file make a record, how each is read, and how they are put together for a domain."""
 
 import re
 from collections.abc import Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple
 
-from privhp.domains import Box, Domain, Geo, Nullable, Table
-from privhp.errors import RecordsError
+import numpy as np
+from numpy.typing import NDArray
 
-BATCH = 2**16
-"""About how many records a batch has."""
+from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
+from privhp.domains.batches import as_floats
+from privhp.domains.finite import Finite
+from privhp.domains.grid import GridDomain
+from privhp.domains.rows import Rows
+from privhp.errors import FileError, RecordsError
+
+MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
 
 
-def dimensions(domain: Domain) -> int:
-    """How many columns make a record of a domain."""
+class Kind(IntEnum):
+    """How a field of text is read; the numbers are those of the native scanner."""
+
+    REAL = 0
+    WHOLE = 1
+    ADDRESS = 2
+    TIME = 3
+    TEXT = 4
+
+
+class Field(NamedTuple):
+    """One value of a record."""
+
+    kind: Kind
+    nullable: bool
+    repeats: bool
+    """Whether it is one of a few declared values."""
+
+
+def fields_of(domain: Domain) -> list[Field]:
+    """The values that make a record of a domain."""
     if isinstance(domain, Table):
-        return len(domain.names)
+        return [field for column in domain.columns for field in fields_of(column.domain)]
     if isinstance(domain, Nullable):
-        return dimensions(domain.domain)
-    return len(domain.axes) if isinstance(domain, Box | Geo) else 1
+        return [field._replace(nullable=True) for field in fields_of(domain.domain)]
+    size = len(domain.axes) if isinstance(domain, Box | Geo) else 1
+    return [Field(_kind(domain), nullable=False, repeats=isinstance(domain, Finite))] * size
 
 
-def check_columns(columns: Sequence[str] | None, domain: Domain) -> None:
-    """Refuse a choice of columns that cannot make a record."""
-    size = dimensions(domain)
-    if columns is not None and len(columns) != size:
-        raise RecordsError(f"expected {domain!r} to get columns for {size} values a record, got {', '.join(columns)}")
+def _kind(domain: Domain) -> Kind:
+    if isinstance(domain, GridDomain):
+        return Kind.REAL
+    if isinstance(domain, IPv4):
+        return Kind.ADDRESS
+    if isinstance(domain, Time) and domain.zone is None and domain.unit != "ns":
+        return Kind.TIME
+    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
+    return Kind.WHOLE if whole else Kind.TEXT
 
 
-def column_numbers(columns: Sequence[str] | None, size: int) -> list[int]:
-    """Places, from 0, of columns given as numbers from 1; by default the first ones."""
-    if columns is None:
-        return list(range(size))
-    for column in columns:
-        if not re.fullmatch("[1-9][0-9]{0,6}", column):
-            raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
-    return [int(column) - 1 for column in columns]
+class Layout:
+    """The columns that a caller asks for, and the records that they make.
+
+    Args:
+        domain: Where the records live.
+        columns: Names of columns or, where there are none, their numbers from 1; by default
+            a table's own names, or all columns, or the first ones.
+        header: Whether the first line of a text names its columns.
+    """
+
+    def __init__(self, domain: Domain, columns: Sequence[str] | None = None, *, header: bool = True) -> None:
+        self.domain, self.header = domain, header
+        self.fields = fields_of(domain)
+        self.columns = None if columns is None else list(columns)
+        if self.columns is not None and len(self.columns) != len(self.fields):
+            raise RecordsError(
+                f"expected {domain!r} to get columns for {len(self.fields)} values a record, "
+                f"got {', '.join(self.columns)}"
+            )
+        self.asked = self.columns or (list(domain.names) if isinstance(domain, Table) else None)
+        """Names of the columns, where they are known before the file is opened."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of a batch, fewer where they have many columns."""
+        return min(max(MOST_VALUES // len(self.fields), LEAST_ROWS), MOST_ROWS)
+
+    def named(self, known: Sequence[str], *, where: str, hint: str = "") -> list[int]:
+        """Places of the columns among those that a file has. No message quotes these: a header may be a record."""
+        size = len(self.fields)
+        if self.asked is None and len(known) == size:
+            return list(range(size))
+        if self.asked is None:
+            raise FileError(
+                f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
+                f"got more or fewer; choose with --columns {','.join(['NAME'] * size)}"
+            )
+        for column in self.asked:
+            if list(known).count(column) != 1:
+                found = "it twice" if column in known else "no such name"
+                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}matched by case")
+        return [list(known).index(column) for column in self.asked]
+
+    def numbered(self) -> list[int]:
+        """Places, from 0, of columns given as numbers from 1; by default the first ones."""
+        if self.columns is None:
+            return list(range(len(self.fields)))
+        for column in self.columns:
+            if not re.fullmatch("[1-9][0-9]{0,6}", column):
+                raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
+        return [int(column) - 1 for column in self.columns]
+
+    def pack(self, columns: Sequence[Any], length: int, lost: NDArray[np.bool_] | None = None) -> Any:
+        """Columns as records of the domain; those that are lost keep their place and have no cell."""
+        if lost is not None and not lost.any():
+            lost = None
+        if isinstance(self.domain, Table):
+            return Rows(columns, length=length, readable=None if lost is None else ~lost)
+        if lost is not None and isinstance(self.domain, Nullable):
+            return _listed(columns, lost)
+        if len(columns) > 1:
+            points = np.stack([as_floats(column) for column in columns], axis=1)
+            if lost is not None:
+                points[lost] = np.nan
+            return points
+        return columns[0] if lost is None else _without(columns[0], lost)
+
+
+LOST = object()
+"""What keeps the place of a value that could not be read: no domain has a cell for it, and it is not null."""
+
+
+def _listed(columns: Sequence[Any], lost: NDArray[np.bool_]) -> list[Any]:
+    rows = zip(*(_values(column) for column in columns), strict=True)
+    single = len(columns) == 1
+    return [LOST if gone else row[0] if single else row for row, gone in zip(rows, lost.tolist(), strict=True)]
+
+
+def _values(column: Any) -> list[Any]:
+    return list(getattr(column, "tolist", column.__iter__)())
+
+
+def _without(column: Any, lost: NDArray[np.bool_]) -> Any:
+    """A column in which some values have no cell, as an array if it is one."""
+    if not isinstance(column, np.ndarray):
+        return _listed([column], lost)
+    if column.dtype.kind == "f":
+        return np.where(lost, np.nan, column)
+    if column.dtype.kind == "M":
+        return np.where(lost, np.datetime64("NaT"), column)
+    return np.ma.MaskedArray(np.ma.getdata(column), mask=np.ma.getmaskarray(column) | lost)

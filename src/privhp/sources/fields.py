@@ -5,21 +5,15 @@ that makes no sense raises ValueError; whoever asks loses that record alone.
 """
 
 import csv
-import math
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
-from privhp.domains import Categories, Domain, Integers, IPv4, Nullable, Table
-from privhp.domains.grid import GridDomain
 from privhp.domains.ip import address
-from privhp.sources.columns import dimensions
+from privhp.sources.columns import Field, Kind
 from privhp.sources.lines import MAX_LINE
 
-LOST = object()
-"""What keeps the place of a value that could not be read: no domain has a cell for it, and it is not null."""
-
 Convert: TypeAlias = Callable[[bytes], Any]
-"""How a field becomes a value: a float, an int where the domain counts whole numbers, or a text."""
+"""How a field becomes a value: a float, an int where the domain counts whole numbers, a text, or None for null."""
 
 
 def split(line: bytes) -> list[bytes]:
@@ -36,26 +30,18 @@ def split(line: bytes) -> list[bytes]:
     return [field.encode("latin-1") for field in fields]
 
 
-def converters(domain: Domain) -> list[Convert]:
-    """How each field of a record is read."""
-    if isinstance(domain, Table):
-        return [convert for column in domain.columns for convert in converters(column.domain)]
-    if isinstance(domain, Nullable):
-        return [_unless_empty(convert) for convert in converters(domain.domain)]
-    if isinstance(domain, GridDomain):
-        return [real] * dimensions(domain)
-    if isinstance(domain, IPv4):
-        return [address]
-    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
-    return [_whole if whole else _text]
+def converter(field: Field) -> Convert:
+    """How a field is read."""
+    convert = _CONVERTERS[field.kind]
+    return (lambda text: convert(text) if text.strip() else None) if field.nullable else convert
 
 
-def lost(convert: Convert) -> Any:
-    """What a field is read as in a line that is lost: NaN among numbers, which no domain of them has a cell for."""
-    return math.nan if convert in (real, _whole, address) else LOST
+def as_text(field: bytes) -> str:
+    """A text, without the space around it."""
+    return field.decode("utf-8").strip()
 
 
-def real(field: bytes) -> float:
+def _real(field: bytes) -> float:
     """A number. Python would take 1_000 for one; in data it is a name or a slip."""
     if b"_" in field:
         raise ValueError
@@ -72,11 +58,10 @@ def _whole(field: bytes) -> float:
         return float(field)
 
 
-def _text(field: bytes) -> str:
-    """A text, without the space around it."""
-    return field.decode("utf-8").strip()
-
-
-def _unless_empty(convert: Convert) -> Convert:
-    """As a field is read unless it is empty, which is null."""
-    return lambda field: convert(field) if field.strip() else None
+_CONVERTERS: dict[Kind, Convert] = {
+    Kind.REAL: _real,
+    Kind.WHOLE: _whole,
+    Kind.ADDRESS: address,
+    Kind.TIME: as_text,
+    Kind.TEXT: as_text,
+}

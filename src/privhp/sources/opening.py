@@ -1,51 +1,47 @@
-"""From a path to a source."""
+"""From what a caller has to a source."""
 
-import gzip
 import os
-import sys
-import zlib
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from typing import Any, BinaryIO, Protocol, cast
+from collections.abc import Sequence
+from pathlib import PurePath
+from typing import Any
 
 from privhp.domains import Domain
-from privhp.errors import FileError
-from privhp.sources.arrays import ArraySource
-from privhp.sources.columns import check_columns
-from privhp.sources.text import TextSource
+from privhp.sources.base import Source
+from privhp.sources.columns import Layout
+from privhp.sources.files import Files, Format
+from privhp.sources.memory import Memory, check_records
 
 
-class Source(Protocol):
-    """Records in batches, once."""
-
-    def batches(self) -> Iterator[Any]:
-        """Batches that `Summary.update` takes, of about 65,536 records."""
-
-    def share_read(self) -> float | None:
-        """Share of the file's bytes that has been read; None where its size is not known."""
-
-
-@contextmanager
 def open_source(
-    path: str | os.PathLike[str], *, domain: Domain, columns: Sequence[str] | None = None, header: bool = True
-) -> Iterator[Source]:
-    """Open a file of records: CSV text, also gzipped (.gz) or from standard input ("-"), or a NumPy array (.npy).
+    data: Any,
+    *,
+    domain: Domain,
+    columns: Sequence[str] | None = None,
+    header: bool = True,
+    format: Format | None = None,  # noqa: A002
+) -> Source:
+    """A source of records for a domain. Nothing is read yet but headers and schemas.
 
     Args:
-        path: Where the records are.
-        domain: The domain that they will be counted in.
-        columns: The columns that make a record, by name or, without a header, by number from 1.
-        header: Whether the first line of a text names its columns.
+        data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
+            dict of arrays, a data frame, anything with Arrow's PyCapsule interface, or an iterator of any of these.
+        domain: The domain that the records will be counted in.
+        columns: The columns that make a record, by name or, without names, by number from 1.
+        header: Whether the first line of a CSV text names its columns.
+        format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
-    check_columns(columns, domain)
-    name = os.fspath(path)
-    if name.endswith(".npy"):
-        yield ArraySource(name, domain=domain, columns=columns)
-        return
-    with ExitStack() as stack:
-        raw = sys.stdin.buffer if name == "-" else stack.enter_context(open(name, "rb"))
-        file = cast(BinaryIO, stack.enter_context(gzip.open(raw))) if name.endswith(".gz") else raw
-        try:
-            yield TextSource(file, raw=raw, domain=domain, columns=columns, header=header)
-        except (gzip.BadGzipFile, EOFError, zlib.error):
-            raise FileError("expected a whole gzip file, got one that is damaged or was cut short") from None
+    layout = Layout(domain, columns, header=header)
+    names = _names(data)
+    if names is not None:
+        return Files(names, layout, format=format)
+    check_records(data)
+    return Memory(data, layout)
+
+
+def _names(data: Any) -> list[str] | None:
+    """The names of files; None for what is no file. A list of texts may be records, so files come as paths in lists."""
+    if isinstance(data, str | os.PathLike):
+        return [os.fspath(data)]
+    if isinstance(data, list | tuple) and data and all(isinstance(item, PurePath) for item in data):
+        return [os.fspath(item) for item in data]
+    return None

@@ -1,23 +1,19 @@
 """CSV text as a source."""
 
 import codecs
-import os
-import stat
-from collections.abc import Iterator, Sequence
-from itertools import chain
-from typing import Any, BinaryIO
+from collections.abc import Iterator
 
-import numpy as np
-
-from privhp.domains import Domain, Table
 from privhp.errors import FileError
-from privhp.sources.columns import BATCH, column_numbers, dimensions
-from privhp.sources.fields import converters, lost, real, split
+from privhp.sources.base import Piece
+from privhp.sources.bytes_of import Bytes, whole_if_packed
+from privhp.sources.columns import Layout
+from privhp.sources.fields import split
 from privhp.sources.foreign import check_text
-from privhp.sources.lines import lines_by_block
+from privhp.sources.lines import Lines
+from privhp.sources.scanning import Scanner
 
 
-class TextSource:
+class TextReader:
     """Lines of comma-separated values, one record each.
 
     A field that cannot be read, a missing field, a line beyond 1 MiB: that
@@ -25,87 +21,55 @@ class TextSource:
     its line. No line is remembered while another is read.
 
     Args:
-        file: Where the lines come from.
-        raw: The file on disk or the pipe beneath, whose position tells how much has been read.
-        domain: Which kind of values to read, and how many a record has.
-        columns: Names of columns in the header or, without one, their numbers
-            from 1; by default a table's own names, or all that the header names,
-            or the first ones.
-        header: Whether the first line names the columns. If not, it is a record.
+        name: Where the text is, "-" for standard input.
+        layout: Which columns make a record.
     """
 
-    def __init__(
-        self, file: BinaryIO, *, raw: BinaryIO, domain: Domain, columns: Sequence[str] | None, header: bool
-    ) -> None:
-        self._raw = raw
-        self._blocks: Iterator[list[bytes]] = filter(None, lines_by_block(file))
-        self._names = domain.names if isinstance(domain, Table) else None
-        self._size = dimensions(domain)
-        places = self._named(columns or self._names) if header else column_numbers(columns, self._size)
-        self._fields = list(zip(converters(domain), places, strict=True))
-        self._lost = tuple(lost(convert) for convert, _ in self._fields)
-
-    def _named(self, columns: Sequence[str] | None) -> list[int]:
-        """Read the header and find the columns in it. No message quotes it: it may be a record after all."""
-        lines = next(self._blocks, [])
-        if not lines:
-            raise FileError("expected a first line that names the columns, got an empty file")
-        check_text(lines[0])
+    def __init__(self, name: str, layout: Layout) -> None:
+        self._name, self._layout = name, layout
+        self._bytes = Bytes(name)
         try:
-            fields = split(lines[0].removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
+            with whole_if_packed(name):
+                self._lines = Lines(self._bytes.file)
+                places = self._named() if layout.header else layout.numbered()
+        except BaseException:
+            self.close()
+            raise
+        self._scanner = Scanner(layout.fields, places)
+
+    def _named(self) -> list[int]:
+        """Read the header and find the columns in it."""
+        header = self._lines.header()
+        if not header:
+            raise FileError("expected a first line that names the columns, got an empty file")
+        check_text(header)
+        try:
+            fields = split(header.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
             names = [field.decode("utf-8", "replace").strip() for field in fields]
         except ValueError:
             names = []
-        self._blocks = chain([lines[1:]], self._blocks)
-        if columns is None and len(names) == self._size:
-            return list(range(self._size))
-        if columns is None:
-            chosen = ",".join(["NAME"] * self._size)
-            raise FileError(
-                f"expected a header of {self._size} column{'s' * (self._size > 1)}, as many as the domain takes, "
-                f"got more or fewer; choose with --columns {chosen}"
-            )
-        for column in columns:
-            if names.count(column) != 1:
-                found = "it twice" if column in names else "no such name"
-                raise FileError(
-                    f"expected the first line to name a column {column!r}, got {found}; "
-                    "names are split at commas and matched by case; "
-                    "if the file has no header, add --no-header and give column numbers"
-                )
-        return [names.index(column) for column in columns]
+        return self._layout.named(
+            names,
+            where="a header" if self._layout.asked is None else "the first line",
+            hint="if the file has no header, add --no-header and give column numbers; names are split at commas and ",
+        )
 
-    def batches(self) -> Iterator[Any]:
-        """Arrays of shape (n,) or (n, d), lists where whole numbers must stay exact, or a dict of columns."""
-        batch: list[Any] = []
-        for lines in self._blocks:
-            batch += map(self._read, lines)
-            if len(batch) >= BATCH:
-                yield self._pack(batch)
-                batch = []
-        yield self._pack(batch)
+    def pieces(self, start: int) -> Iterator[Piece]:
+        """A block of lines at a time; places are bytes of the text."""
+        with whole_if_packed(self._name):
+            if start:
+                self._begin_at(start)
+            for block, end in self._lines.blocks():
+                columns, lost = self._scanner.columns(block)
+                yield Piece(self._layout.pack(columns, lost.size, lost), end, self._bytes.share())
 
-    def _read(self, line: bytes) -> tuple[Any, ...]:
-        """The values of one line, whatever its bytes."""
-        try:
-            fields = split(line)
-            return tuple([convert(fields[place]) for convert, place in self._fields])
-        except (ValueError, IndexError):
-            return self._lost
+    def _begin_at(self, start: int) -> None:
+        """Open the text again, at a place where a line begins."""
+        self._bytes.close()
+        self._bytes = Bytes(self._name)
+        self._lines = Lines(self._bytes.file)
+        self._lines.skip_to(start)
 
-    def _pack(self, batch: list[tuple[Any, ...]]) -> Any:
-        """Records as a domain takes them. An array of floats is read as a whole, anything else value by value."""
-        if self._names is None and all(convert is real for convert, _ in self._fields):
-            return np.array(batch, dtype=np.float64).reshape((-1,) if self._size == 1 else (-1, self._size))
-        if self._names is None:
-            return [values[0] for values in batch] if self._size == 1 else batch
-        columns = zip(*batch, strict=True) if batch else [()] * self._size
-        return {
-            name: np.array(column, dtype=np.float64) if convert is real else list(column)
-            for name, column, (convert, _) in zip(self._names, columns, self._fields, strict=True)
-        }
-
-    def share_read(self) -> float | None:
-        """Share of the file's bytes that has been read; None for a pipe."""
-        status = os.fstat(self._raw.fileno())
-        return min(self._raw.tell() / max(status.st_size, 1), 1.0) if stat.S_ISREG(status.st_mode) else None
+    def close(self) -> None:
+        """Let go of the file."""
+        self._bytes.close()

@@ -1,0 +1,145 @@
+"""One class for each format that synthetic records are written in."""
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.domains import Domain
+from privhp.errors import FileError
+from privhp.sinks.values import as_written, with_dotted_addresses
+from privhp.sources.extra import arrow
+
+Columns = Sequence[tuple[Domain, NDArray[Any]]]
+"""Each column of some rows, with the domain that it belongs to."""
+
+_LINES = 2**16  # rows turned into text at once
+
+
+class Sink(Protocol):
+    """Somewhere to put rows."""
+
+    def write(self, columns: Columns) -> None:
+        """Put some rows after those before."""
+
+    def close(self) -> None:
+        """Write what ends the file."""
+
+
+class _Text:
+    """Rows as lines of text."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
+        self._file, self._names = file, list(names)
+
+    def write(self, columns: Columns) -> None:
+        """Turn some rows into text at a time."""
+        for start in range(0, len(columns[0][1]), _LINES):
+            part = slice(start, start + _LINES)
+            self._write_rows(zip(*(as_written(own, values[part]) for own, values in columns), strict=True))
+
+    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        """Nothing ends a text."""
+
+
+class Csv(_Text):
+    """Comma-separated text with a header."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
+        """Write the header."""
+        super().__init__(file, names)
+        self._write_rows(iter([tuple(names)]))
+
+    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        text = io.StringIO()
+        csv.writer(text, lineterminator="\n").writerows(rows)
+        self._file.write(text.getvalue().encode())
+
+
+class Ndjson(_Text):
+    """One object of JSON a line."""
+
+    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        names = self._names
+        self._file.write("".join([encode(dict(zip(names, row, strict=True))) + "\n" for row in rows]).encode())
+
+
+class Npy:
+    """A NumPy array of plain numbers or times."""
+
+    def __init__(self, file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
+        """Write the header, which has to know the number of rows."""
+        self._file = file
+        header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+        np.lib.format.write_array_header_1_0(file, header)
+
+    def write(self, columns: Columns) -> None:
+        """Put the columns side by side."""
+        arrays = [values for _, values in columns]
+        self._file.write(np.stack(arrays, axis=1).data if len(arrays) > 1 else np.ascontiguousarray(arrays[0]).data)
+
+    def close(self) -> None:
+        """Nothing ends an array."""
+
+
+class _Arrow:
+    """Batches of Arrow, whose types are those of the domains; null is null."""
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], like: Columns) -> None:
+        self._names = list(names)
+        self._pa = arrow(f"writing {type(self).__name__}")
+        self._schema = self._batch(like).schema
+        self._writer = self._open(file)
+
+    def _open(self, file: BinaryIO) -> Any:
+        raise NotImplementedError
+
+    def write(self, columns: Columns) -> None:
+        """Write a batch."""
+        self._writer.write_batch(self._batch(columns))
+
+    def _batch(self, columns: Columns) -> Any:
+        arrays = [self._array(with_dotted_addresses(domain, values)) for domain, values in columns]
+        fields = [self._pa.field(name, array.type) for name, array in zip(self._names, arrays, strict=True)]
+        return self._pa.RecordBatch.from_arrays(arrays, schema=self._pa.schema(fields))
+
+    def _array(self, values: NDArray[Any]) -> Any:
+        null = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
+        data = np.ma.getdata(values)
+        if data.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
+            data = data.astype(np.str_)
+        kind = {"U": self._pa.string(), "M": self._pa.date32() if data.dtype == "M8[D]" else None}.get(data.dtype.kind)
+        return self._pa.array(data, type=kind, mask=null)
+
+    def close(self) -> None:
+        """Write the footer."""
+        self._writer.close()
+
+
+class Parquet(_Arrow):
+    """A Parquet file with a row group for each chunk."""
+
+    def _open(self, file: BinaryIO) -> Any:
+        return arrow("writing Parquet", "parquet").ParquetWriter(file, self._schema)
+
+
+class Ipc(_Arrow):
+    """A file of Arrow's own format."""
+
+    def _open(self, file: BinaryIO) -> Any:
+        return arrow("writing Arrow", "ipc").new_file(file, self._schema)
+
+
+def check_plain(like: Any, name: str) -> None:
+    """Refuse what a .npy file cannot hold as it is."""
+    plain = isinstance(like, np.ndarray) and not isinstance(like, np.ma.MaskedArray) and like.dtype.kind != "O"
+    if not plain:
+        raise FileError(f"expected an output that ends in .csv or .parquet for what is no array of numbers, got {name}")

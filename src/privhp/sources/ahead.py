@@ -1,0 +1,50 @@
+"""Reading ahead: the next batch is read while this one is counted."""
+
+import queue
+import threading
+from collections.abc import Iterator
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
+
+_AHEAD = 1
+_END = object()
+
+
+def ahead(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items in the same order, taken by another thread before they are asked for.
+
+    What that thread raises is raised here, in its place.
+    """
+    ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_AHEAD)
+    left = threading.Event()
+
+    def put(item: Any, error: BaseException | None = None) -> None:
+        while not left.is_set():
+            try:
+                return ready.put((item, error), timeout=0.1)
+            except queue.Full:
+                continue
+
+    def read() -> None:
+        try:
+            for item in items:
+                put(item)
+                if left.is_set():
+                    return
+            put(_END)
+        except BaseException as error:  # noqa: BLE001 - it is raised where the items are used
+            put(_END, error)
+
+    # A daemon: if it waits for a pipe that never ends, the program still can.
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        while True:
+            item, error = ready.get()
+            if error is not None:
+                raise error
+            if item is _END:
+                return
+            yield item
+    finally:
+        left.set()

@@ -1,0 +1,193 @@
+"""Batches of Arrow, from Parquet, IPC files and streams, as columns that domains read.
+
+Only the columns that make a record are read. What has numbers or times becomes
+a NumPy array, without a copy where nothing is null; a null is a value that is
+missing, and never changes the type of the others.
+"""
+
+import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.errors import FileError
+from privhp.sources.base import Piece
+from privhp.sources.bytes_of import STANDARD_INPUT, Bytes
+from privhp.sources.columns import Field, Kind, Layout
+from privhp.sources.extra import arrow
+
+_BUFFER = 2**20  # read of a column at once; whole chunks would be as large as whoever wrote the file chose
+
+
+class ParquetReader:
+    """A Parquet file, its wanted columns read some rows at a time.
+
+    Args:
+        name: The file.
+        layout: Which columns make a record.
+    """
+
+    def __init__(self, name: str, layout: Layout) -> None:
+        if name == STANDARD_INPUT:
+            raise FileError("expected a Parquet file, which is read from its end, got a pipe; write it to a file first")
+        parquet = arrow("Parquet", "parquet")
+        with _whole("Parquet"):
+            self._file = parquet.ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER)
+            names = self._file.schema_arrow.names
+        places = layout.named(names, where="a file" if layout.asked is None else "the file", hint="names are ")
+        self._layout, self._names = layout, [names[place] for place in places]
+
+    def pieces(self, start: int) -> Iterator[Piece]:
+        """Some rows at a time; places are rows."""
+        metadata = self._file.metadata
+        ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
+        first = int(np.searchsorted(ends, start, side="right"))
+        row = int(ends[first - 1]) if first else 0
+        with _whole("Parquet"):
+            for batch in self._file.iter_batches(
+                self._layout.rows,
+                row_groups=list(range(first, metadata.num_row_groups)),
+                columns=self._names,
+                use_threads=False,
+            ):
+                begin, row = row, row + len(batch)
+                if row > start:
+                    records = records_of(batch.slice(max(start - begin, 0)), self._names, self._layout)
+                    yield Piece(records, row, row / metadata.num_rows)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._file.close()
+
+
+class IpcReader:
+    """A file or a stream of Arrow's own format.
+
+    Args:
+        name: The file, or "-" for a stream from standard input.
+        layout: Which columns make a record.
+    """
+
+    MAGIC = b"ARROW1"
+
+    def __init__(self, name: str, layout: Layout) -> None:
+        self._ipc, self._layout = arrow("Arrow", "ipc"), layout
+        self._bytes = Bytes(name)
+        self._map: mmap.mmap | None = None
+        try:
+            with _whole("Arrow"):
+                self._reader = self._open()
+                names = self._reader.schema.names
+            places = layout.named(names, where="a file" if layout.asked is None else "the file", hint="names are ")
+        except BaseException:
+            self.close()
+            raise
+        self._names = [names[place] for place in places]
+
+    def _open(self) -> Any:
+        file = self._bytes.file
+        if self._bytes.share() is None:
+            return self._ipc.open_stream(file)
+        is_file = file.read(len(self.MAGIC)) == self.MAGIC
+        file.seek(0)
+        if not is_file:
+            return self._ipc.open_stream(file)
+        self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+        return self._ipc.open_file(arrow("Arrow").BufferReader(self._map))
+
+    def _batches(self) -> Iterator[tuple[Any, float | None]]:
+        if self._map is None:
+            for batch in self._reader:
+                yield batch, self._bytes.share()
+            return
+        count = self._reader.num_record_batches
+        for place in range(count):
+            yield self._reader.get_batch(place), (place + 1) / count
+
+    def pieces(self, start: int) -> Iterator[Piece]:
+        """Some rows at a time; places are rows."""
+        row = 0
+        with _whole("Arrow"):
+            for batch, share in self._batches():
+                for first in range(max(start - row, 0), len(batch), self._layout.rows):
+                    part = batch.slice(first, self._layout.rows)
+                    yield Piece(records_of(part, self._names, self._layout), row + first + len(part), share)
+                    self._forget()
+                row += len(batch)
+
+    def _forget(self) -> None:
+        """Let the system have back what was read of a map, which counts as memory of this process until then."""
+        if self._map is not None:
+            self._map.madvise(mmap.MADV_DONTNEED)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._bytes.close()
+
+
+@contextmanager
+def _whole(kind: str) -> Iterator[None]:
+    """Say of a file that it is damaged, whatever Arrow says, which may quote it."""
+    pa = arrow(kind)
+    try:
+        yield
+    except FileError:
+        raise
+    except (pa.ArrowException, OSError, EOFError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise FileError(
+            f"expected a whole {kind} file, got one that is damaged, was cut short or is of another kind"
+        ) from None
+
+
+def records_of(batch: Any, names: list[str], layout: Layout) -> Any:
+    """The records of a batch of Arrow."""
+    columns = [_column(batch.column(name), field) for name, field in zip(names, layout.fields, strict=True)]
+    return layout.pack(columns, len(batch))
+
+
+def _column(array: Any, field: Field) -> Any:
+    """A column as an array of numbers or times, as texts with a dictionary, or as a list of values."""
+    types = arrow("Arrow").types
+    kind = array.type
+    if types.is_boolean(kind):
+        array, kind = array.cast("uint8"), "uint8"
+    elif types.is_decimal(kind) and field.kind is Kind.REAL:
+        array = array.cast("float64")
+    if types.is_floating(array.type):
+        return _numbers(array.fill_null(np.nan))
+    if types.is_integer(array.type):
+        return _integers(array)
+    if types.is_timestamp(kind) or types.is_date(kind):
+        unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(kind)) or kind.unit
+        times = array.cast("int32" if unit == "D" else "int64")
+        return _times(times.cast("int64"), unit)
+    if types.is_dictionary(kind):
+        return array if field.repeats else array.to_pylist()
+    if field.repeats and (types.is_string(kind) or types.is_large_string(kind)):
+        return array.dictionary_encode()
+    return array.to_pylist()
+
+
+def _numbers(array: Any) -> NDArray[Any]:
+    """An array without null. `to_numpy` would import pandas where it is installed."""
+    return np.from_dlpack(array)
+
+
+def _integers(array: Any) -> NDArray[Any]:
+    if not array.null_count:
+        return _numbers(array)
+    return np.ma.MaskedArray(_numbers(array.fill_null(0)), mask=_null(array))
+
+
+def _times(array: Any, unit: str) -> NDArray[Any]:
+    times = _numbers(array.fill_null(0)).view(f"M8[{unit}]")
+    return np.where(_null(array), np.datetime64("NaT"), times) if array.null_count else times
+
+
+def _null(array: Any) -> NDArray[np.bool_]:
+    return _numbers(array.is_null().cast("uint8")).view(np.bool_)

@@ -1,0 +1,151 @@
+"""A block of CSV lines to columns.
+
+`fields.py` says what a line and a field are read as. Where it was compiled, a
+scanner reads all that is written in a plain way, to the same values; the lines
+that it marks, or all of them without it, are read one by one.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Codes
+from privhp.sources.coded import Coded
+from privhp.sources.columns import Field, Kind
+from privhp.sources.fields import as_text, converter, split
+from privhp.sources.lines import MAX_LINE
+
+try:
+    from privhp.kernels import fields as native
+except ImportError:  # no compiler was found when privhp was installed
+    native = None  # type: ignore[assignment]  # the stub says it is there
+
+Mask = NDArray[np.bool_]
+
+
+class Scanner:
+    """Reads the same places of every line.
+
+    Args:
+        fields: What is read.
+        places: Where in a line each of them is, from 0.
+    """
+
+    def __init__(self, fields: Sequence[Field], places: Sequence[int]) -> None:
+        self._fields = list(fields)
+        self._converters = list(zip([converter(field) for field in fields], places, strict=True))
+        self._places = np.array(places, dtype=np.int64)
+        self._kinds = np.array([field.kind for field in fields], dtype=np.uint8)
+        self._nullable = np.array([field.nullable for field in fields], dtype=np.bool_)
+
+    def columns(self, block: bytes) -> tuple[list[Any], Mask]:
+        """The columns of a block of lines, and which of the lines are lost; these hold anything."""
+        lines = block.count(b"\n") + (not block.endswith(b"\n"))
+        size = len(self._fields)
+        values, empty = np.zeros((size, lines), dtype=np.uint64), np.ones((size, lines), dtype=np.bool_)
+        lost, odd = np.zeros(lines, dtype=np.bool_), np.ones(lines, dtype=np.bool_)
+        if native is not None:
+            native.scan(block, MAX_LINE, self._places, self._kinds, self._nullable, values, empty, lost, odd)
+        lost |= (empty & ~self._nullable[:, None]).any(axis=0) & ~odd
+        places = np.flatnonzero(odd)
+        rows = [self._read(line) for line in _lines(block, places)]
+        lost[places] = [row is None for row in rows]
+        nothing = (None,) * size
+        given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * size
+        parts = zip(self._fields, values, empty, given, strict=True)
+        return [_column(field, *part, block, places, lost) for field, *part in parts], lost
+
+    def _read(self, line: bytes) -> tuple[Any, ...] | None:
+        """The values of one line, whatever its bytes; None if it is lost."""
+        try:
+            fields = split(line)
+            return tuple([convert(fields[place]) for convert, place in self._converters])
+        except (ValueError, IndexError):
+            return None
+
+
+def _lines(block: bytes, places: NDArray[np.int64]) -> list[bytes]:
+    """The lines at some places of a block."""
+    if not places.size:
+        return []
+    ends = np.flatnonzero(np.frombuffer(block, dtype=np.uint8) == ord("\n"))
+    ends = np.append(ends, len(block))
+    starts = np.where(places > 0, ends[places - 1] + 1, 0)
+    return [block[start:end] for start, end in zip(starts.tolist(), ends[places].tolist(), strict=True)]
+
+
+def _column(
+    field: Field,
+    values: Codes,
+    empty: Mask,
+    given: Sequence[Any],
+    block: bytes,
+    places: NDArray[np.int64],
+    lost: Mask,
+) -> Any:
+    """What the scanner found and, at some places, what was given instead; null where the field is empty."""
+    if field.kind is Kind.TEXT:
+        return _texts(field, values, empty, given, block, places, lost)
+    if field.kind is Kind.REAL:
+        reals = values.view(np.float64)
+        reals[empty] = np.nan
+        reals[places] = [np.nan if value is None else value for value in given]
+        return reals
+    fits = all(value is None or (type(value) is int and abs(value) < 2**63) for value in given)
+    null = empty.copy()
+    null[places] = [value is None for value in given]
+    array = values.view(np.int64)
+    if fits:
+        array[places] = [0 if value is None else value for value in given]
+    if field.kind is Kind.TIME:
+        times = array.view("M8[us]")
+        times[null] = np.datetime64("NaT")
+        fits, array = all(value is None for value in given), times
+    elif fits and null.any():
+        array = np.ma.MaskedArray(array, mask=null)
+    if fits:
+        return array
+    listed: list[Any] = [None if gone else value for value, gone in zip(array.tolist(), null.tolist(), strict=True)]
+    for place, value in zip(places.tolist(), given, strict=True):
+        listed[place] = value
+    return listed
+
+
+def _texts(
+    field: Field,
+    values: Codes,
+    empty: Mask,
+    given: Sequence[Any],
+    block: bytes,
+    places: NDArray[np.int64],
+    lost: Mask,
+) -> Any:
+    """Texts, each that repeats read once. What is no text loses its line."""
+    starts = (values >> np.uint64(32)).tolist()
+    ends = ((values >> np.uint64(32)) + (values & np.uint64(2**32 - 1))).tolist()
+    raw: list[Any] = [block[start:end] for start, end in zip(starts, ends, strict=True)]
+    for place in np.flatnonzero(empty).tolist():
+        raw[place] = None
+    for place, value in zip(places.tolist(), given, strict=True):
+        raw[place] = value
+    found = {text: place for place, text in enumerate(dict.fromkeys(raw))}
+    texts = [_text(text) for text in found]
+    codes = np.fromiter(map(found.__getitem__, raw), dtype=np.int64, count=len(raw))
+    lost |= np.array([text is LOST_TEXT for text in texts], dtype=np.bool_)[codes]
+    coded = Coded(codes, [None if text is LOST_TEXT else text for text in texts])
+    return coded if field.repeats else coded.to_pylist()
+
+
+LOST_TEXT = object()
+
+
+def _text(raw: bytes | str | None) -> Any:
+    """A text that the scanner found, or that was given, or None."""
+    if not isinstance(raw, bytes):
+        return raw
+    try:
+        return as_text(raw)
+    except ValueError:
+        return LOST_TEXT
