@@ -212,7 +212,7 @@ def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: ran
     found = []
     for run in runs:
         line = bench.names | names | {"epsilon": float(plan.epsilon), "run": run, "plan": digest(plan)}
-        line |= {"bytes": plan.nbytes}
+        line |= {"bytes": plan.nbytes, "neighbours": plan.neighbours}
         found.append(results.fill(line, partial(bench.fit, plan, more=run in more and plan.epsilon == 1))["w1"])
     return float(np.mean(found))
 

@@ -43,7 +43,7 @@ noise and new hash functions. No error can be told without looking at the real d
 - **complete tree**: the paper's rule on a tree of depth log2(epsilon n), at most 22, in all the memory it wants.
 - **half against half**: one half of the records, taken at random, against the other; no method, but a yardstick.
 
-The best that fits the memory is in bold.
+The best that fits the memory is in bold. Neighbouring streams differ as in "add-remove"{others}.
 """
 GOALS = """Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where
 a histogram without noise, as fine as fits the memory, has less than half the error of the best of the others.
@@ -72,6 +72,8 @@ class Figures:
         for line in lines:
             size = None if line.get("whole", True) else line["records"]
             self.lines.setdefault((line["data"], size, line["method"], line.get("epsilon")), []).append(line)
+        kinds = {(key[2], line.get("neighbours", "add-remove")) for key, found in self.lines.items() for line in found}
+        self.others = sorted(f', but for {method} as in "{kind}"' for method, kind in kinds if kind != "add-remove")
         self.streams = [name for name in SOURCES if any(key[0] == name for key in self.lines)]
         self.sizes = sorted({key[1] for key in self.lines if key[1] is not None}, reverse=True)
 
@@ -235,7 +237,12 @@ def plot(figures: Figures, path: Path) -> None:
 def write_report(lines: list[Line]) -> None:
     """Write the report and the plot beside the benchmark."""
     figures = Figures(lines)
-    parts = [EXPLANATION.format(date=dt.date.today()), "## The default against the others\n", GOALS, goals(figures)]
+    parts = [
+        EXPLANATION.format(date=dt.date.today(), others="".join(figures.others)),
+        "## The default against the others\n",
+        GOALS,
+        goals(figures),
+    ]
     parts += ["## Error against memory\n", "![Error against memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
     for size in (None, *figures.sizes):
         for epsilon in (0.1, 1.0, 10.0):
