@@ -163,7 +163,7 @@ class CheckpointedIngestion(Ingestion):
             )
         if place is None or place.get("identity") != self._identity:
             raise StateError(
-                "expected the same files, unchanged, and the same columns as the checkpoint was begun with, got others; "
+                "expected the files and columns that the checkpoint was begun with, unchanged, got others; "
                 "records could be lost or count twice, so begin again with another checkpoint"
             )
         self.summary, self._source = summary, source
@@ -211,7 +211,7 @@ class _Lock:
             except OSError:
                 os.close(self._file)
                 raise StateError(
-                    f"expected the checkpoint {path} for this process alone, got it in use by another; wait for that one"
+                    f"expected the checkpoint {path} for this process alone, got another that uses it; wait for that"
                 ) from None
             if self._is_current():
                 return
@@ -220,7 +220,7 @@ class _Lock:
     def _is_current(self) -> bool:
         """Whether the file that was locked is still there: whoever had it before may just have removed it."""
         try:
-            return os.path.samestat(os.fstat(self._file), os.stat(self._path))
+            return os.path.samestat(os.fstat(self._file), self._path.stat())
         except FileNotFoundError:
             return False
 

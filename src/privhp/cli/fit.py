@@ -1,14 +1,21 @@
 """`privhp fit`: records in, a release out."""
 
+import signal
 import sys
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
+from threading import Event
+from typing import Any
 
-from privhp.cli.output import check_release
+from privhp.cli.output import check_checkpoint, check_release
 from privhp.cli.planning import read_domain, read_plan
 from privhp.cli.progress import Progress
 from privhp.files import save
-from privhp.sources import open_source
-from privhp.summary import Summary
+from privhp.ingest import CheckpointedIngestion, Ingestion
+from privhp.sources import Batch, Source
+from privhp.sources.columns import Layout
+from privhp.sources.files import Files
 
 
 def run(options: Namespace) -> None:
@@ -16,18 +23,65 @@ def run(options: Namespace) -> None:
     domain, columns = read_domain(options)
     plan = read_plan(options, domain)
     output = check_release(options.output, data=options.data, force=options.force)
-    with open_source(
-        options.data, domain=domain, columns=options.columns or columns, header=not options.no_header
-    ) as source:
-        summary = Summary(plan)
-        with Progress(sys.stderr, shown=not options.quiet and sys.stderr.isatty()) as progress:
-            for batch in source.batches():
-                summary.update(batch)
-                progress.show(source.share_read())
-    generator = summary.release()
-    save(generator, output)
+    checkpoint = check_checkpoint(options, output)
+    layout = Layout(domain, options.columns or columns, header=not options.no_header)
+    source = Files(options.data, layout, format=options.format)
+    if checkpoint is None:
+        ingestion = Ingestion(plan, source)
+        _count(ingestion, source, options, stop=Event())
+        save(generator := ingestion.summary.release(), output)
+    else:
+        kept = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
+        released = False
+        try:
+            with _interrupts() as stop:
+                if not _count(kept, source, options, stop=stop):
+                    _say_how_to_go_on(options)
+                    raise KeyboardInterrupt
+            save(generator := kept.summary.release(), output)
+            released = True
+        finally:
+            kept.close(released=released)
     if not options.quiet:
         print(
             f"wrote {output}, {float(plan.epsilon):g}-differentially private: "
             f"about {generator.total:,.0f} records (noisy); see privhp inspect {output}"
+        )
+
+
+def _count(ingestion: Ingestion, source: Source, options: Namespace, *, stop: Event) -> bool:
+    """Count all there is, or until a signal comes; whether it was all."""
+    shown = not options.quiet and sys.stderr.isatty()
+    with Progress(sys.stderr, size=source.size, shown=shown, resumed=options.resume) as progress:
+
+        def watch(batch: Batch) -> bool:
+            progress.show(batch.read)
+            return stop.is_set()
+
+        return ingestion.run(watch)
+
+
+@contextmanager
+def _interrupts() -> Iterator[Event]:
+    """An event that Ctrl-C or a request to terminate sets: a batch that is begun is counted to its end."""
+    stop = Event()
+    signals = (signal.SIGINT, signal.SIGTERM)
+
+    def note(*_: Any) -> None:
+        stop.set()
+
+    before = [signal.signal(number, note) for number in signals]
+    try:
+        yield stop
+    finally:
+        for number, handler in zip(signals, before, strict=True):
+            signal.signal(number, handler)
+
+
+def _say_how_to_go_on(options: Namespace) -> None:
+    if not options.quiet:
+        print(
+            f"stopped; {options.checkpoint} holds what was counted, is confidential, and is gone on with "
+            "by the same command with --resume",
+            file=sys.stderr,
         )

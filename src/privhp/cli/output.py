@@ -2,14 +2,18 @@
 
 import os
 import sys
+from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 
 from privhp.errors import FileError
+from privhp.sources.bytes_of import PACKED
+from privhp.sources.files import ENDINGS
 
-_DATA = (".csv", ".gz", ".npy", ".toml")  # endings that privhp reads data and domains by
+_DATA = (*ENDINGS, *PACKED, ".toml")  # endings that privhp reads data and domains by
 
 
-def check_release(name: str, *, data: str, force: bool) -> Path:
+def check_release(name: str, *, data: Sequence[str], force: bool) -> Path:
     """The path to write a release to, which is never the data itself."""
     if name == "-":
         raise FileError("expected the name of a release to write, such as fares.privhp, got -; a release is a file")
@@ -18,11 +22,24 @@ def check_release(name: str, *, data: str, force: bool) -> Path:
             f"expected a release to be called something like fares.privhp, got {name}; "
             f"a name that ends in {', '.join(_DATA)} is kept for data"
         )
-    if _is_data(Path(name), data):
+    if any(_is_data(Path(name), one) for one in data):
         raise FileError(
             f"expected another file to write than the one to read, got {name} for both; choose another name"
         )
     return check_output(name, force=force)
+
+
+def check_checkpoint(options: Namespace, output: Path) -> Path | None:
+    """The path of the checkpoint, which is neither the data nor the release; None if none is asked for."""
+    if options.checkpoint is None:
+        if options.resume:
+            raise FileError("expected --checkpoint FILE with --resume, got none; say what to go on with")
+        return None
+    if options.checkpoint.lower().endswith(_DATA) or Path(options.checkpoint).absolute() == output.absolute():
+        raise FileError(
+            f"expected a checkpoint to have a name of its own, such as fares.state, got {options.checkpoint}"
+        )
+    return Path(options.checkpoint)
 
 
 def _is_data(path: Path, data: str) -> bool:

@@ -107,12 +107,22 @@ def _add_fit(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "examples:\n"
         "  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp\n"
         "  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --records 2e6 -o gb.privhp\n"
+        "  privhp fit 'trips/*.parquet' --domain trips.toml --epsilon 1 --records 1e8 -o trips.privhp \\\n"
+        "    --checkpoint trips.state\n"
         "  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --records 1e7 -o log.privhp\n\n"
         + DOMAINS
         + "\nThe noisy number of records is told at the end. One near 0 means a wrong column or\nwrong bounds.\n",
     )
     fit.add_argument(
-        "data", help="CSV text (.csv, .csv.gz, - for standard input), one record a line; or .npy, numbers only"
+        "data",
+        nargs="+",
+        help="files or globs: .csv and .ndjson, also .gz and .zst, one record a line; .parquet, .arrow, .npy; "
+        "- for standard input",
+    )
+    fit.add_argument(
+        "--format",
+        choices=["csv", "ndjson", "parquet", "arrow", "npy"],
+        help="what the data is, where its name does not say it; csv by default",
     )
     fit.add_argument(
         "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; by number if no header"
@@ -121,6 +131,16 @@ def _add_fit(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "--no-header",
         action="store_true",
         help="the first line is a record; number columns from 1; without --columns the first ones are read",
+    )
+    keeping = fit.add_argument_group("checkpoints, for files that take long")
+    keeping.add_argument(
+        "--checkpoint", metavar="FILE", help="save the state there now and then; confidential, removed at the end"
+    )
+    keeping.add_argument(
+        "--every", type=seconds, default=30.0, metavar="TIME", help="how often, such as 30s, 5m or 1h; default 30s"
+    )
+    keeping.add_argument(
+        "--resume", action="store_true", help="go on with the checkpoint; each record still counts exactly once"
     )
     _add_plan_options(fit)
     _add_output(fit, "release to write, such as fares.privhp")
@@ -133,19 +153,19 @@ def _add_sample(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "Write synthetic records. This can be done for ever without further cost to privacy.",
         "examples:\n"
         "  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv\n"
-        "  privhp sample gb.privhp -n 1e6 --seed 1 -o synthetic.npy\n\n"
+        "  privhp sample trips.privhp -n 1e9 --seed 1 -o synthetic.parquet\n\n"
         "Records are spread evenly over the distribution, so that every cell gets its\n"
-        "expected number to within one. Beyond 10 million rows this holds for each 10\n"
-        "million of them. With --independent each is drawn by itself.\n",
+        "expected number to within one. Beyond a million rows this holds for each million\n"
+        "of them. With --independent each is drawn by itself.\n",
     )
     sample.add_argument("release", help="a file written by privhp fit")
     sample.add_argument("-n", type=whole, metavar="ROWS", help="how many; by default the noisy number of records")
     sample.add_argument("--seed", type=whole, help="seed of the sampling, to get the same rows again")
     sample.add_argument("--independent", action="store_true", help="draw each record by itself")
     sample.add_argument(
-        "--columns", type=names, metavar="NAMES", help="names for the header of a CSV file, such as lon,lat"
+        "--columns", type=names, metavar="NAMES", help="names for the columns of the file, such as lon,lat"
     )
-    _add_output(sample, "file to write: .csv or .npy")
+    _add_output(sample, "file to write: .csv, .ndjson, .parquet, .arrow or .npy")
 
 
 def _add_inspect(commands: "argparse._SubParsersAction[CommandParser]") -> None:
@@ -187,6 +207,9 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     plan.add_argument(
         "--records", required=True, type=number, help="public guess of how many, such as 1e6; never a count of the data"
     )
+    plan.add_argument(
+        "--memory", metavar="SIZE", help="memory of the summary, such as 256KiB: the best plan for it is chosen"
+    )
     plan.add_argument("--hot-cells", type=whole, default=64, help="cells grown at each level; default 64")
     plan.add_argument("--exact-depth", type=whole, metavar="LEVEL", help="deepest level counted cell by cell")
     plan.add_argument("--depth", type=whole, metavar="LEVEL", help="deepest level of all")
@@ -200,9 +223,8 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
     plan.add_argument("--expand", choices=["top", "all"], default="top", help="cells grown at the exact depth")
     plan.add_argument(
         "--neighbours",
-        choices=["add-remove", "replace-one"],
-        default="add-remove",
-        help="what one person may change; default add-remove",
+        choices=["add-remove", "zero-out", "replace-one"],
+        help="what one person may change; default add-remove, or zero-out with --memory",
     )
     plan.add_argument(
         "--max-records-per-person",
@@ -236,6 +258,19 @@ def whole(text: str) -> int:
         value = int(number(text)) if number(text).is_integer() else -1
     if value < 0:
         raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+    return value
+
+
+def seconds(text: str) -> float:
+    """An argument that is a duration such as 30s, 5m or 1h; without a letter, in seconds."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    digits, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(digits) * unit
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a time such as 30s, 5m or 1h, got {text!r}")
     return value
 
 

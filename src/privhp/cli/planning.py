@@ -8,7 +8,16 @@ from privhp.plan import Plan
 
 
 def read_plan(options: Namespace, domain: Domain) -> Plan:
-    """The plan that the options ask for."""
+    """The plan that the options ask for: the best for a memory, or the paper's."""
+    if options.memory is not None:
+        return Plan.auto(
+            domain,
+            epsilon=options.epsilon,
+            records=options.records,
+            memory=options.memory,
+            neighbours=options.neighbours,
+            max_records_per_person=options.max_records_per_person,
+        )
     return Plan.paper(
         domain,
         epsilon=options.epsilon,
@@ -19,7 +28,7 @@ def read_plan(options: Namespace, domain: Domain) -> Plan:
         sketch_rows=options.sketch_rows,
         sketch_width=options.sketch_width,
         expand=options.expand,
-        neighbours=options.neighbours,
+        neighbours=options.neighbours or "add-remove",
         max_records_per_person=options.max_records_per_person,
     )
 

@@ -16,6 +16,7 @@ class Progress:
         size: How much there is to do in all, if that is known.
         unit: What it is counted in.
         shown: Whether anything is written at all.
+        resumed: Whether an earlier run has done part of it, which says nothing of the rate.
         clock: What tells the time.
     """
 
@@ -26,16 +27,17 @@ class Progress:
         size: int | None,
         unit: Literal["bytes", "rows"] = "bytes",
         shown: bool,
+        resumed: bool = False,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._stream, self._size, self._unit, self._shown, self._clock = stream, size, unit, shown, clock
         self._start = self._last = clock()
-        self._first: int | None = None
+        self._first: int | None = None if resumed else 0
 
     def show(self, done: int | None) -> None:
         """Rewrite the line; if it is not known how much is done, only the time is."""
         if self._first is None:
-            self._first = 0 if done is None else done  # what an earlier run has done says nothing of the rate
+            self._first = 0 if done is None else done
         now = self._clock()
         if not self._shown or now - self._last < _EVERY:
             return

@@ -4,14 +4,14 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
 from privhp.domains import Domain, Table
 from privhp.errors import FileError, RecordsError
 from privhp.files import replacing
-from privhp.generator import Generator, Method
+from privhp.generator import Generator
 from privhp.sinks.formats import Columns, Csv, Ipc, Ndjson, Npy, Parquet, Sink, check_plain
 
 CHUNK = 10**6
@@ -26,7 +26,7 @@ def write_sample(
     path: Path,
     *,
     rows: int,
-    method: Method = "balanced",
+    method: Literal["balanced", "independent"] = "balanced",
     seed: int | None = None,
     columns: Sequence[str] | None = None,
     watch: Callable[[int], None] = lambda _: None,

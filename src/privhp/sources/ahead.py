@@ -1,8 +1,9 @@
 """Reading ahead: the next batch is read while this one is counted."""
 
+import contextlib
 import queue
 import threading
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -11,7 +12,7 @@ _AHEAD = 1
 _END = object()
 
 
-def ahead(items: Iterator[Item]) -> Iterator[Item]:
+def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
     """The same items in the same order, taken by another thread before they are asked for.
 
     What that thread raises is raised here, in its place.
@@ -21,10 +22,9 @@ def ahead(items: Iterator[Item]) -> Iterator[Item]:
 
     def put(item: Any, error: BaseException | None = None) -> None:
         while not left.is_set():
-            try:
-                return ready.put((item, error), timeout=0.1)
-            except queue.Full:
-                continue
+            with contextlib.suppress(queue.Full):
+                ready.put((item, error), timeout=0.1)
+                return
 
     def read() -> None:
         try:

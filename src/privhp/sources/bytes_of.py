@@ -23,10 +23,10 @@ class Bytes:
     def __init__(self, name: str) -> None:
         """Open it. No buffer and so no lock of Python's is in between, which a reading thread could leave behind."""
         descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
-        self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)
+        self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115
         self.file: Any = self._raw
         if name.endswith(".gz"):
-            self.file = gzip.open(self._raw)
+            self.file = gzip.GzipFile(fileobj=self._raw)
         elif name.endswith(".zst"):
             self.file = arrow("zstd").CompressedInputStream(self._raw, "zstd")
 

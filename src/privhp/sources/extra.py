@@ -7,7 +7,7 @@ from privhp.errors import FileError
 
 
 def arrow(what: str, part: str = "") -> Any:
-    """pyarrow or a part of it, or an error that says how to get it."""
+    """The module pyarrow or a part of it, or an error that says how to get it."""
     try:
         return import_module(f"pyarrow.{part}" if part else "pyarrow")
     except ImportError:

@@ -63,7 +63,7 @@ class Files:
         """A digest of which files, as they are now, are read and how; None with a pipe among them."""
         if self.size is None:
             return None
-        files = [[name, os.stat(name).st_size, os.stat(name).st_mtime_ns] for name in self.names]
+        files = [[name, (status := Path(name).stat()).st_size, status.st_mtime_ns] for name in self.names]
         reading = [files, self._layout.asked, self._layout.header, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
@@ -71,11 +71,10 @@ class Files:
         """All batches after a position."""
         first, start = after
         for place in range(first, len(self.names)):
-            before = self._sizes[:place]
+            before, own = sum(size or 0 for size in self._sizes[:place]), self._sizes[place]
             with self._open(self.names[place]) as reader, _naming(self.names[place]):
                 for records, end, share in reader.pieces(start):
-                    own = self._sizes[place]
-                    read = None if own is None or share is None else sum(map(int, before)) + round(share * own)
+                    read = None if own is None or share is None else before + round(share * own)
                     yield Batch(records, (place, end), read)
             start = 0
 
@@ -110,9 +109,8 @@ def _reader(format: Format, name: str, layout: Layout) -> Reader:  # noqa: A002
 
 def format_of(name: str) -> Format:
     """What a file is by its name."""
-    stem, ending = os.path.splitext(name.lower())
-    if ending in PACKED:
-        ending = os.path.splitext(stem)[1]
+    path = Path(name.lower())
+    ending = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
     return ENDINGS.get(ending, "csv")
 
 
@@ -123,7 +121,7 @@ def _expanded(names: Sequence[str]) -> list[str]:
         if name == STANDARD_INPUT or os.path.lexists(name) or not glob.has_magic(name):
             found.append(name)
             continue
-        matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())
+        matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())  # noqa: PTH207
         if not matches:
             raise FileError(f"expected files that match {name}, got none; check the pattern and the folder")
         found += matches
@@ -141,7 +139,7 @@ def _size(name: str) -> int | None:
     """Bytes of a file; None for a pipe and for standard input, which may be one."""
     if name == STANDARD_INPUT:
         return None
-    status = os.stat(name)
+    status = Path(name).stat()
     return None if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode) else status.st_size
 
 

@@ -54,8 +54,13 @@ class Scanner:
         lost[places] = [row is None for row in rows]
         nothing = (None,) * size
         given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * size
-        parts = zip(self._fields, values, empty, given, strict=True)
-        return [_column(field, *part, block, places, lost) for field, *part in parts], lost
+        columns: list[Any] = []
+        for field, own, gaps, instead in zip(self._fields, values, empty, given, strict=True):
+            if field.kind is Kind.TEXT:
+                columns.append(_texts(field, block, own, gaps, places, instead, lost))
+            else:
+                columns.append(_numbers(field, own, gaps, places, instead))
+        return columns, lost
 
     def _read(self, line: bytes) -> tuple[Any, ...] | None:
         """The values of one line, whatever its bytes; None if it is lost."""
@@ -76,18 +81,10 @@ def _lines(block: bytes, places: NDArray[np.int64]) -> list[bytes]:
     return [block[start:end] for start, end in zip(starts.tolist(), ends[places].tolist(), strict=True)]
 
 
-def _column(
-    field: Field,
-    values: Codes,
-    empty: Mask,
-    given: Sequence[Any],
-    block: bytes,
-    places: NDArray[np.int64],
-    lost: Mask,
-) -> Any:
+def _numbers(
+    field: Field, values: Codes, empty: Mask, places: NDArray[np.int64], given: Sequence[Any]
+) -> NDArray[Any] | list[Any]:
     """What the scanner found and, at some places, what was given instead; null where the field is empty."""
-    if field.kind is Kind.TEXT:
-        return _texts(field, values, empty, given, block, places, lost)
     if field.kind is Kind.REAL:
         reals = values.view(np.float64)
         reals[empty] = np.nan
@@ -96,7 +93,7 @@ def _column(
     fits = all(value is None or (type(value) is int and abs(value) < 2**63) for value in given)
     null = empty.copy()
     null[places] = [value is None for value in given]
-    array = values.view(np.int64)
+    array: NDArray[Any] = values.view(np.int64)
     if fits:
         array[places] = [0 if value is None else value for value in given]
     if field.kind is Kind.TIME:
@@ -115,13 +112,13 @@ def _column(
 
 def _texts(
     field: Field,
+    block: bytes,
     values: Codes,
     empty: Mask,
-    given: Sequence[Any],
-    block: bytes,
     places: NDArray[np.int64],
+    given: Sequence[Any],
     lost: Mask,
-) -> Any:
+) -> Coded | list[Any]:
     """Texts, each that repeats read once. What is no text loses its line."""
     starts = (values >> np.uint64(32)).tolist()
     ends = ((values >> np.uint64(32)) + (values & np.uint64(2**32 - 1))).tolist()
