@@ -179,9 +179,7 @@ def _line_noise(groups: list[float], variances: list[float]) -> float:
     a bridge of variance between 0 at the ends and g / 4 in the middle, g / 6 on
     average; those of different levels are independent.
     """
-    bridges = (
-        variance * (group - 1.0 / group) / 6.0 for group, variance in zip(groups, variances, strict=True)
-    )
+    bridges = (variance * (group - 1.0 / group) / 6.0 for group, variance in zip(groups, variances, strict=True))
     return _MEAN * math.sqrt(sum(bridges))
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.inference import combined, projected
+from privhp.inference import combined, projected, sparse_guess
 from privhp.partition import Cells, Partition
 from privhp.plan import Plan
 from privhp.release import Release
@@ -158,18 +158,19 @@ class Hierarchy:
 
     def _settle(self) -> None:
         """Top-down: parts become non-negative and sum to what their parent was found to be."""
+        guessed = [sparse_guess(layer.seen, layer.variances, layer.live) for layer in self.layers]
         top = self.layers[0]
         total = np.maximum(np.where(top.live, top.seen, 0.0).sum(keepdims=True), 0.0)
-        top.found = projected(total, top.seen[None], top.variances[None], top.live[None])[0]
-        for layer, below in pairwise(self.layers):
+        top.found = projected(total, guessed[0][0][None], guessed[0][1][None], top.live[None])[0]
+        for (layer, below), guess in zip(pairwise(self.layers), guessed[1:], strict=True):
             for family in layer.families:
-                below.found[family.parts] = self._divided(layer, below, family)
+                below.found[family.parts] = self._divided(layer, below, family, *guess)
 
     @staticmethod
-    def _divided(layer: Layer, below: Layer, family: Family) -> Floats:
+    def _divided(layer: Layer, below: Layer, family: Family, guess: Floats, doubts: Floats) -> Floats:
         """Counts of the parts of a family."""
         totals = layer.found[family.parents]
-        estimates, variances = below.seen[family.parts], below.variances[family.parts]
+        estimates, variances = guess[family.parts], doubts[family.parts]
         live = below.live[family.parts]
         if family.bond == "same":
             return projected(totals, estimates, variances, live)

@@ -5,13 +5,20 @@ how they were measured. `share_out` is the paper's rule, from the root down.
 `combined` and `projected` are the two passes of least squares: bottom-up each
 cell is averaged with the sum of its parts, by inverse variance; top-down the
 parts are moved, each in proportion to its variance, so that none is negative
-and their sum is what their parent was found to be.
+and their sum is what their parent was found to be. In between `sparse_guess`
+takes noise out of cells that are probably empty.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Floats
+
+ROUNDS = 20
+"""Of the search for the share of empty cells; it settles long before."""
+
+NEGLIGIBLE = 0.01
+"""Chance of being empty below which a cell is left as it is."""
 
 
 def share_out(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Floats:
@@ -57,3 +64,31 @@ def combined(own: Floats, own_variance: Floats, parts: Floats, parts_variance: F
     """Mean of what cells and their parts say of the same counts, by inverse variance, and its variance."""
     weight = parts_variance / (own_variance + parts_variance)
     return weight * own + (1.0 - weight) * parts, weight * own_variance
+
+
+def sparse_guess(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """What estimates say when many cells may be empty: posterior means and variances.
+
+    A cell is empty with a chance that all cells together tell, or its count has
+    any order of magnitude alike. Where records are everywhere the chance is 0
+    and nothing changes; where most cells hold noise alone they are found empty,
+    and what they seemed to hold goes to those that are not.
+
+    Args:
+        estimates: Estimates of the counts of cells.
+        variances: Variance of each.
+        live: Which can hold a record.
+    """
+    spread = np.sqrt(variances)
+    scale = spread / np.sqrt(2.0)
+    largest = float(np.max(estimates[live] / spread[live], initial=2.0))
+    if_empty = np.exp(-np.abs(estimates) / scale) / (2.0 * scale)
+    faint = np.exp(np.minimum(estimates - spread, 0.0) / scale)
+    if_filled = faint / (np.maximum(estimates, spread) * np.log(largest))
+    chance = 0.5
+    for _ in range(ROUNDS):
+        empty = chance * if_empty / (chance * if_empty + (1.0 - chance) * if_filled)
+        chance = float((empty[live].sum() + 0.5) / (np.count_nonzero(live) + 1.0))
+    raised = np.maximum(estimates, 0.0)
+    means = np.where(empty > NEGLIGIBLE, (1.0 - empty) * raised, estimates)
+    return means, (1.0 - empty) * variances + empty * (1.0 - empty) * raised**2 + NEGLIGIBLE * variances

@@ -139,7 +139,9 @@ class Planner:
             deepest = exact[-1] + SKETCH_STEP * count
             width = left // (SKETCH_ROWS * count) // 16 * 16
             if deepest <= self._domain.depth and width >= 64:
-                yield Shape(exact, sketched=tuple(range(exact[-1] + SKETCH_STEP, deepest + 1, SKETCH_STEP)), width=width)
+                yield Shape(
+                    exact, sketched=tuple(range(exact[-1] + SKETCH_STEP, deepest + 1, SKETCH_STEP)), width=width
+                )
 
     def _optimised(self, shape: Shape) -> tuple[float, Shape, dict[int, float]]:
         """The shape with the shares of the budget that predict least error: each in turn more, then less."""
