@@ -30,7 +30,7 @@ Prefixes = dict[str, float]
 
 PLANS: dict[str, Callable[[int], hp.Plan]] = {
     "/8 and /16 cell by cell": lambda records: hp.Plan(
-        hp.IPv4(), epsilon=1, budgets={8: HALF, 16: HALF}, exact_depth=16
+        hp.IPv4(), epsilon=Fraction(1), budgets={8: HALF, 16: HALF}, exact_depth=16
     ),
     "paper, k = 1024, 2 rows": lambda records: hp.Plan.paper(
         hp.IPv4(), epsilon=1, records=records, hot_cells=1024, depth=16, exact_depth=12, sketch_rows=2
