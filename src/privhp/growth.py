@@ -27,14 +27,12 @@ class Growth:
     Args:
         slots: How many counters of cells there is room for.
         refined_after: Row numbers after which the partition is refined, in order.
-        records: Expected number of records: a public guess.
         least: How many records a part must expect for its cell to be cut.
     """
 
     _: KW_ONLY
     slots: int
     refined_after: tuple[int, ...]
-    records: int
     least: int
 
     def __post_init__(self) -> None:
@@ -46,7 +44,6 @@ class Growth:
             raise PlanError("expected the row numbers of refined_after in order, each once")
         object.__setattr__(self, "refined_after", rows)
         object.__setattr__(self, "slots", whole(self.slots, "slots", 1, MAX_SLOTS))
-        object.__setattr__(self, "records", whole(self.records, "records", 1, MAX_RECORDS))
         object.__setattr__(self, "least", whole(self.least, "least", 1, MAX_RECORDS))
 
     def spec(self) -> dict[str, Any]:

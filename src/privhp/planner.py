@@ -100,13 +100,13 @@ class Planner:
             "exact_depth": shape.exact[-1],
             "inference": "least-squares",
             "memory": self._memory,
+            "records": self._records,
         }
         if shape.grows_from is not None:
             scale = float(self._sensitivity(shape.grows_from) / budgets[shape.grows_from])
             settings["growth"] = Growth(
                 slots=self._slots(shape),
                 refined_after=self._moments(),
-                records=self._records,
                 least=max(math.ceil(self._least(scale)), 1),
             )
         if shape.sketched:
@@ -192,7 +192,7 @@ class Planner:
         return scale * (LEAST_ON_A_LINE if self._domain.is_line else LEAST_WHERE_HALVED if halved else LEAST)
 
     def _slots(self, shape: Shape) -> int:
-        return self._words - sum(2**level for level in shape.exact)
+        return int(self._words - sum(2**level for level in shape.exact))
 
     def _moments(self) -> tuple[int, ...]:
         return tuple(sorted({max(int(self._records * share), 1) for share in REFINED}))

@@ -48,9 +48,8 @@ def paper_settings(
     costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
     sketches = {"sketch_rows": rows, "sketch_width": width, "hot_cells": hot_cells, "hash_group": hash_group}
     budgets = split(exact_eps, optimal_weights(costs))
-    return {"epsilon": exact_eps, "budgets": budgets, "exact_depth": exact_depth} | (
-        sketches if depth > exact_depth else {}
-    )
+    settings = {"epsilon": exact_eps, "budgets": budgets, "exact_depth": exact_depth, "records": math.ceil(records)}
+    return settings | (sketches if depth > exact_depth else {})
 
 
 def _noise_costs(domain: Domain, *, exact_depth: int, depth: int, table_cost: int) -> dict[int, float]:

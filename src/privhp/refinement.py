@@ -66,7 +66,7 @@ class Refinement:
     def _promises(self, cells: Cells) -> NDArray[np.int64]:
         """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""
         counts = np.maximum(self._partition.slots[cells.slots], 0).astype(np.float64)
-        expected = counts * (max(self._growth.records - self._rows, 0) / (self._rows - self._starts[cells.born]))
+        expected = counts * (max(self._plan.records - self._rows, 0) / (self._rows - self._starts[cells.born]))
         alive = self._before + 1 - cells.born
         sure = counts > SURE * self._scale * np.sqrt(2.0 * alive)
         bins = np.full((MOST_LEVELS, counts.size), -1, dtype=np.int64)
