@@ -1,7 +1,6 @@
 """Neighbouring streams: pairs that differ in the records of one person, be these what they may."""
 
 import datetime as dt
-import io
 import ipaddress
 import math
 from collections.abc import Iterable
@@ -31,8 +30,8 @@ from privhp import (
     Taxonomy,
     Time,
 )
-from privhp.sources.text import TextSource
 from strategies import any_domains, as_batch, junk, plans, records
+from texts import text_batches
 
 SIGNALLING_NAN = np.array([0x7FF0000000000001], dtype=np.uint64).view(np.float64)[0]
 
@@ -136,9 +135,7 @@ class Lines:
     lines: list[bytes]
 
     def feed(self, summary: Summary) -> None:
-        text = io.BytesIO(b"".join(line + b"\n" for line in self.lines))
-        source = TextSource(text, raw=text, domain=summary.plan.domain, columns=None, header=False)
-        for batch in source.batches():
+        for batch in text_batches(b"".join(line + b"\n" for line in self.lines), summary.plan.domain):
             summary.update(batch)
 
 

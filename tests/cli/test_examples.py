@@ -11,7 +11,9 @@ from pathlib import Path
 from types import ModuleType
 
 import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import privhp
 
@@ -35,15 +37,20 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path):
     places = "".join(f"{lon},{lat}\n" for lon, lat in rng.uniform((-9, 50), (2, 60), size=(1000, 2)))
     (tmp_path / "gb.csv.gz").write_bytes(gzip.compress(b"lon,lat\n" + places.encode()))
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"GET,/,10.0.0.1\nGET,/,10.0.0.2\n" * 500))
+    (tmp_path / "trips").mkdir()
+    for part in range(2):
+        parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
+    (tmp_path / "t.toml").write_text('[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n')
     texts = [run(command, "--help").out for command in ("plan", "fit", "sample", "inspect")]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
-    assert len(commands) == 8
+    assert len(commands) == 9
     for command in commands:
         line = command.replace("privhp ", f"{sys.executable} -m privhp ", 1)
         done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), command
     assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 100_001
-    assert np.load(tmp_path / "synthetic.npy").shape == (1_000_000, 2)
+    assert parquet.read_table(tmp_path / "synthetic.parquet").shape == (1_000_000, 2)
+    assert not (tmp_path / "t.state").exists()
     assert isinstance(privhp.load(tmp_path / "log.privhp").plan.domain, privhp.IPv4)
 
 

@@ -242,7 +242,7 @@ def test_a_terminal_sees_share_and_time_and_nothing_else(run, tmp_path, monkeypa
     assert len(shown) > 2
     assert last == ""
     for line in shown[:-1]:
-        assert re.fullmatch(r"\r *\d+%  \d+:\d\d elapsed, \d+:\d\d left", line)
+        assert re.fullmatch(r"\r *\d+%  \d+:\d\d elapsed, \d+\.\d MB/s, \d+:\d\d left", line)
     assert shown[-1] == "\r"
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--force", "--quiet").out == ""
@@ -252,11 +252,26 @@ def test_a_terminal_sees_share_and_time_and_nothing_else(run, tmp_path, monkeypa
 def test_progress_rests_between_looks_and_guesses_what_is_left():
     now = 0.0
     stream = io.StringIO()
-    with progress.Progress(stream, shown=True, clock=lambda: now) as bar:
-        bar.show(0.1)
+    with progress.Progress(stream, size=400_000_000, shown=True, clock=lambda: now) as bar:
+        bar.show(40_000_000)
         now = 90.0
-        bar.show(0.25)
-        bar.show(0.26)
+        bar.show(90_000_000)
+        bar.show(110_000_000)
         now = 100.0
         bar.show(None)
-    assert stream.getvalue() == "\r 25%  1:30 elapsed, 4:30 left\033[K\r1:40 elapsed\033[K\r\033[K"
+    assert stream.getvalue() == "\r 22%  1:30 elapsed, 1.0 MB/s, 5:10 left\033[K\r1:40 elapsed\033[K\r\033[K"
+
+
+def test_progress_of_a_pipe_tells_the_rate_and_of_a_resumed_file_that_of_this_run():
+    now = 0.0
+    stream = io.StringIO()
+    with progress.Progress(stream, size=None, shown=True, clock=lambda: now) as bar:
+        now = 10.0
+        bar.show(20_000_000)
+    with progress.Progress(stream, size=100_000_000, shown=True, resumed=True, clock=lambda: now) as bar:
+        bar.show(60_000_000)
+        now = 14_410.0
+        bar.show(70_000_000)
+    first, _, second, _, _ = stream.getvalue().split("\033[K")
+    assert first == "\r0:10 elapsed, 2.0 MB/s"
+    assert second == "\r 70%  4:00:00 elapsed, 0.0 MB/s, 12:00:00 left"

@@ -69,7 +69,7 @@ def test_the_help_of_fit_explains_what_newcomers_ask(run):
         "without --columns the first ones are read",
         "the guarantee covers a person with up to that many",
         "fewer mean less noise and more collisions",
-        ".npy, numbers only",
+        "each record still counts exactly once",
     ):
         assert part in text
 

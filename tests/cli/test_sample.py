@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import privhp
-from privhp.cli import sample
+from privhp.sinks import formats, writing
 
 
 def numbers(path: str) -> list[list[float]]:
@@ -70,8 +70,8 @@ def test_seeds_repeat_and_methods_differ(run, release):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.npy"])
 def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
-    monkeypatch.setattr(sample, "CHUNK", 100)
-    monkeypatch.setattr(sample, "_LINES", 30)
+    monkeypatch.setattr(writing, "CHUNK", 100)
+    monkeypatch.setattr(formats, "_LINES", 30)
     assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
     generator, rng = privhp.load(pairs), np.random.default_rng(3)
     expected = np.concatenate([generator.sample(size, rng=rng) for size in (100, 100, 50)])
@@ -101,7 +101,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     assert "text.privhp: this is not a privhp file" in refused("sample", "text.privhp", "-o", "out.csv")
     assert "checkpoint: this is a checkpoint, confidential" in refused("sample", "checkpoint", "-o", "out.csv")
     assert "cannot use no.privhp: No such file" in refused("sample", "no.privhp", "-o", "out.csv")
-    assert "ends in .csv or .npy" in refused("sample", release, "-o", "out.parquet")
+    assert "ends in .csv, .ndjson" in refused("sample", release, "-o", "out.xlsx")
     assert "--force" in refused("sample", release, "-o", "data.csv")
     assert "at least 0" in refused("sample", release, "-n", "-5", "-o", "out.csv")
     assert "at least 0" in refused("sample", release, "--seed", "-5", "-o", "out.csv")
@@ -118,7 +118,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     ],
 )
 def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkeypatch, name, error, code, says):
-    monkeypatch.setattr(sample, "CHUNK", 10)
+    monkeypatch.setattr(writing, "CHUNK", 10)
     draw = privhp.Generator.sample
 
     def fail_later(self, n, **options):

@@ -1,8 +1,7 @@
 """States seen twice, counts taken twice, outputs that know the records, lines that are joined."""
 
-import io
-from collections.abc import Iterator
-from typing import Any, BinaryIO
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import pytest
 
@@ -15,7 +14,7 @@ import privhp.tally
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
 from privhp.domains import batches
-from privhp.sources import text
+from privhp.sources.lines import Lines
 
 
 @killed_by(privacy.a_summary_is_released_once)
@@ -138,24 +137,34 @@ def an_error_quotes_a_record(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.one_line_moves_its_share)
 def a_quote_swallows_the_next_line(patch: pytest.MonkeyPatch) -> None:
-    def joined(file: BinaryIO) -> Iterator[list[bytes]]:
+    def joined(block: bytes) -> bytes:
         lines: list[bytes] = []
-        for line in io.BytesIO(file.read()):
+        for line in block.splitlines():
             if lines and lines[-1].count(b'"') % 2:
                 lines[-1] += line
             else:
                 lines.append(line)
-        yield [line.rstrip(b"\n") for line in lines]
+        return b"\n".join(lines)
 
-    patch.setattr(text, "lines_by_block", joined)
+    _change_blocks(patch, joined)
 
 
 @killed_by(privacy.one_line_moves_its_share)
 def a_blank_line_ends_the_text(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(text, "lines_by_block", lambda file: [file.read().split(b"\n\n")[0].split(b"\n")])
+    _change_blocks(patch, lambda block: block.split(b"\n\n")[0] + b"\n")
 
 
 @killed_by(privacy.one_line_moves_its_share)
 def a_return_cuts_a_line(patch: pytest.MonkeyPatch) -> None:
     """One line becomes two records."""
-    patch.setattr(text, "lines_by_block", lambda file: [file.read().replace(b"\r", b"\n").split(b"\n")])
+    _change_blocks(patch, lambda block: block.replace(b"\r", b"\n"))
+
+
+def _change_blocks(patch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]) -> None:
+    blocks = Lines.blocks
+
+    def changed(self: Lines) -> Iterator[tuple[bytes, int]]:
+        for block, end in blocks(self):
+            yield change(block), end
+
+    patch.setattr(Lines, "blocks", changed)

@@ -107,8 +107,7 @@ def _add_fit(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "examples:\n"
         "  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp\n"
         "  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --records 2e6 -o gb.privhp\n"
-        "  privhp fit 'trips/*.parquet' --domain trips.toml --epsilon 1 --records 1e8 -o trips.privhp \\\n"
-        "    --checkpoint trips.state\n"
+        "  privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --records 1e8 --checkpoint t.state -o t.privhp\n"
         "  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --records 1e7 -o log.privhp\n\n"
         + DOMAINS
         + "\nThe noisy number of records is told at the end. One near 0 means a wrong column or\nwrong bounds.\n",
@@ -153,7 +152,7 @@ def _add_sample(commands: "argparse._SubParsersAction[CommandParser]") -> None:
         "Write synthetic records. This can be done for ever without further cost to privacy.",
         "examples:\n"
         "  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv\n"
-        "  privhp sample trips.privhp -n 1e9 --seed 1 -o synthetic.parquet\n\n"
+        "  privhp sample gb.privhp -n 1e6 --seed 1 --columns lon,lat -o synthetic.parquet\n\n"
         "Records are spread evenly over the distribution, so that every cell gets its\n"
         "expected number to within one. Beyond a million rows this holds for each million\n"
         "of them. With --independent each is drawn by itself.\n",

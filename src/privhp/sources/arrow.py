@@ -37,7 +37,7 @@ class ParquetReader:
         with _whole("Parquet"):
             self._file = parquet.ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER)
             names = self._file.schema_arrow.names
-        places = layout.named(names, where="a file" if layout.asked is None else "the file", hint="names are ")
+        places = layout.named(names, where="a file" if layout.asked is None else "the file")
         self._layout, self._names = layout, [names[place] for place in places]
 
     def pieces(self, start: int) -> Iterator[Piece]:
@@ -81,7 +81,7 @@ class IpcReader:
             with _whole("Arrow"):
                 self._reader = self._open()
                 names = self._reader.schema.names
-            places = layout.named(names, where="a file" if layout.asked is None else "the file", hint="names are ")
+            places = layout.named(names, where="a file" if layout.asked is None else "the file")
         except BaseException:
             self.close()
             raise

@@ -85,7 +85,7 @@ class Layout:
         """Rows of a batch, fewer where they have many columns."""
         return min(max(MOST_VALUES // len(self.fields), LEAST_ROWS), MOST_ROWS)
 
-    def named(self, known: Sequence[str], *, where: str, hint: str = "") -> list[int]:
+    def named(self, known: Sequence[str], *, where: str, hint: str = "names are matched by case") -> list[int]:
         """Places of the columns among those that a file has. No message quotes these: a header may be a record."""
         size = len(self.fields)
         if self.asked is None and len(known) == size:
@@ -98,7 +98,7 @@ class Layout:
         for column in self.asked:
             if list(known).count(column) != 1:
                 found = "it twice" if column in known else "no such name"
-                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}matched by case")
+                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
         return [list(known).index(column) for column in self.asked]
 
     def numbered(self) -> list[int]:

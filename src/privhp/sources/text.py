@@ -51,7 +51,8 @@ class TextReader:
         return self._layout.named(
             names,
             where="a header" if self._layout.asked is None else "the first line",
-            hint="if the file has no header, add --no-header and give column numbers; names are split at commas and ",
+            hint="names are split at commas and matched by case; "
+            "if the file has no header, add --no-header and give column numbers",
         )
 
     def pieces(self, start: int) -> Iterator[Piece]:

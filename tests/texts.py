@@ -1,0 +1,19 @@
+"""Text that is read as a file is."""
+
+import tempfile
+from collections.abc import Sequence
+from typing import Any
+
+from privhp import Domain
+from privhp.sources import open_source
+
+
+def text_batches(
+    content: bytes, domain: Domain, *, columns: Sequence[str] | None = None, header: bool = False, ending: str = ".csv"
+) -> list[Any]:
+    """The batches of a file with this content."""
+    with tempfile.NamedTemporaryFile(suffix=ending) as file:
+        file.write(content)
+        file.flush()
+        source = open_source(file.name, domain=domain, columns=columns, header=header)
+        return [batch.records for batch in source.batches()]
