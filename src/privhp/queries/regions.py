@@ -32,6 +32,13 @@ class Touched:
     cut: Places
     shares: Floats
 
+    def whole(self) -> Places:
+        """Places of all cells that lie wholly in it."""
+        lengths = self.after - self.first
+        ends = np.cumsum(lengths)
+        places: Places = np.arange(lengths.sum()) + np.repeat(self.first - (ends - lengths), lengths)
+        return places
+
 
 def touched(histogram: Histogram, region: Any) -> Touched:
     """The cells with any probability that lie in a region, wholly or partly."""

@@ -75,8 +75,7 @@ class RegionSampler(Sampler):
 
     def __init__(self, histogram: Histogram, region: Any) -> None:
         part = touched(histogram, region)
-        runs = [np.arange(first, after) for first, after in zip(part.first, part.after, strict=True)]
-        places = np.concatenate([part.cut, *runs])
+        places = np.concatenate([part.cut, part.whole()])
         shares = np.concatenate([part.shares, np.ones(places.size - part.cut.size)])
         order = np.argsort(places)
         places, shares = places[order], shares[order]
