@@ -12,14 +12,16 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, Floats
+from privhp.cells import Codes, Counts, Floats, descendants
 from privhp.inference import combined, projected, sparse_guess
+from privhp.kernels import buckets
 from privhp.partition import Cells, Partition
 from privhp.plan import Plan
 from privhp.release import Release
+from privhp.sketches import decoded
 
-Bond = Literal["same", "after"]
-"""Which records of a cell its parts have counted: all of them, once more, or those after it was cut."""
+Bond = Literal["same", "after", "split"]
+"""What the parts of a cell have counted: its records once more, those after it was cut, or hashed with others."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +89,8 @@ class Hierarchy:
             self._add_partition(release.plan)
         self._ask_parts()
         self._settle()
+        for level in release.plan.sketched_levels:
+            self._add_sketch(level)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)
@@ -142,6 +146,22 @@ class Hierarchy:
             layers.append(self._layer(cells.codes, cells.level, counts, noise * alive))
             start += counts.size
         return Layer.joined(layers), parents
+
+    def _add_sketch(self, level: int) -> None:
+        """Put the parts of the fullest cells of the last layer below it, as the sketch of a level has them."""
+        above, plan = self.layers[-1], self._plan
+        hot = np.sort(np.argsort(-above.found, kind="stable")[: plan.hot_cells])
+        hot = hot[above.found[hot] > 0]
+        codes = descendants(above.codes[hot], levels=level - int(above.levels[0]))
+        layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._variance(level))
+        places = np.arange(codes.size).reshape(codes.shape)
+        apart = level - plan.hash_levels[level]
+        words, table = plan.hash_coefficients(level), self._release.counts[level]
+        fallen = buckets(words, codes.ravel(), apart=apart, width=plan.sketch_width)
+        fallen = fallen.reshape(plan.sketch_rows, *codes.shape)
+        layer.found[places] = decoded(table, fallen, above.found[hot], layer.live[places])
+        above.families.append(Family(hot, places, "split"))
+        self.layers.append(layer)
 
     def _ask_parts(self) -> None:
         """Bottom-up: each cell learns what its parts say of it."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
-from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
+from privhp.kernels.plain import AliasTable, Grid, Group, alias_table, buckets
 
 try:
     from privhp.kernels import native
@@ -28,6 +28,7 @@ __all__ = [
     "add",
     "add_to_partition",
     "alias_table",
+    "buckets",
     "draw",
     "encode_grid",
     "encode_integers",

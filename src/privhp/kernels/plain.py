@@ -297,11 +297,13 @@ def _count(counters: Counts, places: Codes, weights: Counts | None) -> None:
         np.add.at(counters, places.view(np.int64), 1 if weights is None else weights)
 
 
+def buckets(words: Codes, cells: Codes, *, apart: int, width: int) -> NDArray[np.int64]:
+    """Bucket of each cell of one level, `apart` below the hashed level, in every row of its sketch."""
+    own, ancestors = cells & np.uint64(2**apart - 1), cells >> np.uint64(apart)
+    return np.stack([hashed(ancestors, row, width=width) ^ own for row in words]).view(np.int64)
+
+
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
     """Count-Min estimate of each cell of one level, `apart` below the hashed level: the least of its buckets."""
-    least = np.full(cells.shape, np.iinfo(np.int64).max, dtype=np.int64)
-    own, ancestors = cells & np.uint64(2**apart - 1), cells >> np.uint64(apart)
-    for row, row_words in zip(table, words, strict=True):
-        buckets = hashed(ancestors, row_words, width=row.size) ^ own
-        np.minimum(least, row[buckets.view(np.int64)], out=least)
-    return least
+    places = buckets(words, cells, apart=apart, width=table.shape[1])
+    return np.stack([row[own] for row, own in zip(table, places, strict=True)]).min(axis=0)
