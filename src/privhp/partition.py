@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import CUT, Codes, Counts, cut_mark, descendants, read_mark
-from privhp.kernels import add_to_partition
 
 
 @dataclass(frozen=True)
@@ -73,10 +72,6 @@ class Partition:
         if marks.size:
             first, levels, _ = read_mark(marks)
             self.used = int((first + (1 << levels)).max())
-
-    def add(self, codes: Codes, weights: Counts | None, *, depth: int) -> None:
-        """Count codes of level `depth`, each in the cell that holds it."""
-        add_to_partition(codes, weights, depth=depth, level=self.level, slots=self.slots)
 
     def emptied(self) -> "Partition":
         """The same cells with counts of 0."""

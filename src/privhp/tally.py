@@ -24,6 +24,7 @@ from privhp.plan import Plan
 
 _MOST_ROWS = (1 << 16) - 1  # encoded at once, as many as the native kernels count in 16 bits
 _LEAST_ROWS = 64
+_CODE = np.dtype(np.uint64)
 _ROW_BYTES = 64
 """What the work on a row may take: its code, its cell, and what encoding it needs for a moment."""
 
@@ -68,8 +69,9 @@ class Tally:
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
+        if self.plan.growth is not None:
+            self._check_rows(counts, refine)
         records = self.plan.domain.as_batch(records)
-        self._check_refinable(refine)
         if threads > 1 and _is_cuttable(records) and not self._refines_within(len(records)):
             self._add_in_threads(records, counts, threads)
             return
@@ -87,17 +89,9 @@ class Tally:
             self._count(codes[:now], None if weights is None else weights[:now], None)
             refine()
             codes, weights = codes[now:], None if weights is None else weights[now:]
-        plan = self.plan
-        add(
-            codes,
-            weights,
-            depth=plan.depth,
-            exact_depth=plan.exact_depth,
-            counters=self.counters,
-            groups=self._groups,
-        )
+        slots = None if self.partition is None else self.partition.slots
+        add(codes, weights, **self._shape, counters=self.counters, groups=self._groups, slots=slots)
         if self.partition is not None:
-            self.partition.add(codes, weights, depth=plan.depth)
             self.rows += codes.size
 
     def _next_refinement(self) -> int:
@@ -113,18 +107,26 @@ class Tally:
             return False
         return self.rows + rows >= self._next_refinement()
 
-    def _check_refinable(self, refine: Callable[[], None] | None) -> None:
-        if refine is None and self.plan.growth is not None and self.partition is not None and not self._is_share:
+    def _check_rows(self, counts: Any, refine: Callable[[], None] | None) -> None:
+        """Refuse what has no row numbers that stay when a record is blanked."""
+        if refine is None and not self._is_share:
             raise StateError(
                 "a partition that grows needs noise for its refinements, so its records are counted in a summary; "
                 "for tallies choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
             )
+        if counts is not None:
+            raise StateError(
+                "expected a batch without counts, since a partition grows by row numbers, which are lost where equal "
+                "records share a row; repeat them, or choose a plan that does not grow, such as "
+                "Plan.auto(..., mergeable=True)"
+            )
 
     def _encoded(self, records: Any, counts: Any) -> Iterator[tuple[Codes, Counts | None]]:
         """Codes and weights of a batch, part by part; at least one part."""
+        encode, level = self.plan.domain.encode, self.plan.depth
         for block, block_counts in _blocks(records, counts, self._block):
-            codes = self.plan.domain.encode(block, level=self.plan.depth)
-            if codes.dtype != np.uint64 or codes.ndim != 1:
+            codes = encode(block, level=level)
+            if codes.dtype != _CODE or codes.ndim != 1:
                 raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
@@ -150,6 +152,11 @@ class Tally:
                 "an update broke off half-way, so part of its batch is counted, or one is under way in another thread; "
                 "go on from a checkpoint or release what is there, and give each thread a tally of its own"
             )
+
+    @cached_property
+    def _shape(self) -> dict[str, int]:
+        """Levels of what is counted, worked out once rather than for each of many small blocks."""
+        return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.growth_level}
 
     @cached_property
     def _groups(self) -> list[Group]:

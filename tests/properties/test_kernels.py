@@ -14,6 +14,7 @@ from scipy import stats
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
 from privhp.cells import OUTSIDE
 from privhp.kernels import AliasTable, Group, plain
+from privhp.partition import Partition
 
 ALPHA = 1e-9
 
@@ -254,16 +255,60 @@ def test_counts_do_not_stop_at_16_bits(size: int, hash_group: int) -> None:
     assert tally.counters.sum() == size
 
 
-@needs_native
-@given(plan=sketches(), seed=st.integers(0, 2**32))
-def test_estimates_are_the_same(plan: Plan, seed: int) -> None:
+@st.composite
+def partitions(draw: st.DrawFn) -> Partition:
+    """A partition that was cut up to three times, here and there, with some counts in it."""
+    partition = Partition(draw(st.integers(0, 5)), np.zeros(4000, dtype=np.int64))
+    rng = np.random.default_rng(draw(st.integers(0, 2**32)))
+    for _ in range(draw(st.integers(0, 3))):
+        partition.refinements += 1
+        for cells in list(partition.counted(2**12)):
+            partition.slots[cells.slots] += rng.integers(-5, 5, size=cells.slots.size)
+            partition.cut(cells, rng.choice([0, 0, 0, 0, 0, 1, 3], size=cells.slots.size))
+    return partition
+
+
+@both
+@settings(max_examples=60)
+@given(
+    partition=partitions(),
+    depth=st.sampled_from([14, 40, 63]),
+    seed=st.integers(0, 2**32),
+    size=st.sampled_from([0, 1, 63, 64, 65, 500]),
+    weighted=st.booleans(),
+)
+def test_a_record_is_counted_in_the_cell_of_a_partition_that_holds_it(
+    partition: Partition, depth: int, seed: int, size: int, weighted: bool, native: bool
+) -> None:
     rng = np.random.default_rng(seed)
-    for level in plan.sketched_levels:
-        table = rng.integers(-100, 100, size=(plan.sketch_rows, plan.sketch_width))
-        cells = rng.integers(0, 2**level, size=(7, 3), dtype=np.uint64)
-        words, apart = plan.hash_coefficients(level), level - plan.hash_levels[level]
-        found = kernels.estimate(table, words, cells, apart=apart)
-        assert np.array_equal(found, plain.estimate(table, words, cells, apart=apart))
+    codes = rng.integers(0, 2**depth, size=size, dtype=np.uint64)
+    codes[rng.random(size) < 0.1] = OUTSIDE
+    weights = rng.integers(0, 5, size=size) if weighted else None
+    expected = partition.slots.copy()
+    for cells in partition.counted(2**12):
+        for slot, cell in zip(cells.slots.tolist(), cells.codes.tolist(), strict=True):
+            held = codes >> np.uint64(depth - cells.level) == cell
+            expected[slot] += held.sum() if weights is None else weights[held].sum()
+    counters = np.zeros(1, dtype=np.int64)
+    kernels.add(
+        codes,
+        weights,
+        depth=depth,
+        exact_depth=0,
+        counters=counters,
+        groups=[],
+        level=partition.level,
+        slots=partition.slots,
+    )
+    assert np.array_equal(partition.slots, expected)
+
+
+@needs_native
+def test_slots_that_cannot_be_counted_in_are_refused() -> None:
+    codes, counters = np.zeros(1, dtype=np.uint64), np.zeros(4, dtype=np.int64)
+    slots = read_only(np.zeros(8, dtype=np.int64))
+    with pytest.raises(TypeError):
+        kernels.add(codes, None, depth=3, exact_depth=2, counters=counters, groups=[], level=3, slots=slots)
 
 
 @both

@@ -50,6 +50,8 @@ def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tu
     Numbers beyond int64 become its ends; a float must be whole to be read. What
     is not an array of numbers is read value by value, in another way if given.
     """
+    if isinstance(records, np.ma.MaskedArray) and records.dtype.kind in "iu" and records.ndim == 1:
+        return _int64(np.ma.getdata(records)), ~np.ma.getmaskarray(records)
     batch = as_column(records)
     if not isinstance(batch, np.ndarray):
         return each(batch, read or whole)
@@ -139,6 +141,8 @@ def _check_shape(shape: tuple[int, ...], columns: int) -> None:
 
 
 def _float64(array: NDArray[Any]) -> Floats:
+    if array.dtype == np.float64:
+        return array
     with np.errstate(all="ignore"):  # a long double may overflow; it is then out of bounds, without a word
         return array.astype(np.float64, copy=False)
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
-from privhp.kernels.plain import AliasTable, Grid, Group, alias_table, buckets
+from privhp.kernels.plain import AliasTable, Grid, Group, alias_table, buckets, estimate
 
 try:
     from privhp.kernels import native
@@ -26,7 +26,6 @@ __all__ = [
     "Grid",
     "Group",
     "add",
-    "add_to_partition",
     "alias_table",
     "buckets",
     "draw",
@@ -136,6 +135,8 @@ def _placed(records: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
 
 def _ready(array: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:
     """An array as the native kernels read it: one value after the other, each where its type may be."""
+    if (dtype is None or array.dtype == dtype) and array.flags.c_contiguous and array.flags.aligned:
+        return array  # asking first is faster
     return np.require(array, dtype, ["C", "A"])
 
 
@@ -145,27 +146,27 @@ def _words(rng: np.random.Generator) -> Codes:
 
 
 def add(
-    codes: Codes, weights: Counts | None, *, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
+    codes: Codes,
+    weights: Counts | None,
+    *,
+    depth: int,
+    exact_depth: int,
+    counters: Counts,
+    groups: list[Group],
+    level: int = 0,
+    slots: Counts | None = None,
 ) -> None:
-    """Count codes of level `depth` in the counters of the exact depth and in every sketch, in place."""
-    if native is None:
-        plain.add(codes, weights, depth=depth, exact_depth=exact_depth, counters=counters, groups=groups)
-    else:
-        native.add(_ready(codes), weights, depth, exact_depth, counters, groups)
-
-
-def add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
-    """Count codes of level `depth` in the slots of a partition that starts from `level`, in place."""
-    if native is None:
-        plain.add_to_partition(codes, weights, depth=depth, level=level, slots=slots)
-    else:
-        native.add_to_partition(_ready(codes), weights, depth, level, slots)
-
-
-def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
-    """Count-Min estimate of each cell of one level, `apart` below the hashed level: the least of its buckets."""
-    if native is None:
-        return plain.estimate(table, words, cells, apart=apart)
-    least = np.empty(cells.shape, dtype=np.int64)
-    native.estimate(table, words, cells.ravel(), apart, least.reshape(-1))
-    return least
+    """Count codes of level `depth` in counters, sketches and the slots of a partition, in place; see `plain.add`."""
+    if native is not None:
+        native.add(_ready(codes), weights, depth, exact_depth, counters, groups, level, slots)
+        return
+    plain.add(
+        codes,
+        weights,
+        depth=depth,
+        exact_depth=exact_depth,
+        counters=counters,
+        groups=groups,
+        level=level,
+        slots=slots,
+    )

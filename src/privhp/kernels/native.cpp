@@ -18,6 +18,7 @@
 #include <numeric>
 #include <optional>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 namespace nb = nanobind;
@@ -46,6 +47,18 @@ constexpr size_t BLOCK = 65535;  // records counted at once: 16 bits hold any of
 
 void expect(bool holds, const char* what) {
     if (!holds) throw nb::value_error(what);
+}
+
+// Calls a function with the number of sides of a record as a constant, 0 where it is none of the usual ones.
+template <typename Run>
+void with_sides(size_t sides, Run run) {
+    switch (sides) {
+        case 1: return run(std::integral_constant<size_t, 1>{});
+        case 2: return run(std::integral_constant<size_t, 2>{});
+        case 3: return run(std::integral_constant<size_t, 3>{});
+        case 4: return run(std::integral_constant<size_t, 4>{});
+        default: return run(std::integral_constant<size_t, 0>{});
+    }
 }
 
 // ---------------------------------------------------------------- encoding
@@ -95,46 +108,34 @@ INLINE inline u64 encode_side(double x, const Side& side, bool clamp) {
     return inside ? v & side.spread.mask : OUTSIDE;
 }
 
-// SIDES is the number of sides, 0 if not known here.
 template <size_t SIDES, int REACH>
 BEST_CPU void encode_points(const double* __restrict points, size_t n, const Side* given, size_t sides, bool clamp,
                             u64* __restrict codes) {
-    if (SIDES) {
-        std::array<Side, SIDES ? SIDES : 1> side;
-        std::copy_n(given, SIDES, side.begin());
-        for (size_t i = 0; i < n; ++i) {
-            u64 code = 0;
-            for (size_t a = 0; a < SIDES; ++a) code |= encode_side<REACH>(points[i * SIDES + a], side[a], clamp);
-            codes[i] = code;
-        }
-        return;
+    const size_t d = SIDES ? SIDES : sides;
+    std::array<Side, SIDES + 1> own;  // a copy that nothing else can change, so that the loop runs on vectors
+    std::copy_n(given, SIDES, own.begin());
+    const Side* side = SIDES ? own.data() : given;
+    for (size_t i = 0; i < n; ++i) {
+        u64 code = 0;
+        for (size_t a = 0; a < d; ++a) code |= encode_side<REACH>(points[i * d + a], side[a], clamp);
+        codes[i] = code;
     }
-    constexpr size_t CHUNK = 4096;  // they stay in the first-level cache
-    std::fill_n(codes, n, 0);
-    for (size_t start = 0; start < n; start += CHUNK)
-        for (size_t a = 0; a < sides; ++a)
-            for (size_t i = start; i < std::min(start + CHUNK, n); ++i)
-                codes[i] |= encode_side<REACH>(points[i * sides + a], given[a], clamp);
 }
 
 void encode_grid(In<double, 2> points, In<double> low, In<double> high, In<double> rate, In<i64> bits, In<u64> masks,
                  bool clamp, Out<u64> codes) {
-    std::vector<Side> sides;
     const size_t d = points.shape(1);
-    int reach = 4;
+    std::vector<Side> side;
+    u64 wide = 0, far = 0;
     for (size_t a = 0; a < d; ++a) {
-        sides.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), Spread(masks(a))});
-        reach = std::max(reach, masks(a) >> 31 ? 6 : sides[a].spread.steps[4] ? 5 : 4);
+        side.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), Spread(masks(a))});
+        wide |= masks(a) >> 31, far |= side[a].spread.steps[4];
     }
     nb::gil_scoped_release unlocked;
-    static constexpr decltype(&encode_points<1, 0>) runs[4][3] = {
-        {encode_points<1, 0>, encode_points<1, 0>, encode_points<1, 6>},
-        {encode_points<2, 4>, encode_points<2, 5>, encode_points<2, 6>},
-        {encode_points<4, 4>, encode_points<4, 5>, encode_points<4, 6>},
-        {encode_points<0, 4>, encode_points<0, 5>, encode_points<0, 6>},
-    };
-    const auto run = runs[d == 1 ? 0 : d == 2 ? 1 : d == 4 ? 2 : 3][reach - 4];
-    run(points.data(), points.shape(0), sides.data(), d, clamp, codes.data());
+    with_sides(d, [&](auto sides) {
+        const auto run = wide ? encode_points<sides, 6> : far ? encode_points<sides, 5> : encode_points<sides, 4>;
+        run(points.data(), points.shape(0), side.data(), d, clamp, codes.data());
+    });
 }
 
 BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
@@ -150,26 +151,19 @@ BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, boo
 
 // ---------------------------------------------------------------- counting
 
-// The hash function of one row.
-struct Hash {
-    u64 high, low, offset, width;
-
-    INLINE u64 operator()(u64 cell) const {
-        const u64 mixed = (cell >> 32) * high + (cell & 0xFFFFFFFFu) * low + offset;
-        return ((mixed >> 32) * width) >> 32;
-    }
-};
-
 // Where a row counts a cell, which is hashed by its ancestor `apart` levels up: in the ancestor's bucket moved by its
 // own place among the descendants, or in a joint table with a line for each such place.
 template <bool JOINT>
 struct Bucket {
-    Hash hash;
+    const u64* words;  // of the hash function
+    u64 width;
     int shift, apart;  // `shift` is from a code to the cell
 
     INLINE u64 operator()(u64 code) const {
-        const u64 cell = code >> shift, own = cell & ((u64{1} << apart) - 1), bucket = hash(cell >> apart);
-        return JOINT ? own * hash.width + bucket : own ^ bucket;
+        const u64 cell = code >> shift, own = cell & ((u64{1} << apart) - 1), hashed = cell >> apart;
+        const u64 mixed = (hashed >> 32) * words[0] + (hashed & 0xFFFFFFFFu) * words[1] + words[2];
+        const u64 bucket = ((mixed >> 32) * width) >> 32;
+        return JOINT ? own * width + bucket : own ^ bucket;
     }
 };
 
@@ -192,6 +186,36 @@ BEST_CPU void count_each(Place place, const u64* __restrict codes, const i64* __
         if (i + AHEAD < whole) find(i + AHEAD);
     }
     for (size_t i = whole; i < n; ++i) counts[place(codes[i])] += static_cast<Count>(WEIGHTED ? weights[i] : 1);
+}
+
+// Counts codes in the slots of a partition that starts from a level; a mark in place of a count says where the parts of a
+// cell are. Many codes go down together, those that have arrived not moving, so that no branch is guessed for each.
+BEST_CPU void count_in_slots(const u64* codes, const i64* weights, size_t n, int depth, int level, i64* slots) {
+    constexpr i64 CUT = -(i64{1} << 62);
+    constexpr size_t MANY = 64;
+    std::array<u64, MANY> path, place;  // the highest bit of a path is the next step
+    std::array<i64, MANY> marks;
+    for (size_t start = 0, many; start < n; start += many) {
+        many = std::min(MANY, n - start);
+        for (size_t k = 0; k < many; ++k) {
+            path[k] = codes[start + k] << 1 << (63 - depth);
+            place[k] = path[k] >> 1 >> (63 - level);
+            path[k] <<= level;
+        }
+        for (i64 least;;) {
+            for (size_t k = 0; k < many; ++k) marks[k] = slots[place[k]];
+            least = 0;
+            for (size_t k = 0; k < many; ++k) least = std::min(least, marks[k]);
+            if (least >= CUT) break;
+            for (size_t k = 0; k < many; ++k) {
+                const bool cut = marks[k] < CUT;
+                const u64 fields = static_cast<u64>(marks[k]) ^ (u64{1} << 63), steps = cut ? fields >> 8 & 0xFF : 0;
+                place[k] = (cut ? fields >> 16 : place[k]) + (path[k] >> 1 >> (63 - steps));
+                path[k] <<= steps;
+            }
+        }
+        for (size_t k = 0; k < many; ++k) slots[place[k]] += weights ? weights[start + k] : 1;
+    }
 }
 
 // Adds one line of a joint table to another, with its buckets moved by exclusive or.
@@ -314,20 +338,20 @@ void add_group(const Kept& kept, int depth, const Group& group) {
     const bool jointly = tables.size() > 1 && 2 * size <= kept.size;
     std::vector<Count> joint, lines(jointly ? size : 0);
     for (size_t row = 0; row < words.shape(0); ++row) {
-        const Hash hash{words(row, 0), words(row, 1), words(row, 2), width};
+        const u64* hash = &words(row, 0);
         if (jointly) {
             joint.assign(size, 0);
-            kept.count(Bucket<true>{hash, depth - deepest, apart}, joint.data());
+            kept.count(Bucket<true>{hash, width, depth - deepest, apart}, joint.data());
             add_joint(joint.data(), lines.data(), width, apart, base, row, tables);
             continue;
         }
         for (const auto& [level, table] : tables)
-            kept.count(Bucket<false>{hash, depth - level, level - base}, table.data() + row * width);
+            kept.count(Bucket<false>{hash, width, depth - level, level - base}, table.data() + row * width);
     }
 }
 
 void add(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_depth, Out<i64> counters,
-         std::vector<Group> groups) {
+         std::vector<Group> groups, int level, std::optional<Out<i64>> slots) {
     expect(!weights || weights->size() == codes.size(), "expected a weight for each code");
     nb::gil_scoped_release unlocked;
     for (size_t start = 0; start < codes.size(); start += BLOCK) {
@@ -336,40 +360,7 @@ void add(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_dep
         const int shift = depth - exact_depth;
         kept.count([shift](u64 code) INLINE { return code >> shift; }, counters.data());
         for (const Group& group : groups) (kept.weights ? add_group<i64> : add_group<u16>)(kept, depth, group);
-    }
-}
-
-// Counts codes in the slots of a partition; a mark in place of a count says where the parts of a cell are.
-void add_to_partition(In<u64> codes, std::optional<In<i64>> weights, int depth, int level, Out<i64> slots) {
-    constexpr i64 CUT = -(i64{1} << 62);
-    constexpr u64 PATH = ~u64{0} >> 1;
-    expect(!weights || weights->size() == codes.size(), "expected a weight for each code");
-    nb::gil_scoped_release unlocked;
-    const u64* given = codes.data();
-    i64* counts = slots.data();
-    for (size_t i = 0, n = codes.size(); i < n; ++i) {
-        if (given[i] >> depth) continue;
-        u64 path = given[i] << (63 - depth), place = path >> (63 - level);  // the next step is the highest bit but one
-        path <<= level;
-        while (counts[place] < CUT) {
-            const u64 mark = static_cast<u64>(counts[place]) - static_cast<u64>(INT64_MIN), steps = mark >> 8 & 0xFF;
-            place = (mark >> 16) + ((path & PATH) >> (63 - steps));
-            path <<= steps;
-        }
-        counts[place] += weights ? weights->data()[i] : 1;
-    }
-}
-
-BEST_CPU void estimate(In<i64, 2> table, In<u64, 2> words, In<u64> cells, int apart, Out<i64> least) {
-    nb::gil_scoped_release unlocked;
-    const size_t width = table.shape(1), n = cells.size();
-    const u64* given = cells.data();
-    i64* out = least.data();
-    std::fill_n(out, n, INT64_MAX);
-    for (size_t row = 0; row < table.shape(0); ++row) {
-        const Bucket<false> bucket{{words(row, 0), words(row, 1), words(row, 2), width}, 0, apart};
-        const i64* counts = table.data() + row * width;
-        for (size_t i = 0; i < n; ++i) out[i] = std::min(out[i], counts[bucket(given[i])]);
+        if (slots) count_in_slots(kept.codes, kept.weights, kept.size, depth, level, slots->data());
     }
 }
 
@@ -415,46 +406,31 @@ inline double unit(u64 word) {  // the upper 52 bits as a number in [0, 1)
     return number - 1.0;
 }
 
-// One side of the points of a cell: numbers from `base` over `span`.
+// One side of a cell, and how points are spread over it evenly: by steps from a start, in 2**-64 of it, with some jitter.
 struct Strip {
-    double base, span, inverse, jitter;
+    double base, span, jitter;
     u64 start, step;
 };
 
-// The i-th number of a strip from a random word. Where points are spread evenly, one word serves all sides: it only
-// jitters them, and every side but the first, which is cut into slices, has a random start of its own.
-template <bool EVEN>
-inline double place(const Strip& s, bool sliced, u64 word, double before, u64 start, size_t i) {
-    double share = unit(EVEN && !sliced ? word << 32 : word);
-    if (EVEN && sliced) share = (before + static_cast<double>(static_cast<std::int32_t>(i)) + share) * s.inverse;
-    if (EVEN && !sliced) {
-        share = unit(start + i * s.step) + share * s.jitter;
-        share = share < 1.0 ? share : share - 1.0;
-    }
-    return s.base + share * s.span;
-}
-
-// Points of a cell from rank `first` on, and beyond the n asked for to the next multiple of eight.
+// Points of a cell from rank `first` on, and beyond the n asked for to the next multiple of eight. Where they are spread
+// evenly, one random word serves all sides of a point.
 template <size_t SIDES, bool EVEN>
-BEST_CPU void fill_points(const Strip* strips, size_t sides, const u64* __restrict words, size_t first, size_t n,
-                          double* __restrict points) {
-    const double before = static_cast<double>(first);
+BEST_CPU void fill_points(const Strip* __restrict strips, size_t sides, const u64* __restrict words, size_t first,
+                          size_t n, double* __restrict points) {
+    const size_t d = SIDES ? SIDES : sides;
     n = (n + 7) & ~size_t{7};
-    if (SIDES == 2) {
-        const Strip s = strips[0], t = strips[1];
-        const u64 start = t.start + first * t.step;
-        for (size_t i = 0; i < n; ++i) {
-            points[2 * i] = place<EVEN>(s, true, words[i], before, 0, i);
-            points[2 * i + 1] = place<EVEN>(t, false, words[EVEN ? i : n + i], before, start, i);
-        }
-        return;
-    }
-    for (size_t a = 0; a < sides; ++a) {
-        const Strip s = strips[a];
-        const u64 start = s.start + first * s.step;
+    const auto put = [&](size_t i, size_t a) INLINE {
+        const Strip& s = strips[a];
+        double share = unit(EVEN ? words[i] << (a ? 32 : 0) : words[a * n + i]);
+        if (EVEN) share = unit(s.start + (first + i) * s.step) + share * s.jitter;
+        points[i * d + a] = s.base + (EVEN && share >= 1.0 ? share - 1.0 : share) * s.span;
+    };
+    if (SIDES)
         for (size_t i = 0; i < n; ++i)
-            points[i * sides + a] = place<EVEN>(s, a == 0, words[EVEN ? i : a * n + i], before, start, i);
-    }
+            for (size_t a = 0; a < d; ++a) put(i, a);
+    else
+        for (size_t a = 0; a < d; ++a)
+            for (size_t i = 0; i < n; ++i) put(i, a);
 }
 
 // Where points may lie in each cell: where its sides begin, and then their lengths.
@@ -484,8 +460,8 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In<u64, 2> masks, 
     expect(codes.size() == counts.size(), "expected a number of points for each cell");
     Random random(words);
     const size_t d = low.size(), most = (Random::SIZE / d) & ~size_t{7};
-    const auto fill = d == 2 ? (even ? fill_points<2, true> : fill_points<2, false>)
-                             : (even ? fill_points<0, true> : fill_points<0, false>);
+    decltype(&fill_points<0, true>) fill;
+    with_sides(d, [&](auto sides) { fill = even ? fill_points<sides, true> : fill_points<sides, false>; });
     std::vector<Strip> strips(d);
     std::vector<double> spill(most * d);
     double* out = points.data();
@@ -493,11 +469,12 @@ void fill_grid(In<u64> codes, In<i64> levels, In<i64> counts, In<u64, 2> masks, 
     for (size_t c = 0; c < counts.size(); ++c) {
         const size_t count = static_cast<size_t>(counts(c));
         expect(count <= room, "expected numbers of points of at least 0");
-        const double inverse = 1.0 / static_cast<double>(count);
+        if (count == 0) continue;
+        const double inverse = 1.0 / static_cast<double>(count), *cell = &cells[2 * d * c];
         const double jitter = d == 2 ? std::sqrt(inverse) : std::pow(inverse, 1.0 / static_cast<double>(d));
         const u64* starts = random.take(d);
-        for (size_t a = 0; a < d; ++a)
-            strips[a] = {cells[2 * d * c + a], cells[2 * d * c + d + a], inverse, jitter, starts[a], steps(a)};
+        for (size_t a = 0; a < d; ++a) strips[a] = {cell[a], cell[d + a], jitter, starts[a], steps(a)};
+        strips[0] = {cell[0], cell[d], inverse, 0, ~u64{0} / count};  // in slices, one for each point
         for (size_t first = 0, n; first < count; first += n, room -= n, out += n * d) {
             n = std::min(count - first, most);
             const bool fits = n + 7 <= room;
@@ -529,7 +506,7 @@ void scatter_grid(In<u64> codes, In<i64> levels, In<i64> places, In<u64, 2> mask
     expect(points.shape(0) == n && (n == 0 || largest(reinterpret_cast<const u64*>(places.data()), n) < codes.size()),
            "expected a place among the cells for each point");
     Random random(words);
-    (d == 2 ? scatter_points<2> : scatter_points<0>)(cells.data(), places.data(), n, d, random, points.data());
+    with_sides(d, [&](auto side) { scatter_points<side>(cells.data(), places.data(), n, d, random, points.data()); });
 }
 
 // Draws from an alias table: a place at random, or the other one that shares it.
@@ -559,7 +536,7 @@ void shuffle_rows(const u64* from, size_t n, size_t row, Random& random, u64* to
         std::memcpy(piles.data() + i, random.take(Random::SIZE), std::min(8 * Random::SIZE, n - i));
     std::array<size_t, 257> starts{};
     for (size_t i = 0; i < n; ++i) ++starts[piles[i] + 1];
-    for (size_t pile = 0; pile < 256; ++pile) starts[pile + 1] += starts[pile];
+    std::partial_sum(starts.begin(), starts.end(), starts.begin());
     std::array<size_t, 257> next = starts;
     for (size_t i = 0; i < n; ++i) {
         u64* place = to + d * next[piles[i]]++;
@@ -581,9 +558,8 @@ void shuffle_rows(const u64* from, size_t n, size_t row, Random& random, u64* to
 void shuffle(In<u64, 2> records, In<u64> words, Out<u64, 2> shuffled) {
     nb::gil_scoped_release unlocked;
     Random random(words);
-    const size_t d = records.shape(1);
-    const auto run = d == 1 ? shuffle_rows<1> : d == 2 ? shuffle_rows<2> : shuffle_rows<0>;
-    run(records.data(), records.shape(0), d, random, shuffled.data());
+    const size_t n = records.shape(0), d = records.shape(1);
+    with_sides(d, [&](auto row) { shuffle_rows<row>(records.data(), n, d, random, shuffled.data()); });
 }
 
 // Arrays are taken as they are or refused: what is written to a converted copy would be lost.
@@ -598,8 +574,6 @@ NB_MODULE(native, module) {
     define(module, "encode_grid", encode_grid);
     define(module, "encode_integers", encode_integers);
     define(module, "add", add);
-    define(module, "add_to_partition", add_to_partition);
-    define(module, "estimate", estimate);
     define(module, "fill_grid", fill_grid);
     define(module, "scatter_grid", scatter_grid);
     define(module, "draw", draw);

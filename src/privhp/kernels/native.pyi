@@ -19,10 +19,15 @@ def encode_grid(
 ) -> None: ...
 def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
 def add(
-    codes: Codes, weights: Counts | None, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
+    codes: Codes,
+    weights: Counts | None,
+    depth: int,
+    exact_depth: int,
+    counters: Counts,
+    groups: list[Group],
+    level: int,
+    slots: Counts | None,
 ) -> None: ...
-def add_to_partition(codes: Codes, weights: Counts | None, depth: int, level: int, slots: Counts) -> None: ...
-def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
 def fill_grid(
     codes: Codes,
     levels: Counts,

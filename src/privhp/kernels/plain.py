@@ -226,11 +226,29 @@ def hashed(cells: Codes, words: Codes, *, width: int) -> Codes:
 
 
 def add(
-    codes: Codes, weights: Counts | None, *, depth: int, exact_depth: int, counters: Counts, groups: list[Group]
+    codes: Codes,
+    weights: Counts | None,
+    *,
+    depth: int,
+    exact_depth: int,
+    counters: Counts,
+    groups: list[Group],
+    level: int = 0,
+    slots: Counts | None = None,
 ) -> None:
-    """Count codes of level `depth` in the counters of the exact depth and in every sketch, in place.
+    """Count codes of level `depth` in the counters of the exact depth and in all that lies below it, in place.
 
     What is not a code of that level, OUTSIDE above all, is left out.
+
+    Args:
+        codes: The codes.
+        weights: How often each is counted; once unless given.
+        depth: Their level.
+        exact_depth: Level of the counters.
+        counters: One for each cell of that level.
+        groups: The sketches.
+        level: Level that a partition starts from.
+        slots: Those of the partition, if there is one.
     """
     inside = codes < np.uint64(2**depth)
     if not inside.all():
@@ -240,6 +258,8 @@ def add(
         cells = codes >> np.uint64(depth - group.tables[-1][0])
         for row, words in enumerate(group.words):
             _add_row(group, row, words, cells, weights)
+    if slots is not None:
+        _add_to_partition(codes, weights, depth=depth, level=level, slots=slots)
 
 
 def _add_row(group: Group, row: int, words: Codes, cells: Codes, weights: Counts | None) -> None:
@@ -266,14 +286,8 @@ def _add_row(group: Group, row: int, words: Codes, cells: Codes, weights: Counts
             table[row] += by_level[np.arange(width)[:, None] ^ places, places].sum(axis=1)
 
 
-def add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
-    """Count codes of level `depth` in the slots of a partition that starts from `level`, in place.
-
-    What is not a code of that depth is left out.
-    """
-    inside = codes < np.uint64(2**depth)
-    if not inside.all():
-        codes, weights = codes[inside], None if weights is None else weights[inside]
+def _add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
+    """Count codes of level `depth` in the slots of a partition that starts from `level`, in place."""
     codes = codes << np.uint64(63 - depth)  # the next step to take is the highest bit but one
     places = (codes >> np.uint64(63 - level)).view(np.int64)
     pending = np.flatnonzero(slots[places] < CUT)
