@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 from privhp.cells import CUT, Codes, Counts, cut_mark, descendants, read_mark
 
+MOST_COUNT = -CUT // 2
+"""Counts of a partition beyond this are refused: no stream has so many records, and noise is never so large."""
+
 
 @dataclass(frozen=True)
 class Cells:
@@ -120,9 +123,10 @@ class Partition:
         for step in np.unique(levels[levels > 0]).tolist():
             places = cells.slots[levels == step]
             first = self.used + 1 + np.arange(places.size) * (2**step + 1)
+            marks = cut_mark(first, step, self.refinements)
+            # In one assignment: whatever interrupts this, either all of these cells are cut or none.
+            self.slots[np.concatenate([first - 1, places])] = np.concatenate([self.slots[places], marks])
             self.used += places.size * (2**step + 1)
-            self.slots[first - 1] = self.slots[places]
-            self.slots[places] = cut_mark(first, step, self.refinements)
             new.append((first[:, None] + np.arange(2**step)).ravel())
         return np.concatenate(new)
 
@@ -130,21 +134,30 @@ class Partition:
 def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool:
     """Whether slots, which may come from anywhere, are those of a partition.
 
-    The parts of all cut cells must lie one after the other behind the cells of
-    the first level, each further on than its mark, and all can be reached.
+    The blocks of all cut cells, each its count and its parts, must lie one after
+    the other behind the cells of the first level and before unused slots. A mark
+    stands before its block, in the first level or among the parts of a cell that
+    was cut at an earlier refinement. Counts are far from where marks begin, so
+    that neither records nor noise can make one of them a mark.
     """
-    places = np.flatnonzero(slots < CUT)
+    is_mark = slots < CUT
+    places = np.flatnonzero(is_mark)
     first, levels, born = read_mark(slots[places])
+    order = np.argsort(first)
+    places, first, levels, born = places[order], first[order], levels[order], born[order]
     if ((levels < 1) | (levels > depth - level) | (born < 1) | (born > refinements)).any():
         return False
-    order = np.argsort(first)
-    sizes = 1 + (1 << levels[order])
-    starts = 2**level + np.concatenate([[0], np.cumsum(sizes)])
-    if starts[-1] > slots.size or (first[order] - 1 != starts[:-1]).any() or (first - 1 <= places).any():
+    starts = 2**level + np.concatenate([[0], np.cumsum(1 + (1 << levels))])
+    if starts[-1] > slots.size or (first - 1 != starts[:-1]).any() or (places >= starts[:-1]).any():
         return False
-    if slots[starts[-1] :].any():
+    if ((np.abs(slots) > MOST_COUNT) & ~is_mark).any() or slots[starts[-1] :].any():
         return False
-    counted, deepest = 0, level
-    for cells in Partition(level, slots, refinements=refinements).counted(2**16):
-        counted, deepest = counted + cells.slots.size, max(deepest, cells.level)
-    return deepest <= depth and counted == int(starts[-1]) - 2 * places.size  # all but the cut ones and their counts
+    block = np.searchsorted(starts, places, side="right") - 1  # that each mark stands in; -1 in the first level
+    inner = np.flatnonzero(block >= 0)
+    block = block[inner]
+    if (places[inner] == starts[block]).any() or (born[inner] <= born[block]).any():
+        return False
+    ends = level + levels
+    for _ in range(refinements):  # the parts of a cell are cut later than it was, so no deeper nesting is left
+        ends[inner] = ends[block] + levels[inner]
+    return bool((ends <= depth).all())

@@ -4,6 +4,7 @@ Takes records, tallies and other summaries; gives one release, once. Every
 cell has its noise before the first record, so no bare count is ever in it.
 """
 
+import math
 import os
 from typing import Any, NoReturn
 
@@ -74,6 +75,8 @@ class Summary:
         Up to here the noisy counts are a release of the records so far, which
         nothing below looks behind; all later records are counted under noise of
         their own. So each record is in one of several releases of epsilon each.
+        If this is interrupted no record is counted any more, so that a cell which
+        got no noise of its own holds none that it would have to hide.
         """
         partition = self._tally.partition
         assert partition is not None
@@ -102,6 +105,9 @@ class Summary:
         if plan.growth is not None:
             slots = summary._levels[plan.growth_level]
             check_partition(plan, slots, refinements)
+            moments = (0, *plan.growth.refined_after, math.inf)
+            if not moments[refinements] <= rows < moments[refinements + 1]:
+                raise StateError("expected a partition that was refined after the rows that its plan says, got another")
             summary._tally.partition = Partition(plan.growth_level, slots, refinements=refinements)
             summary._tally.rows = rows
         return summary
@@ -160,7 +166,7 @@ class Summary:
 
         Args:
             records: An array of shape (n,) or (n, d), or a sequence of records.
-            counts: How often each record occurs, for pre-aggregated batches.
+            counts: How often each record occurs, for pre-aggregated batches; not where the partition grows.
             threads: How many count an array side by side, each in a tally of its own
                 for the time being. The result is the same.
         """
