@@ -3,6 +3,7 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from typing import Any
 from unittest import mock
 
@@ -130,7 +131,25 @@ def measure() -> list[tuple[str, float, float | None]]:
         ("skewed 4-D mixture, paper's shape / boost-histogram 8 x 8 x 8 x 8", best["boost"] / best["paper"], 1.4),
         ("the same / boost-histogram 64 x 64 of two columns", best["boost 2-D"] / best["paper"], None),
     ]
-    return rows + one_dimension(rng)
+    return rows + growing(points, rng) + one_dimension(rng)
+
+
+def growing(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
+    """The default plan once its partition has grown, in the small blocks that its memory allows."""
+    rows: list[tuple[str, float, float | None]] = []
+    for name, records in {"uniform": points, "skewed": skewed_mixture(POINTS, 2, rng)}.items():
+        turns: dict[str, Callable[[], object]] = {"boost": histogram_fill(records, 64)}
+        for memory in ("64 KiB", "1 MiB"):
+            square = hp.Box([(0, 1), (0, 1)])
+            summary = hp.Summary(hp.Plan.auto(square, epsilon=1, records=POINTS, memory=memory))
+            summary.update(records)  # all refinements are made here
+            turns[memory] = partial(summary.update, records)
+        best = best_seconds(turns)
+        rows += [
+            (f"growing partition, {memory}, 2-D {name} / boost-histogram 64 x 64", best["boost"] / best[memory], None)
+            for memory in ("64 KiB", "1 MiB")
+        ]
+    return rows
 
 
 def two_threads(tally: hp.Tally, points: NDArray[np.float64]) -> float:

@@ -320,4 +320,5 @@ def buckets(words: Codes, cells: Codes, *, apart: int, width: int) -> NDArray[np
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
     """Count-Min estimate of each cell of one level, `apart` below the hashed level: the least of its buckets."""
     places = buckets(words, cells, apart=apart, width=table.shape[1])
-    return np.stack([row[own] for row, own in zip(table, places, strict=True)]).min(axis=0)
+    least: Counts = np.stack([row[own] for row, own in zip(table, places, strict=True)]).min(axis=0)
+    return least
