@@ -23,7 +23,6 @@ from privhp.files import resume_reading, save
 from privhp.generator import Generator
 from privhp.plan import Plan
 from privhp.sources import START, Batch, Format, Position, Source, open_source
-from privhp.sources.ahead import ahead
 from privhp.summary import Summary
 
 
@@ -93,7 +92,7 @@ class Ingestion:
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
         """Count all batches that are left, or as many until somebody who watches says to stop; whether it was all."""
-        with contextlib.closing(ahead(self._source.batches(self._position))) as batches:
+        with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
                 self.summary.update(batch.records)
                 self._position = batch.position or START

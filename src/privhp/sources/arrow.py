@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.domains.batches import attempt
 from privhp.errors import FileError
 from privhp.sources.base import Piece
 from privhp.sources.bytes_of import STANDARD_INPUT, Bytes
-from privhp.sources.columns import Field, Kind, Layout
+from privhp.sources.columns import LOST, Field, Kind, Layout
 from privhp.sources.extra import arrow
 
 _BUFFER = 2**20  # read of a column at once; whole chunks would be as large as whoever wrote the file chose
@@ -33,12 +34,19 @@ class ParquetReader:
     def __init__(self, name: str, layout: Layout) -> None:
         if name == STANDARD_INPUT:
             raise FileError("expected a Parquet file, which is read from its end, got a pipe; write it to a file first")
+        self._name, self._layout = name, layout
+        self._file = self._open([])
+        schema = self._file.schema_arrow
+        self._names = names_of(schema, layout, "file")
+        coded = [column for column in self._names if hasattr(schema.field(column).type, "index_type")]
+        if coded:  # Arrow would code their values again, and refuse all for one that is not UTF-8
+            self._file.close()
+            self._file = self._open(coded)
+
+    def _open(self, coded: list[str]) -> Any:
         parquet = arrow("Parquet", "parquet")
         with _whole("Parquet"):
-            self._file = parquet.ParquetFile(name, pre_buffer=False, buffer_size=_BUFFER)
-            names = self._file.schema_arrow.names
-        places = layout.named(names, where="a file" if layout.asked is None else "the file")
-        self._layout, self._names = layout, [names[place] for place in places]
+            return parquet.ParquetFile(self._name, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=coded)
 
     def pieces(self, start: int) -> Iterator[Piece]:
         """Some rows at a time; places are rows."""
@@ -80,12 +88,11 @@ class IpcReader:
         try:
             with _whole("Arrow"):
                 self._reader = self._open()
-                names = self._reader.schema.names
-            places = layout.named(names, where="a file" if layout.asked is None else "the file")
+                schema = self._reader.schema
+            self._names = names_of(schema, layout, "file")
         except BaseException:
             self.close()
             raise
-        self._names = [names[place] for place in places]
 
     def _open(self) -> Any:
         file = self._bytes.file
@@ -112,6 +119,8 @@ class IpcReader:
         row = 0
         with _whole("Arrow"):
             for batch, share in self._batches():
+                batch = batch.select(self._names)
+                _check(batch)
                 for first in range(max(start - row, 0), len(batch), self._layout.rows):
                     part = batch.slice(first, self._layout.rows)
                     yield Piece(records_of(part, self._names, self._layout), row + first + len(part), share)
@@ -144,10 +153,49 @@ def _whole(kind: str) -> Iterator[None]:
         ) from None
 
 
+def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
+    """Names of the columns that make a record, whose types must be such that a domain can read them."""
+    places = layout.named(schema.names, where=f"{'a' if layout.asked is None else 'the'} {what}")
+    for place, field in zip(places, layout.fields, strict=True):
+        if not _is_readable(schema.types[place], field.kind):
+            raise FileError(
+                f"column {schema.names[place]!r}: expected {_EXPECTED[field.kind]}, got {schema.types[place]}; "
+                "convert it first, or choose another column or domain"
+            )
+    return [schema.names[place] for place in places]
+
+
+_EXPECTED = {
+    Kind.REAL: "numbers",
+    Kind.WHOLE: "whole numbers",
+    Kind.ADDRESS: "addresses as text or whole numbers",
+    Kind.TIME: "times",
+    Kind.TEXT: "text",
+}
+
+
+def _is_readable(kind: Any, wanted: Kind) -> bool:
+    """Whether values of a type may be what is wanted; text may hold anything, and is read value by value."""
+    types = arrow("Arrow").types
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_timestamp(kind) or types.is_date(kind):
+        return wanted in (Kind.TIME, Kind.TEXT)
+    if types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind):
+        return wanted is not Kind.TIME
+    return wanted is Kind.TEXT or not (types.is_nested(kind) or types.is_temporal(kind))
+
+
 def records_of(batch: Any, names: list[str], layout: Layout) -> Any:
     """The records of a batch of Arrow."""
     columns = [_column(batch.column(name), field) for name, field in zip(names, layout.fields, strict=True)]
     return layout.pack(columns, len(batch))
+
+
+def _check(batch: Any) -> None:
+    """Refuse a batch whose parts do not fit each other, which Arrow would follow out of its memory."""
+    for column in batch.columns:
+        _without_encoding(column).validate(full=True)
 
 
 def _column(array: Any, field: Field) -> Any:
@@ -166,11 +214,27 @@ def _column(array: Any, field: Field) -> Any:
         unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(kind)) or kind.unit
         times = array.cast("int32" if unit == "D" else "int64")
         return _times(times.cast("int64"), unit)
+    array = _without_encoding(array)
     if types.is_dictionary(kind):
         return array if field.repeats else array.to_pylist()
-    if field.repeats and (types.is_string(kind) or types.is_large_string(kind)):
+    if field.repeats and types.is_binary(array.type):
         return array.dictionary_encode()
-    return array.to_pylist()
+    return [attempt(value, _as_python, LOST) for value in array] if types.is_nested(kind) else array.to_pylist()
+
+
+def _as_python(value: Any) -> Any:
+    return value.as_py()
+
+
+def _without_encoding(array: Any) -> Any:
+    """Text as bytes, which domains decode one by one: Arrow would refuse all for one that is not UTF-8."""
+    pa = arrow("Arrow")
+    types = pa.types
+    if types.is_dictionary(array.type):
+        return pa.DictionaryArray.from_arrays(array.indices, _without_encoding(array.dictionary))
+    if types.is_large_string(array.type):
+        return array.cast(pa.large_binary())
+    return array.cast(pa.binary()) if types.is_string(array.type) or types.is_string_view(array.type) else array
 
 
 def _numbers(array: Any) -> NDArray[Any]:

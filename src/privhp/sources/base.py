@@ -1,6 +1,6 @@
 """What a source is: batches of records, each with the place where the next one begins."""
 
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Position: TypeAlias = tuple[int, int]
@@ -34,7 +34,7 @@ class Source(Protocol):
     def identity(self) -> str | None:
         """A digest of what is read and how; None for what cannot be read again from a position."""
 
-    def batches(self, after: Position = START) -> Iterator[Batch]:
+    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """All batches after a position."""
 
 

@@ -22,13 +22,14 @@ class Bytes:
 
     def __init__(self, name: str) -> None:
         """Open it. No buffer and so no lock of Python's is in between, which a reading thread could leave behind."""
+        pa: Any = arrow("zstd") if name.endswith(".zst") else None
         descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
         self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115
         self.file: Any = self._raw
         if name.endswith(".gz"):
             self.file = gzip.GzipFile(fileobj=self._raw)
         elif name.endswith(".zst"):
-            self.file = arrow("zstd").CompressedInputStream(self._raw, "zstd")
+            self.file = pa.CompressedInputStream(self._raw, "zstd")
 
     def share(self) -> float | None:
         """Share of the file that has been read; None for a pipe."""

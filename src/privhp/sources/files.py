@@ -5,12 +5,13 @@ import hashlib
 import json
 import os
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Literal, get_args
 
 from privhp.errors import FileError
+from privhp.sources.ahead import ahead
 from privhp.sources.base import START, Batch, Position, Reader
 from privhp.sources.bytes_of import PACKED, STANDARD_INPUT
 from privhp.sources.columns import Layout
@@ -67,15 +68,17 @@ class Files:
         reading = [files, self._layout.asked, self._layout.header, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
-    def batches(self, after: Position = START) -> Iterator[Batch]:
-        """All batches after a position."""
+    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
+        """All batches after a position, the next one read while the last is counted."""
+        return ahead(self._batches(after))
+
+    def _batches(self, after: Position) -> Iterator[Batch]:
         first, start = after
         for place in range(first, len(self.names)):
             before, own = sum(size or 0 for size in self._sizes[:place]), self._sizes[place]
             with self._open(self.names[place]) as reader, _naming(self.names[place]):
                 for records, end, share in reader.pieces(start):
-                    read = None if own is None or share is None else before + round(share * own)
-                    yield Batch(records, (place, end), read)
+                    yield Batch(records, (place, end), None if share is None else before + round(share * (own or 0)))
             start = 0
 
     @contextmanager

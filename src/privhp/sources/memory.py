@@ -1,6 +1,6 @@
 """What a program holds already, as a source: arrays, data frames, Arrow streams, iterators of batches."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from privhp.domains import Table
@@ -26,8 +26,8 @@ class Memory:
     def __init__(self, data: Any, layout: Layout) -> None:
         self._data, self._layout = data, layout
 
-    def batches(self, after: Position = START) -> Iterator[Batch]:
-        """All batches, once."""
+    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
+        """All batches, once, in the thread that asks: whoever makes them may belong to it."""
         parts = self._data if isinstance(self._data, Iterator) and not _is_stream(self._data) else [self._data]
         for part in parts:
             for records in self._records(part):
@@ -46,12 +46,15 @@ class Memory:
 
     def _of_stream(self, data: Any) -> Iterator[Any]:
         """Batches of Arrow, cut so that what domains make of them is small."""
-        from privhp.sources.arrow import records_of
+        from privhp.sources.arrow import names_of, records_of
 
-        reader = arrow("Arrow streams").RecordBatchReader.from_stream(data)
-        known = reader.schema.names
-        places = self._layout.named(known, where="a table" if self._layout.asked is None else "the table")
-        names = [known[place] for place in places]
+        pa = arrow("Arrow streams")
+        try:
+            reader = pa.RecordBatchReader.from_stream(data)
+        except pa.ArrowException:  # a single column has no names, and domains take it as it is
+            yield data
+            return
+        names = names_of(reader.schema, self._layout, "table")
         for batch in reader:
             for start in range(0, len(batch), self._layout.rows):
                 yield records_of(batch.slice(start, self._layout.rows), names, self._layout)

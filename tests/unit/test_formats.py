@@ -1,0 +1,444 @@
+"""Parquet, Arrow, NDJSON, packed text, many files: the same records, the same cells."""
+
+import contextlib
+import datetime as dt
+import gzip
+import io
+import json
+import subprocess
+import sys
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from pyarrow import feather, ipc, parquet
+
+import privhp as hp
+from privhp import FileError, Plan, RecordsError, Tally
+from privhp.sources import START, open_source
+from silence import silence
+
+ROWS = 10_000
+DOMAIN = hp.Table(
+    {
+        "pickup": hp.Time("2018-01-01", "2020-12-31"),
+        "day": hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")),
+        "fare": hp.Interval(0, 100),
+        "delay": hp.Nullable(hp.Integers(-120, 1440)),
+        ("lon", "lat"): hp.Box([(-9, 2), (49, 61)]),
+        "kind": hp.Categories(["bus", "tram", "taxi"]),
+        "source": hp.IPv4(),
+    }
+)
+PLAN = Plan(DOMAIN, epsilon=1, budgets={12: 1}, exact_depth=12)
+
+
+def table(rows: int = ROWS) -> pa.Table:
+    """A table with a column that nobody asks for, nulls, and values out of bounds."""
+    rng = np.random.default_rng(0)
+    pickup = np.datetime64("2018-01-01") + rng.integers(0, 10**8, rows).astype("m8[s]")
+    delay = rng.integers(-200, 1500, rows)
+    return pa.table(
+        {
+            "unused": pa.array(["x" * 50] * rows),
+            "pickup": pickup.astype("M8[us]"),
+            "day": pa.array(pickup.astype("M8[D]"), mask=rng.random(rows) < 0.2),
+            "fare": pa.array(rng.normal(50, 30, rows), mask=rng.random(rows) < 0.1),
+            "delay": pa.array(delay, mask=rng.random(rows) < 0.3),
+            "lon": rng.uniform(-10, 3, rows),
+            "lat": rng.uniform(48, 62, rows),
+            "kind": rng.choice(["bus", "tram", "taxi", "horse"], rows),
+            "source": [f"10.{place % 256}.0.1" for place in range(rows)],
+        }
+    )
+
+
+def written(folder: Path, name: str, rows: int = ROWS) -> Path:
+    """The table in a file whose kind is told by its name."""
+    path, data = folder / name, table(rows)
+    text = io.StringIO()
+    if ".csv" in name:
+        data.to_pandas().astype({"delay": "Int64"}).to_csv(text, index=False)
+    elif "json" in name:
+        for row in data.to_pylist():
+            text.write(json.dumps(row, default=str) + "\n")
+    content = text.getvalue().encode()
+    if name.endswith(".gz"):
+        path.write_bytes(gzip.compress(content))
+    elif name.endswith(".zst"):
+        path.write_bytes(pa.Codec("zstd").compress(content, asbytes=True))
+    elif content:
+        path.write_bytes(content)
+    elif name.endswith(".parquet"):
+        parquet.write_table(data, path, row_group_size=3000)
+    elif name.endswith(".feather"):
+        feather.write_feather(data, path, chunksize=3000)
+    elif name.endswith(".arrow"):
+        with ipc.new_file(path, data.schema) as writer:
+            writer.write_table(data)
+    else:
+        with ipc.new_stream(path, data.schema) as writer:
+            writer.write_table(data, max_chunksize=3000)
+    return path
+
+
+NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.jsonl.gz", "a.parquet", "a.feather", "a.arrow", "a.arrows"]
+
+
+def counted(data: object, *, after: tuple[int, int] = START, **options: object) -> np.ndarray:
+    tally = Tally(PLAN)
+    for batch in open_source(data, domain=DOMAIN, **options).batches(after):
+        tally.add(batch.records)
+    return tally.counters
+
+
+@pytest.fixture(scope="module")
+def expected() -> np.ndarray:
+    """Counts by way of Python's own values, one record at a time."""
+    tally = Tally(PLAN)
+    tally.add(table().to_pylist())
+    assert 0.1 * ROWS < tally.counters.sum() < 0.9 * ROWS
+    return tally.counters
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_format_gives_the_same_counts(tmp_path, name, expected):
+    assert np.array_equal(counted(written(tmp_path, name)), expected)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_row_keeps_its_place(tmp_path, name):
+    source = open_source(written(tmp_path, name), domain=DOMAIN)
+    assert sum(len(batch.records) for batch in source.batches()) == ROWS
+
+
+class Capsules:
+    """Anything that has Arrow's PyCapsule interface and nothing else."""
+
+    def __init__(self, data: pa.Table) -> None:
+        self._data = data
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._data.__arrow_c_stream__(requested_schema)
+
+
+FRAMES = {
+    "pyarrow": lambda data: data,
+    "batches of pyarrow": lambda data: data.to_reader(max_chunksize=777),
+    "one batch of pyarrow": lambda data: data.combine_chunks().to_batches()[0],
+    "pandas": lambda data: data.to_pandas(),
+    "pandas with Arrow types": lambda data: data.to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": pl.from_arrow,
+    "dict": lambda data: {name: data[name] for name in data.column_names},
+    "records": lambda data: data.to_pylist(),
+    "iterator of frames": lambda data: iter([data.slice(0, 3000), data.slice(3000).to_pandas()]),
+    "generator of dicts": lambda data: (batch.to_pydict() for batch in data.to_batches(max_chunksize=999)),
+    "capsules alone": Capsules,
+}
+
+
+@pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES.keys())
+def test_what_a_program_holds_gives_the_same_counts(make, expected):
+    assert np.array_equal(counted(make(table())), expected)
+
+
+def test_a_relation_of_duckdb_gives_the_same_counts(expected):
+    duckdb = pytest.importorskip("duckdb")
+    data = table()
+    assert np.array_equal(counted(duckdb.from_arrow(data)), expected)
+
+
+@pytest.mark.parametrize(
+    "make", [np.asarray, list, pd.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values]), iter]
+)
+def test_a_single_column_may_come_without_a_name(make):
+    values = np.random.default_rng(0).random(1000)
+    plan = Plan(hp.Interval(0, 1), epsilon=1, budgets={8: 1}, exact_depth=8)
+    tally, direct = Tally(plan), Tally(plan)
+    data = make(values) if make is not iter else iter([values[:10], values[10:]])
+    for batch in open_source(data, domain=plan.domain).batches():
+        tally.add(batch.records)
+    direct.add(values)
+    assert np.array_equal(tally.counters, direct.counters)
+
+
+@pytest.mark.parametrize("make", [lambda data: data, lambda data: data.to_pandas(), lambda data: data.to_pydict()])
+def test_columns_of_a_frame_may_be_chosen(make):
+    data = make(table(100))
+    source = open_source(data, domain=hp.Box([(49, 61), (-9, 2)]), columns=["lat", "lon"])
+    (batch,) = source.batches()
+    assert np.array_equal(batch.records, np.stack([np.asarray(data["lat"]), np.asarray(data["lon"])], axis=1))
+    with pytest.raises(FileError, match="to name a column 'fee', got no such name"):
+        list(open_source(data, domain=hp.Interval(0, 1), columns=["fee"]).batches())
+
+
+def test_what_holds_no_records_is_refused():
+    for data in (None, 5, 0.5, True):
+        with pytest.raises(RecordsError, match="expected a path, records"):
+            open_source(data, domain=DOMAIN)
+
+
+def test_many_files_are_one_source(tmp_path, expected):
+    for name in NAMES:
+        written(tmp_path, f"part-{name}")
+    assert np.array_equal(counted(str(tmp_path / "part-*")), len(NAMES) * expected)
+    assert np.array_equal(counted([tmp_path / "part-a.csv", tmp_path / "part-a.parquet"]), 2 * expected)
+    assert np.array_equal(counted(tmp_path / "part-a.csv"), expected)
+    (tmp_path / "[x]*.csv").write_bytes((tmp_path / "part-a.csv").read_bytes())
+    assert np.array_equal(counted(tmp_path / "[x]*.csv"), expected), "a name that is there is no pattern"
+    (tmp_path / "deep" / "er").mkdir(parents=True)
+    (tmp_path / "deep" / "er" / "b.csv").write_bytes((tmp_path / "part-a.csv").read_bytes())
+    assert np.array_equal(counted(str(tmp_path / "**" / "b.csv")), expected)
+
+
+def test_files_that_are_none_or_twice_there_are_refused(tmp_path):
+    path = written(tmp_path, "a.csv", 10)
+    (tmp_path / "link.csv").symlink_to(path)
+    with pytest.raises(FileError, match=r"match .*, got none"):
+        counted(str(tmp_path / "no*.csv"))
+    with pytest.raises(FileError, match="each file once"):
+        counted(str(tmp_path / "*.csv"))
+    with pytest.raises(FileError, match="or standard input"):
+        counted([Path("-"), path])
+
+
+def test_every_file_is_looked_at_before_the_first_is_read(tmp_path):
+    written(tmp_path, "a.csv")
+    (tmp_path / "b.csv").write_text("other,names\n1,2\n")
+    with pytest.raises(FileError, match=r"b\.csv: expected the first line to name a column 'pickup'"):
+        open_source(str(tmp_path / "*.csv"), domain=DOMAIN)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_reading_goes_on_from_any_position(tmp_path, name, expected):
+    """What comes before a position and what comes after it are everything, once."""
+    written(tmp_path, f"0-{name}", 3000)
+    written(tmp_path, f"1-{name}")
+    both = str(tmp_path / f"*-{name}")
+    whole = counted(both)
+    tally = Tally(PLAN)
+    with (
+        mock.patch("privhp.sources.lines._BLOCK", 150_000),
+        mock.patch("privhp.sources.columns.MOST_ROWS", 1234),
+        mock.patch("privhp.sources.columns.LEAST_ROWS", 1),
+    ):
+        batches = list(open_source(both, domain=DOMAIN).batches())
+        assert len(batches) > 4
+        assert [batch.position for batch in batches] == sorted({batch.position for batch in batches})
+        for place, batch in enumerate(batches):
+            tally.add(batch.records)
+            if place % 3 == 0 or place == len(batches) - 1:
+                after = counted(both, after=batch.position)
+                assert np.array_equal(tally.counters + after, whole)
+
+
+def test_the_identity_knows_files_and_columns(tmp_path):
+    path = written(tmp_path, "a.csv", 10)
+
+    def identity(**options: object) -> str | None:
+        return open_source(path, domain=hp.Interval(0, 1), **options).identity
+
+    first = identity(columns=["fare"])
+    assert first == identity(columns=["fare"])
+    assert first != identity(columns=["lat"])
+    path.write_bytes(path.read_bytes() + b"\n")
+    assert first != identity(columns=["fare"])
+    assert open_source([0.5], domain=hp.Interval(0, 1)).identity is None
+
+
+@pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.arrow", "a.arrows", "a.csv.zst", "a.csv.gz"])
+@pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"hello", lambda data: b""])
+def test_damaged_files_are_refused_without_a_word_about_their_records(tmp_path, name, damage):
+    path = written(tmp_path, name)
+    path.write_bytes(damage(path.read_bytes()))
+    with pytest.raises(FileError, match=rf"{name}: expected (a whole|a first line|the file)") as caught:
+        counted(path)
+    assert len(str(caught.value)) < 300
+
+
+def test_bytes_changed_inside_a_file_are_an_error_or_other_records_but_nothing_else(tmp_path):
+    rng = np.random.default_rng(1)
+    for name in ("a.parquet", "a.arrow", "a.arrows", "a.feather"):
+        path = written(tmp_path, name, 500)
+        content = path.read_bytes()
+        for _ in range(40):
+            changed = bytearray(content)
+            changed[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
+            path.write_bytes(changed)
+            with contextlib.suppress(FileError, RecordsError):
+                counted(path)
+
+
+@pytest.mark.parametrize(
+    ("column", "domain", "says"),
+    [
+        ("pickup", hp.Interval(0, 1), "expected numbers, got timestamp"),
+        ("pickup", hp.Integers(0, 1), "expected whole numbers, got timestamp"),
+        ("fare", hp.Time("2018-01-01", "2019-01-01"), "expected times, got double"),
+        ("nested", hp.Interval(0, 1), "expected numbers, got struct"),
+        ("nested", hp.IPv4(), "expected addresses"),
+    ],
+)
+def test_columns_of_another_type_are_refused_before_they_are_read(tmp_path, column, domain, says):
+    data = table(10).append_column("nested", pa.array([{"a": 1}] * 10))
+    parquet.write_table(data, tmp_path / "a.parquet")
+    with pytest.raises(FileError, match=f"column '{column}': {says}"):
+        open_source(tmp_path / "a.parquet", domain=domain, columns=[column])
+
+
+@pytest.mark.parametrize(
+    ("values", "kind"),
+    [
+        ([1, None, 3], pa.int8()),
+        ([1, None, 3], pa.uint64()),
+        ([1.5, None, float("nan")], pa.float16()),
+        ([1.5, None, 3.0], pa.float32()),
+        ([True, None, False], pa.bool_()),
+        (["1", None, "x"], pa.string()),
+        (["1", None, "x"], pa.large_string()),
+        (["1", None, "x"], pa.string_view()),
+        ([b"1", None, b"\xff"], pa.binary()),
+        (["1", None, "1"], pa.dictionary(pa.int8(), pa.string())),
+        ([None, None, None], pa.null()),
+        ([1, None, 3], pa.decimal128(5, 2)),
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9), hp.Categories([1, 3])], ids=repr)
+def test_columns_of_every_type_are_read_as_their_values(values, kind, domain):
+    """One by one as Python's own values, or all together, with null or without."""
+    array = pa.array(values, kind)
+    for domain_of in (domain, hp.Nullable(domain)):
+        column = hp.Table(a=domain_of)
+        with silence():
+            (batch,) = open_source(pa.table({"a": array}), domain=column).batches()
+            codes = column.encode(batch.records, level=column.depth)
+        assert codes.tolist() == column.encode({"a": array.to_pylist()}, level=column.depth).tolist()
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pa.timestamp("s"),
+        pa.timestamp("ms"),
+        pa.timestamp("us", "Europe/Berlin"),
+        pa.timestamp("ns"),
+        pa.date32(),
+        pa.date64(),
+    ],
+)
+def test_times_of_every_type_are_read_as_their_values(kind):
+    domain = hp.Table(a=hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")))
+    array = pa.array([dt.datetime(2019, 5, 5), None, dt.datetime(2035, 1, 1)], pa.timestamp("us")).cast(kind)
+    (batch,) = open_source(pa.table({"a": array}), domain=domain).batches()
+    values = [value if value is None else np.datetime64(str(value)[:10]) for value in array.cast("date32").to_pylist()]
+    level = domain.depth
+    assert domain.encode(batch.records, level=level).tolist() == domain.encode({"a": values}, level=level).tolist()
+
+
+@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Categories(["a", "b"]), hp.Time("2018-01-01", "2020-01-01")])
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
+def test_text_that_is_no_utf_8_is_lost_alone(tmp_path, domain, kind):
+    """Arrow's own conversions refuse the whole batch."""
+    good = {"Interval": b"5", "Categories": b"a", "Time": b"2019-01-01"}[type(domain).__name__]
+    plain = pa.types.is_dictionary(kind)
+    values = pa.array([good, b"\xff\xfe", good], pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
+    texts = values.view(pa.string() if plain else kind)
+    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), texts) if plain else texts
+    data = pa.table({"a": array})
+    parquet.write_table(data, tmp_path / "a.parquet")
+    with ipc.new_file(tmp_path / "a.arrow", data.schema) as writer:
+        writer.write_table(data)
+    for source in (data, tmp_path / "a.parquet", tmp_path / "a.arrow"):
+        with silence():
+            (batch,) = open_source(source, domain=hp.Table(a=domain)).batches()
+            codes = hp.Table(a=domain).encode(batch.records, level=1).tolist()
+        assert codes[0] == codes[2] < 2 < codes[1]
+
+
+BAD_JSON = [
+    b"", b"{", b"[]", b"5", b"null", b'"text"', b"\xff\xfe", b"{}", b'{"a":', b'{"a": {"b": 1}}', b'{"a": [1, 2]}',
+    b'{"a": "x"}', b'{"a": true, "a": "y"}', b'{"b": 0.5}', b'{"a": 1e999}', b'{"a": ' + b"9" * 5000 + b"}",
+    b"[" * 100_000, b'{"a": "' + b"x" * 2**20 + b'"}', b'{"a": "\xed\xa0\x80"}', b'{"a": NaN}',
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("bad", BAD_JSON, ids=lambda line: repr(line[:20]))
+def test_a_bad_line_of_json_is_lost_alone(tmp_path, bad):
+    domain = hp.Table(a=hp.Interval(0, 1))
+    good = b'{"a": 0.25}\n{"a": 0.75, "more": {}}\n'
+    (tmp_path / "a.ndjson").write_bytes(good + bad + b"\n" + good)
+    with silence():
+        batches = list(open_source(tmp_path / "a.ndjson", domain=domain).batches())
+        codes = [code for batch in batches for code in domain.encode(batch.records, level=2).tolist()]
+    assert len(codes) == 5
+    assert codes[:2] == codes[3:] == [1, 3]
+    assert codes[2] >= 4
+
+
+def test_keys_of_json_must_be_named(tmp_path):
+    (tmp_path / "a.ndjson").write_bytes(b'{"a": 1}\n')
+    with pytest.raises(FileError, match="--columns NAME"):
+        open_source(tmp_path / "a.ndjson", domain=hp.Interval(0, 1))
+    (batch,) = open_source(tmp_path / "a.ndjson", domain=hp.Interval(0, 1), columns=["a"]).batches()
+    assert list(batch.records) == [1]
+
+
+def test_the_format_may_be_said(tmp_path, expected):
+    for name, kind in (("a.parquet", "parquet"), ("a.ndjson", "ndjson"), ("a.arrow", "arrow"), ("a.csv", "csv")):
+        path = written(tmp_path, name).rename(tmp_path / "data")
+        assert np.array_equal(counted(path, format=kind), expected)
+    with pytest.raises(FileError, match="expected a format among csv"):
+        counted(path, format="xlsx")
+
+
+def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):
+    paths = [written(tmp_path, name, 10) for name in ("a.parquet", "a.arrow", "a.csv.zst")]
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    for path in paths:
+        with pytest.raises(FileError, match=r"pip install 'privhp\[io\]'"):
+            open_source(path, domain=DOMAIN)
+
+
+MEMORY = """
+import sys
+import privhp as hp, pyarrow, pyarrow.parquet, pyarrow.ipc
+from privhp.sources import open_source
+
+def peak() -> int:
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
+
+before = peak()
+plan = hp.Plan(hp.Box([(0, 1), (0, 1)]), epsilon=1, budgets={8: 1}, exact_depth=8)
+hp.fit(sys.argv[1], plan=plan, columns=["x", "y"])
+print(peak() - before)
+"""
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv"])
+def test_a_large_file_is_read_in_little_memory(tmp_path, ending, offline):
+    """Beyond interpreter and libraries: 100 MB, however large the file and its row groups."""
+    rows = 10**8 if offline else 10**7 if ending == ".parquet" else 2 * 10**6
+    path = tmp_path / f"a{ending}"
+    rng = np.random.default_rng(0)
+    schema = pa.schema([("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64())])
+    with path.open("wb") as file:
+        writer = {".parquet": parquet.ParquetWriter, ".arrow": ipc.new_file}.get(ending)
+        sink = writer(file, schema) if writer else None
+        if sink is None:
+            file.write(b"x,y,z\n")
+        for _ in range(rows // 10**6):
+            block = rng.random((10**6, 3))
+            if sink is None:
+                file.write(b"".join(b"%.6f,%.6f,%.6f\n" % tuple(row) for row in block.tolist()))
+            else:
+                sink.write_table(pa.table(dict(zip("xyz", block.T.copy(), strict=True)), schema=schema))
+        if sink is not None:
+            sink.close()
+    done = subprocess.run([sys.executable, "-c", MEMORY, path], capture_output=True, check=True, text=True)
+    assert int(done.stdout) < 100_000
