@@ -58,6 +58,11 @@ class Parents:
         codes = descendants(self.cells.codes, levels=self.levels).ravel()
         return Cells(places, codes, self.cells.level + self.levels, self.born)
 
+    def pieces(self, most: int) -> "list[Parents]":
+        """The same in groups of one cell, or more that have at most so many parts together."""
+        step, size = max(most >> self.levels, 1), self.cells.slots.size
+        return [Parents(self.cells[start : start + step], self.levels, self.born) for start in range(0, size, step)]
+
 
 class Partition:
     """The cells of one level, cut further wherever `cut` is told to.
@@ -104,18 +109,16 @@ class Partition:
         return cells[~cut], parents
 
     def counted(self, most: int) -> Iterator[Cells]:
-        """The cells that are counted now, in pieces of at most about so many."""
+        """The cells that are counted now, in pieces of at most so many."""
         for roots in self.roots(most):
-            pending = [roots]
+            pending: list[Cells | Parents] = [roots]
             while pending:
-                leaves, cut = self.sorted_out(pending.pop())
-                if leaves.slots.size:
-                    yield leaves
+                group = pending.pop()
+                leaves, cut = self.sorted_out(group if isinstance(group, Cells) else group.parts())
+                for start in range(0, leaves.slots.size, most):
+                    yield leaves[start : start + most]
                 for parents in cut:
-                    step = max(most >> parents.levels, 1)
-                    for start in range(0, parents.cells.slots.size, step):
-                        piece = parents.cells[slice(start, start + step)]
-                        pending.append(Parents(piece, parents.levels, parents.born).parts())
+                    pending += parents.pieces(most)
 
     def cut(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Cut each of some counted cells by so many levels, 0 for not at all; the slots of all new parts."""

@@ -21,7 +21,7 @@ MOST_LEVELS = 6
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
 
-_BINS_PER_OCTAVE, _BINS, _ZERO = 8, 1600, 600  # promises between 2**-75 and 2**125, relative to the domain
+_BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
 
 class Refinement:
@@ -46,14 +46,12 @@ class Refinement:
         self._least = self._weigh(piece)
 
     def _weigh(self, piece: int) -> int:
-        costs = np.zeros(_BINS)
-        steps = 2.0 ** np.arange(MOST_LEVELS)
-        steps[0] = 3.0  # two parts, and a slot for what the cell has counted so far
+        costs = np.zeros(_BINS, dtype=np.int64)
         for cells in self._partition.counted(piece):
-            bins = self._promises(cells)
-            for step, cost in zip(bins, steps, strict=True):
-                costs += cost * np.bincount(step[step >= 0], minlength=_BINS)
-        affordable = np.cumsum(costs[::-1]) <= self._room()
+            for step, bins in enumerate(self._promises(cells)):
+                parts = 2**step if step else 3  # two parts, and a slot for what the cell has counted so far
+                np.add.at(costs, bins[bins >= 0], parts)
+        affordable = np.cumsum(costs[::-1], out=costs[::-1]) <= self._room()
         return _BINS - int(affordable.sum())
 
     def _room(self) -> int:
@@ -63,13 +61,13 @@ class Refinement:
         room: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
         return room
 
-    def _promises(self, cells: Cells) -> NDArray[np.int64]:
+    def _promises(self, cells: Cells) -> NDArray[np.int16]:
         """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""
         counts = np.maximum(self._partition.slots[cells.slots], 0).astype(np.float64)
         expected = counts * (max(self._plan.records - self._rows, 0) / (self._rows - self._starts[cells.born]))
         alive = self._before + 1 - cells.born
         sure = counts > SURE * self._scale * np.sqrt(2.0 * alive)
-        bins = np.full((MOST_LEVELS, counts.size), -1, dtype=np.int64)
+        bins = np.full((MOST_LEVELS, counts.size), -1, dtype=np.int16)
         for step in range(min(MOST_LEVELS, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
             worth = sure & (parents * 0.5 >= self._growth.least)

@@ -21,8 +21,8 @@ from privhp.refinement import Refinement
 from privhp.release import Release, check_partition
 from privhp.tally import Tally, check_mergeable
 
-_CELL_BYTES = 512
-"""What a refinement may take for each cell that it looks at in one go."""
+_CELL_BYTES = 1024
+"""What drawing noise and a refinement may take for each cell in one go, up to 64 parts of it included."""
 
 
 class Summary:
@@ -44,21 +44,26 @@ class Summary:
         self._tally = Tally(plan)
         self._closed = False
         self._process = os.getpid()
-        self._tally.counters += self._noise(plan.exact_depth, self._tally.counters.size)
-        self._corrections: dict[int, Counts] = {
-            level: self._noise(level, 2**level) - fold(self._tally.counters, levels=plan.exact_depth - level)
-            for level in plan.exact_levels[:-1]
-        }
+        self._add_noise(plan.exact_depth, self._tally.counters)
+        self._corrections: dict[int, Counts] = {}
+        for level in plan.exact_levels[:-1]:
+            self._corrections[level] = -fold(self._tally.counters, levels=plan.exact_depth - level)
+            self._add_noise(level, self._corrections[level])
         for level, table in self._tally.tables.items():
-            table += self._noise(level, table.size).reshape(table.shape)
+            self._add_noise(level, table.reshape(-1))
         if self._tally.partition is not None:
-            for cells in self._tally.partition.counted(self._piece):
-                self._add_noise(cells.slots)
+            self._add_noise(plan.growth_level, self._tally.partition.slots[: 2**plan.growth_level])
 
     def _noise(self, level: int, size: int) -> Counts:
         return discrete_laplace(size, scale=self.plan.scale(level))
 
-    def _add_noise(self, slots: NDArray[np.int64]) -> None:
+    def _add_noise(self, level: int, counters: Counts) -> None:
+        """Fresh noise for all of some counters, before they count a record."""
+        for start in range(0, counters.size, self._piece):
+            piece = counters[start : start + self._piece]
+            piece += self._noise(level, piece.size)
+
+    def _add_noise_at(self, slots: NDArray[np.int64]) -> None:
         """Fresh noise for cells of the partition, before they count another record."""
         partition = self._tally.partition
         assert partition is not None
@@ -66,8 +71,8 @@ class Summary:
 
     @property
     def _piece(self) -> int:
-        """Cells of the partition to look at in one go, few enough for the memory that the plan leaves."""
-        return max((self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16) if self.plan.memory else 2**12
+        """Cells to work on in one go, few enough for the memory that the plan leaves."""
+        return max((self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16) if self.plan.memory else 2**31
 
     def _refine(self) -> None:
         """Cut the cells that promise most, and let every cell go on with fresh noise.
@@ -85,9 +90,9 @@ class Summary:
         for cells in partition.counted(self._piece):
             levels = refinement.levels(cells)
             new = partition.cut(cells, levels)
-            self._add_noise(cells.slots[levels == 0])
+            self._add_noise_at(cells.slots[levels == 0])
             for start in range(0, new.size, self._piece):
-                self._add_noise(new[start : start + self._piece])
+                self._add_noise_at(new[start : start + self._piece])
 
     @classmethod
     def from_state(

@@ -25,7 +25,7 @@ from privhp.plan import Plan
 _MOST_ROWS = (1 << 16) - 1  # encoded at once, as many as the native kernels count in 16 bits
 _LEAST_ROWS = 64
 _CODE = np.dtype(np.uint64)
-_ROW_BYTES = 64
+_ROW_BYTES = 80
 """What the work on a row may take: its code, its cell, and what encoding it needs for a moment."""
 
 
