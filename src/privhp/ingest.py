@@ -191,9 +191,11 @@ class CheckpointedIngestion(Ingestion):
 
     def close(self, *, released: bool) -> None:
         """Let go of the checkpoint, and remove it once the release is on the disk."""
-        if released:
-            self._path.unlink(missing_ok=True)
-        self._lock.release()
+        try:
+            if released:
+                self._path.unlink(missing_ok=True)
+        finally:
+            self._lock.release()
 
 
 class _Lock:

@@ -81,7 +81,7 @@ def _interrupts() -> Iterator[Event]:
 def _say_how_to_go_on(options: Namespace) -> None:
     if not options.quiet:
         print(
-            f"stopped; {options.checkpoint} holds what was counted, is confidential, and is gone on with "
-            "by the same command with --resume",
+            f"stopped; {options.checkpoint} holds what was counted and is confidential; "
+            "go on by the same command with --resume",
             file=sys.stderr,
         )

@@ -1,0 +1,213 @@
+"""`privhp fit --checkpoint`: whatever happens, each record counts exactly once."""
+
+import fcntl
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import privhp as hp
+from cli.running import spawn
+from privhp.files import resume_reading
+
+PLAN = ["--domain", "integers:0:255", "--epsilon", "1", "--records", "1e5", "--depth", "8", "--exact-depth", "8"]
+CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
+ROWS = 60_000
+
+# Noise of 0, blocks of few rows, and a little time for each: what is released is what was counted.
+WORKER = """
+import sys, time
+from unittest import mock
+import numpy as np
+import privhp.summary, privhp.sources.lines, privhp.sources.columns
+from privhp.cli import main
+from privhp.plan import Plan
+
+privhp.sources.lines._BLOCK = 4000
+privhp.sources.columns.MOST_ROWS = privhp.sources.columns.LEAST_ROWS = 1000
+update = privhp.summary.Summary.update
+
+def slow(self, records, **options):
+    update(self, records, **options)
+    time.sleep(float(sys.argv[1]))
+
+privhp.summary.Summary.update = slow
+with mock.patch("privhp.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)):
+    sys.exit(main(sys.argv[2:]))
+"""
+
+
+def write_parts(folder: Path, kind: str) -> np.ndarray:
+    """Three files, and how often each number is in them."""
+    values = np.random.default_rng(0).integers(0, 256, ROWS)
+    for place, part in enumerate(np.array_split(values, 3)):
+        if kind == "csv":
+            (folder / f"{place}.csv").write_text("n\n" + "".join(f"{value}\n" for value in part))
+        else:
+            parquet.write_table(pa.table({"n": part}), folder / f"{place}.parquet", row_group_size=7000)
+    return np.bincount(values, minlength=256)
+
+
+def start(folder: Path, kind: str, *options: str, pause: float = 0.0) -> "subprocess.Popen[bytes]":
+    command = [sys.executable, "-c", WORKER, str(pause), "fit", f"*.{kind}", *PLAN, "-o", "out.privhp", *options]
+    return subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def released(folder: Path) -> np.ndarray:
+    return hp.load(folder / "out.privhp").release.counts[8]
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_killed_at_any_moment_and_gone_on_with_every_record_counts_once(tmp_path, kind, offline):
+    expected = write_parts(tmp_path, kind)
+    rng = np.random.default_rng()
+    for _ in range(50 if offline else 2):
+        kills = 0
+        while not (tmp_path / "out.privhp").exists():
+            resume = ["--resume"] if (tmp_path / "state").exists() else []
+            process = start(tmp_path, kind, *CHECKPOINT, *resume, pause=0.005)
+            try:
+                process.communicate(timeout=0.25 + 0.3 * rng.random() if kills < 4 else 60)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.communicate()
+                kills += 1
+                continue
+            if process.returncode != 0:
+                raise AssertionError(process.returncode)
+        assert np.array_equal(released(tmp_path), expected)
+        assert not [path.name for path in tmp_path.iterdir() if "state" in path.name]
+        (tmp_path / "out.privhp").unlink()
+
+
+def test_a_run_without_interruption_counts_the_same(tmp_path):
+    expected = write_parts(tmp_path, "csv")
+    process = start(tmp_path, "csv", *CHECKPOINT)
+    _, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, b"")
+    assert np.array_equal(released(tmp_path), expected)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv", "2.csv", "out.privhp"]
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, number):
+    expected = write_parts(tmp_path, "csv")
+    process = start(tmp_path, "csv", "--checkpoint", "state", "--every", "1h", pause=0.02)
+    while not (tmp_path / "state").exists():
+        time.sleep(0.01)
+    time.sleep(0.3)
+    process.send_signal(number)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out) == (130, b"")
+    assert err.decode() == (
+        "stopped; state holds what was counted and is confidential; go on by the same command with --resume\n"
+    )
+    summary, _ = resume_reading(tmp_path / "state")
+    assert 0 < summary.state()[-256:].sum() < ROWS
+    assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
+    out, err = start(tmp_path, "csv", "--checkpoint", "state", "--resume").communicate(timeout=60)
+    assert err == b""
+    assert np.array_equal(released(tmp_path), expected)
+
+
+def test_a_crash_after_the_last_record_releases_the_same_again(run, tmp_path, monkeypatch):
+    """The checkpoint of everything is there until the release is: no second noise, no second look."""
+    write_parts(tmp_path, "csv")
+    unlink = Path.unlink
+
+    def fails(path, **options):
+        if path.name == "state":
+            raise OSError(5, "Input/output error")
+        unlink(path, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "unlink", fails)
+        assert run("fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT).code == 2
+    first = (tmp_path / "out.privhp").read_bytes()
+    assert run("fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT, "--resume", "--force").code == 0
+    assert (tmp_path / "out.privhp").read_bytes() == first
+    assert not (tmp_path / "state").exists()
+
+
+@pytest.fixture
+def stopped(tmp_path, monkeypatch):
+    """A checkpoint of three files, after the first few batches."""
+    monkeypatch.chdir(tmp_path)
+    write_parts(tmp_path, "csv")
+    process = start(tmp_path, "csv", *CHECKPOINT, pause=0.02)
+    while not (tmp_path / "state").exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=60)
+    return ["fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT]
+
+
+def test_a_checkpoint_goes_on_with_what_it_was_begun_with_alone(refused, stopped, tmp_path):
+    state = (tmp_path / "state").read_bytes()
+    assert "go on with it by --resume" in refused(*stopped)
+    assert "expected the plan of the checkpoint" in refused(*stopped, "--resume", "--max-records-per-person", "2")
+    assert "expected the files and columns" in refused("fit", "0.csv", *stopped[2:], "--resume")
+    assert "expected the files and columns" in refused(*stopped, "--resume", "--columns", "n")
+    content = (tmp_path / "2.csv").read_bytes()
+    (tmp_path / "2.csv").write_bytes(content + b"5\n")
+    assert "expected the files and columns" in refused(*stopped, "--resume")
+    assert (tmp_path / "state").read_bytes() == state
+    (tmp_path / "state").write_bytes(state[:-1] + b"x")
+    assert "damaged" in refused(*stopped, "--resume")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv", "2.csv", "state"]
+
+
+def test_two_processes_never_share_a_checkpoint(run, refused, stopped, tmp_path):
+    with open("state.lock", "w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        assert "another that uses it" in refused(*stopped, "--resume")
+    assert run(*stopped, "--resume").code == 0
+
+
+@pytest.mark.parametrize("name", ["-", "pipe"])
+def test_what_cannot_be_read_again_has_no_checkpoints(tmp_path, name):
+    os.mkfifo(tmp_path / "pipe")
+    done = spawn("fit", name, *PLAN, "-o", "out.privhp", *CHECKPOINT, folder=tmp_path, stdin=subprocess.DEVNULL)
+    assert done.returncode == 2
+    assert b"which cannot be read again from where it broke off" in done.stderr
+    assert b"write the data to a file first" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
+    (tmp_path / "a.csv").write_text("n\n5\n")
+    fit = ["fit", "a.csv", *PLAN, "-o", "out.privhp"]
+    assert "expected --checkpoint FILE with --resume" in refused(*fit, "--resume")
+    assert "expected a checkpoint at state, got none; leave --resume out" in refused(*fit, *CHECKPOINT, "--resume")
+    assert "such as 30s, 5m or 1h" in refused(*fit, "--checkpoint", "state", "--every", "soon")
+    assert "name of its own" in refused(*fit, "--checkpoint", "out.privhp")
+    assert "name of its own" in refused(*fit, "--checkpoint", "a.csv")
+    assert "make it first" in refused(*fit, "--checkpoint", "no/state")
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):
+    """Refinements come after public row numbers, however often the run was broken off."""
+    write_parts(tmp_path, "csv")
+    plan = ["--domain", f"integers:0:{2**40}", "--epsilon", "1", "--records", "6e4", "--memory", "16KiB"]
+    command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
+    process = subprocess.Popen(command, cwd=tmp_path)
+    while not (tmp_path / "state").exists():
+        time.sleep(0.01)
+    time.sleep(0.2)
+    process.kill()
+    process.wait()
+    seen = resume_reading(tmp_path / "state")[0].rows
+    assert 0 < seen < ROWS
+    command[3] = "0"
+    assert subprocess.run([*command, "--resume"], cwd=tmp_path, check=False).returncode == 0
+    generator = hp.load(tmp_path / "out.privhp")
+    assert generator.release.refinements == len(generator.plan.growth.refined_after)
