@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import OUTSIDE, Codes, Floats
-from privhp.domains.base import Domain
+from privhp.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.lookup import Lookup
+from privhp.domains.runs import RunDomain
 
 
 def spread(size: int) -> list[int]:
@@ -20,7 +20,7 @@ def spread(size: int) -> list[int]:
     return [(place << depth) // size for place in range(size)]
 
 
-class Finite(Domain):
+class Finite(RunDomain):
     """Declared values in an order, all of the same measure. Cells without a value have measure 0.
 
     Args:
@@ -47,16 +47,18 @@ class Finite(Domain):
         cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is that of nowhere
         return cells[self._lookup(records)]
 
-    def _spans(self, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _spans(self, codes: Codes, level: NDArray[np.int64] | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Place of the first value in each cell, and of the first after it."""
-        shift = np.uint64(self._depth - level)
+        shift = np.asarray(self._depth - level, dtype=np.uint64)
         ends = np.searchsorted(self._codes, np.stack([codes, codes + np.uint64(1)]) << shift)
         return ends[0], ends[1]
 
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        first, after = self._spans(codes, level)
-        places = first + rng.integers(0, np.maximum(after - first, 1))
-        records: NDArray[Any] = self._values[np.minimum(places, self._values.size - 1)]
+    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        first, after = self._spans(codes, levels)
+        return first, after - first
+
+    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+        records: NDArray[Any] = self._values[np.minimum(numbers, self._values.size - 1)]
         return records
 
     def diameter(self, level: int) -> float:

@@ -11,10 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
+from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, shown
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.numbers import Integers
+from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError
 
 _WORD = 2**64 - 1
@@ -100,7 +101,7 @@ def address(value: Any) -> int:
     return int(value) if isinstance(value, ipaddress.IPv4Address) else whole(value)
 
 
-class IPv4(_Network):
+class IPv4(RunDomain, _Network):
     """IPv4 addresses: whole numbers from 0 to 2**32 - 1, text such as "10.0.0.1", or `ipaddress` objects.
 
     Two addresses that share their first l bits after the prefix of the network
@@ -125,8 +126,11 @@ class IPv4(_Network):
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._addresses._encode(*as_integers(records, read=address), level=level)
 
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return self._addresses.decode(codes, level=level, rng=rng).astype(np.uint32)
+    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        return self._addresses._runs(codes, levels)
+
+    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+        return self._addresses._numbered(numbers).astype(np.uint32)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         prefix = self._prefix(region, "prefix")

@@ -122,11 +122,11 @@ class _Texts:
         self._declared = np.array(list(places))
         self._places = np.array(list(places.values()), dtype=np.int64)
         self._columns = _telling_columns(_characters(self._declared))
-        self._table: NDArray[np.int32] | None = None
+        self._table: NDArray[np.int64] | None = None
         for bits in range((len(places) - 1).bit_length(), self.MOST_BITS + 1):
             slots = self._slots(self._declared, bits)
             if np.unique(slots).size == slots.size:
-                self._bits, self._table = bits, np.zeros(2**bits, dtype=np.int32)
+                self._bits, self._table = bits, np.zeros(2**bits, dtype=np.int64)
                 self._table[slots] = np.arange(slots.size)
                 break
 
@@ -142,8 +142,8 @@ class _Texts:
         """The place of each text of an array."""
         if self._table is None:
             return np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)
-        found = self._table[self._slots(texts, self._bits)]
-        return np.where(self._declared[found] == texts, self._places[found], self._other)
+        found = self._table.take(self._slots(texts, self._bits))  # faster than by brackets
+        return np.where(self._declared.take(found) == texts, self._places.take(found), self._other)
 
 
 def _is_plain_text(records: Any) -> bool:

@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, Domain, Outside, between, check_outside, clamping, shown
+from privhp.domains.base import ALMOST_ALL, Outside, between, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import bounds, cut_points, region_ends, whole_number
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.lines import Line, Octaves, Quantiles, Straight
+from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 
@@ -120,7 +121,7 @@ class Interval(GridDomain):
         return {"low": self.low, "high": self.high, "scale": self.scale, **cuts, "outside": self.outside}
 
 
-class Integers(Domain):
+class Integers(RunDomain):
     """Whole numbers between two declared bounds, both included.
 
     Cells are aligned runs of 2**k numbers counted from the lower bound; the
@@ -170,15 +171,14 @@ class Integers(Domain):
         codes = encode_integers(numbers, low=self.low, high=self.high, shift=shift, clamp=self.outside == "clamp")
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
-    def _runs(self, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         """First offset and length of the run of numbers in each cell."""
-        shift = np.int64(self.depth - level)
+        shift = np.asarray(self.depth - levels, dtype=np.int64)
         starts = np.minimum(codes.astype(np.int64) << shift, self.size)
         return starts, np.minimum(self.size - starts, np.int64(1) << shift)
 
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        starts, lengths = self._runs(codes, level)
-        return self.low + starts + rng.integers(0, np.maximum(lengths, 1))
+    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+        return self.low + numbers
 
     def diameter(self, level: int) -> float:
         return float(min(2 ** (self.depth - level), self.size) - 1)

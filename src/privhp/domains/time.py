@@ -10,10 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import Domain, Outside, clamping, shown
+from privhp.domains.base import Outside, clamping, shown
 from privhp.domains.batches import as_column, each, only
 from privhp.domains.bounds import pair
 from privhp.domains.numbers import Integers
+from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError, RecordsError
 
 Unit = Literal["D", "s", "ms", "us", "ns"]
@@ -39,7 +40,7 @@ class _Ticks(Integers):
     LIMIT: ClassVar[int] = 2**63 - 2**50
 
 
-class Time(Domain):
+class Time(RunDomain):
     """Times between two declared bounds, both included, to the second or another unit; or dates.
 
     A time between two ticks of the unit belongs to the earlier one, and
@@ -150,8 +151,11 @@ class Time(Domain):
     def _times(self, ticks: Counts) -> NDArray[Any]:
         return ticks.view(f"M8[{self.unit}]")
 
-    def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return self._times(self._ticks.decode(codes, level=level, rng=rng))
+    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        return self._ticks._runs(codes, levels)
+
+    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+        return self._times(self._ticks._numbered(numbers))
 
     def diameter(self, level: int) -> float:
         return self._ticks.diameter(level) * (1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND)
