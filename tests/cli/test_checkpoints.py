@@ -197,7 +197,7 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
 def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):
     """Refinements come after public row numbers, however often the run was broken off."""
     write_parts(tmp_path, "csv")
-    plan = ["--domain", f"integers:0:{2**40}", "--epsilon", "1", "--records", "6e4", "--memory", "16KiB"]
+    plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--records", "6e4", "--memory", "16KiB"]
     command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
     process = subprocess.Popen(command, cwd=tmp_path)
     while not (tmp_path / "state").exists():

@@ -1,0 +1,120 @@
+"""Synthetic records written: names, types, chunks, seeds."""
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+import privhp as hp
+from privhp import FileError, Tally
+from privhp.sinks import write_sample, writing
+from privhp.sources import open_source
+
+DOMAIN = hp.Table(
+    {
+        "pickup": hp.Time("2018-01-01", "2020-12-31"),
+        "day": hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")),
+        "fare": hp.Interval(0, 100),
+        "delay": hp.Nullable(hp.Integers(-120, 1440)),
+        ("lon", "lat"): hp.Box([(-9, 2), (49, 61)]),
+        "kind": hp.Nullable(hp.Categories(["bus", "tram", 'a "taxi", à la carte'])),
+        "zone": hp.Categories([4, 7, 9]),
+        "source": hp.IPv4("10.0.0.0/8"),
+        "host": hp.IPv6("2001:db8::/32"),
+        "big": hp.Categories([2**70, 2**71]),
+    }
+)
+TYPES = {
+    "pickup": pa.timestamp("s"),
+    "day": pa.date32(),
+    "fare": pa.float64(),
+    "delay": pa.int64(),
+    "lon": pa.float64(),
+    "lat": pa.float64(),
+    "kind": pa.string(),
+    "zone": pa.int64(),
+    "source": pa.string(),
+    "host": pa.string(),
+    "big": pa.string(),
+}
+
+
+@pytest.fixture(scope="module")
+def generator() -> hp.Generator:
+    """The base measure, more or less."""
+    return hp.Summary(hp.Plan.paper(DOMAIN, epsilon=1, records=1e4, hot_cells=8)).release()
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"])
+def test_what_is_written_is_read_back_as_it_was(generator, tmp_path, monkeypatch, name):
+    monkeypatch.setattr(writing, "CHUNK", 300)
+    write_sample(generator, tmp_path / name, rows=1000, seed=5)
+    plan = hp.Plan(DOMAIN, epsilon=1, budgets={16: 1}, exact_depth=16)
+    read, direct = Tally(plan), Tally(plan)
+    for batch in open_source(tmp_path / name, domain=DOMAIN).batches():
+        read.add(batch.records)
+    rng = np.random.default_rng(5)
+    for size in (300, 300, 300, 100):
+        direct.add(generator.sample(size, rng=rng))
+    assert direct.counters.sum() == 1000
+    assert np.array_equal(read.counters, direct.counters)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+@pytest.mark.parametrize("rows", [0, 1, 700])
+def test_arrow_knows_the_types_of_the_domain(generator, tmp_path, rows):
+    write_sample(generator, tmp_path / "a.parquet", rows=rows, seed=1)
+    write_sample(generator, tmp_path / "a.arrow", rows=rows, seed=1)
+    stored = parquet.read_table(tmp_path / "a.parquet")
+    exact = ipc.open_file(tmp_path / "a.arrow").read_all()
+    assert dict(zip(exact.schema.names, exact.schema.types, strict=True)) == TYPES
+    assert dict(zip(stored.schema.names, stored.schema.types, strict=True)) == {**TYPES, "pickup": pa.timestamp("ms")}
+    assert len(stored) == len(exact) == rows
+    for name in TYPES:
+        assert stored[name].null_count == exact[name].null_count
+        assert name in ("day", "delay", "kind") or stored[name].null_count == 0
+    assert stored["day"].null_count > 0 or rows < 2
+
+
+def test_lines_of_json_hold_numbers_texts_and_null(generator, tmp_path):
+    write_sample(generator, tmp_path / "a.ndjson", rows=200, seed=1)
+    rows = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
+    assert len(rows) == 200
+    assert all(list(row) == list(TYPES) for row in rows)
+    assert {type(row["delay"]) for row in rows} == {int, type(None)}
+    assert {type(row["fare"]) for row in rows} == {float}
+    assert all(row["source"].startswith("10.") for row in rows)
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrow"])
+def test_the_same_seed_gives_the_same_file(generator, tmp_path, name):
+    contents = []
+    for seed in (1, 1, 2):
+        write_sample(generator, tmp_path / name, rows=500, seed=seed)
+        contents.append((tmp_path / name).read_bytes())
+    assert contents[0] == contents[1] != contents[2]
+
+
+def test_without_pyarrow_one_line_says_what_to_install(generator, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(FileError, match=r"pip install 'privhp\[io\]'"):
+        write_sample(generator, tmp_path / "a.parquet", rows=5)
+    write_sample(generator, tmp_path / "a.csv", rows=5)
+    assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_rows_are_made_a_chunk_at_a_time(generator, tmp_path, monkeypatch):
+    monkeypatch.setattr(writing, "CHUNK", 100)
+    told: list[int] = []
+    sizes: list[int] = []
+    sample = hp.Generator.sample
+    monkeypatch.setattr(
+        hp.Generator, "sample", lambda self, n, **options: sizes.append(n) or sample(self, n, **options)
+    )
+    write_sample(generator, tmp_path / "a.parquet", rows=250, watch=told.append)
+    assert sizes == [0, 100, 100, 50]
+    assert told == [100, 200, 250]
+    assert parquet.ParquetFile(tmp_path / "a.parquet").num_row_groups == 3
