@@ -142,11 +142,15 @@ class Distribution:
         are in their regions; so is a mapping from columns to regions. For a
         column that may be null, None is null.
         """
-        if columns:
-            if not isinstance(self.domain, Table) or not (region is None or isinstance(region, Mapping)):
-                raise QueryError(f"expected one region of {self.domain!r}, got regions of {', '.join(columns)}")
-            region = {**(region or {}), **columns}
-        return mass(self._histogram, region)
+        return mass(self._histogram, self._region(region, columns))
+
+    def _region(self, region: Any, columns: Mapping[str, Any]) -> Any:
+        """A region with those of columns that are named by themselves."""
+        if not columns:
+            return region
+        if not isinstance(self.domain, Table) or not (region is None or isinstance(region, Mapping)):
+            raise QueryError(f"expected one region of {self.domain!r}, got regions of {', '.join(columns)}")
+        return {**(region or {}), **columns}
 
     def cdf(self, records: ArrayLike) -> Floats:
         """Probability at or below each record. Ordered domains only; of a table, ask a `marginal`."""

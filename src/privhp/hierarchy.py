@@ -50,6 +50,7 @@ class Layer:
         own_variances: Variance of its noise.
         seen: What a cell and its parts together say of it, without what is above.
         variances: Variance of that.
+        doubts: Variance of what is known of it given the count of its parent.
         found: The consistent count of each.
         families: The cells that have parts in the next layer.
     """
@@ -59,7 +60,7 @@ class Layer:
     ) -> None:
         self.codes, self.levels, self.live = codes, levels, live
         self.own, self.own_variances = own, variances
-        self.seen, self.variances = own.copy(), variances.copy()
+        self.seen, self.variances, self.doubts = own.copy(), variances.copy(), variances.copy()
         self.found = np.zeros(own.shape)
         self.families: list[Family] = []
 
@@ -159,7 +160,7 @@ class Hierarchy:
         words, table = plan.hash_coefficients(level), self._release.counts[level]
         fallen = buckets(words, codes.ravel(), apart=apart, width=plan.sketch_width)
         fallen = fallen.reshape(plan.sketch_rows, *codes.shape)
-        layer.found[places] = decoded(table, fallen, above.found[hot], layer.live[places])
+        layer.found[places], layer.doubts[places] = decoded(table, fallen, above.found[hot], layer.live[places])
         above.families.append(Family(hot, places, "split"))
         self.layers.append(layer)
 
@@ -178,20 +179,22 @@ class Hierarchy:
 
     def _settle(self) -> None:
         """Top-down: parts become non-negative and sum to what their parent was found to be."""
-        guessed = [sparse_guess(layer.seen, layer.variances, layer.live) for layer in self.layers]
+        guesses = []
+        for layer in self.layers:
+            guess, layer.doubts = sparse_guess(layer.seen, layer.variances, layer.live)
+            guesses.append(guess)
         top = self.layers[0]
         total = np.maximum(np.where(top.live, top.seen, 0.0).sum(keepdims=True), 0.0)
-        top.found = projected(total, guessed[0][0][None], guessed[0][1][None], top.live[None])[0]
-        for (layer, below), guess in zip(pairwise(self.layers), guessed[1:], strict=True):
+        top.found = projected(total, guesses[0][None], top.doubts[None], top.live[None])[0]
+        for (layer, below), guess in zip(pairwise(self.layers), guesses[1:], strict=True):
             for family in layer.families:
-                below.found[family.parts] = self._divided(layer, below, family, *guess)
+                below.found[family.parts] = self._divided(layer, below, family, guess[family.parts])
 
     @staticmethod
-    def _divided(layer: Layer, below: Layer, family: Family, guess: Floats, doubts: Floats) -> Floats:
+    def _divided(layer: Layer, below: Layer, family: Family, estimates: Floats) -> Floats:
         """Counts of the parts of a family."""
         totals = layer.found[family.parents]
-        estimates, variances = guess[family.parts], doubts[family.parts]
-        live = below.live[family.parts]
+        variances, live = below.doubts[family.parts], below.live[family.parts]
         if family.bond == "same":
             return projected(totals, estimates, variances, live)
         before = (layer.own[family.parents][:, None], layer.own_variances[family.parents][:, None])

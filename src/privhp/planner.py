@@ -24,7 +24,7 @@ MOST_WORK = 2**17
 REFINED = (1 / 64, 1 / 8)
 """Shares of the expected records after which a partition is refined."""
 
-LEAST_ON_A_LINE, LEAST_WHERE_HALVED, LEAST = 32.0, 16.0, 5.0
+LEAST_ON_A_LINE, LEAST_WHERE_HALVED, LEAST = 32.0, 8.0, 5.0
 """Records that a part must expect, in scales of its noise.
 
 On a line noise adds up, and where each level halves the diameter, coarse levels
@@ -36,8 +36,8 @@ ROOTS = 2
 
 SKETCH_ROWS, SKETCH_STEP = 2, 2
 
-LEAST_SHARE = 0.04
-"""Of the budget, for each measured level."""
+LEAST_SHARE, LEAST_GROWING_SHARE = 0.04, 0.35
+"""Of the budget, for each measured level, and for a partition that grows: real streams are uneven at all scales."""
 
 FINALISTS = 24
 """How many shapes have their budgets optimised."""
@@ -155,10 +155,15 @@ class Planner:
                     whole = sum(moved.values())
                     moved = {other: share / whole for other, share in moved.items()}
                     error = self._error(shape, moved)
-                    if error < least and min(moved.values()) >= LEAST_SHARE:
+                    if error < least and self._is_fair(shape, moved):
                         least, shares, better = error, moved, True
             step = step if better else step / 2
         return least, shape, shares
+
+    @staticmethod
+    def _is_fair(shape: Shape, shares: dict[int, float]) -> bool:
+        growing = 1.0 if shape.grows_from is None else shares[shape.grows_from]
+        return min(shares.values()) >= LEAST_SHARE and growing >= LEAST_GROWING_SHARE
 
     def _error(self, shape: Shape, shares: dict[int, float]) -> float:
         """Predicted error whatever the stream: the geometric mean over its kinds."""
@@ -199,5 +204,8 @@ class Planner:
 
 
 def _even(shape: Shape) -> dict[int, float]:
-    """The same share of the budget for every level."""
-    return dict.fromkeys(shape.levels, 1.0 / len(shape.levels))
+    """The same share of the budget for every level, and more for a partition that grows if there are many."""
+    growing = max(1.0 / len(shape.levels), LEAST_GROWING_SHARE) if shape.grows_from is not None else 0.0
+    others = [level for level in shape.levels if level != shape.grows_from]
+    shares = dict.fromkeys(others, (1.0 - growing) / len(others))
+    return shares if shape.grows_from is None else {**shares, shape.grows_from: growing}

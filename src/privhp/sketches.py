@@ -16,8 +16,12 @@ STEPS = 40
 """Of the descent; each costs one look at every candidate."""
 
 
-def decoded(table: Counts, buckets: NDArray[np.int64], parents: Floats, live: NDArray[np.bool_]) -> Floats:
+def decoded(
+    table: Counts, buckets: NDArray[np.int64], parents: Floats, live: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
     """Counts of the parts of some cells: non-negative, summing to their parents, and as the table has them.
+
+    With them comes the variance of each.
 
     Least squares with a prior: parts of a cell are even but for deviations as
     large as they are. So where noise and collisions are larger than the parts,
@@ -40,7 +44,7 @@ def decoded(table: Counts, buckets: NDArray[np.int64], parents: Floats, live: ND
         prior = 1.0 / np.maximum(even, 1.0) ** 2
         step = 1.0 / (rows * crowd / variance + prior)
         found = projected(parents, found + step * (pull - prior * (found - even)), np.ones(found.shape), live)
-    return found
+    return found, 1.0 / (rows / variance + prior)
 
 
 def _residuals(table: Counts, buckets: NDArray[np.int64], found: Floats) -> Floats:

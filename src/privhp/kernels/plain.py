@@ -314,7 +314,8 @@ def _count(counters: Counts, places: Codes, weights: Counts | None) -> None:
 def buckets(words: Codes, cells: Codes, *, apart: int, width: int) -> NDArray[np.int64]:
     """Bucket of each cell of one level, `apart` below the hashed level, in every row of its sketch."""
     own, ancestors = cells & np.uint64(2**apart - 1), cells >> np.uint64(apart)
-    return np.stack([hashed(ancestors, row, width=width) ^ own for row in words]).view(np.int64)
+    places: NDArray[np.int64] = np.stack([hashed(ancestors, row, width=width) ^ own for row in words]).view(np.int64)
+    return places
 
 
 def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:

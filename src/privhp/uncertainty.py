@@ -1,0 +1,117 @@
+"""How far an answer may be off: standard errors from public quantities.
+
+Takes a release and the share of each leaf that counts, gives the standard
+error of their sum. Noise: what a group of cells says of the answer depends on
+its own noise only through how unequal their shares are, given the count of
+their parent, so variances add up from the leaves to the root. Resolution: a
+leaf that counts in part may hold its records anywhere, as unevenly as cells
+divide elsewhere in the same release.
+"""
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Floats
+from privhp.hierarchy import Family, Hierarchy, Layer
+from privhp.release import Release
+
+ALIKE = 0.05
+"""How much leaves on the edge of a region err alike: records line up, so that an edge cuts many in the same way."""
+
+
+class Estimate(NamedTuple):
+    """An answer and its standard error; the truth lies within 1.645 of them nine times in ten."""
+
+    value: NDArray[np.float64] | float
+    error: NDArray[np.float64] | float
+
+
+class Uncertainty:
+    """The standard errors of answers from a release."""
+
+    def __init__(self, release: Release) -> None:
+        self._hierarchy = Hierarchy(release)
+        depth = release.plan.depth
+        leaves = [layer.leaves() for layer in self._hierarchy.layers]
+        codes = np.concatenate([layer.codes[own] for layer, own in zip(self._hierarchy.layers, leaves, strict=True)])
+        levels = np.concatenate([layer.levels[own] for layer, own in zip(self._hierarchy.layers, leaves, strict=True)])
+        self._places = np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
+        self._leaves = leaves
+
+    def standard_error(self, shares: Floats) -> float:
+        """Standard error of the probability of a region.
+
+        Args:
+            shares: Which share of each leaf is in the region, in the order of `Generator.leaves()`.
+        """
+        layers, by_layer = self._hierarchy.layers, self._by_layer(shares)
+        inside = [self._inside(layer, own) for layer, own in zip(layers, by_layer, strict=True)]
+        aligned = float(sum(np.sqrt(variance).sum() for variance in inside))
+        weights, variances = by_layer[-1], inside[-1]
+        for place in range(len(layers) - 2, -1, -1):
+            layer, below = layers[place], layers[place + 1]
+            above, spread = by_layer[place], inside[place]
+            for family in layer.families:
+                above[family.parents], spread[family.parents] = _upwards(layer, below, family, weights, variances)
+            weights, variances = above, spread
+        top = layers[0]
+        total = float(top.found.sum())
+        if total <= 0:
+            return 1.0
+        mean = float((weights * top.found).sum()) / total
+        noise = ((weights - mean) ** 2 * np.where(top.live, top.doubts, 0.0)).sum()
+        variance = float(variances.sum() + noise) + ALIKE * aligned**2
+        return min(float(np.sqrt(variance)) / total, 1.0)
+
+    def _by_layer(self, shares: Floats) -> list[Floats]:
+        """The shares of the leaves of each layer, in its order; 0 for cells that have parts."""
+        unsorted = np.empty(shares.shape)
+        unsorted[self._places] = shares
+        ends = np.cumsum([own.sum() for own in self._leaves])
+        by_layer = []
+        for own, part in zip(self._leaves, np.split(unsorted, ends[:-1]), strict=True):
+            weights = np.zeros(own.shape)
+            weights[own] = part
+            by_layer.append(weights)
+        return by_layer
+
+    def _inside(self, layer: Layer, shares: Floats) -> Floats:
+        """Variance of what is in the region of a leaf that is partly in it, given its count."""
+        partly = shares * (1.0 - shares)
+        return partly * (layer.found + self._unevenness * layer.found**2)
+
+    @cached_property
+    def _unevenness(self) -> float:
+        """How unevenly cells divide at the end of the tree: 0 if evenly, 1 if all into one half."""
+        layers = self._hierarchy.layers
+        uneven = whole = 0.0
+        for layer, below in zip(layers, layers[1:], strict=False):
+            for family in layer.families:
+                halves = below.found[family.parts].reshape(-1, 2)
+                noise = below.doubts[family.parts].reshape(-1, 2).sum(axis=1)
+                sums = halves.sum(axis=1)
+                clear = sums > 4.0 * np.sqrt(noise)
+                apart = np.maximum((halves[:, 0] - halves[:, 1]) ** 2 - noise, 0.0)[clear]
+                uneven += float((apart / sums[clear] ** 2).sum())
+                whole += float(np.count_nonzero(clear))
+        return uneven / whole if whole else 1.0
+
+
+def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:
+    """Weight of the count of each parent, and the variance that its parts add to it."""
+    own, doubts = weights[family.parts], np.where(below.live, below.doubts, 0.0)[family.parts]
+    inner = variances[family.parts].sum(axis=1)
+    found = below.found[family.parts]
+    if family.bond == "same":
+        mean = (own * doubts).sum(axis=1) / np.maximum(doubts.sum(axis=1), 1e-300)
+        return mean, inner + ((own - mean[:, None]) ** 2 * doubts).sum(axis=1)
+    total = np.maximum(found.sum(axis=1), 1e-300)
+    mean = (own * found).sum(axis=1) / total
+    earlier = np.maximum(layer.own[family.parents], 0.0) if family.bond == "after" else np.zeros(total.shape)
+    later = np.maximum(total - earlier, 1.0)
+    apart = (own - mean[:, None]) ** 2
+    drawn = earlier * (apart * found).sum(axis=1) / total
+    return mean, inner + (total / later) ** 2 * (apart * doubts).sum(axis=1) + drawn
