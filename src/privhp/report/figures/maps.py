@@ -1,0 +1,89 @@
+"""Two parts at once: darker where there are more records, or where the partition is finer."""
+
+import math
+from html import escape
+
+import numpy as np
+
+from privhp.cells import Floats
+from privhp.report.axes import Axis
+from privhp.report.figures.markup import below, difference, figure
+from privhp.report.numerals import share
+from privhp.report.pictures import Map
+from privhp.report.png import Colour, scale, shaded
+
+LIGHT: list[Colour] = [(237, 243, 250), (158, 197, 230), (66, 133, 196), (18, 74, 138), (8, 32, 71)]
+DARK: list[Colour] = [(30, 41, 54), (29, 78, 137), (52, 140, 190), (140, 207, 197), (253, 246, 190)]
+"""Colours from few to many, on light and on dark paper."""
+
+
+def map_figure(picture: Map, real: Floats | None = None) -> str:
+    """The figure of a map, beside one of real records if there are any."""
+    top = max(float(picture.shares.max()), float(real.max()) if real is not None else 0.0, 1e-15)
+    panels = [_panel(picture, _shades(picture.shares, top), "synthetic" if real is not None else "")]
+    if real is not None:
+        panels.append(_panel(picture, _shades(real, top), "real"))
+    body = f'<div class="panels">{"".join(panels)}</div>' + _legend("0%", share(top / 4), share(top))
+    caption = (
+        f"Share of the records in each of {picture.shares.shape[1]} by {picture.shares.shape[0]} cells; "
+        f"{share(float(picture.shares.sum()))} of them are in the picture."
+    )
+    return figure(picture.label, body, caption=caption + difference(picture.shares, real), kind="map")
+
+
+def fineness_figure(picture: Map) -> str:
+    """Where the partition went deep."""
+    levels = picture.fineness
+    lowest, highest = math.floor(levels.min()), math.ceil(levels.max())
+    body = _panel(picture, (levels - lowest) / max(highest - lowest, 1), "") + _legend(
+        f"level {lowest}", "", f"level {highest}"
+    )
+    caption = "How finely each place was cut: more levels where there are more records. Each level halves the cells."
+    return figure(f"{picture.label}: depth", body, caption=caption, kind="map")
+
+
+def _shades(shares: Floats, top: float) -> Floats:
+    """Roots, so that a place with a quarter of the most records is half as dark; nothing where there is nothing."""
+    return np.where(shares > 0, np.sqrt(shares / top), np.nan)
+
+
+def _panel(picture: Map, shades: Floats, title: str) -> str:
+    light, dark = (shaded(shades[::-1] if isinstance(picture.up, Axis) else shades, stops) for stops in (LIGHT, DARK))
+    image = (
+        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
+        f'<img alt="" src="{light}" style="aspect-ratio:{_aspect(picture):.3f}"></picture>'
+    )
+    flipped = isinstance(picture.up, Axis)
+    side = "".join(
+        f'<span style="{"bottom" if flipped else "top"}:{100 * place:.2f}%">{escape(text)}</span>'
+        for place, text in picture.up.ticks
+    )
+    heading = f'<p class="panel-title {title}">{title}</p>' if title else ""
+    sides = "wide" if not flipped else ""
+    return (
+        f'<div class="panel {sides}">{heading}<div class="frame"><div class="side{"" if flipped else " listed"}">{side}'
+        f"</div>{image}</div>{below(picture.across.ticks)}"
+        f'<p class="across">{escape(picture.across.part.label)} →</p></div>'
+    )
+
+
+def _aspect(picture: Map) -> float:
+    """Width over height: true on the ground for places on Earth, else a little wider than high."""
+    if isinstance(picture.up, Axis) and isinstance(picture.across, Axis) and picture.is_geographic:
+        (west, east), (south, north) = (axis.edges[[0, -1]].tolist() for axis in (picture.across, picture.up))
+        ratio: float = (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)
+        return min(max(ratio, 0.5), 2.5)
+    return 1.25
+
+
+def _legend(few: str, middle: str, many: str) -> str:
+    ramps = "".join(
+        f'<span class="ramp {kind}" style="background:linear-gradient(90deg,{",".join(map(_css, scale(stops)[::9]))})">'
+        "</span>"
+        for kind, stops in (("on-light", LIGHT), ("on-dark", DARK))
+    )
+    return f'<div class="scale">{ramps}<span>{few}</span><span>{middle}</span><span>{many}</span></div>'
+
+
+def _css(colour: Colour) -> str:
+    return "#{:02x}{:02x}{:02x}".format(*colour)

@@ -1,0 +1,204 @@
+"""How the values of one part lie on a line that can be drawn: numbers, amounts on a log scale, or times.
+
+Inside a line everything is a float; times are ticks of their unit since 1970.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.cells import Floats
+from privhp.domains import Box, Geo, Integers, Interval, Time
+from privhp.report.numerals import duration, number
+from privhp.report.parts import Part
+from privhp.report.ticks import Tick, decade_ticks, number_ticks, time_ticks
+
+_MOST_BINS = 72
+_NICE = (1.0, 2.0, 5.0)
+_SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
+_DAYS = (1, 2, 7, 14, 28, 91, 182, 364, 728, 3640, 36400)
+
+
+@dataclass(frozen=True)
+class Line:
+    """Real or whole numbers between two bounds.
+
+    Args:
+        low: The lower bound.
+        high: The upper bound; the number after the last, if they are whole.
+        whole: Whether there are whole numbers only.
+    """
+
+    low: float
+    high: float
+    whole: bool = False
+
+    def region(self, low: float, high: float) -> Any:
+        """All values from one number up to another, as the domain writes it."""
+        return (int(low), int(high) - 1) if self.whole else (low, high)
+
+    def positions(self, numbers: Floats) -> Floats:
+        """Where numbers lie when the line is drawn, in any unit."""
+        return numbers
+
+    def cut(self, low: float, high: float, bins: int) -> Floats:
+        """Ends of about so many bins of equal width in the drawing."""
+        if not self.whole:
+            return np.linspace(low, high, bins + 1)
+        return np.arange(low, high + (step := max(1, math.ceil((high - low) / bins))), step).clip(max=high)
+
+    def nice_cut(self, low: float, high: float) -> Floats:
+        """Ends of at most seventy bins or so, at numbers that people would choose."""
+        return _multiples(self._step((high - low) / _MOST_BINS), low, high, self.low, self.high)
+
+    def _step(self, least: float) -> float:
+        """A round width of at least so much."""
+        magnitude = 10.0 ** math.floor(math.log10(least))
+        step = next(nice * magnitude for nice in (*_NICE, 10.0) if nice * magnitude >= least * (1 - 1e-9))
+        return max(1.0, step) if self.whole else step
+
+    def ticks(self, low: float, high: float) -> list[Tick]:
+        """Numbers to write along the line."""
+        return number_ticks(low, high)
+
+    def text(self, value: float) -> str:
+        """One number in words."""
+        return number(value)
+
+    def words(self, low: float, high: float) -> str:
+        """A bin in words."""
+        if self.whole and high - low == 1:
+            return self.text(low)
+        return f"{self.text(low)} to {self.text(high - self.whole)}"
+
+    def width(self, edges: Floats) -> str:
+        """How wide a bin is."""
+        return number(float(edges[1] - edges[0])) if len(edges) > 2 else number(float(edges[-1] - edges[0]))
+
+    def numbers(self, values: NDArray[Any]) -> Floats:
+        """Values of the domain as numbers of the line."""
+        return values.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class LogLine(Line):
+    """Positive numbers over many magnitudes."""
+
+    def positions(self, numbers: Floats) -> Floats:
+        """Their logarithms."""
+        return np.log10(numbers)
+
+    def cut(self, low: float, high: float, bins: int) -> Floats:
+        """Ends of bins of equal ratio."""
+        edges = np.geomspace(low, high, bins + 1)
+        edges[[0, -1]] = low, high
+        return edges
+
+    def nice_cut(self, low: float, high: float) -> Floats:
+        """Bins of equal ratio."""
+        return self.cut(low, high, _MOST_BINS)
+
+    def ticks(self, low: float, high: float) -> list[Tick]:
+        """Powers of ten, or numbers between them where there are few."""
+        return decade_ticks(low, high)
+
+    def width(self, edges: Floats) -> str:
+        """By which factor a bin's ends differ."""
+        return f"a factor of {edges[1] / edges[0]:.3g}"
+
+
+@dataclass(frozen=True)
+class Longitudes(Line):
+    """Degrees eastwards from a bound, beyond 180 where they cross the antimeridian."""
+
+    def ticks(self, low: float, high: float) -> list[Tick]:
+        """Degrees from -180 to 180."""
+        return [Tick(value, self.text(value)) for value, _ in super().ticks(low, high)]
+
+    def text(self, value: float) -> str:
+        """A longitude from -180 to 180."""
+        return number(value - 360 * (value > 180))
+
+    def numbers(self, values: NDArray[Any]) -> Floats:
+        """Longitudes turned past the bound."""
+        return np.where(values < self.low, values + 360.0, values)
+
+
+@dataclass(frozen=True)
+class TimeLine(Line):
+    """Times, as ticks since 1970.
+
+    Args:
+        unit: NumPy's name of a tick.
+    """
+
+    unit: str = "s"
+
+    @property
+    def _second(self) -> float:
+        """Ticks in a second."""
+        return {"D": 1 / 86_400, "s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
+
+    def region(self, low: float, high: float) -> Any:
+        """From the first tick to the last."""
+        return self._time(low), self._time(high - 1)
+
+    def _time(self, tick: float) -> np.datetime64:
+        return np.datetime64(int(tick), self.unit)  # type: ignore[call-overload, no-any-return]
+
+    def _step(self, least: float) -> float:
+        seconds = least / self._second
+        known = [*_SECONDS, *(86_400 * days for days in _DAYS)]
+        step = next((known_step for known_step in known if known_step >= seconds), None)
+        return max(1.0, super()._step(least) if step is None or seconds < 1 else step * self._second)
+
+    def ticks(self, low: float, high: float) -> list[Tick]:
+        """Calendar dates or times of day."""
+        ends = self._time(low).astype("M8[s]"), self._time(high).astype("M8[s]")
+        return [Tick(value * self._second, text) for value, text in time_ticks(*ends)]
+
+    def text(self, value: float) -> str:
+        """A date, or a date and a time of day."""
+        time = self._time(value)
+        if self.unit == "D":
+            return str(time)
+        seconds = time.astype("M8[s]")
+        midnight = seconds == seconds.astype("M8[D]").astype("M8[s]")
+        return str(seconds.astype("M8[D]")) if midnight else str(seconds).replace("T", " ")
+
+    def width(self, edges: Floats) -> str:
+        """How long a bin is."""
+        return duration(float(edges[min(2, len(edges) - 1)] - edges[min(1, len(edges) - 2)]) / self._second)
+
+    def numbers(self, values: NDArray[Any]) -> Floats:
+        """Times as ticks."""
+        return values.view(np.int64).astype(np.float64)
+
+
+def line_of(part: Part) -> Line | None:
+    """The line that a part lies on; None if its values are no numbers."""
+    domain = part.domain
+    if isinstance(domain, Interval):
+        return (LogLine if domain.scale == "log" else Line)(domain.low, domain.high)
+    if isinstance(domain, Integers):
+        return Line(domain.low, domain.high + 1, whole=True)
+    if isinstance(domain, Time):
+        first, last = domain.describe(0, level=0)
+        return TimeLine(int(first.view(np.int64)), int(last.view(np.int64)) + 1, whole=True, unit=domain.unit)
+    if isinstance(domain, Box | Geo) and part.coordinate is not None:
+        axis = domain.axes[part.coordinate]
+        turning = isinstance(domain, Geo) and part.coordinate == 0
+        return (Longitudes if turning else Line)(axis.low, axis.high)
+    return None
+
+
+def _multiples(step: float, low: float, high: float, least: float, most: float) -> Floats:
+    """Multiples of a step that enclose two numbers, ends being no further out than the bounds."""
+    first, last = math.floor(low / step * (1 + 1e-12)), math.ceil(high / step * (1 - 1e-12))
+    edges = np.arange(first, max(last, first + 1) + 1) * step
+    return np.unique(np.clip(edges, least, most))

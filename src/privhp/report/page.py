@@ -1,0 +1,104 @@
+"""The whole report: one HTML file that needs nothing else and asks the network for nothing."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Iterable, Sequence
+from html import escape
+from importlib.resources import files
+from typing import Any
+
+from privhp.cells import Floats
+from privhp.generator import Generator
+from privhp.report.figures.line import line_figure
+from privhp.report.figures.maps import fineness_figure, map_figure
+from privhp.report.figures.names import names_figure
+from privhp.report.pictures import Histogram, Map, Picture, pictures_of
+from privhp.report.real import Beside
+from privhp.report.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+"""A browser that reads this in the page refuses every request."""
+
+_WARNING = (
+    '<aside class="warning"><strong>NOT PRIVATE.</strong> This page shows real records, in orange, beside synthetic '
+    "ones. Nothing protects the people in them here. Keep it as safe as the data itself; to share a report, make one "
+    "without the real records.</aside>"
+)
+
+
+def report_page(
+    generator: Generator,
+    *,
+    title: str,
+    names: Sequence[str] | None = None,
+    against: Iterable[Any] | None = None,
+) -> str:
+    """A report on a generator as the text of an HTML file. With real records beside, it is NOT PRIVATE.
+
+    Args:
+        generator: What to report on.
+        title: Heading of the page.
+        names: What the values of a record are called, where the domain does not say it.
+        against: Batches of real records to compare with, each as `Summary.update` takes them, read once.
+    """
+    pictures = pictures_of(generator, names)
+    real: Sequence[Floats | None] = [None] * len(pictures)
+    if against is not None:
+        real = Beside(generator.domain, pictures, against).shares
+    shown = [picture_figure(picture, own) for picture, own in zip(pictures, real, strict=True)]
+    maps = [picture for picture in pictures if isinstance(picture, Map)]
+    sections = [
+        ("What is promised", promise_section(generator.plan)),
+        ("What accuracy to expect", accuracy_section(generator.plan, round(generator.total))),
+        ("What the records look like", f'<div class="figures">{"".join(shown)}</div>'),
+        (
+            "How fine it is, and where",
+            levels_section(generator)
+            + "".join(f'<div class="figures">{fineness_figure(own)}</div>' for own in maps[:1]),
+        ),
+        ("The plan in full", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
+    ]
+    return _document(title, facts(generator_facts(generator)), sections, private=against is None)
+
+
+def picture_figure(picture: Picture, real: Floats | None = None) -> str:
+    """The figure of any picture."""
+    if isinstance(picture, Histogram):
+        return line_figure(picture, real)
+    return map_figure(picture, real) if isinstance(picture, Map) else names_figure(picture, real)
+
+
+def style() -> str:
+    """The style sheet, for everything inside an element of class privhp."""
+    return files("privhp.report").joinpath("style.css").read_text()
+
+
+def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, private: bool) -> str:
+    from privhp import __version__  # the front door imports everything
+
+    heading = escape(title)
+    body = "".join(f"<section><h2>{escape(name)}</h2>{content}</section>" for name, content in sections)
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>{"" if private else "NOT PRIVATE: "}{heading}</title>
+<link rel="icon" href="data:,">
+<style>{style()}</style>
+</head>
+<body class="privhp page">
+<header><p class="kind">A differentially private release</p><h1>{heading}</h1></header>
+{"" if private else _WARNING}
+{summary}
+<main>{body}</main>
+<footer>Made by privhp {__version__} {
+        "from the release alone: it is as private as the release."
+        if private
+        else "from the release and the real records."
+    } Every number about the records is noisy by design.</footer>
+</body>
+</html>
+"""

@@ -1,0 +1,124 @@
+"""The parts of a page: what was promised, what accuracy to expect, how fine the partition is."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Iterable
+from html import escape
+
+import numpy as np
+
+from privhp.bounds import Prediction
+from privhp.distribution import Distribution
+from privhp.domains import Table
+from privhp.generator import Generator
+from privhp.plan import Plan
+from privhp.report.numerals import memory, number, share
+from privhp.report.words import STREAMS, distance, distance_meaning, promise
+
+
+def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
+    """A few numbers that matter: what, how much, and a word on it."""
+    cards = "".join(
+        f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><p>{escape(note)}</p></div>"
+        for name, value, note in pairs
+    )
+    return f'<dl class="facts">{cards}</dl>'
+
+
+def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
+    """What a plan fixes."""
+    each = plan.max_records_per_person
+    return [
+        (
+            "Privacy budget",
+            f"\N{GREEK SMALL LETTER EPSILON} = {float(plan.epsilon):g}",
+            "the smaller, the more private",
+        ),
+        ("Protected", "1 record" if each == 1 else f"{each:,} records", f"of each person; {plan.neighbours}"),
+        ("Memory", memory(plan.nbytes), "fixed, however many records come"),
+    ]
+
+
+def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
+    """What a plan fixes, and what a release says."""
+    leaves = generator.leaves().codes.size
+    privacy, protected, room = plan_facts(generator.plan)
+    return [
+        privacy,
+        protected,
+        ("Records", f"about {round(generator.total, -1):,.0f}", "a noisy count"),
+        ("Detail", f"{leaves:,} cells", f"level {int(generator.leaves().levels.max())} at the finest"),
+        room,
+    ]
+
+
+def promise_section(plan: Plan) -> str:
+    """The guarantee."""
+    first, *rest = promise(plan)
+    return f'<p class="lead">{escape(first)}</p>' + "".join(f"<p>{escape(sentence)}</p>" for sentence in rest)
+
+
+def accuracy_section(plan: Plan, records: float) -> str:
+    """The predicted error, for each kind of stream."""
+    if records < 1:
+        return "<p>There are too few records to predict anything.</p>"
+    rows = [
+        (STREAMS[stream], *(distance(plan.domain, part) for part in _parts(error)))
+        for stream, error in plan.predictions(records).items()
+    ]
+    header = ("If the records are", "expected error", "from noise", "from collisions", "from resolution")
+    return (
+        f"<p>{escape(distance_meaning(plan.domain))} It was predicted from public numbers alone, for "
+        f"{number(records)} records; the last three columns say where it comes from.</p>" + table(header, rows)
+    )
+
+
+def _parts(error: Prediction) -> tuple[float, float, float, float]:
+    return error.total, error.noise, error.collisions, error.resolution
+
+
+def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table that scrolls by itself where it is too wide."""
+    head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
+    lines = ""
+    for first, *cells in rows:
+        lines += f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>"
+    return f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
+
+
+def levels_section(distribution: Distribution) -> str:
+    """How many leaves each level has, and how much of the records is in them."""
+    leaves, chances = distribution.leaves(), distribution.probabilities
+    rows = []
+    for level in np.unique(leaves.levels).tolist():
+        own = leaves.levels == level
+        rows.append((level, int(own.sum()), float(chances[own].sum()), _cell_size(distribution, level)))
+    most_leaves, most_mass = max(row[1] for row in rows), max(row[2] for row in rows) or 1.0
+    lines = "".join(
+        f'<tr><th scope="row">{level}</th><td class="text">{escape(size)}</td>'
+        f"{_bar_cell(f'{count:,}', count / most_leaves)}{_bar_cell(share(mass), mass / most_mass)}</tr>"
+        for level, count, mass, size in rows
+    )
+    head = "".join(
+        f'<th scope="col">{name}</th>' for name in ("level", "size of a cell", "cells", "share of the records")
+    )
+    return (
+        "<p>The domain is halved again and again, first everywhere and then only where records are. These are the "
+        "cells that were left whole; inside one, nothing is known and synthetic records are spread evenly.</p>"
+        f'<div class="wide" tabindex="0"><table class="levels"><thead><tr>{head}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
+    )
+
+
+def _bar_cell(text: str, part: float) -> str:
+    bar = f'<span class="bar synthetic" style="width:{100 * part:.2f}%"></span>'
+    return f'<td class="with-bar"><span>{text}</span>{bar}</td>'
+
+
+def _cell_size(distribution: Distribution, level: int) -> str:
+    """How far apart two records of one cell can be."""
+    domain = distribution.domain
+    if isinstance(domain, Table):
+        widths = zip(domain.columns, domain.resolution(level).values(), strict=True)
+        return ", ".join(f"{column.label} {distance(column.domain, width)}" for column, width in widths)
+    return distance(domain, domain.diameter(level))

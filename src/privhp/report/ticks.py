@@ -1,0 +1,77 @@
+"""Round numbers, and calendar dates, to write along an axis."""
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+
+from privhp.report.numerals import number
+
+_MOST = 6
+_CALENDAR = [
+    ("s", (1, 2, 5, 10, 15, 30)),
+    ("m", (1, 2, 5, 10, 15, 30)),
+    ("h", (1, 2, 3, 6, 12)),
+    ("D", (1, 2, 7, 14)),
+    ("M", (1, 2, 3, 6)),
+    ("Y", (1, 2, 5, 10, 20, 50, 100, 200, 500)),
+]
+"""Steps between two ticks, as NumPy's unit and how many of it."""
+
+_MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+
+class Tick(NamedTuple):
+    """A value on an axis, and what is written there."""
+
+    value: float
+    text: str
+
+
+def number_ticks(low: float, high: float, most: int = _MOST) -> list[Tick]:
+    """Multiples of a round step between two numbers."""
+    least = (high - low) / most
+    magnitude = 10.0 ** math.floor(math.log10(least))
+    step = next(nice * magnitude for nice in (1.0, 2.0, 5.0, 10.0) if nice * magnitude >= least * (1 - 1e-9))
+    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [Tick(place * step, number(place * step)) for place in places]
+
+
+def decade_ticks(low: float, high: float) -> list[Tick]:
+    """Powers of ten between two numbers, or round ones between them where there are few."""
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    steps = (1,) if last - first > 3 else (1, 3) if last - first > 1 else (1, 2, 3, 5)
+    skip = max(1, (last - first) // _MOST)
+    values = [nice * 10.0**power for power in range(first, last + 1, skip) for nice in steps]
+    return [Tick(value, number(value)) for value in values if low <= value <= high]
+
+
+def time_ticks(low: np.datetime64, high: np.datetime64) -> list[tuple[float, str]]:
+    """Seconds since 1970 and text of calendar dates, or times of day, between two times."""
+    for unit, steps in _CALENDAR:
+        for step in steps:
+            times = _between(low, high, unit, step)
+            if times.size <= _MOST or step == 500:
+                return [(float(time.astype(np.int64)), _text(time, unit)) for time in times]
+    raise AssertionError("the last step is always taken")
+
+
+def _between(
+    low: np.datetime64, high: np.datetime64, unit: str, step: int
+) -> "np.ndarray[tuple[int], np.dtype[np.datetime64]]":
+    first = low.astype(f"M8[{unit}]").astype(np.int64) // step * step
+    last = high.astype(f"M8[{unit}]").astype(np.int64)
+    if (last - first) // step > 4 * _MOST:  # far too many: do not list them
+        last = first + 4 * _MOST * step
+    times = np.arange(first, last + 1, step).astype(f"M8[{unit}]").astype("M8[s]")
+    return times[(times >= low) & (times <= high)]
+
+
+def _text(time: np.datetime64, unit: str) -> str:
+    date, clock = str(time.astype("M8[s]")).split("T")
+    year, month, day = map(int, date.split("-"))
+    if unit in "smh" and not (unit == "h" and clock == "00:00:00"):
+        return clock if unit == "s" else clock[:5]
+    if unit in "hD":
+        return f"{day} {_MONTHS[month - 1]}"
+    return f"{_MONTHS[month - 1]} {year}" if unit == "M" else str(year)

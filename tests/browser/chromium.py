@@ -1,0 +1,148 @@
+"""A headless Chromium, spoken to over the two pipes of its DevTools protocol. No driver and no library is needed."""
+
+import base64
+import fcntl
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+FLAGS = [
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--disable-dev-shm-usage",
+    "--hide-scrollbars",
+    "--force-color-profile=srgb",
+    "--remote-debugging-pipe",
+]
+NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+
+
+def find_chromium() -> str | None:
+    """Where a Chromium is installed, if there is one."""
+    return next(filter(None, map(shutil.which, NAMES)), None)
+
+
+class Page:
+    """A tab: what it is told to do, and what happened in it."""
+
+    def __init__(self, commands: Any, answers: Any) -> None:
+        self._commands, self._answers, self._last = commands, answers, 0
+        self.events: list[dict[str, Any]] = []
+        target = self._call("Target.createTarget", url="about:blank", session=None)["targetId"]
+        attached = self._call("Target.attachToTarget", targetId=target, flatten=True, session=None)
+        self._session = attached["sessionId"]
+        for room in ("Page", "Runtime", "Log", "Network"):
+            self._call(f"{room}.enable")
+
+    def _call(self, method: str, *, session: str | None = "own", **parameters: Any) -> dict[str, Any]:
+        self._last += 1
+        message = {"id": self._last, "method": method, "params": parameters}
+        if session is not None:
+            message["sessionId"] = self._session
+        self._commands.write(json.dumps(message).encode() + b"\0")
+        while (answer := self._receive()).get("id") != self._last:
+            self.events.append(answer)
+        if "error" in answer:
+            raise RuntimeError(f"{method}: {answer['error']['message']}")
+        return answer["result"]
+
+    def _receive(self) -> dict[str, Any]:
+        text = bytearray()
+        while not text.endswith(b"\0"):
+            part = self._answers.read(1) if not text else self._answers.read(1)
+            if not part:
+                raise RuntimeError("Chromium has gone")
+            text += part
+        return json.loads(text[:-1])
+
+    def open(self, path: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
+        """Show a file at a width, on light or dark paper."""
+        scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
+        self._call("Emulation.setEmulatedMedia", features=scheme)
+        phone = width < 600
+        self._call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1,
+            mobile=phone,
+        )
+        self.events.clear()
+        self._call("Page.navigate", url=path.resolve().as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._receive())
+        self.run("document.fonts.ready.then(() => 0)")
+
+    def run(self, script: str) -> Any:
+        """What a script returns in the page."""
+        found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
+        if "exceptionDetails" in found:
+            raise RuntimeError(found["exceptionDetails"]["exception"].get("description", "a script failed"))
+        return found["result"].get("value")
+
+    def complaints(self) -> list[dict[str, Any]]:
+        """What the console of the page says, and exceptions."""
+        loud = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
+        return [event for event in self.events if event["method"] in loud]
+
+    def requests(self) -> list[str]:
+        """Addresses that the page asked for, without what it carries itself."""
+        sent = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
+        addresses = [event["params"]["request"]["url"] for event in sent]
+        return [address for address in addresses if not address.startswith("data:")]
+
+    def screenshot(self, path: Path, *, clip: dict[str, float] | None = None, scale: float = 1) -> None:
+        """The whole page, or a part of it, as a PNG file."""
+        more = {} if clip is None else {"clip": {**clip, "scale": scale}}
+        picture = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=True, **more)
+        path.write_bytes(base64.b64decode(picture["data"]))
+
+    def screenshot_whole(self, path: Path) -> None:
+        """The whole page from top to bottom."""
+        size = self._call("Page.getLayoutMetrics")["cssContentSize"]
+        self.screenshot(path, clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"]})
+
+
+@contextmanager
+def browser(program: str) -> Iterator[Page]:
+    """A fresh browser with one page."""
+    commands_out, commands_in = (_high(end) for end in os.pipe())
+    answers_out, answers_in = (_high(end) for end in os.pipe())
+
+    def place() -> None:
+        os.dup2(commands_out, 3)
+        os.dup2(answers_in, 4)
+
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        process = subprocess.Popen(
+            [program, *FLAGS, f"--user-data-dir={folder}"],
+            preexec_fn=place,
+            pass_fds=(3, 4),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env={**os.environ, "HOME": folder},
+        )
+        os.close(commands_out)
+        os.close(answers_in)
+        try:
+            with open(commands_in, "wb", buffering=0) as commands, open(answers_out, "rb") as answers:
+                yield Page(commands, answers)
+        finally:
+            process.terminate()
+            process.wait(timeout=30)
+
+
+def _high(end: int) -> int:
+    """The same end of a pipe under a number that is out of the way of the two that Chromium expects."""
+    moved = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 16)
+    os.close(end)
+    return moved
