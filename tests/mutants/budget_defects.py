@@ -9,7 +9,7 @@ import pytest
 import audits
 import leaks
 import privacy
-import privhp.plan
+import privhp.layout
 import privhp.recipes
 import privhp.summary
 import privhp.tally
@@ -29,8 +29,8 @@ def sketch_noise_ignores_the_rows(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
 def replace_one_not_doubled(patch: pytest.MonkeyPatch) -> None:
-    original = privhp.plan.sensitivity
-    patch.setattr(privhp.plan, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
+    original = privhp.layout.sensitivity
+    patch.setattr(privhp.layout, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
 
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
@@ -39,9 +39,9 @@ def max_records_per_person_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
-    original = privhp.plan.sensitivity
+    original = privhp.layout.sensitivity
     patch.setattr(
-        privhp.plan, "sensitivity", lambda neighbours, **details: original(neighbours, **{**details, **changed})
+        privhp.layout, "sensitivity", lambda neighbours, **details: original(neighbours, **{**details, **changed})
     )
 
 
@@ -64,7 +64,7 @@ def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.plan, "exact_epsilon", lambda value: Fraction(float(value)))
+    patch.setattr(privhp.layout, "exact_epsilon", lambda value: Fraction(float(value)))
 
 
 @killed_by(leaks.header_does_not_know_the_records)

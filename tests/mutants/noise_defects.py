@@ -10,7 +10,7 @@ import pytest
 
 import audits
 import privacy
-import privhp.plan
+import privhp.layout
 import privhp.summary
 import privhp.tally
 from mutants.planting import killed_by

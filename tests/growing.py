@@ -1,0 +1,324 @@
+"""What the privacy of a growing partition rests on, as named checks that raise AssertionError.
+
+Each record is counted in one cell, in one stretch of rows between two
+refinements. So privacy follows from these facts: the stretches end at row
+numbers, whatever the rows hold; given where cells are cut, one row moves one
+cell of one stretch by one; and in every stretch each cell that counts has a
+draw of its own before the first record of that stretch.
+
+Where cells are cut is chosen here at random, apart from the counts, so that
+two streams can be compared under the same cuts. What is expected is worked out
+by hand, from rows in a list and cells in a dict.
+"""
+
+import contextlib
+import itertools
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from types import FrameType
+from typing import Any
+from unittest import mock
+
+import numpy as np
+from numpy.typing import NDArray
+
+import privhp.partition
+import privhp.summary
+import privhp.tally
+from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary, Tally
+from privhp.cells import Counts
+from privhp.growth import Growth
+from privhp.partition import Cells, Partition
+from spies import watched_noise
+
+Cell = tuple[int, int]
+"""Level and code."""
+
+MARKS_END, MARK_ZERO = -(2**62), -(2**63)
+
+
+def plan_of(**changes: Any) -> Plan:
+    """A plan with two refinements over the whole numbers below 1024, and room for nearly any cuts."""
+    growth = Growth(slots=3000, refined_after=(7, 12), least=1)
+    settings: dict[str, Any] = {
+        "epsilon": 4,
+        "budgets": {1: "1/2", 2: "1/2", 4: 3},
+        "exact_depth": 2,
+        "growth": growth,
+        "inference": "least-squares",
+        "records": 40,
+        "neighbours": "zero-out",
+        "hash_seed": 0,
+    }
+    return Plan(Integers(0, 1023), **(settings | changes))
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Cuts that go by the names of cells alone, in place of a `Refinement`."""
+
+    plan: Plan
+    seed: int
+    refinement: int
+
+    def levels_of(self, level: int, code: int) -> int:
+        rng = np.random.default_rng([self.seed, self.refinement, level, code])
+        return min(int(rng.choice([0, 0, 0, 1, 2, 3])), self.plan.depth - level)
+
+    def levels(self, cells: Cells) -> Counts:
+        return np.array([self.levels_of(cells.level, code) for code in cells.codes.tolist()], dtype=np.int64)
+
+
+@dataclass
+class Moments:
+    """What could be seen of a summary at each refinement: its rows and a copy of its slots."""
+
+    rows: list[int]
+    slots: list[Counts]
+
+
+@contextlib.contextmanager
+def chosen_cuts(seed: int = 0) -> Iterator[Moments]:
+    """Cut cells by their names."""
+    seen = Moments([], [])
+
+    def choose(plan: Plan, partition: Partition, *, rows: int, piece: int) -> Chosen:
+        seen.rows.append(rows)
+        seen.slots.append(partition.slots.copy())
+        return Chosen(plan, seed, partition.refinements)
+
+    with mock.patch.object(privhp.summary, "Refinement", choose):
+        yield seen
+
+
+def no_noise(size: int, scale: Fraction) -> Counts:
+    return np.zeros(size, dtype=np.int64)
+
+
+def one_for_each_draw(size: int, scale: Fraction) -> Counts:
+    """Every draw is 1, so that what is added up in a cell is the number of its draws."""
+    return np.ones(size, dtype=np.int64)
+
+
+def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, int], dict[Cell, int]]:
+    """What counted cells and cut cells hold, and after how many refinements each of either came to be, mark by mark."""
+    live: dict[Cell, int] = {}
+    frozen: dict[Cell, int] = {}
+    born: dict[Cell, int] = {}
+
+    def read(place: int, cell: Cell, since: int) -> None:
+        value, born[cell] = int(slots[place]), since
+        if value >= MARKS_END:
+            live[cell] = value
+            return
+        mark = value - MARK_ZERO
+        first, levels, when = mark >> 16, mark >> 8 & 0xFF, mark & 0xFF
+        frozen[cell] = int(slots[first - 1])
+        for part in range(2**levels):
+            read(first + part, (cell[0] + levels, (cell[1] << levels) + part), when)
+
+    for code in range(2**level):
+        read(code, (level, code), 0)
+    return live, frozen, born
+
+
+def counted_by_hand(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, int], dict[Cell, int]]:
+    """Counts of the cells that are counted in the end, and of those that were cut: each row in the cell of its time."""
+    assert plan.growth is not None
+    live = {(plan.growth_level, code): 0 for code in range(2**plan.growth_level)}
+    frozen: dict[Cell, int] = {}
+    refinements = 0
+    for number, row in enumerate(rows, start=1):
+        if isinstance(row, int) and 0 <= row < 2**plan.depth:
+            (cell,) = [(level, code) for level, code in live if row >> (plan.depth - level) == code]
+            live[cell] += 1
+        if number in plan.growth.refined_after:
+            cuts = Chosen(plan, seed, refinements)
+            refinements += 1
+            for level, code in list(live):
+                step = cuts.levels_of(level, code)
+                if step:
+                    frozen[level, code] = live.pop((level, code))
+                    live |= {(level + step, (code << step) + part): 0 for part in range(2**step)}
+    return live, frozen
+
+
+def a_stream(size: int, *, seed: int = 0, dropped: float = 0.3) -> list[Any]:
+    """Rows, some of which no cell is for."""
+    rng = np.random.default_rng(seed)
+    return [None if rng.random() < dropped else int(rng.integers(0, 1024)) for _ in range(size)]
+
+
+def slots_of(summary: Summary) -> Counts:
+    return summary.release().release.counts[summary.plan.growth_level]
+
+
+# When it is refined
+
+
+def refined_after_row_numbers() -> None:
+    """After the rows that the plan says, not before them; blank rows are rows, those of a refused batch are not."""
+    plan = plan_of()
+    for dropped in (0.0, 0.5, 1.0):
+        rows = a_stream(20, dropped=dropped)
+        for size in (1, 5, 7, 12, 20):
+            with watched_noise(no_noise), chosen_cuts() as seen:
+                summary = Summary(plan)
+                for start in range(0, 20, size):
+                    with contextlib.suppress(RecordsError):
+                        summary.update(np.zeros((3, 3, 3)))
+                    summary.update(rows[start : start + size])
+                assert summary.rows == 20, "a row is not counted as one"
+            assert seen.rows == [7, 12], "the partition is not refined after the rows that the plan says"
+            for end, slots in zip(seen.rows, seen.slots, strict=True):
+                live, frozen, _ = read_slots(slots, plan.growth_level)
+                counted = sum(live.values()) + sum(frozen.values())
+                assert counted == sum(row is not None for row in rows[:end]), "a refinement sees other rows"
+
+
+# How far one row goes
+
+
+def one_row_moves_one_cell(streams: int = 30) -> None:
+    """Under the same noise and cuts, blanking a row moves one slot by one; replacing it, two at most."""
+    for seed in range(streams):
+        rows = a_stream(20, seed=seed)
+        place = seed % 20
+        before = _state(plan_of(), rows, seed)
+        blanked = _state(plan_of(), [*rows[:place], None, *rows[place + 1 :]], seed)
+        moved = 0 if rows[place] is None else 1
+        for level, slots in before.items():
+            change = np.abs(slots - blanked[level])
+            assert change.sum() == (moved if level in (2, 4) else 0), (
+                f"a blank row moves level {level} by {change.sum()}"
+            )
+        plan = plan_of(neighbours="replace-one")
+        before = _state(plan, rows, seed)
+        replaced = _state(plan, [*rows[:place], 1023 - seed, *rows[place + 1 :]], seed)
+        for level, slots in before.items():
+            change = np.abs(slots - replaced[level]).sum()
+            assert change <= (0 if level == 1 else 2), f"another row moves level {level} by {change}"
+
+
+def _state(plan: Plan, rows: list[Any], seed: int) -> dict[int, Counts]:
+    with watched_noise(lambda size, scale: np.arange(size) * 7 + 10**6), chosen_cuts(seed):
+        summary = Summary(plan)
+        summary.update(rows)
+        return plan.unpack(summary.state())
+
+
+# What was drawn, and when
+
+
+def every_stretch_has_noise_of_its_own() -> None:
+    """Before the first record of a stretch each cell that counts has one more draw, and the cut ones have no more."""
+    for plan in (plan_of(), plan_of(neighbours="replace-one", max_records_per_person=3), plan_of(memory=2**16)):
+        persons = plan.max_records_per_person * (2 if plan.neighbours == "replace-one" else 1)
+        for seed in range(5):
+            checked = Counter[int]()
+            with watched_noise(one_for_each_draw) as draws, chosen_cuts(seed), _before_counting(checked):
+                summary = Summary(plan)
+                drawn = len(draws)
+                summary.update([None] * 20)
+            assert checked == {0: 1, 1: 1, 2: 1}, "a stretch was not counted in one go"
+            assert {draw.scale for draw in draws[drawn:]} == {Fraction(persons, 3)}, "noise of another scale is added"
+
+
+@contextlib.contextmanager
+def _before_counting(checked: Counter[int]) -> Iterator[None]:
+    """Look at the slots whenever records are about to be counted."""
+    count = privhp.tally.add
+
+    def watch(codes: NDArray[np.uint64], weights: Any, **details: Any) -> None:
+        if codes.size:
+            checked[_draws_are_complete(details["slots"], details["level"])] += 1
+        count(codes, weights, **details)
+
+    with mock.patch.object(privhp.tally, "add", watch):
+        yield
+
+
+def _draws_are_complete(slots: Counts, level: int) -> int:
+    """Whether each cell has as many draws as stretches that it counted in; the number of refinements."""
+    live, frozen, born = read_slots(slots, level)
+    now = max(born.values())
+    for cell, draws in live.items():
+        assert draws == now + 1 - born[cell], "a cell goes on without noise for this stretch"
+    for cut, draws in frozen.items():
+        when = min(born[cell] for cell in born if _is_part(cell, cut))
+        assert draws == when - born[cut], "a cell that was cut has not one draw for each stretch that it counted in"
+    return now
+
+
+def _is_part(cell: Cell, of: Cell) -> bool:
+    return cell[0] > of[0] and cell[1] >> (cell[0] - of[0]) == of[1]
+
+
+def an_interrupted_refinement_ends_in_its_release() -> None:
+    """At whatever line it breaks off, no more is counted and nothing is saved, and the release is a sound one."""
+    plan = plan_of(budgets={1: "1/2", 2: "1/2", 6: 3}, memory=24_800)  # so that it works in pieces
+    lines = _refined(plan, stop=None)[1]
+    assert lines > 100
+    for stop in range(lines):
+        summary, _ = _refined(plan, stop=stop)
+        for action in (lambda: summary.update([5]), summary.state):  # noqa: B023 - called at once
+            with contextlib.suppress(StateError):
+                action()
+                raise AssertionError("a summary goes on after a refinement that broke off")
+        live, frozen, _ = read_slots(slots_of(summary), plan.growth_level)
+        draws = sum(live.values()) + sum(frozen.values()) - 7
+        assert draws >= 2**plan.growth_level, "counts are lost where a refinement breaks off"
+
+
+def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
+    """A summary of seven records, and how many lines its refinement took; it is interrupted before one of them."""
+    lines, rooms = itertools.count(), (privhp.summary.__file__, privhp.partition.__file__)
+
+    def in_room(frame: FrameType, event: str, argument: Any) -> Any:
+        if event == "line" and next(lines) == stop:
+            raise KeyboardInterrupt
+        return in_room
+
+    def in_refinement(frame: FrameType, event: str, argument: Any) -> Any:
+        return in_room if frame.f_code.co_filename in rooms else None
+
+    refine = Summary._refine
+
+    def traced(summary: Summary) -> None:
+        before = sys.gettrace()
+        sys.settrace(in_refinement)
+        try:
+            refine(summary)
+        finally:
+            sys.settrace(before)
+
+    with watched_noise(one_for_each_draw), chosen_cuts(), mock.patch.object(Summary, "_refine", traced):
+        summary = Summary(plan)
+        with contextlib.suppress(KeyboardInterrupt):
+            summary.update([5] * 7)
+            assert stop is None, "nothing was interrupted"
+    return summary, next(lines)
+
+
+def refused_where_rows_have_no_numbers() -> None:
+    """Add-remove moves row numbers, counts of equal records lose them, tallies and merged summaries have none."""
+    plan = plan_of()
+    with contextlib.suppress(PlanError):
+        replace(plan, neighbours="add-remove")
+        raise AssertionError("a partition grows under add-remove")
+    summary, other, tally = Summary(plan), Summary(plan), Tally(plan)
+    for action in (
+        lambda: summary.update([3, 5], counts=[1, 1]),
+        lambda: summary.update([3, 5], counts=[1, 1], threads=2),
+        lambda: tally.add([3]),
+        lambda: tally.merge(Tally(plan)),
+        lambda: summary.absorb(tally),
+        lambda: summary.merge(other),
+    ):
+        with contextlib.suppress(StateError):
+            action()
+            raise AssertionError("a growing partition takes what has no row numbers")
+    assert summary.rows == 0

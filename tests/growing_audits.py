@@ -1,0 +1,122 @@
+"""Statistical checks of a growing partition, through what is released; they raise AssertionError.
+
+Where there is room for every cut, a cell is cut or not by its own noisy count
+alone. So the cells that a partition starts from are independent trials.
+"""
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import stats
+
+from audits import ALPHA, SAMPLES, Events, measured_epsilon
+from growing import MARK_ZERO, MARKS_END
+from privhp import Integers, Plan, Summary
+from privhp.cells import Counts
+from privhp.growth import Growth
+
+LEVEL, PARTS = 18, 4
+"""The level that the partition grows from, and how many parts the domain lets a cell of it have."""
+
+ROOTS = 2**LEVEL
+
+
+def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least: int) -> Plan:
+    """A partition of 2**18 cells of four numbers each, with room for all cuts."""
+    return Plan(
+        Integers(0, ROOTS * PARTS - 1),
+        epsilon=budget + 1,
+        budgets={0: 1, LEVEL: budget},
+        exact_depth=0,
+        growth=Growth(slots=len(refined_after) * ROOTS * (PARTS + 2), refined_after=refined_after, least=least),
+        inference="top-down",  # what is made of the slots is not looked at
+        records=records,
+        neighbours="zero-out",
+        hash_seed=0,
+    )
+
+
+def slots_after(plan: Plan, stretches: list[NDArray[Any]]) -> Counts:
+    summary = Summary(plan)
+    for rows in stretches:
+        summary.update(rows)
+    return summary.release().release.counts[LEVEL]
+
+
+def noise_adds_up_by_stretches(samples: int = SAMPLES) -> None:
+    """Chi-square of what cells hold beyond their records against sums of as many draws as they had stretches."""
+    for stretches, noise in _released_noise():
+        p_value = _fit(noise[:samples], stretches, Fraction(1))
+        assert p_value >= ALPHA, f"{stretches} draws do not follow their law: p = {p_value:.2g}"
+
+
+def _released_noise() -> Iterator[tuple[int, Counts]]:
+    """Of cells that were cut after one stretch, their parts after two more, and cells that were never cut, after three.
+
+    Every other cell has a hundred records in the first stretch, and no other
+    record is in any.
+    """
+    many, blank = 100, -1
+    first = np.repeat(np.arange(0, ROOTS, 2) * PARTS, many)
+    plan = plan_of(budget=1, refined_after=(first.size, first.size + 1), records=2 * first.size, least=20)
+    slots = slots_after(plan, [first, np.array([blank]), np.array([blank])])
+    fields = slots[:ROOTS:2] - MARK_ZERO
+    assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not cut"
+    assert (slots[1:ROOTS:2] >= MARKS_END).all(), "an empty cell was cut"
+    yield 1, slots[(fields >> 16) - 1] - many
+    yield 2, slots[(fields >> 16)[:, None] + np.arange(PARTS)].ravel()
+    yield 3, slots[1:ROOTS:2]
+
+
+def _fit(values: Counts, draws: int, scale: Fraction) -> float:
+    """P-value against the sum of some draws; bins with at least 50 expected, tails pooled."""
+    reach = math.ceil(60 * scale)
+    one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale))
+    chances = np.ones(1)
+    for _ in range(draws):
+        chances = np.convolve(chances, one / one.sum())
+    middle = chances.size // 2
+    last = next(last for last in range(1, middle) if chances[middle + last :].sum() * values.size < 50) - 1
+    tail = chances[middle + last :].sum()
+    expected = np.concatenate([[tail], chances[middle + 1 - last : middle + last], [tail]]) * values.size
+    observed = np.bincount(np.clip(values, -last, last) + last, minlength=2 * last + 1)
+    return float(stats.chisquare(observed, expected * (values.size / expected.sum())).pvalue)
+
+
+def growing_keeps_its_budget(trials: int = SAMPLES) -> None:
+    """Cells with two records, on the verge of being cut, against such with one more, early or late; the budget is 2."""
+    base, early, late = (Events(np.zeros(_EVENTS, dtype=np.int64)) for _ in range(3))
+    roots = np.arange(ROOTS) * PARTS
+    kind = np.arange(ROOTS) % 3
+    first = np.concatenate([roots, roots, np.where(kind == 1, roots, -1)])
+    second = np.where(kind == 2, roots, -1)
+    plan = plan_of(budget=2, refined_after=(first.size,), records=5 * first.size, least=1)
+    while late.trials < trials:
+        seen = _events(slots_after(plan, [first, second]))
+        for events, own in zip((base, early, late), range(3), strict=True):
+            events.seen += seen[:, kind == own].sum(axis=1)
+            events.trials += int((kind == own).sum())
+    assert 0.05 < base.seen[0] / base.trials < 0.95, "cells are not on the verge of being cut"
+    for other, when in ((early, "early"), (late, "late")):
+        measured = measured_epsilon(base, other)
+        assert measured <= 2, f"an epsilon of at least {measured:.3f} is measured for a record that comes {when}"
+
+
+_THRESHOLDS = np.arange(-3, 7)[:, None]
+_EVENTS = 1 + 6 * _THRESHOLDS.size
+
+
+def _events(slots: Counts) -> NDArray[np.bool_]:
+    """For each cell whether it was cut, and how what it holds, then and later, compares with thresholds."""
+    whole = slots[:ROOTS]
+    cut = whole < MARKS_END
+    first = np.where(cut, (whole - MARK_ZERO) >> 16, 1)
+    values = (~cut, whole), (cut, slots[first - 1]), (cut, slots[first])
+    events = [cut[None]]
+    for when, value in values:
+        events += [when & (value > _THRESHOLDS), when & (value <= _THRESHOLDS)]
+    return np.concatenate(events)
