@@ -9,6 +9,7 @@ divide elsewhere in the same release.
 """
 
 from functools import cached_property
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -88,7 +89,7 @@ class Uncertainty:
         """How unevenly cells divide at the end of the tree: 0 if evenly, 1 if all into one half."""
         layers = self._hierarchy.layers
         uneven = whole = 0.0
-        for layer, below in zip(layers, layers[1:], strict=False):
+        for layer, below in pairwise(layers):
             for family in layer.families:
                 halves = below.found[family.parts].reshape(-1, 2)
                 noise = below.doubts[family.parts].reshape(-1, 2).sum(axis=1)
