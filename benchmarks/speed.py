@@ -25,8 +25,10 @@ LIMITS = """
 - Two threads need two cores, and a shuffle an undisturbed cache. Where other processes are at work, as said above, two
   threads gain nothing: on a quiet machine they reached 1.89. Balanced samples in random order, 262,144 of them, varied
   between 0.74 and 0.86 with what else was running.
-- Importing takes 7 ms for `socket`, `tomllib`, `urllib` and `ipaddress` of the standard library, which only some
-  domains need; this can be had later.
+- A record of a growing partition costs 3 ns beside its encoding: all of 64 records go down together, a step at a time,
+  and none waits for another. In a memory of 64 KiB blocks have 256 rows, and what Python does for each, 5 us, takes
+  four times as long as the counting; in 1 MiB they have 2,048.
+- Importing takes longest for the standard library: `decimal`, `json`, `ipaddress`, `dataclasses`, 6 ms in all.
 - Independent samples in random order need no shuffle: drawing a leaf from an alias table costs 1.4 ns and a point in it
   2.1 ns, as long as both tables, 48 bytes a leaf, fit the second-level cache.
 - Independent samples in leaf order begin with a Poisson number for each leaf, about 35 ns each, which is what tells

@@ -12,6 +12,8 @@ One pass, fixed memory, pure epsilon-differential privacy:
     generator.sample(100_000)
 """
 
+from typing import TYPE_CHECKING, Any
+
 from privhp.distribution import Distribution
 from privhp.domains import (
     Box,
@@ -30,16 +32,18 @@ from privhp.domains import (
 )
 from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
-from privhp.files import load, resume, save
 from privhp.generator import Generator
-from privhp.ingest import fit
-from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
 from privhp.plan import Plan
 from privhp.queries.heavy import HeavyHitter
 from privhp.release import Release
 from privhp.summary import Summary
 from privhp.tally import Tally
 from privhp.tree import Leaves
+
+if TYPE_CHECKING:
+    from privhp.files import load, resume, save
+    from privhp.ingest import fit
+    from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
 
 __version__ = "0.1.0"
 
@@ -82,3 +86,24 @@ __all__ = [
     "tree_wasserstein",
     "wasserstein",
 ]
+
+_ROOMS = {
+    "privhp.files": ("load", "resume", "save"),
+    "privhp.ingest": ("fit",),
+    "privhp.metrics": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
+}
+"""Rooms that take long to import and that not all need: they are imported when one of their names is asked for."""
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    for room, names in _ROOMS.items():
+        if name in names:
+            globals().update({own: getattr(import_module(room), own) for own in names})
+            return globals()[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -13,9 +13,8 @@ holds both is wide.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from privhp.domains.base import Domain
 
@@ -37,8 +36,7 @@ GROUP_LEVELS = 6
 _MEAN = math.sqrt(2.0 / math.pi)  # mean of the absolute value of a standard normal number
 
 
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(NamedTuple):
     """Expected distance between records and generator, and what it is made of, in the domain's own unit."""
 
     total: float
@@ -47,8 +45,7 @@ class Prediction:
     resolution: float
 
 
-@dataclass(frozen=True)
-class Geometry:
+class Geometry(NamedTuple):
     """What the error depends on in a domain: the diameter of a cell at each level, and whether it is a line."""
 
     diameters: tuple[float, ...]
@@ -69,8 +66,7 @@ class Geometry:
         return (self.diameters[level - 1] - self.diameters[level]) / 2.0
 
 
-@dataclass(frozen=True)
-class Growing:
+class Growing(NamedTuple):
     """The growing partition of an outline: its first level, variance of a cell's noise, slots, moments, least part."""
 
     level: int
@@ -82,8 +78,7 @@ class Growing:
     least: float
 
 
-@dataclass(frozen=True)
-class Sketched:
+class Sketched(NamedTuple):
     """The sketches of an outline: variance of a bucket's noise at each level, rows, width, and cells that are grown."""
 
     variances: Mapping[int, float]
@@ -92,8 +87,7 @@ class Sketched:
     hot_cells: int
 
 
-@dataclass(frozen=True)
-class Outline:
+class Outline(NamedTuple):
     """What would be measured of so many records, as far as the error depends on it.
 
     Args:

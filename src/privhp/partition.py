@@ -8,6 +8,7 @@ or why a cell is cut.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,8 +39,7 @@ class Cells:
         return Cells(self.slots[chosen], self.codes[chosen], self.level, self.born)
 
 
-@dataclass(frozen=True)
-class Parents:
+class Parents(NamedTuple):
     """Cells that were cut into equally many parts at the same refinement.
 
     Args:

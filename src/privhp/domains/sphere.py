@@ -8,15 +8,14 @@ reckoned by the distance from the poles, which is exact there.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from privhp.cells import Codes, Counts, Floats
 
 
-@dataclass(frozen=True)
-class Zone:
+class Zone(NamedTuple):
     """The part of a sphere between two latitudes in degrees. Rows are counted from the south, `steps` degrees high."""
 
     south: float

@@ -7,8 +7,7 @@ cells on the edge, not with all that there are.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,8 +15,7 @@ from privhp.cells import Floats, descendants
 from privhp.queries.histogram import Histogram, Places
 
 
-@dataclass(frozen=True)
-class Touched:
+class Touched(NamedTuple):
     """The part of a histogram that lies in a region.
 
     Args:
