@@ -398,4 +398,10 @@ def test_no_public_signature_has_a_seed_of_the_noise() -> None:
         for parameter in signature.parameters
         if re.search("seed|rng|random|entropy|bytes|state", parameter)
     }
-    assert seeds == {"Distribution.sample(rng)", "Generator.sample(rng)", "Plan(hash_seed)", "Plan.paper(hash_seed)"}
+    assert seeds == {
+        "Distribution.sample(rng)",
+        "Generator.sample(rng)",
+        "Plan(hash_seed)",
+        "Plan.auto(hash_seed)",
+        "Plan.paper(hash_seed)",
+    }
