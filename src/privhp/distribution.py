@@ -188,6 +188,12 @@ class Distribution:
         """
         return Distribution(*marginal(self.domain, self._leaves, columns, null=null))
 
+    def plot(self) -> Any:
+        """A matplotlib figure with a picture of each column and of pairs of them. It needs matplotlib."""
+        from privhp.report.plot import plot  # only who plots needs it
+
+        return plot(self)
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}, about {self.total:,.0f} records)"
 

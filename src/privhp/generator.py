@@ -121,5 +121,10 @@ class Generator(Distribution):
             errors[place] = self._uncertainty.standard_error(shares)
         return errors
 
+    def _repr_html_(self) -> str:
+        from privhp.report.notebook import generator_card  # only notebooks need it
+
+        return generator_card(self)
+
     def _summary(self) -> str:
         return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._leaves.codes.size:,} leaves"

@@ -232,6 +232,11 @@ class Plan(Layout):
         outline = Outline(Geometry.of(self.domain), expected, exact, deeper)
         return {stream: predict(outline, stream) for stream in STREAMS}
 
+    def _repr_html_(self) -> str:
+        from privhp.report.notebook import plan_card  # only notebooks need it
+
+        return plan_card(self)
+
     def __str__(self) -> str:
         """The plan as a table for people."""
         unit = "one record" if self.max_records_per_person == 1 else f"{self.max_records_per_person} records"

@@ -1,4 +1,4 @@
-"""The command line: `privhp plan`, `fit`, `sample` and `inspect`.
+"""The command line: `privhp plan`, `fit`, `sample`, `inspect` and `report`.
 
 Takes arguments, gives files, text and an exit code: 0 when done, 2 when
 refused, with one line that says why, 130 when interrupted. No output depends

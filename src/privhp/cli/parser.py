@@ -86,6 +86,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_sample(commands)
     _add_inspect(commands)
+    _add_report(commands)
     return parser
 
 
@@ -177,6 +178,28 @@ def _add_inspect(commands: "argparse._SubParsersAction[CommandParser]") -> None:
     what = inspect.add_mutually_exclusive_group(required=True)
     what.add_argument("file", nargs="?", help="a release or a checkpoint")
     what.add_argument("--system", action="store_true", help="show the version of privhp and which kernels it runs")
+
+
+def _add_report(commands: "argparse._SubParsersAction[CommandParser]") -> None:
+    report = _command(
+        commands,
+        "report",
+        "Write a page for a browser that shows what a release promises and what it says. It needs no network.",
+        "examples:\n"
+        "  privhp report fares.privhp --columns fare -o fares.html\n"
+        "  privhp report fares.privhp --columns fare --against trips.csv -o NOT-PRIVATE.html\n\n"
+        "With --against the page shows the real records too. It is then NOT PRIVATE, and says so.\n",
+    )
+    report.add_argument("release", help="a file written by privhp fit")
+    report.add_argument(
+        "--columns", type=names, metavar="NAMES", help="names of the values of a record, where the release has none"
+    )
+    report.add_argument(
+        "--against", nargs="+", metavar="DATA", help="real records to compare with, read like those of privhp fit"
+    )
+    report.add_argument("--no-header", action="store_true", help="the first line of DATA is a record")
+    report.add_argument("--title", help="heading of the page; by default the name of the release")
+    _add_output(report, "page to write, such as fares.html")
 
 
 def _command(

@@ -15,8 +15,12 @@ import numpy as np
 from privhp.cells import Codes, Floats
 from privhp.distribution import Distribution
 from privhp.domains import Domain
+from privhp.generator import Generator
 
 Regions = Sequence[Any]
+
+NINE_IN_TEN = 1.645
+"""So many standard errors hold the truth nine times in ten."""
 
 _CHUNK = 2**13  # leaves looked at together, which bounds the memory
 
@@ -27,6 +31,13 @@ def masses(distribution: Distribution, regions: Regions) -> Floats:
     for codes, level, chances in _leaves(distribution):
         found += chances @ _overlaps(distribution.domain, regions, codes, level)
     return np.clip(found, 0.0, 1.0)
+
+
+def doubts(distribution: Distribution, regions: Regions) -> Floats:
+    """How far the truth lies at most from the probability of each region, nine times in ten; 0 where it is unknown."""
+    if not isinstance(distribution, Generator):
+        return np.zeros(len(regions))
+    return np.array([NINE_IN_TEN * float(distribution.mass(region, error=True).error) for region in regions])
 
 
 def survey(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:

@@ -32,6 +32,11 @@ def share(value: float) -> str:
     return f"{value:.2%}" if value < 0.01 else f"{value:.1%}"
 
 
+def give_or_take(doubt: float) -> str:
+    """How far off a share may be, in percentage points; nothing if that is unknown."""
+    return f" ± {100 * doubt:.2g}" if doubt > 0 else ""
+
+
 def memory(nbytes: int) -> str:
     """An amount of memory."""
     return _in_units(nbytes, _BYTES)

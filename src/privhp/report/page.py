@@ -4,6 +4,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
@@ -74,8 +75,6 @@ def style() -> str:
 
 
 def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, private: bool) -> str:
-    from privhp import __version__  # the front door imports everything
-
     heading = escape(title)
     body = "".join(f"<section><h2>{escape(name)}</h2>{content}</section>" for name, content in sections)
     return f"""<!doctype html>
@@ -94,7 +93,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 {"" if private else _WARNING}
 {summary}
 <main>{body}</main>
-<footer>Made by privhp {__version__} {
+<footer>Made by privhp {version("privhp")} {
         "from the release alone: it is as private as the release."
         if private
         else "from the release and the real records."

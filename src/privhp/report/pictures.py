@@ -6,6 +6,7 @@ records in the same bins, for a comparison that is not private.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -18,8 +19,9 @@ from privhp.cells import Floats
 from privhp.distribution import Distribution
 from privhp.domains import Geo, Nullable
 from privhp.domains.column import Name
+from privhp.errors import DomainError
 from privhp.report.axes import Axis, NameAxis, axis_of, name_axis_of, names_of
-from privhp.report.masses import masses, survey
+from privhp.report.masses import doubts, masses, survey
 from privhp.report.parts import Part, parts_of
 from privhp.report.real import Batch
 
@@ -41,12 +43,14 @@ class Histogram:
     Args:
         axis: Its bins.
         shares: Share of the records below all bins, in each bin, and above them.
+        doubts: How far off the share of each bin may be, nine times in ten.
         missing: Share of null.
         fineness: Mean level of the leaves in each bin.
     """
 
     axis: Axis
     shares: Floats
+    doubts: Floats
     missing: float
     fineness: Floats
 
@@ -71,6 +75,7 @@ class Names:
     cells: list[tuple[int, int]]
     """Level and code of each."""
     shares: Floats
+    doubts: Floats
     nested: bool
     """Whether one may lie inside another, and count in both."""
 
@@ -96,9 +101,14 @@ class Map:
         return f"{self.across.part.label} and {self.up.part.label}"
 
     @property
+    def is_point(self) -> bool:
+        """Whether it shows two numbers of one point."""
+        return self.across.part.domain is self.up.part.domain
+
+    @property
     def is_geographic(self) -> bool:
         """Whether it shows places on Earth."""
-        return isinstance(self.across.part.domain, Geo) and self.across.part.column == self.up.part.column
+        return self.is_point and isinstance(self.across.part.domain, Geo)
 
     def count(self, batch: Batch) -> Floats:
         """Real records in each pair of bins."""
@@ -121,7 +131,7 @@ Picture: TypeAlias = Histogram | Names | Map
 def pictures_of(
     distribution: Distribution, names: Sequence[str] | None = None, *, most_maps: int = MOST_MAPS
 ) -> list[Picture]:
-    """Maps first, then a picture of each part.
+    """Maps of points, then a picture of each part, then maps of pairs of columns.
 
     Args:
         distribution: What to show.
@@ -137,14 +147,17 @@ def pictures_of(
     sides = [
         name_axis_of(part) if axis is None else axis.recut(MAP_BINS) for part, axis in zip(parts, axes, strict=True)
     ]
-    return [*_maps(distribution, [side for side in sides if side is not None], most_maps), *single]
+    maps = _maps(distribution, [side for side in sides if side is not None], most_maps)
+    return [*(own for own in maps if own.is_point), *single, *(own for own in maps if not own.is_point)]
 
 
 def _histogram(distribution: Distribution, axis: Axis) -> Histogram:
     below, above = (0.0 if tail is None else float(masses(distribution, [tail])[0]) for tail in axis.tails)
     missing = float(masses(distribution, [axis.part.region(None)])[0]) if axis.part.nullable else 0.0
     (shares,), (fineness,) = survey(distribution, axis.regions)
-    return Histogram(axis, np.concatenate([[below], shares, [above]]), missing, fineness)
+    return Histogram(
+        axis, np.concatenate([[below], shares, [above]]), doubts(distribution, axis.regions), missing, fineness
+    )
 
 
 def _names(distribution: Distribution, part: Part) -> Names:
@@ -163,8 +176,17 @@ def _names(distribution: Distribution, part: Part) -> Names:
         [_text(hitter.region) for hitter in hitters],
         [(hitter.level, hitter.code) for hitter in hitters],
         np.array([hitter.mass for hitter in hitters]),
+        _heavy_doubts(distribution, [part.region(hitter.region) for hitter in hitters[:MOST_LISTED]], len(hitters)),
         nested=not names,
     )
+
+
+def _heavy_doubts(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:
+    """How far off the first of so many shares may be; 0 in a domain that has no regions."""
+    found = np.zeros(size)
+    with contextlib.suppress(DomainError):
+        found[: len(regions)] = doubts(distribution, regions)
+    return found
 
 
 def _listed(distribution: Distribution, part: Part, names: tuple[Any, ...]) -> Names:
@@ -180,6 +202,7 @@ def _listed(distribution: Distribution, part: Part, names: tuple[Any, ...]) -> N
         [_text(values[place]) for place in order],
         [(domain.depth, codes[place]) for place in order],
         shares[order],
+        doubts(distribution, [part.region(values[place]) for place in order]),
         nested=False,
     )
 

@@ -9,11 +9,11 @@ import numpy as np
 
 from privhp.bounds import Prediction
 from privhp.distribution import Distribution
-from privhp.domains import Table
+from privhp.domains import IPv4, IPv6, Table
 from privhp.generator import Generator
 from privhp.plan import Plan
 from privhp.report.numerals import memory, number, share
-from privhp.report.words import STREAMS, distance, distance_meaning, promise
+from privhp.report.words import STREAMS, cell_size, distance, distance_meaning, promise
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
@@ -120,5 +120,7 @@ def _cell_size(distribution: Distribution, level: int) -> str:
     domain = distribution.domain
     if isinstance(domain, Table):
         widths = zip(domain.columns, domain.resolution(level).values(), strict=True)
-        return ", ".join(f"{column.label} {distance(column.domain, width)}" for column, width in widths)
-    return distance(domain, domain.diameter(level))
+        return ", ".join(f"{column.label} {cell_size(column.domain, width)}" for column, width in widths)
+    if isinstance(domain, IPv4 | IPv6):
+        return f"/{domain.network.prefixlen + level}"
+    return cell_size(domain, domain.diameter(level))

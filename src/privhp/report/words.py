@@ -69,6 +69,11 @@ def distance(domain: Domain, value: float) -> str:
     return number(float(f"{value:.3g}"))
 
 
+def cell_size(domain: Domain, diameter: float) -> str:
+    """How far apart two records of one cell can be."""
+    return "exact" if diameter == 0 else distance(domain, diameter)
+
+
 def distance_meaning(domain: Domain) -> str:
     """What the numbers of a prediction say."""
     inner = domain.domain if isinstance(domain, Nullable) else domain

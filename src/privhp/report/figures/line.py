@@ -3,7 +3,9 @@
 import numpy as np
 
 from privhp.cells import Floats
+from privhp.report.axes import Axis
 from privhp.report.figures.markup import (
+    band,
     below,
     difference,
     figure,
@@ -16,7 +18,7 @@ from privhp.report.figures.markup import (
     targets,
 )
 from privhp.report.lines import TimeLine
-from privhp.report.numerals import share
+from privhp.report.numerals import give_or_take, share
 from privhp.report.pictures import Histogram
 from privhp.report.ticks import Tick, number_ticks
 
@@ -25,14 +27,21 @@ def line_figure(picture: Histogram, real: Floats | None = None) -> str:
     """The figure of a histogram, with real records if there are any."""
     axis, places = picture.axis, picture.axis.places
     heights = _heights(picture, picture.shares)
-    top = max(float(heights.max()), float(_heights(picture, real).max()) if real is not None else 0.0, 1e-12)
-    bars = [path(steps(places, heights / top, closed=True), "synthetic area")]
+    doubts = _as_heights(picture, picture.doubts)
+    top = float((heights + doubts).max())
+    if real is not None:
+        top = max(top, float(_heights(picture, real).max()))
+    top = max(top, 1e-12)
+    bars = [
+        path(steps(places, heights / top, closed=True), "synthetic area"),
+        path(band(places, np.maximum(heights - doubts, 0.0) / top, (heights + doubts) / top), "doubt"),
+    ]
     curves = [path(polyline(places, _cumulated(picture.shares)), "synthetic line")]
     if real is not None:
         bars.append(path(steps(places, _heights(picture, real) / top, closed=False), "real line"))
         curves.append(path(polyline(places, _cumulated(real)), "real line"))
     texts = _texts(picture, real)
-    upward = [Tick(value / top, share(value)) for value, _ in number_ticks(0, top, 4)]
+    upward = [Tick(value / top, share(value)) for value, _ in number_ticks(0, top, 5)]
     quarters = [Tick(value, f"{value:.0%}") for value in (0.0, 0.5, 1.0)]
     body = (
         legend(real=real is not None)
@@ -44,9 +53,13 @@ def line_figure(picture: Histogram, real: Floats | None = None) -> str:
 
 
 def _heights(picture: Histogram, shares: Floats) -> Floats:
+    return _as_heights(picture, shares[1:-1])
+
+
+def _as_heights(picture: Histogram, shares: Floats) -> Floats:
     """Heights of the bars; one that is cut short by a bound is as high as if it were whole."""
     widths = np.diff(picture.axis.places)
-    heights: Floats = shares[1:-1] * (np.median(widths) / widths)
+    heights: Floats = shares * (np.median(widths) / widths)
     return heights
 
 
@@ -57,7 +70,8 @@ def _cumulated(shares: Floats) -> Floats:
 
 
 def _texts(picture: Histogram, real: Floats | None) -> list[str]:
-    words = [f"{text}: {share(value)}" for text, value in zip(picture.axis.words, picture.shares[1:-1], strict=True)]
+    known = zip(picture.axis.words, picture.shares[1:-1], picture.doubts, strict=True)
+    words = [f"{text}: {share(value)}{give_or_take(doubt)}" for text, value, doubt in known]
     if real is None:
         return words
     return [f"{text} synthetic, {share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
@@ -66,10 +80,12 @@ def _texts(picture: Histogram, real: Floats | None) -> list[str]:
 def _caption(picture: Histogram) -> str:
     axis = picture.axis
     each = "period" if isinstance(axis.line, TimeLine) else "bar"
-    low, high = axis.line.text(float(axis.edges[0])), axis.line.text(float(axis.edges[-1]) - axis.line.whole)
+    low, high = axis.line.text(float(axis.edges[0])), _last(axis)
     sentences = [
         f"Top: share of the records in each {each} of {axis.line.width(axis.edges)}. Bottom: share up to each value."
     ]
+    if picture.doubts.any():
+        sentences.append("Nine times in ten the true share lies in the shaded band.")
     if picture.missing > 0:
         sentences.append(f"It is missing in {share(picture.missing)} of the records.")
     if picture.shares[0] > 0:
@@ -77,3 +93,9 @@ def _caption(picture: Histogram) -> str:
     if picture.shares[-1] > 0:
         sentences.append(f"{share(float(picture.shares[-1]))} lie above {high}, to the right of the picture.")
     return " ".join(sentences)
+
+
+def _last(axis: Axis) -> str:
+    """The upper end of a picture."""
+    inclusive = axis.line.whole and not isinstance(axis.line, TimeLine)
+    return axis.line.text(float(axis.edges[-1]) - inclusive)

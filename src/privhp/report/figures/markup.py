@@ -30,6 +30,15 @@ def steps(places: Floats, heights: Floats, *, closed: bool) -> str:
     return f"M{SIZE * places[0]:.1f},{SIZE} L{points} {SIZE * places[-1]:.1f},{SIZE} Z" if closed else f"M{points}"
 
 
+def band(places: Floats, lower: Floats, upper: Floats) -> str:
+    """What lies between two outlines of bars."""
+    back = np.repeat(lower, 2)[::-1], np.repeat(places, 2)[1:-1][::-1]
+    points = " ".join(
+        f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for y, x in zip(*map(np.ndarray.tolist, back), strict=True)
+    )
+    return f"{steps(places, upper, closed=False)} L{points} Z"
+
+
 def polyline(places: Floats, heights: Floats) -> str:
     """A line through points from 0 to 1."""
     pairs = zip(places.tolist(), heights.tolist(), strict=True)

@@ -6,7 +6,7 @@ import numpy as np
 
 from privhp.cells import Floats
 from privhp.report.figures.markup import figure, legend
-from privhp.report.numerals import share
+from privhp.report.numerals import give_or_take, share
 from privhp.report.pictures import Names
 
 MOST = 20
@@ -17,19 +17,20 @@ def names_figure(picture: Names, real: Floats | None = None) -> str:
     found = picture.shares[:MOST]
     top = max(float(found.max(initial=0.0)), float(real[:MOST].max(initial=0.0)) if real is not None else 0.0, 1e-12)
     rows = "".join(
-        _row(name, float(picture.shares[place]), None if real is None else float(real[place]), top)
-        for place, name in enumerate(picture.names[:MOST])
+        _row(picture, place, None if real is None else float(real[place]), top)
+        for place in range(min(MOST, len(picture.names)))
     )
     body = f'{legend(real=real is not None)}<div class="names">{rows}</div>'
     return figure(picture.label, body, caption=_caption(picture), kind="list")
 
 
-def _row(name: str, value: float, real: float | None, top: float) -> str:
+def _row(picture: Names, place: int, real: float | None, top: float) -> str:
+    name, value = picture.names[place], float(picture.shares[place])
     bars = f'<span class="bar synthetic" style="width:{100 * value / top:.2f}%"></span>'
-    text = share(value)
+    text = f"{share(value)}<small>{give_or_take(float(picture.doubts[place]))}</small>"
     if real is not None:
         bars += f'<span class="bar real" style="width:{100 * real / top:.2f}%"></span>'
-        text += f"<small> {share(real)}</small>"
+        text += f'<small class="real">{share(real)}</small>'
     return f'<span class="name">{escape(name)}</span><span class="bars">{bars}</span><span class="share">{text}</span>'
 
 
@@ -38,6 +39,8 @@ def _caption(picture: Names) -> str:
         return "No single one holds enough of the records to be told apart from the noise."
     shown, rest = min(MOST, len(picture.names)), len(picture.names) - MOST
     sentences = ["Share of the records."]
+    if picture.doubts.any():
+        sentences.append("After ±, how far off it may be, in percentage points, nine times in ten.")
     if picture.nested:
         sentences.append("What lies inside another counts in both.")
     if rest > 0:

@@ -1,0 +1,73 @@
+"""The pictures of a distribution as a figure of matplotlib, which is imported when a figure is asked for."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import math
+from typing import Any
+
+import numpy as np
+
+from privhp.distribution import Distribution
+from privhp.errors import QueryError
+from privhp.report.axes import Axis, NameAxis
+from privhp.report.figures.names import MOST
+from privhp.report.pictures import Map, Names, Picture, pictures_of
+
+FILL, EDGE = "#8db6de", "#2f6fb3"
+
+
+def plot(distribution: Distribution) -> Any:
+    """A figure with a panel for each picture."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise QueryError("expected matplotlib to be installed for a plot; pip install matplotlib") from None
+    pictures = pictures_of(distribution)
+    columns = min(len(pictures), 2)
+    rows = math.ceil(len(pictures) / columns)
+    figure = Figure(figsize=(5.5 * columns, 3.8 * rows), layout="constrained")
+    for place, picture in enumerate(pictures):
+        panel = figure.add_subplot(rows, columns, place + 1)
+        panel.set_title(picture.label, loc="left", fontsize=10)
+        _draw(panel, picture)
+    return figure
+
+
+def _draw(panel: Any, picture: Picture) -> None:
+    if isinstance(picture, Map):
+        _draw_map(panel, picture)
+        return
+    from matplotlib.ticker import PercentFormatter
+
+    if isinstance(picture, Names):
+        _draw_names(panel, picture)
+        panel.xaxis.set_major_formatter(PercentFormatter(1.0))
+        return
+    places, shares, doubts = picture.axis.places, picture.shares[1:-1], picture.doubts
+    panel.stairs(shares, places, fill=True, color=FILL)
+    panel.stairs(
+        shares + doubts, places, baseline=np.maximum(shares - doubts, 0.0), fill=True, color="black", alpha=0.2
+    )
+    panel.set_ylim(bottom=0)
+    panel.yaxis.set_major_formatter(PercentFormatter(1.0))
+    _mark(panel.xaxis, picture.axis)
+
+
+def _draw_names(panel: Any, picture: Names) -> None:
+    names, shares, doubts = picture.names[:MOST], picture.shares[:MOST], picture.doubts[:MOST]
+    panel.barh(names, shares, xerr=doubts, color=FILL, ecolor=EDGE)
+    panel.invert_yaxis()
+
+
+def _draw_map(panel: Any, picture: Map) -> None:
+    origin = "lower" if isinstance(picture.up, Axis) else "upper"
+    height = (0, 1) if isinstance(picture.up, Axis) else (1, 0)
+    panel.imshow(picture.shares**0.5, origin=origin, extent=(0, 1, *height), aspect="auto", cmap="Blues")
+    _mark(panel.xaxis, picture.across)
+    _mark(panel.yaxis, picture.up)
+
+
+def _mark(side: Any, axis: Axis | NameAxis) -> None:
+    """The ticks of an axis; pictures lie between 0 and 1."""
+    ticks = axis.ticks
+    side.set_ticks([tick.value for tick in ticks], labels=[tick.text for tick in ticks])
