@@ -5,9 +5,8 @@ parts say of it and how much of that is noise. Layers go from coarse to fine;
 the cells of one layer have their parts in the next.
 """
 
-from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,8 +23,7 @@ Bond = Literal["same", "after", "split"]
 """What the parts of a cell have counted: its records once more, those after it was cut, or hashed with others."""
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """Cells of a layer with equally many parts in the next.
 
     Args:

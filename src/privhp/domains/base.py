@@ -10,7 +10,6 @@ methods, and put an instance through `privhp.check_domain`.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import inspect
-import json
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -230,6 +229,8 @@ class Domain(ABC):
 
     def __hash__(self) -> int:
         """Hash of the spec."""
+        import json  # takes long to import, and few domains are hashed
+
         return hash(json.dumps(self.spec(), sort_keys=True))
 
 

@@ -8,7 +8,6 @@ framework.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import datetime as dt
-import json
 import warnings
 from typing import Any
 
@@ -90,6 +89,8 @@ def _some_cells(level: int, cells: int, rng: np.random.Generator) -> Codes:
 
 
 def _rebuilt(domain: Domain) -> Domain:
+    import json  # takes long to import, and few check a domain
+
     try:
         twin = Domain.from_spec(json.loads(json.dumps(domain.spec())))
     except Exception as error:
