@@ -15,6 +15,12 @@
 
 namespace nb = nanobind;
 
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define BEST_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define BEST_CPU
+#endif
+
 using u8 = std::uint8_t;
 using u64 = std::uint64_t;
 using i64 = std::int64_t;
@@ -187,6 +193,18 @@ Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) 
     return plain ? VALUE : ODD;
 }
 
+// How many newlines there are.
+BEST_CPU size_t newlines(const char* text, size_t size) {
+    size_t count = 0;
+    for (size_t i = 0; i < size; ++i) count += text[i] == '\n';
+    return count;
+}
+
+size_t count_lines(nb::bytes block) {
+    const size_t size = block.size();
+    return newlines(block.c_str(), size) + (size && block.c_str()[size - 1] != '\n');
+}
+
 // Reads the wanted columns of every line of a text.
 //
 // A value is the bits of a number, microseconds since 1970, or the place and length of a text. Where a field is
@@ -229,6 +247,7 @@ void scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool
 }  // namespace
 
 NB_MODULE(fields, module) {
+    module.def("count_lines", count_lines);
     module.def("scan", scan, nb::arg(), nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(),
                nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert());
 }

@@ -1,6 +1,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+def count_lines(block: bytes, /) -> int: ...
 def scan(
     block: bytes,
     longest: int,

@@ -119,7 +119,9 @@ class Layout:
         if lost is not None and isinstance(self.domain, Nullable):
             return _listed(columns, lost)
         if len(columns) > 1:
-            points = np.stack([as_floats(column) for column in columns], axis=1)
+            points = np.empty((length, len(columns)))
+            for place, column in enumerate(columns):
+                points[:, place] = as_floats(column)  # which np.stack takes ten times as long for
             if lost is not None:
                 points[lost] = np.nan
             return points

@@ -52,7 +52,7 @@ class Lines:
             if not end:
                 self._rest = (self._rest + block)[: MAX_LINE + 1]
                 continue
-            whole, self._rest = self._rest + block[:end], block[end:]
+            whole, self._rest = b"".join((self._rest, memoryview(block)[:end])), block[end:]
             yield whole, self.read - len(self._rest)
         if self._rest:
             whole, self._rest = self._rest, b""
@@ -60,9 +60,8 @@ class Lines:
 
     def _fill(self) -> bytes:
         """A block, even of a pipe that gives less at once."""
-        parts, left = [], _BLOCK
-        while left > 0 and (part := self._file.read(left)):
-            parts.append(part)
-            left -= len(part)
-            self.read += len(part)
-        return b"".join(parts)
+        block: bytes = self._file.read(_BLOCK)
+        while 0 < len(block) < _BLOCK and (more := self._file.read(_BLOCK - len(block))):
+            block += more
+        self.read += len(block)
+        return block

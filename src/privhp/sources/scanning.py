@@ -42,18 +42,13 @@ class Scanner:
 
     def columns(self, block: bytes) -> tuple[list[Any], Mask]:
         """The columns of a block of lines, and which of the lines are lost; these hold anything."""
-        lines = block.count(b"\n") + (not block.endswith(b"\n"))
-        size = len(self._fields)
-        values, empty = np.zeros((size, lines), dtype=np.uint64), np.ones((size, lines), dtype=np.bool_)
-        lost, odd = np.zeros(lines, dtype=np.bool_), np.ones(lines, dtype=np.bool_)
-        if native is not None:
-            native.scan(block, MAX_LINE, self._places, self._kinds, self._nullable, values, empty, lost, odd)
+        values, empty, lost, odd = self._scan(block)
         lost |= (empty & ~self._nullable[:, None]).any(axis=0) & ~odd
         places = np.flatnonzero(odd)
         rows = [self._read(line) for line in _lines(block, places)]
         lost[places] = [row is None for row in rows]
-        nothing = (None,) * size
-        given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * size
+        nothing = (None,) * len(self._fields)
+        given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * len(self._fields)
         columns: list[Any] = []
         for field, own, gaps, instead in zip(self._fields, values, empty, given, strict=True):
             if field.kind is Kind.TEXT:
@@ -61,6 +56,19 @@ class Scanner:
             else:
                 columns.append(_numbers(field, own, gaps, places, instead))
         return columns, lost
+
+    def _scan(self, block: bytes) -> tuple[Codes, Mask, Mask, Mask]:
+        """Values and which are empty, for each field; lines that are lost, and those that must be read one by one."""
+        size = len(self._fields)
+        if native is None:
+            lines = block.count(b"\n") + (not block.endswith(b"\n"))
+            values, empty = np.zeros((size, lines), dtype=np.uint64), np.ones((size, lines), dtype=np.bool_)
+            return values, empty, np.zeros(lines, dtype=np.bool_), np.ones(lines, dtype=np.bool_)
+        lines = native.count_lines(block)
+        values, empty = np.empty((size, lines), dtype=np.uint64), np.empty((size, lines), dtype=np.bool_)
+        lost, odd = np.empty(lines, dtype=np.bool_), np.empty(lines, dtype=np.bool_)
+        native.scan(block, MAX_LINE, self._places, self._kinds, self._nullable, values, empty, lost, odd)
+        return values, empty, lost, odd
 
     def _read(self, line: bytes) -> tuple[Any, ...] | None:
         """The values of one line, whatever its bytes; None if it is lost."""
