@@ -1,0 +1,353 @@
+"""A growing partition: rows of every kind of source, memory, hostile files, life."""
+
+import io
+import json
+import tracemalloc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+import growing
+import privhp as hp
+from forgery import forge, refusal
+from growing import MARK_ZERO, plan_of
+from privhp.cells import cut_mark
+from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from privhp.growth import Growth
+from texts import text_batches
+
+FIXED = 32 * 1024
+"""Bytes that no plan counts: objects of Python, and what a refinement weighs cells with."""
+
+
+# Where rows are counted
+
+
+@pytest.mark.parametrize(
+    "check",
+    [
+        growing.refined_after_row_numbers,
+        growing.one_row_moves_one_cell,
+        growing.every_stretch_has_noise_of_its_own,
+        growing.an_interrupted_refinement_ends_in_its_release,
+        growing.refused_where_rows_have_no_numbers,
+    ],
+    ids=lambda check: check.__name__,
+)
+def test_growing_privacy(check: Callable[[], None]) -> None:
+    check()
+
+
+LINES = [b"5", b"", b"x", b'"', b'"7', b"\xff", b"1,2", b"nan", b"  ", b"\r", b"9" * 5000, b"1024", b"-1", b"0"]
+
+
+@pytest.mark.parametrize("ending", [b"", b"\n", b"\n\n"])
+def test_every_line_of_a_text_is_a_row(ending: bytes) -> None:
+    summary = hp.Summary(plan_of())
+    for batch in text_batches(b"\n".join(LINES) + ending, summary.plan.domain):
+        summary.update(batch)
+    assert summary.rows == len(LINES) + max(len(ending) - 1, 0)
+    assert summary.refinements == 2
+
+
+def test_every_line_of_json_is_a_row() -> None:
+    lines = [b'{"a": 5}', b"{}", b"[]", b"", b'{"a": null}', b'{"a": "x"}', b"{", b'{"a": 5']
+    summary = hp.Summary(plan_of())
+    for batch in text_batches(b"\n".join(lines), summary.plan.domain, columns=["a"], ending=".ndjson"):
+        summary.update(batch)
+    assert summary.rows == len(lines)
+
+
+NUMBERS: list[Any] = [5, None, 1024, -1, 7, 9]
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        NUMBERS,
+        tuple(NUMBERS),
+        iter(NUMBERS),
+        np.array([5, -1, 1024, -1, 7, 9]),
+        np.array([5, np.nan, 1024, -1, 7, 9]),
+        np.array(NUMBERS, dtype=object),
+        np.ma.MaskedArray([5, 0, 1024, -1, 7, 9], mask=[0, 1, 0, 0, 0, 0]),
+        pd.Series(NUMBERS),
+        pa.array(NUMBERS),
+        pa.chunked_array([NUMBERS[:2], NUMBERS[2:]]),
+    ],
+    ids=lambda batch: type(batch).__name__,
+)
+def test_every_record_of_a_batch_is_a_row(batch: Any) -> None:
+    summary = hp.Summary(plan_of())
+    summary.update(batch)
+    assert summary.rows == len(NUMBERS)
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        {"a": NUMBERS, "b": [None] * 6},
+        pd.DataFrame({"a": NUMBERS, "b": [0.5, 2.0, np.nan, 0.1, 0.2, 0.3]}),
+        pa.table({"a": NUMBERS, "b": [0.5] * 6}),
+        [(number, 0.5) for number in NUMBERS],
+        [{"a": 1, "b": 0.5}, {}, None, (), object(), {"a": 1}],
+    ],
+    ids=lambda batch: type(batch).__name__,
+)
+def test_every_row_of_a_table_is_a_row(batch: Any) -> None:
+    domain = hp.Table(a=hp.Integers(0, 31), b=hp.Interval(0, 1))
+    summary = hp.Summary(replace(plan_of(), domain=domain))
+    summary.update(batch)
+    assert summary.rows == len(NUMBERS)
+
+
+def test_a_batch_that_is_refused_has_no_rows() -> None:
+    summary = hp.Summary(plan_of())
+    for batch in (5, "5", None, {"a": [5]}, np.zeros((3, 3)), np.zeros(3, dtype=complex)):
+        with pytest.raises(hp.RecordsError):
+            summary.update(batch)
+    assert summary.rows == 0
+
+
+def test_the_refinement_is_done_when_its_row_is_counted() -> None:
+    """At the end of that batch, not at the beginning of the next; a release in between is the same."""
+    summary = hp.Summary(plan_of())
+    summary.update([5] * 6)
+    assert summary.refinements == 0
+    summary.update([])
+    assert summary.refinements == 0
+    summary.update([5])
+    assert summary.refinements == 1
+    assert summary.release().release.refinements == 1
+
+
+def test_one_batch_may_be_refined_more_than_once() -> None:
+    summary = hp.Summary(plan_of())
+    summary.update([5] * 40)
+    assert (summary.rows, summary.refinements) == (40, 2)
+
+
+def test_no_text_tells_the_rows() -> None:
+    summary = hp.Summary(plan_of())
+    summary.update([5] * 5137)
+    said = [repr(summary), str(summary)]
+    for action in (lambda: summary.update([5], counts=[1]), lambda: summary.merge(summary), summary.__reduce__):
+        with pytest.raises(hp.StateError) as caught:
+            action()
+        said.append(str(caught.value))
+    said.append(repr(summary.release()))
+    assert not any("5137" in text or "5,137" in text for text in said)
+
+
+# Memory
+
+
+def places(rng: np.random.Generator, size: int) -> np.ndarray:
+    return np.minimum(rng.lognormal(-3, 1, size), 1)
+
+
+BATCHES: dict[str, tuple[hp.Domain, Callable[[np.random.Generator, int], Any]]] = {
+    "interval": (hp.Interval(0, 1), places),
+    "box": (hp.Box([(0, 1), (0, 1)]), lambda rng, size: np.stack([places(rng, size), rng.random(size)], axis=1)),
+    "ipv4": (hp.IPv4(), lambda rng, size: (places(rng, size) * 0.999 * 2**32).astype(np.int64)),
+    "table": (
+        hp.Table(a=hp.Interval(0, 1), b=hp.Nullable(hp.Integers(0, 99)), c=hp.Categories(["x", "y", "z"])),
+        lambda rng, size: {
+            "a": places(rng, size),
+            "b": rng.integers(0, 99, size),
+            "c": rng.choice(["x", "y", "z"], size),
+        },
+    ),
+}
+
+
+@contextmanager
+def at_most(limit: int) -> Iterator[None]:
+    tracemalloc.start()
+    try:
+        yield
+        assert tracemalloc.get_traced_memory()[1] <= limit
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("memory", [2**14, 2**16, 2**18, 2**20])
+@pytest.mark.parametrize("kind", BATCHES)
+def test_a_plan_keeps_its_memory(kind: str, memory: int) -> None:
+    """Counters and all that is done with batches and refinements, but not the batch itself; FIXED is extra."""
+    domain, batch_of = BATCHES[kind]
+    plan = hp.Plan.auto(domain, epsilon=1, records=30_000, memory=memory)
+    rng = np.random.default_rng(0)
+    batches = [batch_of(rng, 10_000) for _ in range(2)]
+    hp.Summary(plan).update(batches[0])  # what is imported or cached once belongs to no plan
+    with at_most(memory + FIXED):
+        summary = hp.Summary(plan)
+        for batch in batches:
+            summary.update(batch)
+    assert summary.refinements == (0 if plan.growth is None else 2)
+
+
+# Hostile files
+
+PLAN = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1))
+EXACT = 2 + 4
+
+
+def cells_of(slots: dict[int, int], plan: hp.Plan = PLAN) -> bytes:
+    cells = np.zeros(plan.cells, dtype=np.int64)
+    for place, value in slots.items():
+        cells[EXACT + place] = value
+    return cells.astype("<i8").tobytes()
+
+
+def mark(first: int, levels: int, born: int) -> int:
+    return int(cut_mark(np.array([first]), levels, born)[0])
+
+
+def forged(slots: dict[int, int], magic: bytes, plan: hp.Plan = PLAN, **header: Any) -> bytes:
+    details: dict[str, Any] = {"plan": plan.spec(), "refinements": 2}
+    if magic == CHECKPOINT:
+        details |= {"lineage": 1, "rows": 12}
+    body = cells_of(slots, plan) + (bytes(16) if magic == CHECKPOINT else b"")
+    return forge(json.loads(json.dumps(details | header)), magic=magic, body=body)
+
+
+SOUND = {
+    "nothing cut": {},
+    "one cut": {3: mark(17, 1, 1), 16: 5},
+    "a part cut later": {3: mark(17, 1, 1), 17: mark(20, 1, 2), 16: 5},
+    "far from where marks begin": {3: 2**61},
+}
+HOSTILE = {
+    "no levels": {3: mark(17, 0, 1)},
+    "too many levels": {3: mark(17, 7, 1)},
+    "all levels": {3: mark(17, 255, 1)},
+    "a shift beyond the word": {3: mark(17, 64, 1)},
+    "born before the first refinement": {3: mark(17, 1, 0)},
+    "born after the last": {3: mark(17, 1, 3)},
+    "parts beyond the slots": {3: mark(58, 2, 1)},
+    "parts far beyond the slots": {3: mark(2**45, 1, 1)},
+    "the last mark there can be": {3: -(2**62) - 1},
+    "the first mark there can be": {3: -(2**63)},
+    "a gap before the parts": {3: mark(18, 1, 1)},
+    "parts among the first cells": {15: mark(8, 1, 1)},
+    "itself": {3: mark(4, 1, 1)},
+    "the same parts twice": {3: mark(17, 1, 1), 4: mark(17, 1, 1)},
+    "parts that overlap": {3: mark(17, 2, 1), 4: mark(18, 1, 1)},
+    "a cycle": {3: mark(17, 1, 1), 17: mark(20, 1, 2), 20: mark(17, 1, 2)},
+    "parts of itself": {3: mark(17, 1, 1), 17: mark(17, 1, 2)},
+    "a part that was cut before its cell": {3: mark(17, 1, 2), 17: mark(20, 1, 1)},
+    "a part that was cut with its cell": {3: mark(17, 1, 1), 17: mark(20, 1, 1)},
+    "a count that is a mark": {3: mark(17, 1, 1), 16: mark(20, 1, 2)},
+    "deeper than the domain": {3: mark(17, 4, 1), 17: mark(34, 3, 2)},
+    "a count that is nearly a mark": {3: -(2**62)},
+    "a count that a few records make a mark": {3: 2**63 - 1},
+    "something in unused slots": {40: 1},
+    "parts that nothing leads to": {20: mark(24, 1, 1), 3: mark(17, 1, 1)},
+}
+
+
+@pytest.mark.parametrize("case", SOUND)
+def test_sound_slots_are_read(case: str) -> None:
+    """The control of the hostile ones."""
+    assert read_release(io.BytesIO(forged(SOUND[case], RELEASE))).release.refinements == 2
+    assert read_checkpoint(io.BytesIO(forged(SOUND[case], CHECKPOINT))).rows == 12
+
+
+@pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_slots_are_refused(case: str, magic: bytes) -> None:
+    message = refusal(forged(HOSTILE[case], magic), magic)
+    assert "sound marks" in message
+    assert "\n" not in message
+
+
+@pytest.mark.parametrize("rows", [0, 6, 11, -1, True, 12.0, "12", None, 2**70])
+def test_rows_that_do_not_fit_the_refinements_are_refused(rows: Any) -> None:
+    refusal(forged({}, CHECKPOINT, rows=rows), CHECKPOINT)
+
+
+@pytest.mark.parametrize(("refinements", "rows"), [(0, 7), (0, 12), (1, 6), (1, 12), (2, 11), (3, 12), (-1, 0)])
+def test_refinements_that_do_not_fit_the_rows_are_refused(refinements: int, rows: int) -> None:
+    refusal(forged({}, CHECKPOINT, rows=rows, refinements=refinements), CHECKPOINT)
+
+
+@pytest.mark.parametrize("refinements", [3, -1, True, 1.0, "1", None, 2**70])
+def test_refinements_that_the_plan_does_not_know_are_refused(refinements: Any) -> None:
+    refusal(forged({}, RELEASE, refinements=refinements), RELEASE)
+
+
+def test_a_release_says_nothing_of_rows() -> None:
+    refusal(forged({}, RELEASE, rows=12), RELEASE)
+
+
+def test_plans_that_do_not_grow_have_no_refinements() -> None:
+    plan = hp.Plan(hp.Integers(0, 3), epsilon=1, budgets={1: 1}, exact_depth=1)
+    for keys in ({"refinements": 0}, {"refinements": 1}):
+        refusal(forge({"plan": plan.spec()} | keys, body=bytes(16)), RELEASE)
+
+
+def test_a_long_chain_of_cuts_is_refused_in_tight_memory() -> None:
+    """Each cell cut into two, one of which is cut again, through all of a large file."""
+    slots = 2**20
+    plan = plan_of(growth=Growth(slots=slots, refined_after=(7, 12), least=1))
+    links = (slots - 16) // 3
+    cells = np.zeros(slots, dtype=np.int64)
+    first = 17 + 3 * np.arange(links)
+    cells[np.concatenate([[3], first[:-1]])] = MARK_ZERO + (first << 16 | 1 << 8 | 1)
+    header = {"plan": plan.spec(), "refinements": 2}
+    data = forge(header, body=bytes(8 * EXACT) + cells.astype("<i8").tobytes())
+    with at_most(12 * 8 * slots):
+        refusal(data, RELEASE)
+
+
+ODD_GROWTH: list[dict[str, Any]] = [
+    {"refined_after": []},
+    {"refined_after": [0]},
+    {"refined_after": [12, 7]},
+    {"refined_after": [7, 7]},
+    {"refined_after": list(range(1, 10))},
+    {"refined_after": 7},
+    {"refined_after": "7"},
+    {"refined_after": [7.0]},
+    {"slots": 15},
+    {"slots": 0},
+    {"slots": 2**40},
+    {"slots": "60"},
+    {"least": 0},
+    {"least": None},
+]
+
+
+@pytest.mark.parametrize("change", ODD_GROWTH, ids=str)
+def test_odd_growth_is_refused(change: dict[str, Any]) -> None:
+    spec = PLAN.spec()
+    refusal(forge({"plan": spec | {"growth": spec["growth"] | change}, "refinements": 0}), RELEASE)
+
+
+def test_growth_needs_one_level_to_grow_from() -> None:
+    with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):
+        plan_of(budgets={1: 1, 2: 1})
+    with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):
+        plan_of(budgets={2: 1, 4: 1, 5: 1})
+
+
+# Life
+
+
+def test_a_growing_summary_cannot_be_used_twice(tmp_path: Path) -> None:
+    summary = hp.Summary(plan_of())
+    summary.update([5] * 9)
+    summary.release()
+    for action in (summary.release, summary.state, lambda: summary.update([5])):
+        with pytest.raises(hp.StateError, match="closed"):
+            action()
+    with pytest.raises(hp.StateError):
+        hp.save(summary, tmp_path / "checkpoint")
