@@ -15,7 +15,7 @@ from typing import Any, Literal, get_args
 from privhp.errors import PlanError, described
 
 Neighbours = Literal["add-remove", "zero-out", "replace-one"]
-"""What one person may change: a record comes or goes, its row stays and is blank, or it becomes another record."""
+"""What one person may change: a record comes or goes; its row stays but counts nowhere; it becomes another record."""
 
 MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
 MAX_SCALE = 2**40

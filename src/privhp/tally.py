@@ -108,7 +108,7 @@ class Tally:
         return self.rows + rows >= self._next_refinement()
 
     def _check_rows(self, counts: Any, refine: Callable[[], None] | None) -> None:
-        """Refuse what has no row numbers that stay when a record is blanked."""
+        """Refuse what has no row numbers that stay when a record is no longer counted."""
         if refine is None and not self._is_share:
             raise StateError(
                 "a partition that grows needs noise for its refinements, so its records are counted in a summary; "
@@ -126,7 +126,8 @@ class Tally:
         encode, level = self.plan.domain.encode, self.plan.depth
         for block, block_counts in _blocks(records, counts, self._block):
             codes = encode(block, level=level)
-            if codes.dtype != _CODE or codes.ndim != 1:
+            rows = len(block) if hasattr(block, "__len__") else codes.size
+            if codes.dtype != _CODE or codes.shape != (rows,):
                 raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 

@@ -116,6 +116,22 @@ def test_a_batch_that_is_refused_has_no_rows() -> None:
     assert summary.rows == 0
 
 
+def test_a_domain_must_keep_the_place_of_every_record(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that leaves out what it has no cell for would make row numbers depend on records."""
+    encode = hp.Integers.encode
+
+    def inside(domain: hp.Integers, records: Any, *, level: int) -> Any:
+        codes = encode(domain, records, level=level)
+        return codes[codes < 2**level]
+
+    monkeypatch.setattr(hp.Integers, "encode", inside)
+    summary = hp.Summary(plan_of())
+    for batch in (NUMBERS, np.array([5, -1])):
+        with pytest.raises(hp.DomainError, match="one code of uint64 per record"):
+            summary.update(batch)
+    assert summary.rows == 0
+
+
 def test_the_refinement_is_done_when_its_row_is_counted() -> None:
     """At the end of that batch, not at the beginning of the next; a release in between is the same."""
     summary = hp.Summary(plan_of())
