@@ -79,7 +79,7 @@ def sparse_guess(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) 
         variances: Variance of each.
         live: Which can hold a record.
     """
-    spread = np.sqrt(variances)
+    spread = np.where(live, np.sqrt(variances), 1.0)  # cells that can hold no record have no noise
     scale = spread / np.sqrt(2.0)
     largest = float(np.max(estimates[live] / spread[live], initial=2.0))
     if_empty = np.exp(-np.abs(estimates) / scale) / (2.0 * scale)
