@@ -13,13 +13,14 @@ from typing import Any
 
 from privhp.bounds import STREAMS, Geometry, Growing, Outline, Sketched, predict
 from privhp.budget import Neighbours, sensitivity, split
+from privhp.cells import MAX_DEPTH
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
 from privhp.growth import Growth
 
 CELL_BYTES = 8
-MOST_WORK = 2**17
-"""Bytes that are left for the work on a batch, at most; a quarter of the memory if that is less."""
+LEAST_WORK, MOST_WORK = 2**12, 2**17
+"""Bytes that are left for the work on a batch, an eighth of the memory in between; never more than a quarter."""
 
 REFINED = (1 / 64, 1 / 8)
 """Shares of the expected records after which a partition is refined."""
@@ -31,8 +32,14 @@ On a line noise adds up, and where each level halves the diameter, coarse levels
 weigh as much as fine ones; elsewhere most of the error is in the finest cells.
 """
 
-ROOTS = 2
+ROOTS_ON_A_LINE, ROOTS = 1.25, 2.0
 """Slots for each cell that a partition starts from, at least; all that is left is for its growth."""
+
+FIRST_ON_A_LINE = 4
+"""Deepest first level on a line: among many coarse cells one has a large error, far from all records."""
+
+DEEPEST_ROOTS_ON_A_LINE = 12
+"""Finer cells than these gain nothing on a line, where growth serves as well."""
 
 SKETCH_ROWS, SKETCH_STEP = 2, 2
 
@@ -85,7 +92,8 @@ class Planner:
         self._geometry = Geometry.of(domain)
         self._domain, self._epsilon, self._records, self._memory = domain, epsilon, records, memory
         self._neighbours, self._per_person, self._growing = neighbours, max_records_per_person, growing
-        self._words = (memory - min(memory // 4, MOST_WORK)) // CELL_BYTES
+        work = max(memory // 8, min(memory // 4, LEAST_WORK))
+        self._words = (memory - min(work, MOST_WORK)) // CELL_BYTES
         if self._words < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
 
@@ -118,10 +126,10 @@ class Planner:
         """The shapes that are tried: exact levels a few apart, and perhaps more below."""
         for top in range(1, min(int(math.log2(self._words)), self._domain.depth) + 1):
             for step in range(2, 7):
-                for most in range(1, 5):
+                for most in range(1, self._most_exact() + 1):
                     exact = tuple(range(top, 0, -step))[:most][::-1]
                     left = self._words - sum(2**level for level in exact)
-                    if left < 0:
+                    if left < 0 or (self._domain.is_line and exact[0] > FIRST_ON_A_LINE):
                         continue
                     yield Shape(exact)
                     if self._growing:
@@ -129,9 +137,15 @@ class Planner:
                     elif top >= 4:
                         yield from self._sketched_shapes(exact, left)
 
+    def _most_exact(self) -> int:
+        """Exact levels, at most: many thin budgets have rare large errors that a variance does not show."""
+        return 4 if not self._growing else 2 if self._domain.is_line else 3
+
     def _growing_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
-        for level in range(exact[-1] + 1, min(exact[-1] + 5, self._domain.depth) + 1):
-            if 2**level * ROOTS <= left:
+        on_line = self._domain.is_line
+        deepest = min(exact[-1] + 5, self._domain.depth, DEEPEST_ROOTS_ON_A_LINE if on_line else MAX_DEPTH)
+        for level in range(exact[-1] + 1, deepest + 1):
+            if 2**level * (ROOTS_ON_A_LINE if on_line else ROOTS) <= left:
                 yield Shape(exact, grows_from=level)
 
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
@@ -166,9 +180,9 @@ class Planner:
         return min(shares.values()) >= LEAST_SHARE and growing >= LEAST_GROWING_SHARE
 
     def _error(self, shape: Shape, shares: dict[int, float]) -> float:
-        """Predicted error whatever the stream: the geometric mean over its kinds."""
+        """Predicted error whatever the stream: a geometric mean over its kinds."""
         outline = self._outline(shape, shares)
-        return math.prod(max(predict(outline, stream).total, 1e-300) for stream in STREAMS)
+        return math.prod(max(predict(outline, stream).total, 1e-30) for stream in STREAMS)
 
     def _outline(self, shape: Shape, shares: dict[int, float]) -> Outline:
         scales = {level: self._sensitivity(level) / (share * float(self._epsilon)) for level, share in shares.items()}
@@ -179,8 +193,7 @@ class Planner:
                 level=shape.grows_from,
                 variance=noise[shape.grows_from],
                 slots=self._slots(shape),
-                refinements=len(REFINED),
-                before=REFINED[-1],
+                moments=REFINED,
                 least=self._least(scales[shape.grows_from]),
             )
         elif shape.sketched:
