@@ -16,6 +16,7 @@ import numpy as np
 
 import privhp as hp
 from privhp.files import VERSION
+from privhp.growth import Growth
 
 FOLDER = Path(__file__).parent / f"v{VERSION}"
 
@@ -26,11 +27,24 @@ PLANS: dict[str, dict[str, Any]] = {
     "box": {"domain": hp.Box([(0, 1), (-2, 2)]), "epsilon": 1.5, "expand": "all", "hash_group": 0},
     "ipv4": {"domain": hp.IPv4(), "epsilon": "1/3", "max_records_per_person": 2, "depth": 9},
 }
+GROWING = "growing"
 RECORDS, REST = 400, 100
 SHARES = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]
 
 
 def plan_of(kind: str) -> hp.Plan:
+    if kind == GROWING:
+        return hp.Plan(
+            hp.Integers(0, 4000),
+            epsilon=2,
+            budgets={1: "1/4", 3: "1/4", 5: "3/2"},
+            exact_depth=3,
+            growth=Growth(slots=200, refined_after=(50, 150), least=2),  # both before the checkpoint: noise is fresh
+            inference="least-squares",
+            records=500,
+            memory=4096,
+            neighbours="zero-out",
+        )
     settings = {"records": 500, "hot_cells": 3, "exact_depth": 2, "sketch_rows": 2, "sketch_width": 8, "depth": 4}
     return hp.Plan.paper(**(settings | PLANS[kind]))
 
@@ -45,9 +59,13 @@ def rest_of(domain: hp.Domain) -> np.ndarray:
 def write_pair(checkpoint: Path, release: Path, plan: hp.Plan) -> None:
     rng = np.random.default_rng(0)
     summary = hp.Summary(plan)
-    tally = hp.Tally(plan)
-    tally.add(plan.domain.decode(rng.integers(0, 2, RECORDS, dtype=np.uint64), level=1, rng=rng))
-    summary.absorb(tally)
+    records = plan.domain.decode(rng.integers(0, 2, RECORDS, dtype=np.uint64), level=1, rng=rng)
+    if plan.growth is None:
+        tally = hp.Tally(plan)
+        tally.add(records)
+        summary.absorb(tally)
+    else:
+        summary.update(records)
     hp.save(summary, checkpoint)
     summary.update(rest_of(plan.domain))
     hp.save(summary.release(), release)
@@ -70,7 +88,7 @@ def expected(checkpoint: Path, release: Path) -> dict[str, Any]:
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     made = []
-    for kind in PLANS:
+    for kind in [*PLANS, GROWING]:
         checkpoint, release, answers = (FOLDER / f"{kind}.{end}" for end in ("checkpoint", "release", "json"))
         if not checkpoint.exists() and not release.exists():
             write_pair(checkpoint, release, plan_of(kind))
