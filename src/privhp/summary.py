@@ -37,6 +37,11 @@ class Summary:
     for each coarser measured level its own noise less the noise that it would
     inherit from those counters, so that a record costs one increment for all
     exact levels.
+
+    The memory of a plan is that of all counters, and of the work on arrays,
+    tables and refinements. Beyond it come the batch itself, what is made of a
+    list while it is read, counters of its own for each thread, and up to 32 KiB
+    of objects whatever the plan.
     """
 
     def __init__(self, plan: Plan) -> None:
