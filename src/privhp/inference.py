@@ -47,6 +47,7 @@ def projected(parents: Floats, estimates: Floats, variances: Floats, live: NDArr
         variances: Variance of each estimate, above 0.
         live: Which children can hold a record, the others get 0; each parent above 0 has one.
     """
+    variances = np.where(live, variances, 1.0)  # cells that can hold no record have no noise
     # Only differences matter: counted from the largest, whole numbers of any size leave nothing to round.
     steep = np.where(live, estimates / variances, -np.inf)
     top = steep.max(axis=1, keepdims=True)
