@@ -6,11 +6,15 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace nb = nanobind;
@@ -34,7 +38,7 @@ namespace {
 
 constexpr size_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
 
-enum Kind : u8 { REAL, WHOLE, ADDRESS, TIME, TEXT };
+enum Kind : u8 { REAL, WHOLE, ADDRESS, TIME, TEXT, CODED };
 enum Found : u8 { VALUE, NONE, ODD };
 
 struct Field {
@@ -178,11 +182,24 @@ int split_quoted(const char* at, const char* end, Field* fields, int wanted) {
     }
 }
 
+// Texts of a block, each kept once.
+struct Distinct {
+    std::vector<u64> texts;
+    std::unordered_map<std::string_view, u64> codes;
+
+    u64 code(const char* block, u64 text) {
+        const std::string_view own(block + (text >> 32), text & 0xffffffff);
+        const auto [entry, is_new] = codes.try_emplace(own, texts.size());
+        if (is_new) texts.push_back(text);
+        return entry->second;
+    }
+};
+
 Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) {
     field = trimmed(field);
     const u64 size = field.end - field.begin;
-    if (!size && (nullable || kind != TEXT)) return NONE;
-    if (kind == TEXT) {
+    if (!size && (nullable || kind < TEXT)) return NONE;
+    if (kind >= TEXT) {
         value = static_cast<u64>(field.begin - text) << 32 | size;
         return VALUE;
     }
@@ -207,9 +224,10 @@ size_t count_lines(nb::bytes block) {
 
 // Reads the wanted columns of every line of a text.
 //
-// A value is the bits of a number, microseconds since 1970, or the place and length of a text. Where a field is
-// empty, `empty` is set. A line that is not plain is `odd`; one that is too long or has too few fields is `lost`.
-void scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool> nullable, Out<u64, 2> values,
+// A value is the bits of a number, microseconds since 1970, the place and length of a text, or for texts that repeat a
+// place in a list of distinct ones, which is returned. Where a field is empty, `empty` is set. A line that is not plain
+// is `odd`; one that is too long or has too few fields is `lost`.
+std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool> nullable, Out<u64, 2> values,
           Out<bool, 2> empty, Out<bool> lost, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
     const size_t columns = places.shape(0), lines = lost.shape(0);
@@ -217,6 +235,7 @@ void scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool
     i64 wanted = 0;
     for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, places(c) + 1);
     std::vector<Field> fields(static_cast<size_t>(wanted));
+    std::vector<Distinct> distinct(columns);
     const bool quotes = std::memchr(text, '"', end - text);
     const char* at = text;
     for (size_t line = 0; line < lines && at <= end; ++line) {
@@ -237,11 +256,15 @@ void scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool
             if (found >= wanted) {
                 what = read(fields[places(c)], static_cast<Kind>(kinds(c)), nullable(c), text, values.data()[place]);
             }
+            if (what == VALUE && kinds(c) == CODED) values.data()[place] = distinct[c].code(text, values.data()[place]);
             empty.data()[place] = what == NONE;
             odd(line) |= what == ODD;
         }
         at = stop + 1;
     }
+    std::vector<std::vector<u64>> found;
+    for (Distinct& own : distinct) found.push_back(std::move(own.texts));
+    return found;
 }
 
 }  // namespace

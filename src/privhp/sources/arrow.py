@@ -171,6 +171,7 @@ _EXPECTED = {
     Kind.ADDRESS: "addresses as text or whole numbers",
     Kind.TIME: "times",
     Kind.TEXT: "text",
+    Kind.CODED: "text",
 }
 
 
@@ -183,7 +184,7 @@ def _is_readable(kind: Any, wanted: Kind) -> bool:
         return wanted in (Kind.TIME, Kind.TEXT)
     if types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind):
         return wanted is not Kind.TIME
-    return wanted is Kind.TEXT or not (types.is_nested(kind) or types.is_temporal(kind))
+    return wanted >= Kind.TEXT or not (types.is_nested(kind) or types.is_temporal(kind))
 
 
 def records_of(batch: Any, names: list[str], layout: Layout) -> Any:
@@ -207,7 +208,7 @@ def _column(array: Any, field: Field) -> Any:
     elif types.is_decimal(kind) and field.kind is Kind.REAL:
         array = array.cast("float64")
     if types.is_floating(array.type):
-        return _numbers(array.fill_null(np.nan))
+        return _numbers(array.fill_null(np.nan) if array.null_count else array)
     if types.is_integer(array.type):
         return _integers(array)
     if types.is_timestamp(kind) or types.is_date(kind):
@@ -249,7 +250,7 @@ def _integers(array: Any) -> NDArray[Any]:
 
 
 def _times(array: Any, unit: str) -> NDArray[Any]:
-    times = _numbers(array.fill_null(0)).view(f"M8[{unit}]")
+    times = _numbers(array.fill_null(0) if array.null_count else array).view(f"M8[{unit}]")
     return np.where(_null(array), np.datetime64("NaT"), times) if array.null_count else times
 
 

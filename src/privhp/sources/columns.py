@@ -26,6 +26,8 @@ class Kind(IntEnum):
     ADDRESS = 2
     TIME = 3
     TEXT = 4
+    CODED = 5
+    """Text that is one of a few declared ones."""
 
 
 class Field(NamedTuple):
@@ -55,7 +57,7 @@ def _kind(domain: Domain) -> Kind:
     if isinstance(domain, Time) and domain.zone is None and domain.unit != "ns":
         return Kind.TIME
     whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
-    return Kind.WHOLE if whole else Kind.TEXT
+    return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
 
 
 class Layout:

@@ -64,4 +64,5 @@ _CONVERTERS: dict[Kind, Convert] = {
     Kind.ADDRESS: address,
     Kind.TIME: as_text,
     Kind.TEXT: as_text,
+    Kind.CODED: as_text,
 }

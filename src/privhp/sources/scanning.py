@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes
+from privhp.cells import Codes, Counts
 from privhp.sources.coded import Coded
-from privhp.sources.columns import Field, Kind
+from privhp.sources.columns import LOST, Field, Kind
 from privhp.sources.fields import as_text, converter, split
 from privhp.sources.lines import MAX_LINE
 
@@ -42,7 +42,7 @@ class Scanner:
 
     def columns(self, block: bytes) -> tuple[list[Any], Mask]:
         """The columns of a block of lines, and which of the lines are lost; these hold anything."""
-        values, empty, lost, odd = self._scan(block)
+        values, empty, lost, odd, distinct = self._scan(block)
         lost |= (empty & ~self._nullable[:, None]).any(axis=0) & ~odd
         places = np.flatnonzero(odd)
         rows = [self._read(line) for line in _lines(block, places)]
@@ -50,25 +50,31 @@ class Scanner:
         nothing = (None,) * len(self._fields)
         given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * len(self._fields)
         columns: list[Any] = []
-        for field, own, gaps, instead in zip(self._fields, values, empty, given, strict=True):
-            if field.kind is Kind.TEXT:
-                columns.append(_texts(field, block, own, gaps, places, instead, lost))
+        for field, own, gaps, instead, spans in zip(self._fields, values, empty, given, distinct, strict=True):
+            if field.kind is Kind.CODED:
+                columns.append(_texts(block, own.view(np.int64), spans, gaps, places, instead, lost))
+            elif field.kind is Kind.TEXT:
+                every = np.arange(own.size)
+                columns.append(_texts(block, every, own.tolist(), gaps, places, instead, lost).to_pylist())
             else:
                 columns.append(_numbers(field, own, gaps, places, instead))
         return columns, lost
 
-    def _scan(self, block: bytes) -> tuple[Codes, Mask, Mask, Mask]:
-        """Values and which are empty, for each field; lines that are lost, and those that must be read one by one."""
+    def _scan(self, block: bytes) -> tuple[Codes, Mask, Mask, Mask, list[list[int]]]:
+        """Values and which are empty, for each field; lines that are lost, and those that must be read one by one.
+
+        Last, for each field whose texts repeat, where they are.
+        """
         size = len(self._fields)
         if native is None:
             lines = block.count(b"\n") + (not block.endswith(b"\n"))
             values, empty = np.zeros((size, lines), dtype=np.uint64), np.ones((size, lines), dtype=np.bool_)
-            return values, empty, np.zeros(lines, dtype=np.bool_), np.ones(lines, dtype=np.bool_)
+            return values, empty, np.zeros(lines, dtype=np.bool_), np.ones(lines, dtype=np.bool_), [[]] * size
         lines = native.count_lines(block)
         values, empty = np.empty((size, lines), dtype=np.uint64), np.empty((size, lines), dtype=np.bool_)
         lost, odd = np.empty(lines, dtype=np.bool_), np.empty(lines, dtype=np.bool_)
-        native.scan(block, MAX_LINE, self._places, self._kinds, self._nullable, values, empty, lost, odd)
-        return values, empty, lost, odd
+        texts = native.scan(block, MAX_LINE, self._places, self._kinds, self._nullable, values, empty, lost, odd)
+        return values, empty, lost, odd, texts
 
     def _read(self, line: bytes) -> tuple[Any, ...] | None:
         """The values of one line, whatever its bytes; None if it is lost."""
@@ -119,38 +125,25 @@ def _numbers(
 
 
 def _texts(
-    field: Field,
     block: bytes,
-    values: Codes,
+    codes: Counts,
+    spans: Sequence[int],
     empty: Mask,
     places: NDArray[np.int64],
     given: Sequence[Any],
     lost: Mask,
-) -> Coded | list[Any]:
-    """Texts, each that repeats read once. What is no text loses its line."""
-    starts = (values >> np.uint64(32)).tolist()
-    ends = ((values >> np.uint64(32)) + (values & np.uint64(2**32 - 1))).tolist()
-    raw: list[Any] = [block[start:end] for start, end in zip(starts, ends, strict=True)]
-    for place in np.flatnonzero(empty).tolist():
-        raw[place] = None
-    for place, value in zip(places.tolist(), given, strict=True):
-        raw[place] = value
-    found = {text: place for place, text in enumerate(dict.fromkeys(raw))}
-    texts = [_text(text) for text in found]
-    codes = np.fromiter(map(found.__getitem__, raw), dtype=np.int64, count=len(raw))
-    lost |= np.array([text is LOST_TEXT for text in texts], dtype=np.bool_)[codes]
-    coded = Coded(codes, [None if text is LOST_TEXT else text for text in texts])
-    return coded if field.repeats else coded.to_pylist()
+) -> Coded:
+    """The texts at some spans of a block, by their places in that list. What is no text loses its line."""
+    texts = [_text(block[span >> 32 : (span >> 32) + (span & 0xFFFFFFFF)]) for span in spans]
+    codes[empty] = len(texts)
+    codes[places] = np.arange(len(given)) + len(texts) + 1
+    texts += [None, *given]
+    lost |= np.array([text is LOST for text in texts], dtype=np.bool_)[codes]
+    return Coded(codes, texts)
 
 
-LOST_TEXT = object()
-
-
-def _text(raw: bytes | str | None) -> Any:
-    """A text that the scanner found, or that was given, or None."""
-    if not isinstance(raw, bytes):
-        return raw
+def _text(field: bytes) -> Any:
     try:
-        return as_text(raw)
+        return as_text(field)
     except ValueError:
-        return LOST_TEXT
+        return LOST
