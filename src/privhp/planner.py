@@ -22,8 +22,8 @@ CELL_BYTES = 8
 LEAST_WORK, MOST_WORK = 2**12, 2**17
 """Bytes that are left for the work on a batch, an eighth of the memory in between; never more than a quarter."""
 
-REFINED = (1 / 64, 1 / 8)
-"""Shares of the expected records after which a partition is refined."""
+REFINED_ON_A_LINE, REFINED = (1 / 16,), (1 / 64, 1 / 8)
+"""Shares of the expected records after which a partition is refined; each costs every cell noise once more."""
 
 LEAST_ON_A_LINE, LEAST_WHERE_HALVED, LEAST = 32.0, 8.0, 5.0
 """Records that a part must expect, in scales of its noise.
@@ -193,7 +193,7 @@ class Planner:
                 level=shape.grows_from,
                 variance=noise[shape.grows_from],
                 slots=self._slots(shape),
-                moments=REFINED,
+                moments=self._refined(),
                 least=self._least(scales[shape.grows_from]),
             )
         elif shape.sketched:
@@ -213,7 +213,10 @@ class Planner:
         return int(self._words - sum(2**level for level in shape.exact))
 
     def _moments(self) -> tuple[int, ...]:
-        return tuple(sorted({max(int(self._records * share), 1) for share in REFINED}))
+        return tuple(sorted({max(int(self._records * share), 1) for share in self._refined()}))
+
+    def _refined(self) -> tuple[float, ...]:
+        return REFINED_ON_A_LINE if self._domain.is_line else REFINED
 
 
 def _even(shape: Shape) -> dict[int, float]:
