@@ -130,11 +130,12 @@ def _expanded(names: Sequence[str]) -> list[str]:
         found += matches
     if not found:
         raise FileError("expected one file or more to read, got none")
-    twice = {os.path.realpath(name) for name in found}
-    if len(twice) < len(found):
-        raise FileError("expected each file once, since its records would count twice, got one again")
-    if STANDARD_INPUT in found and len(found) > 1:
+    if found == [STANDARD_INPUT]:
+        return found
+    if STANDARD_INPUT in found:
         raise FileError("expected files or standard input (-), got both; read it by itself")
+    if len({(status.st_dev, status.st_ino) for status in map(os.stat, found)}) < len(found):
+        raise FileError("expected each file once, since its records would count twice, got one again")
     return found
 
 

@@ -1,0 +1,137 @@
+"""`privhp fit` and `sample` with all formats: wrong turns are answered by one line, and records by none."""
+
+import gzip
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+import privhp as hp
+from cli.running import PLAN, spawn
+
+FIT = ["--columns", "fare", *PLAN, "-o", "out.privhp"]
+
+
+def write(folder, name, values):
+    """Values that may be anything as a file with a column called fare."""
+    texts = [json.dumps({"fare": value}, default=str) if not isinstance(value, bytes) else None for value in values]
+    raw = [value if isinstance(value, bytes) else str(value).encode() for value in values]
+    path = folder / name
+    if name.endswith(".ndjson"):
+        path.write_bytes(
+            b"".join((text.encode() if text else value) + b"\n" for text, value in zip(texts, raw, strict=True))
+        )
+    elif ".csv" in name:
+        content = b"fare\n" + b"".join(value.replace(b"\n", b"") + b"\n" for value in raw)
+        packed = {".gz": gzip.compress, ".zst": lambda data: pa.Codec("zstd").compress(data, asbytes=True)}
+        path.write_bytes(packed.get(path.suffix, bytes)(content))
+    else:
+        table = pa.table({"fare": pa.array(raw, pa.binary()).view(pa.string())})
+        if name.endswith(".parquet"):
+            parquet.write_table(table, path)
+        else:
+            with ipc.new_file(path, table.schema) as writer:
+                writer.write_table(table)
+
+
+NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.parquet", "a.arrow"]
+BAD = [
+    "",
+    "text",
+    "nan",
+    "inf",
+    -5,
+    1e9,
+    b"\xff\xfe",
+    b'"',
+    b'"open',
+    b"3\x00",
+    b"7" * 2000,
+    b"1_0",
+    [1, 2],
+    None,
+    {"a": 1},
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_bad_values_change_nothing_else_and_nobody_speaks_of_them(tmp_path, name):
+    good = [float(value) for value in range(1000)]
+    mixed = [part for place, value in enumerate(good) for part in (value, BAD[place % len(BAD)])]
+    said = []
+    for folder, values in (("good", good), ("mixed", mixed), ("bad", BAD * 20)):
+        (tmp_path / folder).mkdir()
+        write(tmp_path / folder, name, values)
+        done = spawn(
+            "fit",
+            name,
+            "--epsilon",
+            "100",
+            *[part for part in FIT if part not in ("--epsilon", "1")],
+            folder=tmp_path / folder,
+        )
+        generator = hp.load(tmp_path / folder / "out.privhp")
+        public = f"about {generator.total:,.0f} records (noisy)"
+        said.append((done.returncode, done.stdout.decode().replace(public, ""), done.stderr))
+        expected = 0 if folder == "bad" else 1000
+        assert abs(generator.total - expected) < 30, "noise of scale 0.2 a level does not reach that far"
+    assert said[0] == said[1] == said[2]
+    assert said[0][0] == 0
+    assert said[0][2] == b""
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_wrong_columns_are_answered_by_one_line(refused, tmp_path, name):
+    write(tmp_path, name, [1.0, 2.0])
+    if name.endswith(".ndjson"):
+        assert "choose with --columns NAME" in refused("fit", name, *PLAN, "-o", "out.privhp")
+        return
+    answer = refused("fit", name, "--columns", "fee", *PLAN, "-o", "out.privhp")
+    assert f"{name}: expected" in answer
+    assert "to name a column 'fee', got no such name" in answer
+    assert "fare" not in answer
+
+
+def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
+    write(tmp_path, "a.parquet", [1.0, 2.0])
+    parquet.write_table(pa.table({"fare": np.array(["2020-01-01"], dtype="M8[us]")}), tmp_path / "times.parquet")
+    (tmp_path / "text.parquet").write_text("fare\n5\n")
+    assert "column 'fare': expected numbers, got timestamp[us]" in refused("fit", "times.parquet", *FIT)
+    assert "text.parquet: expected a whole Parquet file" in refused("fit", "text.parquet", *FIT)
+    assert "expected files that match *.pq, got none" in refused("fit", "*.pq", *FIT)
+    assert "cannot use no.parquet: No such file" in refused("fit", "no.parquet", *FIT)
+    assert "read from its end, got a pipe" in refused("fit", "-", "--format", "parquet", *FIT)
+    (tmp_path / "same.parquet").hardlink_to(tmp_path / "a.parquet")
+    (tmp_path / "link.parquet").symlink_to("a.parquet")
+    for again in ("a.parquet", "link.parquet", "same.parquet"):
+        assert "each file once" in refused("fit", "a.parquet", again, *FIT)
+    assert "a name that ends in .csv" in refused("fit", "a.parquet", *FIT[:-1], "out.parquet")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    assert "a.parquet: expected pyarrow to be installed for Parquet" in refused("fit", "a.parquet", *FIT)
+    assert not (tmp_path / "out.privhp").exists()
+
+
+def test_from_many_files_to_every_format(run, tmp_path):
+    for name in NAMES:
+        write(tmp_path, name, range(1000))
+    assert run("fit", *NAMES, *FIT).code == 0
+    for ending in ("csv", "ndjson", "parquet", "arrow", "npy"):
+        name = f"synthetic.{ending}"
+        assert run("sample", "out.privhp", "-n", "500", "--seed", "1", "--columns", "fare", "-o", name).code == 0
+        columns = [] if ending == "npy" else ["--columns", "fare"]
+        again = ["--epsilon", "100", "--domain", "interval:0:1000", "--records", "1e3", "-o", f"{ending}.privhp"]
+        assert run("fit", name, *columns, *again).code == 0
+        assert abs(hp.load(f"{ending}.privhp").total - 500) < 30
+
+
+def test_arrow_comes_through_a_pipe(tmp_path):
+    table = pa.table({"fare": np.arange(1000.0)})
+    sink = pa.BufferOutputStream()
+    with ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table, max_chunksize=100)
+    done = spawn("fit", "-", "--format", "arrow", *FIT, folder=tmp_path, input=sink.getvalue().to_pybytes())
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert abs(hp.load(tmp_path / "out.privhp").total - 1000) < 500
