@@ -61,7 +61,7 @@ class Page:
     def _receive(self) -> dict[str, Any]:
         text = bytearray()
         while not text.endswith(b"\0"):
-            part = self._answers.read(1) if not text else self._answers.read(1)
+            part = self._answers.read(1)
             if not part:
                 raise RuntimeError("Chromium has gone")
             text += part
@@ -73,7 +73,10 @@ class Page:
         self._call("Emulation.setEmulatedMedia", features=scheme)
         phone = width < 600
         self._call(
-            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=2 if phone else 1,
+            "Emulation.setDeviceMetricsOverride",
+            width=width,
+            height=height,
+            deviceScaleFactor=2 if phone else 1,
             mobile=phone,
         )
         self.events.clear()
@@ -125,7 +128,7 @@ def browser(program: str) -> Iterator[Page]:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         process = subprocess.Popen(
             [program, *FLAGS, f"--user-data-dir={folder}"],
-            preexec_fn=place,
+            preexec_fn=place,  # noqa: PLW1509 - nothing else runs while the browser starts
             pass_fds=(3, 4),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,

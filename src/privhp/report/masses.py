@@ -35,7 +35,7 @@ def masses(distribution: Distribution, regions: Regions) -> Floats:
 
 def doubts(distribution: Distribution, regions: Regions) -> Floats:
     """How far the truth lies at most from the probability of each region, nine times in ten; 0 where it is unknown."""
-    if not isinstance(distribution, Generator):
+    if not isinstance(distribution, Generator) or distribution.plan.inference != "least-squares":
         return np.zeros(len(regions))
     return np.array([NINE_IN_TEN * float(distribution.mass(region, error=True).error) for region in regions])
 

@@ -25,7 +25,7 @@ from privhp.report.masses import doubts, masses, survey
 from privhp.report.parts import Part, parts_of
 from privhp.report.real import Batch
 
-MAP_BINS = 96
+MAP_BINS = 128
 MOST_MAPS = 6
 MOST_LISTED = 64
 """Names that are asked for one by one; of more, only those that hold much are shown."""
@@ -169,6 +169,8 @@ def _names(distribution: Distribution, part: Part) -> Names:
         hitters = own.heavy_hitters(threshold)
         if len(hitters) >= FEW:
             break
+    if not hitters:  # leaves are larger than anything that has a name of its own
+        hitters = own.heavy_hitters(HEAVY[0], levels=range(1, own.domain.depth + 1))
     hitters = sorted(hitters, key=lambda hitter: -hitter.mass)
     return Names(
         part.label,

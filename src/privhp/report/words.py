@@ -61,11 +61,15 @@ def distance(domain: Domain, value: float) -> str:
     if isinstance(inner, Table | Categories):
         return share(value)
     if isinstance(inner, Geo):
-        return f"{number(value)} km" if value >= 1 else f"{number(1000 * value)} m"
+        return f"{_short(value)} km" if value >= 1 else f"{_short(1000 * value)} m"
     if isinstance(inner, Time):
         return duration(value * (86_400 if inner.unit == "D" else 1))
     if isinstance(inner, Interval) and inner.scale == "log":
         return f"{value:.3g} octaves"
+    return _short(value)
+
+
+def _short(value: float) -> str:
     return number(float(f"{value:.3g}"))
 
 

@@ -41,7 +41,7 @@ def line_figure(picture: Histogram, real: Floats | None = None) -> str:
         bars.append(path(steps(places, _heights(picture, real) / top, closed=False), "real line"))
         curves.append(path(polyline(places, _cumulated(real)), "real line"))
     texts = _texts(picture, real)
-    upward = [Tick(value / top, share(value)) for value, _ in number_ticks(0, top, 5)]
+    upward = [Tick(value / top, f"{100 * value:.3g}%") for value, _ in number_ticks(0, top, 5)]
     quarters = [Tick(value, f"{value:.0%}") for value in (0.0, 0.5, 1.0)]
     body = (
         legend(real=real is not None)

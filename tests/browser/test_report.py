@@ -1,0 +1,152 @@
+"""Reports in a real browser: silent, asking for nothing, and to be read on a phone and a desk, by day and by night.
+
+Without a Chromium these tests are skipped, unless PRIVHP_BROWSER is set; `make browser` installs one and runs them.
+"""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from browser.chromium import Page, browser, find_chromium
+from privhp import Categories, Generator, Geo, Interval, IPv4, Nullable, Plan, Table, Time
+from privhp.report import report_page
+from releases import release_of
+
+PHONE, DESK = 390, 1280
+LEAST_CONTRAST = 4.5
+"""What the accessibility guidelines ask of text."""
+
+LAYOUT = """
+(() => {
+  const shown = element => element.getClientRects().length && getComputedStyle(element).visibility !== "hidden";
+  const texts = [...document.querySelectorAll("body *")].filter(element =>
+    shown(element) && !element.closest("svg") &&
+    [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim()));
+  const solid = element => {
+    for (let at = element; at; at = at.parentElement) {
+      const colour = getComputedStyle(at).backgroundColor;
+      if (!colour.startsWith("rgba") || !colour.endsWith(" 0)")) return colour;
+    }
+    return getComputedStyle(document.documentElement).backgroundColor;
+  };
+  const light = colour => {
+    const [r, g, b] = colour.match(/[0-9.]+/g).slice(0, 3).map(part => part / 255)
+      .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
+    return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  };
+  const contrast = element => {
+    const [low, high] = [getComputedStyle(element).color, solid(element)].map(light).sort((a, b) => a - b);
+    return (high + 0.05) / (low + 0.05);
+  };
+  const overlaps = [];
+  for (const row of document.querySelectorAll(".ticks, .side")) {
+    const boxes = [...row.children].filter(shown).map(child => child.getBoundingClientRect());
+    boxes.forEach((one, place) => boxes.slice(place + 1).forEach(other => {
+      if (one.left < other.right && other.left < one.right && one.top < other.bottom && other.top < one.bottom)
+        overlaps.push(row.textContent);
+    }));
+  }
+  const outside = texts.filter(element => !element.closest(".wide")).filter(element => {
+    const box = element.getBoundingClientRect();
+    return box.left < -0.5 || box.right > innerWidth + 0.5;
+  });
+  return {
+    width: document.documentElement.scrollWidth,
+    small: Math.min(...texts.map(element => parseFloat(getComputedStyle(element).fontSize))),
+    contrast: Math.min(...texts.map(contrast)),
+    outside: outside.map(element => element.textContent),
+    overlaps,
+    images: [...document.images].map(image => image.naturalWidth),
+    figures: [...document.querySelectorAll("figure")].map(figure => figure.getBoundingClientRect().height),
+    paper: getComputedStyle(document.body).backgroundColor,
+  };
+})()
+"""
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """A page of a browser."""
+    program = find_chromium()
+    if program is None:
+        if os.environ.get("PRIVHP_BROWSER"):
+            pytest.fail("expected Chromium to be installed, since PRIVHP_BROWSER is set")
+        pytest.skip("no Chromium is installed; make browser installs one")
+    with browser(program) as page:
+        yield page
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Reports of several kinds."""
+    rng = np.random.default_rng(3)
+    size = 20_000
+    table = Table(
+        {
+            "time": Time("2018-01-01", "2021-01-01"),
+            "fare in dollars": Nullable(Interval(0, 1000)),
+            "kind": Categories(["by card", "in cash", "a kind with a name that is much too long to be written here"]),
+        }
+    )
+    trips = {
+        "time": np.datetime64("2018-01-01", "s") + rng.integers(0, 94_000_000, size),
+        "fare in dollars": np.ma.MaskedArray(rng.lognormal(2.5, 0.6, size), mask=rng.random(size) < 0.05),
+        "kind": np.array(table.columns[2].domain.values)[rng.integers(0, 3, size)],
+    }
+    places = rng.normal((-1.5, 53), (1, 1.2), (size, 2))
+    addresses = (rng.lognormal(20, 1, size) % 2**32).astype(np.uint32)
+    written = {
+        "table": report_page(_fitted(table, trips), title="Trips"),
+        "beside": report_page(_fitted(table, trips), title="Trips", against=[trips]),
+        "places": report_page(_fitted(Geo(-9, 49.8, 2, 61), places), title="Places", names=["lon", "lat"]),
+        "addresses": report_page(_fitted(IPv4(), addresses), title="Addresses"),
+    }
+    folder = tmp_path_factory.mktemp("reports")
+    for name, text in written.items():
+        (folder / f"{name}.html").write_text(text)
+    return {name: folder / f"{name}.html" for name in written}
+
+
+def _fitted(domain, records) -> Generator:
+    return Generator(release_of(Plan.paper(domain, epsilon=1, records=20_000, hash_seed=1), records))
+
+
+@pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("name", ["table", "beside", "places", "addresses"])
+def test_a_report_can_be_read(page: Page, pages: dict[str, Path], name: str, width: int, dark: bool) -> None:
+    page.open(pages[name], width=width, dark=dark)
+    assert page.complaints() == []
+    assert page.requests() == [pages[name].as_uri()]
+    layout = page.run(LAYOUT)
+    assert layout["width"] == width
+    assert layout["outside"] == []
+    assert layout["overlaps"] == []
+    assert layout["small"] >= 12
+    assert layout["contrast"] >= LEAST_CONTRAST
+    assert all(pixels > 0 for pixels in layout["images"])
+    assert all(height > 60 for height in layout["figures"])
+    assert layout["figures"]
+    levels = [int(part) for part in layout["paper"].removeprefix("rgb(").rstrip(")").split(",")]
+    assert (max(levels) < 64) if dark else (min(levels) > 192)
+
+
+def test_the_warning_is_seen_before_anything_else(page: Page, pages: dict[str, Path]) -> None:
+    page.open(pages["beside"], width=PHONE)
+    assert page.run("document.title").startswith("NOT PRIVATE")
+    top = page.run("document.querySelector('.warning').getBoundingClientRect().bottom")
+    assert top < page.run("document.querySelector('.facts').getBoundingClientRect().top")
+    assert top < page.run("innerHeight")
+
+
+def test_a_page_that_asks_for_something_is_refused(page: Page, pages: dict[str, Path], tmp_path: Path) -> None:
+    """The policy in the page works, and so does the watch that the other tests keep."""
+    spoilt = tmp_path / "spoilt.html"
+    spoilt.write_text(
+        pages["places"].read_text().replace("</body>", '<img src="http://127.0.0.1:9/x"><script>boom()</script></body>')
+    )
+    page.open(spoilt, width=DESK)
+    assert len(page.complaints()) >= 2

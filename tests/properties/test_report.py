@@ -1,0 +1,59 @@
+"""Laws of reports: any release of any domain can be shown, and what is shown is what the release says."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pages import Reader
+from privhp import Generator
+from privhp.report import report_page
+from privhp.report.masses import masses, survey
+from privhp.report.pictures import Histogram, Map, pictures_of
+from privhp.report.real import Batch, Beside
+from strategies import any_domains, batches, generators
+
+
+@settings(max_examples=15)
+@given(generators(any_domains()))
+def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> None:
+    page = report_page(generator, title="A release")
+    assert page == report_page(generator, title="A release")
+    reader = Reader(page)
+    assert all(address.startswith("data:") for address in reader.addresses)
+    assert "script" not in reader.tags
+    assert "nan" not in reader.text.lower().split()
+
+
+@settings(max_examples=15)
+@given(generators(any_domains()))
+def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
+    for picture in pictures_of(generator, most_maps=1):
+        if isinstance(picture, Histogram):
+            regions = picture.axis.regions
+            places = [0, len(regions) // 2, len(regions) - 1]
+            expected = [generator.mass(regions[place]) for place in places]
+            np.testing.assert_allclose(picture.shares[1:-1][places], expected, atol=1e-9)
+            assert abs(picture.shares.sum() + picture.missing - 1) < 1e-6
+        elif isinstance(picture, Map):
+            up, across = picture.up.regions, picture.across.regions
+            np.testing.assert_allclose(masses(generator, across), survey(generator, across)[0][0], atol=1e-9)
+            assert (picture.shares.sum(axis=0) <= masses(generator, across) + 1e-9).all()
+            assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
+
+
+@settings(max_examples=15)
+@given(st.data())
+def test_real_records_are_counted_once_each_and_only_if_they_have_a_cell(data: st.DataObject) -> None:
+    generator = data.draw(generators(any_domains()))
+    domain = generator.domain
+    parts = [data.draw(batches(domain)) for _ in range(2)]
+    pictures = pictures_of(generator, most_maps=1)
+    beside = Beside(domain, pictures, parts)
+    assert beside.size == sum(Batch(domain, part).size for part in parts)
+    whole = [domain.encode(domain.as_batch(part), level=domain.depth) for part in parts]
+    assert beside.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in whole)
+    for picture, shares in zip(pictures, beside.shares, strict=True):
+        assert (shares >= 0).all()
+        if isinstance(picture, Histogram) and beside.size:
+            there = sum(int(Batch(domain, part).there(picture.axis.part).sum()) for part in parts)
+            assert abs(shares.sum() - there / beside.size) < 1e-9

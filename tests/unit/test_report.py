@@ -1,0 +1,309 @@
+"""Reports: what they say, and that they say it of the right numbers."""
+
+import math
+import struct
+import zlib
+from base64 import b64decode
+
+import numpy as np
+import pytest
+
+from pages import Reader
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Generator,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Plan,
+    Table,
+    Taxonomy,
+    Time,
+)
+from privhp.report import report_page
+from privhp.report.axes import TAIL
+from privhp.report.numerals import duration, memory, number, share
+from privhp.report.parts import parts_of
+from privhp.report.pictures import Histogram, Map, Names, pictures_of
+from privhp.report.png import shaded
+from privhp.report.real import Beside
+from privhp.report.ticks import decade_ticks, number_ticks, time_ticks
+from privhp.report.words import promise
+from releases import histogram, release_of
+
+RNG = np.random.default_rng(5)
+SIZE = 4000
+TIMES = np.datetime64("2020-01-01", "s") + RNG.integers(0, 366 * 86_400, SIZE)
+KINDS = np.array(["bus", "tram", "<b>taxi</b>"])[RNG.choice(3, SIZE, p=[0.6, 0.3, 0.1])]
+FARES = np.ma.MaskedArray(RNG.lognormal(2.5, 0.6, SIZE), mask=RNG.random(SIZE) < 0.1)
+
+AROUND = np.stack([RNG.normal(0, 3, SIZE) % 360 - 180, RNG.normal(0, 3, SIZE)], axis=1)
+
+RECORDS = {
+    "interval": (Interval(0, 1000), RNG.lognormal(2.5, 0.6, SIZE)),
+    "cuts": (Interval(0, 1000, cuts=[12.0]), RNG.lognormal(2.5, 0.6, SIZE)),
+    "log": (Interval(0.01, 1e6, scale="log"), RNG.lognormal(2.5, 3, SIZE)),
+    "integers": (Integers(-120, 1440), RNG.normal(5, 30, SIZE).astype(int)),
+    "two integers": (Integers(0, 1), RNG.integers(0, 2, SIZE)),
+    "line": (Box([(0, 1)]), RNG.random((SIZE, 1))),
+    "plane": (Box([(0, 1), (-5, 5)]), RNG.normal((0.5, 0), (0.1, 1), (SIZE, 2))),
+    "space": (Box([(0, 1)] * 3), RNG.random((SIZE, 3)) ** 2),
+    "places": (Geo(-9, 49.8, 2, 61), RNG.normal((-2, 53), 1, (SIZE, 2))),
+    "antimeridian": (Geo(170, -20, -170, 20), AROUND),
+    "globe": (Geo(), RNG.normal(0, 20, (SIZE, 2))),
+    "times": (Time("2020-01-01", "2021-01-01"), TIMES),
+    "dates": (Time("2020-01-01", "2021-01-01", unit="D"), TIMES.astype("M8[D]")),
+    "nanoseconds": (Time("2020-01-01", "2021-01-01", unit="ns"), TIMES.astype("M8[ns]")),
+    "ipv4": (IPv4(), RNG.integers(2**24, 2**28, SIZE)),
+    "ipv6": (IPv6("2001:db8::/32"), ["2001:db8::1", "2001:db8:1::1"] * (SIZE // 2)),
+    "categories": (Categories(["bus", "tram", "<b>taxi</b>"]), KINDS),
+    "many categories": (Categories(range(500)), RNG.integers(0, 30, SIZE)),
+    "taxonomy": (Taxonomy({"fruit": ["apple", "pear"], "root": ["beet"]}), np.array(["apple", "beet"] * (SIZE // 2))),
+    "nullable": (Nullable(Interval(0, 1000)), FARES),
+    "table": (
+        Table(
+            time=Time("2020-01-01", "2021-01-01"),
+            fare=Nullable(Interval(0, 64)),
+            kind=Nullable(Categories(["bus", "tram", "<b>taxi</b>"])),
+        ),
+        {"time": TIMES, "fare": FARES, "kind": KINDS},
+    ),
+    "table of places": (
+        Table({("lon", "lat"): Geo(-9, 49.8, 2, 61), "ip": IPv4()}),
+        {"lon": RNG.normal(-2, 1, SIZE), "lat": RNG.normal(53, 1, SIZE), "ip": RNG.integers(0, 2**32, SIZE)},
+    ),
+}
+
+
+def fitted(name: str) -> tuple[Generator, object]:
+    """A generator without noise, and its records."""
+    domain, records = RECORDS[name]
+    level = min(domain.depth, 11)
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, records=SIZE)
+    return Generator(release_of(plan, records)), records
+
+
+@pytest.fixture(params=RECORDS)
+def name(request: pytest.FixtureRequest) -> str:
+    """A kind of records."""
+    return request.param
+
+
+def test_every_domain_has_a_page_with_and_without_real_records(name: str) -> None:
+    generator, records = fitted(name)
+    private = Reader(report_page(generator, title=name))
+    beside = Reader(report_page(generator, title=name, against=[records]))
+    assert "NOT PRIVATE" not in private.text
+    assert beside.text.count("NOT PRIVATE") == 2  # in the title, and on top of the page
+    for reader in (private, beside):
+        assert all(address.startswith("data:") for address in reader.addresses)
+        assert not {"script", "iframe", "object", "b>taxi<"} & set(reader.tags)
+        assert f"{generator.leaves().codes.size:,} cells" in reader.text
+
+
+def test_without_noise_real_and_synthetic_agree(name: str) -> None:
+    """To within what a leaf hides: records of one leaf may be anywhere in it."""
+    generator, records = fitted(name)
+    pictures = pictures_of(generator)
+    beside = Beside(generator.domain, pictures, [records])
+    assert beside.size <= SIZE
+    for picture, real in zip(pictures, beside.shares, strict=True):
+        if isinstance(picture, Histogram):
+            below = np.abs(np.cumsum(picture.shares) - np.cumsum(real))
+            assert below.max() < 0.12
+        elif isinstance(picture, Names):
+            assert np.abs(picture.shares - real).max() < 0.05
+            assert picture.names
+
+
+@pytest.mark.parametrize("name", ["interval", "log", "integers", "times", "plane", "places"])
+def test_an_axis_shows_nearly_all_and_leaves_out_the_rest(name: str) -> None:
+    generator, _ = fitted(name)
+    for picture in pictures_of(generator):
+        if isinstance(picture, Histogram):
+            assert picture.shares[0] <= TAIL + 1e-12
+            assert picture.shares[-1] <= TAIL + 1e-12
+            assert 2 <= picture.shares.size - 2 <= 80
+            assert (np.diff(picture.axis.edges) > 0).all()
+
+
+def test_an_axis_looks_closer_where_the_records_are() -> None:
+    generator, _ = fitted("interval")
+    (picture,) = pictures_of(generator)
+    assert isinstance(picture, Histogram)
+    assert picture.axis.edges[-1] < 200
+
+
+def test_a_histogram_of_known_counts() -> None:
+    generator = histogram(Integers(0, 7), 3, [4, 0, 0, 2, 0, 0, 0, 2])
+    (picture,) = pictures_of(generator)
+    assert isinstance(picture, Histogram)
+    assert picture.axis.words == [str(value) for value in range(8)]
+    np.testing.assert_allclose(picture.shares, [0, 0.5, 0, 0, 0.25, 0, 0, 0, 0.25, 0])
+    np.testing.assert_allclose(picture.fineness, 3)
+
+
+def test_a_map_of_known_counts() -> None:
+    """Cells of level 2 are quadrants: the first cut is across, the second up."""
+    generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
+    picture = pictures_of(generator)[0]
+    assert isinstance(picture, Map)
+    half = picture.shares.shape[0] // 2
+    left, right = picture.shares[:, :half], picture.shares[:, half:]
+    quadrants = [left[:half].sum(), left[half:].sum(), right[:half].sum(), right[half:].sum()]
+    np.testing.assert_allclose(quadrants, [0.1, 0.2, 0.3, 0.4])
+
+
+def test_a_map_counts_real_records_where_they_are() -> None:
+    generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
+    picture = pictures_of(generator)[0]
+    (counts, *_) = Beside(generator.domain, [picture], [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])]).shares
+    row, column = np.argwhere(counts == 1.0)[0].tolist()
+    height, width = counts.shape
+    assert (row, column) == (int(0.9 * height), int(0.1 * width))
+
+
+def test_the_upper_bound_is_in_the_last_bin() -> None:
+    generator = histogram(Interval(0, 1), 1, [1, 1])
+    (picture,) = pictures_of(generator)
+    (real,) = Beside(generator.domain, [picture], [np.array([0.0, 1.0])]).shares
+    assert (real[1], real[-2], real.sum()) == (0.5, 0.5, 1.0)
+
+
+def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
+    generator, records = fitted("antimeridian")
+    longitude = pictures_of(generator)[1]
+    assert isinstance(longitude, Histogram)
+    (real,) = Beside(generator.domain, [longitude], [records]).shares
+    assert real[[0, -1]].sum() < 0.01
+    assert longitude.axis.edges[-1] > 180
+    assert all(-180 <= float(tick.text.replace("\N{MINUS SIGN}", "-")) <= 180 for tick in longitude.axis.ticks)
+
+
+def test_what_is_missing_is_told() -> None:
+    generator, records = fitted("nullable")
+    page = Reader(report_page(generator, title="fares")).text
+    assert f"It is missing in {share(float(np.mean(records.mask)))} of the records." in page
+
+
+def test_names_are_escaped() -> None:
+    page = report_page(fitted("table")[0], title="<script>alert(1)</script>")
+    assert "<script" not in page
+    assert "<b>taxi" not in page
+    assert "<b>taxi</b>" in Reader(page).text
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1, 3, 50])
+def test_the_promise_is_that_of_the_plan(epsilon: float) -> None:
+    plan = Plan.paper(Interval(0, 1), epsilon=epsilon, records=1000)
+    words = " ".join(promise(plan))
+    assert f"epsilon = {epsilon:g}:" in words
+    sure = math.exp(epsilon) / (1 + math.exp(epsilon))
+    assert (f"{sure:.1%} sure" if sure < 0.999 else "almost 100% sure") in words
+
+
+@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
+@pytest.mark.parametrize("most", [1, 7])
+def test_the_promise_names_what_is_protected(neighbours: str, most: int) -> None:
+    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1000, neighbours=neighbours, max_records_per_person=most)
+    words = " ".join(promise(plan))
+    assert ("number of records is not hidden" in words) == (neighbours == "replace-one")
+    assert ("up to 7" in words) == (most == 7)
+
+
+def test_predictions_of_the_plan_are_on_the_page() -> None:
+    generator, _ = fitted("times")
+    page = Reader(report_page(generator, title="times")).text
+    for prediction in generator.plan.predictions(round(generator.total)).values():
+        assert duration(prediction.total) in page
+
+
+def test_an_empty_release_has_a_page() -> None:
+    page = Reader(report_page(histogram(Interval(0, 1), 2, [0, 0, 0, 0]), title="nothing")).text
+    assert "too few records" in page
+
+
+def test_a_space_of_ones_own_without_regions_has_a_page() -> None:
+    class Switch(Domain):
+        kind = "switch of a report"
+        depth = 1
+
+        def encode(self, records, *, level):
+            return np.asarray(records, dtype=np.uint64) >> np.uint64(1 - level)
+
+        def decode(self, codes, *, level, rng):
+            return codes
+
+        def diameter(self, level):
+            return 1.0 - level
+
+        def parameters(self):
+            return {}
+
+    page = Reader(report_page(histogram(Switch(), 1, [3, 1]), title="switches", against=[np.array([0, 1, 1, 1])])).text
+    assert "cell 0 75.0%" in page
+    assert "25.0% cell 1" in page
+
+
+def test_names_of_columns_are_those_given() -> None:
+    generator, _ = fitted("plane")
+    assert [part.label for part in parts_of(generator.domain)] == ["x1", "x2"]
+    assert "speed and height" in report_page(generator, title="plane", names=["speed", "height"])
+
+
+@pytest.mark.parametrize("low", [0, 1e-7, -3.5, 1e8])
+@pytest.mark.parametrize("width", [1e-6, 0.3, 7, 1e5])
+def test_ticks_are_few_and_inside(low: float, width: float) -> None:
+    ticks = number_ticks(low, low + width)
+    assert 2 <= len(ticks) <= 7
+    assert all(low - 1e-9 * width <= value <= low + width * (1 + 1e-9) for value, _ in ticks)
+
+
+@pytest.mark.parametrize("high", [2.0, 30.0, 1e5, 1e30])
+def test_ticks_of_a_log_scale_are_few_and_inside(high: float) -> None:
+    ticks = decade_ticks(1.0, high)
+    assert 2 <= len(ticks) <= 12
+    assert all(1 <= value <= high for value, _ in ticks)
+
+
+@pytest.mark.parametrize("seconds", [5, 100, 7000, 90_000, 10**6, 10**7, 10**9, 10**11])
+def test_ticks_of_times_are_few_and_inside(seconds: int) -> None:
+    low = np.datetime64("2019-12-31T22:13:07", "s")
+    ticks = time_ticks(low, low + np.timedelta64(seconds, "s"))
+    assert 1 <= len(ticks) <= 7
+    assert all(0 <= value - low.astype(np.int64) <= seconds for value, _ in ticks)
+    assert len({text for _, text in ticks}) == len(ticks)
+
+
+def test_numbers_are_short() -> None:
+    assert [number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
+        "0", "1", "\N{MINUS SIGN}2.5", "1,234", "0.01234", "3e\N{MINUS SIGN}09", "2.5 million", "1e+20",
+    ]  # fmt: skip
+    assert [share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
+    assert [memory(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
+    assert [duration(value) for value in (0.5, 90, 7200, 86_400)] == ["0.5 seconds", "1.5 minutes", "2 hours", "1 days"]
+
+
+def test_a_picture_is_a_png_of_its_shades() -> None:
+    stops = [(0, 0, 0), (250, 100, 50)]
+    address = shaded(np.array([[0.0, 1.0, np.nan], [1.0, 1.0, 0.0]]), stops)
+    data = b64decode(address.removeprefix("data:image/png;base64,"))
+    chunks, place = {}, 8
+    while place < len(data):
+        (length,), name = struct.unpack(">I", data[place : place + 4]), data[place + 4 : place + 8]
+        chunks[name] = data[place + 8 : place + 8 + length]
+        assert struct.unpack(">I", data[place + 8 + length : place + 12 + length]) == (zlib.crc32(name + chunks[name]),)
+        place += 12 + length
+    width, height, depth, kind = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
+    assert (width, height, depth, kind) == (3, 2, 8, 3)
+    rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), dtype=np.uint8).reshape(height, width + 1)[:, 1:]
+    palette = np.frombuffer(chunks[b"PLTE"], dtype=np.uint8).reshape(-1, 3)
+    assert rows[0, 2] == 0
+    assert chunks[b"tRNS"] == b"\0"
+    assert palette[rows[0, 0]].tolist() == [0, 0, 0]
+    assert palette[rows[0, 1]].tolist() == [250, 100, 50]
