@@ -3,17 +3,16 @@
 Takes what a plan would measure, gives the expected 1-Wasserstein distance in
 parts: noise, collisions in sketches, and resolution. What the records look
 like is unknown, so there are four answers: for a *smooth* stream, spread evenly
-over the domain; for a *clustered* one, spread over a sixteenth of it; for a
-*sparse* one, of forty places; and for a *sorted* one, clustered, uneven at all
-scales and in the order of the cells, so that no refinement foresees where
-records will come. On a line distances are exact; elsewhere they are those of
+over the domain; for a *clustered* one, spread over a sixteenth of it, a line in
+one piece, other domains in forty; for a *sparse* one, of forty places; and for
+a *sorted* one, clustered, uneven at all scales and in the order of the cells, so
+that no refinement foresees where records will come. On a line distances are exact; elsewhere they are those of
 the domain's tree, where two records are as far apart as the smallest cell that
 holds both is wide.
 """
 
 import math
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from privhp.domains.base import Domain
@@ -27,8 +26,14 @@ PLACES = 40
 FILLED = {"smooth": 1.0, "clustered": 1 / 16, "sparse": 0.0, "sorted": 1 / 16}
 """Share of the domain that records fill."""
 
-UNEVENNESS = {"sparse": 1.0, "sorted": 0.25}
-"""How uneven records are inside a cell: 1 if they are all in one place."""
+UNEVENNESS = {"sorted": 0.25}
+"""How uneven records are inside a cell, at least: 1 if they are all in one place."""
+
+SURE = 3.0
+"""A cell is cut when it counts so many standard deviations of its noise."""
+
+CLEAR = 3.0
+"""Cells that hold so many standard deviations of their noise are told from empty ones."""
 
 GROUP_LEVELS = 6
 """By how many levels a growing partition cuts a full cell at each refinement."""
@@ -72,9 +77,8 @@ class Growing(NamedTuple):
     level: int
     variance: float
     slots: int
-    refinements: int
-    before: float
-    """Share of the records that come before the last refinement."""
+    moments: tuple[float, ...]
+    """Shares of the records after which it is refined."""
     least: float
 
 
@@ -111,46 +115,54 @@ def predict(outline: Outline, stream: Stream) -> Prediction:
     if isinstance(outline.deeper, Growing):
         variance, resolved = _grown(outline, outline.deeper, stream)
         levels, variances, inner = [*levels, outline.deeper.level], [*variances, variance], outline.deeper.variance
-    elif isinstance(outline.deeper, Sketched):
-        resolved, collisions = _sketched(outline, outline.deeper, stream)
+    fluctuation, unevenness = _resolution(outline, resolved, stream)
+    if isinstance(outline.deeper, Sketched):
+        unevenness, collisions = _sketched(outline, outline.deeper, stream)
     variances = _from_below(levels, variances)
     if inner and resolved > levels[-1]:
         levels, variances = [*levels, resolved], [*variances, inner]
-    if geometry.is_line:  # what noise adds to empty cells is far from all records, so they count as well
-        groups = [2.0 ** (level - above) for above, level in pairwise([0, *levels])]
-        groups[-1] = min(groups[-1], 4.0) if stream == "sparse" and inner else groups[-1]
-        noise = _line_noise(groups, variances) * geometry.diameters[0]
+    if geometry.is_line:
+        noise = _line_noise(outline, levels, variances, stream) * geometry.diameters[0]
+        total = math.hypot(noise, fluctuation) + unevenness  # the first two are errors of either sign
     else:
-        noise = _tree_noise(outline, levels, variances, [_occupied(level, stream) for level in levels])
-    resolution = _resolution(outline, resolved, stream)
-    fluctuating = geometry.is_line and stream not in UNEVENNESS  # then both are errors of either sign
-    total = math.hypot(noise, resolution) if fluctuating else noise + resolution
+        noise = _tree_noise(outline, levels, variances, stream)
+        total = noise + fluctuation + unevenness
     n = outline.records
-    return Prediction((total + collisions) / n, noise / n, collisions / n, resolution / n)
+    return Prediction((total + collisions) / n, noise / n, collisions / n, (fluctuation + unevenness) / n)
 
 
-def _occupied(level: int, stream: Stream) -> float:
-    """How many cells of a level hold records."""
-    return min(2.0**level, max(2.0**level * FILLED[stream], float(PLACES)))
+def _occupied(outline: Outline, level: int, stream: Stream) -> float:
+    """How many cells of a level hold records, where places are anywhere and so mostly reach into one cell more."""
+    cells = 2.0**level
+    places = 1 if outline.geometry.is_line and stream != "sparse" else PLACES
+    touched = 1.0 / cells + FILLED[stream] / places
+    return cells if stream == "smooth" or touched >= 1.0 else -cells * math.expm1(places * math.log1p(-touched))
+
+
+def _noisy(outline: Outline, level: int, stream: Stream, *, variance: float) -> float:
+    """How many cells of a level share its noise: those with records, if these stand out from it, or all."""
+    occupied = _occupied(outline, level, stream)
+    return occupied if outline.records / occupied > CLEAR * math.sqrt(variance) else 2.0**level
 
 
 def _grown(outline: Outline, growing: Growing, stream: Stream) -> tuple[float, int]:
     """Variance of the cells that a partition starts from, and the level that its leaves reach."""
-    if stream == "sorted":
-        return growing.variance * (growing.refinements + 1), growing.level
-    room = growing.slots - 2**growing.level
-    rest = outline.records * (1.0 - growing.before)
-    cells = _occupied(growing.level, stream)
-    worth, affordable = rest / cells / growing.least, room / cells
-    if stream == "sparse":  # a full cell is cut blindly, so its slots buy few levels at each refinement
-        steps = growing.refinements * min(GROUP_LEVELS, _halvings(worth), _halvings(affordable / growing.refinements))
-        leaves = 2.0  # all others of a place are found empty
-    else:
-        steps = _halvings(min(worth, affordable / 1.2))
-        leaves = 2.0**steps
-    if steps == 0:
-        return growing.variance * (growing.refinements + 1), growing.level
-    return growing.variance * (1.0 + leaves), min(growing.level + steps, outline.geometry.depth)
+    level, leaves, since = growing.level, 1.0, 0.0
+    room, used = growing.slots - 2.0**level, 0.0
+    for place, moment in enumerate(growing.moments if stream != "sorted" else ()):
+        cells = _occupied(outline, level, stream)
+        seen, rest = (outline.records * share / cells for share in (moment - since, 1.0 - moment))
+        if seen <= SURE * math.sqrt(growing.variance * (place + 1 if since == 0.0 else 1)):
+            continue
+        affordable = (room * (place + 1) / len(growing.moments) - used) / cells
+        deepest = outline.geometry.depth - level
+        steps = min(GROUP_LEVELS, deepest, _halvings(rest / growing.least), _halvings(affordable))
+        if steps > 0:
+            used += cells * 2.0**steps
+            level, leaves, since = level + steps, leaves + 2.0**steps, moment
+    if level == growing.level:
+        leaves = len(growing.moments) + 1.0
+    return growing.variance * leaves, level
 
 
 def _halvings(parts: float) -> int:
@@ -166,23 +178,36 @@ def _from_below(levels: list[int], variances: list[float]) -> list[float]:
     return asked
 
 
-def _line_noise(groups: list[float], variances: list[float]) -> float:
+def _line_noise(outline: Outline, levels: list[int], variances: list[float], stream: Stream) -> float:
     """Noise on a line of length 1, in records: the mean absolute error of the distribution function.
 
     Given its parent, the error in front of a point inside a group of g cells is
     a bridge of variance between 0 at the ends and g / 4 in the middle, g / 6 on
-    average; those of different levels are independent.
+    average; those of different levels are independent. A point in an empty cell
+    has the error of the coarser levels alone.
     """
-    bridges = (variance * (group - 1.0 / group) / 6.0 for group, variance in zip(groups, variances, strict=True))
-    return _MEAN * math.sqrt(sum(bridges))
+    total, bridges, above, inside = 0.0, 0.0, 1.0, 1.0
+    for level, variance in zip(levels, variances, strict=True):
+        cells = _noisy(outline, level, stream, variance=variance)
+        group = cells / above
+        bridges += variance * (group - 1.0 / group) / 6.0
+        deeper = cells / 2.0**level if level != levels[-1] else 0.0
+        total += (inside - deeper) * math.sqrt(bridges)
+        above, inside = cells, deeper
+    return _MEAN * total
 
 
-def _tree_noise(outline: Outline, levels: list[int], variances: list[float], occupied: list[float]) -> float:
-    """Noise in the tree's metric, in records times distance: the errors of all cells of all levels, by their edges."""
+def _tree_noise(outline: Outline, levels: list[int], variances: list[float], stream: Stream) -> float:
+    """Noise in the tree's metric, in records times distance: the errors of all cells of all levels, by their edges.
+
+    Groups count as full whatever the stream: what one cell gains when the
+    others of its group are found empty, it loses where they are not.
+    """
     total, error, above = 0.0, 0.0, 0
-    for place, (level, variance) in enumerate(zip(levels, variances, strict=True)):
+    for level, variance in zip(levels, variances, strict=True):
+        noisy = _noisy(outline, level, stream, variance=variance)
         for between in range(above + 1, level + 1):
-            cells = min(2.0**between, occupied[place])
+            cells = min(2.0**between, noisy)
             inside, among = 2.0 ** (level - between), 2.0 ** (level - above)
             spread = error / 4.0 ** (between - above) + variance * inside * (1.0 - inside / among)
             deviation = min(_MEAN * math.sqrt(spread), 2.0 * outline.records / cells)
@@ -192,38 +217,50 @@ def _tree_noise(outline: Outline, levels: list[int], variances: list[float], occ
     return total
 
 
-def _resolution(outline: Outline, level: int, stream: Stream) -> float:
-    """Distance, in records times length, between records and their even spread over cells of a level."""
+def _resolution(outline: Outline, level: int, stream: Stream) -> tuple[float, float]:
+    """Distance between records and their even spread over cells of a level, in records times length.
+
+    Two parts: records that are spread by chance are not spread evenly, and
+    those of a cell may fill a part of it only.
+    """
     geometry, n = outline.geometry, outline.records
     if level >= geometry.depth:
-        return 0.0
-    if stream in UNEVENNESS:
-        return n * geometry.diameters[level] * (1 / 3 if geometry.is_line else 1 / 2) * UNEVENNESS[stream]
+        return 0.0, 0.0
+    cells = _occupied(outline, level, stream)
     if geometry.is_line:
-        share = n / _occupied(level, stream)
-        return _MEAN * math.sqrt(share / 6.0) * geometry.diameters[0] * max(FILLED[stream], 2.0**-level)
-    total = 0.0
+        open_ = max(1.0 - FILLED[stream] * 2.0**level / cells, UNEVENNESS.get(stream, 0.0))
+        width = geometry.diameters[0] * 2.0**-level
+        fluctuation = 0.0 if stream == "sparse" else _MEAN * math.sqrt(n * cells / 6.0) * width
+        return fluctuation, _MEAN * n * math.sqrt(cells / PLACES / 6.0 if cells < PLACES else 1 / 6) * width * open_
+    fluctuation = unevenness = 0.0
     for deeper in range(level + 1, geometry.depth + 1):
-        cells = _occupied(deeper, stream)
-        share = n / cells
-        total += geometry.edge(deeper) * cells * min(_MEAN * math.sqrt(share / 2.0), 2.0 * share)
-        if share < 0.01:
-            return total + n * geometry.diameters[deeper]
-    return total
+        parts = _occupied(outline, deeper, stream)
+        empty = max(1.0 - parts / cells * 2.0 ** (level - deeper), UNEVENNESS.get(stream, 0.0))
+        unevenness += geometry.edge(deeper) * 2.0 * n * empty
+        share = n / parts
+        if stream != "sparse":
+            fluctuation += geometry.edge(deeper) * parts * min(_MEAN * math.sqrt(share / 2.0), 2.0 * share)
+            if share < 0.01:
+                return fluctuation + n * geometry.diameters[deeper], unevenness
+    return fluctuation, unevenness
 
 
-def _sketched(outline: Outline, sketched: Sketched, stream: Stream) -> tuple[int, float]:
-    """Level that hot cells reach, and what collisions and noise in the sketches add, in records times length."""
-    exact = max(outline.exact)
-    if stream != "sparse":
-        return exact, 0.0
-    added, above = 0.0, exact
+def _sketched(outline: Outline, sketched: Sketched, stream: Stream) -> tuple[float, float]:
+    """What is left of the unevenness when hot cells are cut, and what collisions and noise in the sketches add."""
+    above = max(outline.exact)
+    left = _resolution(outline, above, stream)[1]
+    if stream != "sparse":  # parts that are as full as their neighbours are left even
+        return left, 0.0
+    added, open_ = 0.0, 1.0
     for level in sorted(sketched.variances):
+        cells = _occupied(outline, above, stream)
+        hot = min(open_, sketched.hot_cells / cells)
         error = math.sqrt(sketched.variances[level]) * _MEAN
-        crowd = outline.records / PLACES * min(1.0, (PLACES / sketched.width)) ** sketched.rows
-        added += min(PLACES, sketched.hot_cells) * (error + crowd) * outline.geometry.diameters[above]
-        above = level
-    return above, added
+        crowd = outline.records / PLACES * min(1.0, PLACES / sketched.width) ** sketched.rows
+        added += hot * cells * (error + crowd) * outline.geometry.diameters[above]
+        left -= hot * (_resolution(outline, above, stream)[1] - _resolution(outline, level, stream)[1])
+        above, open_ = level, hot
+    return left, added
 
 
 def paper_bound(outline: Outline, budgets: Mapping[int, float], *, tail: float = 1.0) -> Prediction:

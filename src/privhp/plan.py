@@ -216,13 +216,11 @@ class Plan(Layout):
         variances = {level: 2.0 * float(self.scale(level)) ** 2 for level in self.budgets}
         deeper: Growing | Sketched | None = None
         if self.growth is not None:
-            moments = self.growth.refined_after
             deeper = Growing(
                 level=self.growth_level,
                 variance=variances[self.growth_level],
                 slots=self.growth.slots,
-                refinements=len(moments),
-                before=min(moments[-1] / expected, 1.0),
+                moments=tuple(min(row / expected, 1.0) for row in self.growth.refined_after),
                 least=self.growth.least,
             )
         elif self.sketched_levels:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from privhp.arguments import MAX_WIDTH
 from privhp.bounds import STREAMS, Geometry, Growing, Outline, Sketched, predict
 from privhp.budget import Neighbours, sensitivity, split
 from privhp.cells import MAX_DEPTH
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
-from privhp.growth import Growth
+from privhp.growth import MAX_SLOTS, Growth
 
 CELL_BYTES = 8
 LEAST_WORK, MOST_WORK = 2**12, 2**17
@@ -93,7 +94,7 @@ class Planner:
         self._domain, self._epsilon, self._records, self._memory = domain, epsilon, records, memory
         self._neighbours, self._per_person, self._growing = neighbours, max_records_per_person, growing
         work = max(memory // 8, min(memory // 4, LEAST_WORK))
-        self._words = (memory - min(work, MOST_WORK)) // CELL_BYTES
+        self._words = min((memory - min(work, MOST_WORK)) // CELL_BYTES, MAX_SLOTS)
         if self._words < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
 
@@ -151,7 +152,7 @@ class Planner:
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         for count in range(1, 9):
             deepest = exact[-1] + SKETCH_STEP * count
-            width = left // (SKETCH_ROWS * count) // 16 * 16
+            width = min(left // (SKETCH_ROWS * count), MAX_WIDTH) // 16 * 16
             if deepest <= self._domain.depth and width >= 64:
                 yield Shape(
                     exact, sketched=tuple(range(exact[-1] + SKETCH_STEP, deepest + 1, SKETCH_STEP)), width=width
