@@ -14,6 +14,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
 
 from typing import TYPE_CHECKING, Any
 
+from privhp.bounds import Prediction
 from privhp.distribution import Distribution
 from privhp.domains import (
     Box,
@@ -33,12 +34,14 @@ from privhp.domains import (
 from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
 from privhp.generator import Generator
+from privhp.growth import Growth
 from privhp.plan import Plan
 from privhp.queries.heavy import HeavyHitter
 from privhp.release import Release
 from privhp.summary import Summary
 from privhp.tally import Tally
 from privhp.tree import Leaves
+from privhp.uncertainty import Estimate
 
 if TYPE_CHECKING:
     from privhp.files import load, resume, save
@@ -53,9 +56,11 @@ __all__ = [
     "Distribution",
     "Domain",
     "DomainError",
+    "Estimate",
     "FileError",
     "Generator",
     "Geo",
+    "Growth",
     "HeavyHitter",
     "IPv4",
     "IPv6",
@@ -65,6 +70,7 @@ __all__ = [
     "Nullable",
     "Plan",
     "PlanError",
+    "Prediction",
     "PrivhpError",
     "QueryError",
     "RecordsError",

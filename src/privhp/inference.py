@@ -83,12 +83,12 @@ def sparse_guess(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) 
     spread = np.where(live, np.sqrt(variances), 1.0)  # cells that can hold no record have no noise
     scale = spread / np.sqrt(2.0)
     largest = float(np.max(estimates[live] / spread[live], initial=2.0))
-    if_empty = np.exp(-np.abs(estimates) / scale) / (2.0 * scale)
-    faint = np.exp(np.minimum(estimates - spread, 0.0) / scale)
-    if_filled = faint / (np.maximum(estimates, spread) * np.log(largest))
+    faint = np.minimum(estimates - spread, 0.0)  # a count of a spread or more would hardly be seen as less
+    filled = np.exp(np.minimum((np.abs(estimates) + faint) / scale, 700.0))
+    odds = filled * 2.0 * scale / (np.maximum(estimates, spread) * np.log(largest))
     chance = 0.5
     for _ in range(ROUNDS):
-        empty = chance * if_empty / (chance * if_empty + (1.0 - chance) * if_filled)
+        empty = chance / (chance + (1.0 - chance) * odds)
         chance = float((empty[live].sum() + 0.5) / (np.count_nonzero(live) + 1.0))
     raised = np.maximum(estimates, 0.0)
     means = np.where(empty > NEGLIGIBLE, (1.0 - empty) * raised, estimates)

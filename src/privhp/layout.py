@@ -121,6 +121,8 @@ class Layout:
                 "expected a budget for exactly one level below the exact_depth, which the partition grows from, "
                 f"got budgets for levels {', '.join(map(str, self.budgets))} and exact_depth {self.exact_depth}"
             )
+        if self.inference == "top-down":
+            raise PlanError('expected inference="least-squares" for a partition that grows, got "top-down"')
         if not self.records:
             raise PlanError("expected records, a public guess of how many, since the partition grows by it, got 0")
         if self.growth.slots < 2**self.growth_level:

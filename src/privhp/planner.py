@@ -20,7 +20,7 @@ from privhp.errors import PlanError
 from privhp.growth import MAX_SLOTS, Growth
 
 CELL_BYTES = 8
-LEAST_WORK, MOST_WORK = 2**12, 2**17
+LEAST_WORK, MOST_WORK = 2**12, 2**22
 """Bytes that are left for the work on a batch, an eighth of the memory in between; never more than a quarter."""
 
 REFINED_ON_A_LINE, REFINED = (1 / 16,), (1 / 64, 1 / 8)
