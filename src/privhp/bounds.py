@@ -13,6 +13,7 @@ holds both is wide.
 
 import math
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from privhp.domains.base import Domain
@@ -115,7 +116,7 @@ def predict(outline: Outline, stream: Stream) -> Prediction:
     if isinstance(outline.deeper, Growing):
         variance, resolved = _grown(outline, outline.deeper, stream)
         levels, variances, inner = [*levels, outline.deeper.level], [*variances, variance], outline.deeper.variance
-    fluctuation, unevenness = _resolution(outline, resolved, stream)
+    fluctuation, unevenness = _resolution(geometry, outline.records, resolved, stream)
     if isinstance(outline.deeper, Sketched):
         unevenness, collisions = _sketched(outline, outline.deeper, stream)
     variances = _from_below(levels, variances)
@@ -131,17 +132,18 @@ def predict(outline: Outline, stream: Stream) -> Prediction:
     return Prediction((total + collisions) / n, noise / n, collisions / n, (fluctuation + unevenness) / n)
 
 
-def _occupied(outline: Outline, level: int, stream: Stream) -> float:
+@lru_cache(maxsize=1024)
+def _occupied(is_line: bool, level: int, stream: Stream) -> float:
     """How many cells of a level hold records, where places are anywhere and so mostly reach into one cell more."""
     cells = 2.0**level
-    places = 1 if outline.geometry.is_line and stream != "sparse" else PLACES
+    places = 1 if is_line and stream != "sparse" else PLACES
     touched = 1.0 / cells + FILLED[stream] / places
     return cells if stream == "smooth" or touched >= 1.0 else -cells * math.expm1(places * math.log1p(-touched))
 
 
 def _noisy(outline: Outline, level: int, stream: Stream, *, variance: float) -> float:
     """How many cells of a level share its noise: those with records, if these stand out from it, or all."""
-    occupied = _occupied(outline, level, stream)
+    occupied = _occupied(outline.geometry.is_line, level, stream)
     return occupied if outline.records / occupied > CLEAR * math.sqrt(variance) else 2.0**level
 
 
@@ -150,7 +152,7 @@ def _grown(outline: Outline, growing: Growing, stream: Stream) -> tuple[float, i
     level, leaves, since = growing.level, 1.0, 0.0
     room, used = growing.slots - 2.0**level, 0.0
     for place, moment in enumerate(growing.moments if stream != "sorted" else ()):
-        cells = _occupied(outline, level, stream)
+        cells = _occupied(outline.geometry.is_line, level, stream)
         seen, rest = (outline.records * share / cells for share in (moment - since, 1.0 - moment))
         if seen <= SURE * math.sqrt(growing.variance * (place + 1 if since == 0.0 else 1)):
             continue
@@ -217,16 +219,16 @@ def _tree_noise(outline: Outline, levels: list[int], variances: list[float], str
     return total
 
 
-def _resolution(outline: Outline, level: int, stream: Stream) -> tuple[float, float]:
-    """Distance between records and their even spread over cells of a level, in records times length.
+@lru_cache(maxsize=1024)
+def _resolution(geometry: Geometry, n: float, level: int, stream: Stream) -> tuple[float, float]:
+    """Distance between n records and their even spread over cells of a level, in records times length.
 
     Two parts: records that are spread by chance are not spread evenly, and
     those of a cell may fill a part of it only.
     """
-    geometry, n = outline.geometry, outline.records
     if level >= geometry.depth:
         return 0.0, 0.0
-    cells = _occupied(outline, level, stream)
+    cells = _occupied(geometry.is_line, level, stream)
     if geometry.is_line:
         open_ = max(1.0 - FILLED[stream] * 2.0**level / cells, UNEVENNESS.get(stream, 0.0))
         width = geometry.diameters[0] * 2.0**-level
@@ -234,7 +236,7 @@ def _resolution(outline: Outline, level: int, stream: Stream) -> tuple[float, fl
         return fluctuation, _MEAN * n * math.sqrt(cells / PLACES / 6.0 if cells < PLACES else 1 / 6) * width * open_
     fluctuation = unevenness = 0.0
     for deeper in range(level + 1, geometry.depth + 1):
-        parts = _occupied(outline, deeper, stream)
+        parts = _occupied(geometry.is_line, deeper, stream)
         empty = max(1.0 - parts / cells * 2.0 ** (level - deeper), UNEVENNESS.get(stream, 0.0))
         unevenness += geometry.edge(deeper) * 2.0 * n * empty
         share = n / parts
@@ -247,19 +249,20 @@ def _resolution(outline: Outline, level: int, stream: Stream) -> tuple[float, fl
 
 def _sketched(outline: Outline, sketched: Sketched, stream: Stream) -> tuple[float, float]:
     """What is left of the unevenness when hot cells are cut, and what collisions and noise in the sketches add."""
-    above = max(outline.exact)
-    left = _resolution(outline, above, stream)[1]
+    geometry, n, above = outline.geometry, outline.records, max(outline.exact)
+    unevenness = _resolution(geometry, n, above, stream)[1]
     if stream != "sparse":  # parts that are as full as their neighbours are left even
-        return left, 0.0
-    added, open_ = 0.0, 1.0
+        return unevenness, 0.0
+    left, added, hot = unevenness, 0.0, 1.0
+    crowd = n / PLACES * min(1.0, PLACES / sketched.width) ** sketched.rows
     for level in sorted(sketched.variances):
-        cells = _occupied(outline, above, stream)
-        hot = min(open_, sketched.hot_cells / cells)
+        cells = _occupied(geometry.is_line, above, stream)
+        hot = min(hot, sketched.hot_cells / cells)
         error = math.sqrt(sketched.variances[level]) * _MEAN
-        crowd = outline.records / PLACES * min(1.0, PLACES / sketched.width) ** sketched.rows
-        added += hot * cells * (error + crowd) * outline.geometry.diameters[above]
-        left -= hot * (_resolution(outline, above, stream)[1] - _resolution(outline, level, stream)[1])
-        above, open_ = level, hot
+        added += hot * cells * (error + crowd) * geometry.diameters[above]
+        deeper = _resolution(geometry, n, level, stream)[1]
+        left -= hot * (unevenness - deeper)
+        above, unevenness = level, deeper
     return left, added
 
 
