@@ -1,0 +1,242 @@
+"""Least squares over all measured levels, against dense solutions and slow obvious rules."""
+
+from typing import Any
+
+import hypothesis.extra.numpy as hnp
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from numpy.typing import NDArray
+
+from privhp import Integers, Interval, Plan, Release
+from privhp.cells import CUT
+from privhp.growth import Growth
+from privhp.hierarchy import Hierarchy
+from privhp.inference import combined, projected, share_out, sparse_guess
+from privhp.partition import Partition
+
+Floats = NDArray[np.float64]
+
+VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 5.0]), st.floats(-1e6, 1e6))
+
+
+def by_bisection(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+    """Lower all live estimates by the same multiple of their variances, none below 0, until they sum to the parent."""
+    if parent <= 0 or not live.any():
+        return np.zeros(estimates.shape)
+    e, v = estimates[live], variances[live]
+    low, high = float(((e - parent) / v).min()) - 1.0, float((e / v).max()) + 1.0
+    for _ in range(300):
+        middle = (low + high) / 2
+        low, high = (middle, high) if np.maximum(e - middle * v, 0.0).sum() > parent else (low, middle)
+    found = np.zeros(estimates.shape)
+    found[live] = np.maximum(e - (low + high) / 2 * v, 0.0)
+    return found
+
+
+@st.composite
+def families(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]:
+    size = draw(st.integers(1, 12))
+    estimates = draw(hnp.arrays(np.float64, size, elements=VALUES))
+    variances = draw(hnp.arrays(np.float64, size, elements=st.sampled_from([0.01, 1.0, 2.0, 1e4])))
+    live = draw(hnp.arrays(np.bool_, size))
+    live[draw(st.integers(0, size - 1))] = True
+    return draw(st.sampled_from([0.0, 1.0, 3.5, 1e3, 1e7])), estimates, variances, live
+
+
+def one_family(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+    return projected(np.array([parent]), estimates[None], variances[None], live[None])[0]
+
+
+@given(family=families())
+def test_projecting_agrees_with_bisection(family: Any) -> None:
+    scale = max(family[0], np.abs(family[1]).max(), 1.0)
+    np.testing.assert_allclose(one_family(*family), by_bisection(*family), rtol=1e-9, atol=1e-9 * scale)
+
+
+@given(family=families())
+def test_projected_counts_are_not_negative_sum_to_their_parent_and_leave_dead_cells_empty(family: Any) -> None:
+    parent, _, _, live = family
+    found = one_family(*family)
+    assert (found >= 0).all()
+    assert found.sum() == pytest.approx(parent, rel=1e-9, abs=1e-6)
+    assert not found[~live].any()
+
+
+@given(family=families(), seed=st.integers(0, 1000))
+def test_no_other_point_is_nearer(family: Any, seed: int) -> None:
+    parent, estimates, variances, live = family
+    found = one_family(*family)
+
+    def distance(point: Floats) -> float:
+        return float(((point - estimates) ** 2 / variances)[live].sum())
+
+    rng = np.random.default_rng(seed)
+    for share in (1.0, 0.1, 1e-3):
+        other = np.where(live, rng.exponential(size=live.size), 0.0)
+        other = found + share * (other * parent / other.sum() - found)
+        assert distance(other) >= distance(found) * (1 - 1e-9) - 1e-6
+
+
+@given(family=families())
+def test_the_paper_s_rule_is_projecting_with_equal_variances_after_raising(family: Any) -> None:
+    parent, estimates, _, live = family
+    shared = share_out(np.array([parent]), estimates[None], live[None])[0]
+    raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
+    assert np.array_equal(shared, one_family(parent, raised, np.ones(raised.shape), live))
+
+
+def test_many_families_at_once_are_each_as_alone() -> None:
+    rng = np.random.default_rng(0)
+    parents, estimates = rng.exponential(50, 200), rng.normal(10, 20, (200, 8))
+    variances, live = rng.exponential(3, (200, 8)) + 0.1, rng.random((200, 8)) < 0.8
+    live[:, 0] = True
+    together = projected(parents, estimates, variances, live)
+    for place in range(200):
+        alone = one_family(parents[place], estimates[place], variances[place], live[place])
+        assert np.array_equal(together[place], alone)
+
+
+def test_combining_is_the_mean_by_inverse_variance() -> None:
+    mean, variance = combined(np.array([10.0]), np.array([4.0]), np.array([16.0]), np.array([12.0]))
+    assert mean == pytest.approx([(10 / 4 + 16 / 12) / (1 / 4 + 1 / 12)])
+    assert variance == pytest.approx([1 / (1 / 4 + 1 / 12)])
+
+
+# Whole trees.
+
+FULL = 1_000_000
+"""Added to each deepest cell, so that no count is near 0: then neither signs nor empty cells matter."""
+
+
+def dense(rows: list[tuple[Floats, float, float]]) -> Floats:
+    """Leaves that fit all rows (which leaves are summed, what was measured, its variance) by weighted least squares."""
+    weights = np.array([variance**-0.5 for _, _, variance in rows])
+    matrix = np.stack([summed for summed, _, _ in rows]) * weights[:, None]
+    return np.linalg.lstsq(matrix, np.array([count for _, count, _ in rows]) * weights, rcond=None)[0]
+
+
+@settings(max_examples=40)
+@given(
+    levels=st.sets(st.integers(0, 6), min_size=1, max_size=4),
+    scales=st.lists(st.integers(1, 50), min_size=4, max_size=4),
+    seed=st.integers(0, 10**6),
+)
+def test_exact_levels_are_solved_like_dense_least_squares(levels: set[int], scales: list[int], seed: int) -> None:
+    rng, deepest = np.random.default_rng(seed), max(levels)
+    budgets = {level: f"1/{4 * scale}" for level, scale in zip(sorted(levels), scales, strict=False)}
+    plan = Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=deepest, inference="least-squares")
+    counts = {level: FULL * 2 ** (deepest - level) + rng.integers(-500, 500, 2**level) for level in budgets}
+    rows = []
+    for level, counters in counts.items():
+        for cell, count in enumerate(counters):
+            summed = (np.arange(2**deepest) >> (deepest - level) == cell).astype(np.float64)
+            rows.append((summed, float(count), 2.0 * float(plan.scale(level)) ** 2))
+    found = Hierarchy(Release(plan, counts)).layers[-1].found
+    np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
+
+
+def grown_release(seed: int) -> Release:
+    """Level 1 and a partition from level 3, two of whose cells are cut at one refinement and one part at another."""
+    rng = np.random.default_rng(seed)
+    growth = Growth(slots=64, refined_after=(10, 20), least=1)
+    plan = Plan(
+        Integers(0, 1023),
+        epsilon=1,
+        budgets={1: "1/4", 3: "3/4"},
+        exact_depth=1,
+        growth=growth,
+        inference="least-squares",
+        records=100,
+        neighbours="zero-out",
+    )
+    partition = Partition(3, np.zeros(64, dtype=np.int64))
+    for cut in ([2, 5], [9]):
+        partition.refinements += 1
+        cells = next(partition.roots(8)) if partition.refinements == 1 else None
+        if cells is None:
+            cells = next(group for group in partition.counted(64) if group.level > 3)
+            cut = [0]
+        steps = np.zeros(cells.slots.size, dtype=np.int64)
+        steps[cut] = 2
+        partition.cut(cells, steps)
+    counted = (partition.slots >= CUT) & (np.arange(64) < partition.used)
+    partition.slots[counted] = FULL + rng.integers(-500, 500, int(counted.sum()))
+    return Release(plan, {1: 4 * FULL + rng.integers(-500, 500, 2), 3: partition.slots}, refinements=2)
+
+
+def everything_under(layers: list[Any], place: int, cell: int) -> list[tuple[int, int]]:
+    """A cell and all below it that counted a part of its records."""
+    cells = [(place, cell)]
+    for family in layers[place].families:
+        for parent, parts in zip(family.parents, family.parts, strict=True):
+            if parent == cell:
+                cells += [own for part in parts for own in everything_under(layers, place + 1, int(part))]
+    return cells
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_totals_of_a_growing_partition_are_solved_like_dense_least_squares(seed: int) -> None:
+    """What each stretch counted is an unknown of its own; an exact level counts all that is below it."""
+    layers = Hierarchy(grown_release(seed)).layers
+    unknowns = [(place, cell) for place in range(1, len(layers)) for cell in range(layers[place].codes.size)]
+    number = {unknown: index for index, unknown in enumerate(unknowns)}
+    rows = []
+    for unknown in unknowns:
+        layer = layers[unknown[0]]
+        rows.append((np.eye(len(unknowns))[number[unknown]], layer.own[unknown[1]], layer.own_variances[unknown[1]]))
+    for cell in range(2):
+        summed = np.zeros(len(unknowns))
+        for own in everything_under(layers, 0, cell)[1:]:
+            summed[number[own]] = 1.0
+        rows.append((summed, layers[0].own[cell], layers[0].own_variances[cell]))
+    solution = dense(rows)
+    assert len(layers) == 4
+    for place in (0, 1):
+        for cell in range(layers[place].codes.size):
+            below = [number[own] for own in everything_under(layers, place, cell) if own[0] > 0]
+            assert layers[place].found[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
+
+
+# Cells that are probably empty.
+
+
+def noisy(counts: Floats, scale: float, seed: int) -> Floats:
+    return counts + np.random.default_rng(seed).laplace(scale=scale, size=counts.shape)
+
+
+def guessed(estimates: Floats, scale: float = 2.0) -> Floats:
+    spread = np.full(estimates.shape, 2.0 * scale**2)
+    return sparse_guess(estimates, spread, np.ones(estimates.shape, dtype=np.bool_))[0]
+
+
+def test_where_records_are_everywhere_nothing_changes() -> None:
+    estimates = noisy(np.full(1000, 200.0), 2.0, 0)
+    assert np.array_equal(guessed(estimates), estimates)
+
+
+@pytest.mark.parametrize("share", [0.9, 0.99, 0.999])
+def test_where_most_cells_are_empty_their_noise_goes_and_full_ones_stay(share: float) -> None:
+    counts = np.where(np.arange(10_000) < 10_000 * share, 0.0, 500.0)
+    estimates = noisy(counts, 2.0, 1)
+    found = guessed(estimates)
+    empty = counts == 0
+    assert found[empty].sum() < 0.5 * np.maximum(estimates, 0.0)[empty].sum()
+    np.testing.assert_allclose(found[~empty], estimates[~empty], rtol=1e-6)
+
+
+def test_a_larger_estimate_is_never_guessed_smaller() -> None:
+    counts = np.where(np.arange(2000) % 10 == 0, 30.0, 0.0)
+    estimates = np.sort(noisy(counts, 2.0, 2))
+    found = guessed(estimates)
+    kept = found > 0
+    assert (np.diff(found[kept]) >= 0).all()
+
+
+def test_noise_alone_is_mostly_found_empty_and_more_so_the_larger_it_is_known_to_be() -> None:
+    """Told a scale ten percent too small, more of it passes for records; ten percent too large, less."""
+    estimates = noisy(np.zeros(20_000), 2.0, 3)
+    less, right, more = (guessed(estimates, 2.0 * factor).sum() for factor in (0.9, 1.0, 1.1))
+    assert right < 0.5 * np.maximum(estimates, 0.0).sum()
+    assert more < 0.9 * right < right < 0.9 * less
