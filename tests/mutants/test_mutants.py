@@ -9,7 +9,15 @@ import growing
 import growing_audits
 import leaks
 import privacy
-from mutants import budget_defects, growing_defects, life_defects, noise_defects, record_defects  # noqa: F401 - they plant
+import reading
+from mutants import (  # noqa: F401 - they plant
+    budget_defects,
+    growing_defects,
+    life_defects,
+    noise_defects,
+    reading_defects,
+    record_defects,
+)
 from mutants.planting import DEFECTS, Check, Defect
 
 KILLS = [(defect, killer) for defect in DEFECTS for killer in defect.killers]
@@ -32,7 +40,7 @@ def test_defect_is_killed(defect: Defect, killer: Check, monkeypatch: pytest.Mon
 
 def test_every_check_kills_a_defect() -> None:
     """A check that nothing can fail proves nothing."""
-    for module in (privacy, audits, leaks, growing, growing_audits):
+    for module in (privacy, audits, leaks, growing, growing_audits, reading):
         for name, check in inspect.getmembers(module, inspect.isfunction):
             is_check = check.__module__ == module.__name__ and inspect.signature(check).return_annotation is None
             if is_check and not name.startswith("_"):

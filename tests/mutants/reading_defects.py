@@ -1,0 +1,69 @@
+"""Records that are read twice, or not as they are written."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reading
+from mutants.planting import killed_by
+from privhp import ingest
+from privhp.ingest import CheckpointedIngestion, Ingestion
+from privhp.sources import START, scanning
+
+
+@killed_by(reading.going_on_counts_each_record_once)
+def a_resumed_run_begins_at_the_beginning(patch: pytest.MonkeyPatch) -> None:
+    resume = CheckpointedIngestion._resume
+
+    def replaying(self: CheckpointedIngestion, *arguments: Any) -> None:
+        resume(self, *arguments)
+        self._position = START
+
+    patch.setattr(CheckpointedIngestion, "_resume", replaying)
+
+
+@killed_by(reading.going_on_counts_each_record_once)
+def the_position_is_that_of_the_batch_before(patch: pytest.MonkeyPatch) -> None:
+    save = ingest.save
+    earlier = [0]
+
+    def late(summary: Any, path: Any, *, source: dict[str, Any]) -> None:
+        save(summary, path, source=source | {"place": earlier[0]})
+        earlier[0] = source["place"]
+
+    patch.setattr(ingest, "save", late)
+
+
+@killed_by(reading.going_on_counts_each_record_once)
+def the_position_is_saved_before_the_batch_counts(patch: pytest.MonkeyPatch) -> None:
+    """What is read ahead is taken for counted."""
+
+    def run(self: Ingestion, watch: Any = None) -> bool:
+        for batch in self._source.batches(self._position):
+            self._position = batch.position or START
+            if watch is not None and watch(batch):
+                return False
+            self.summary.update(batch.records)
+        return True
+
+    patch.setattr(Ingestion, "run", run)
+
+
+@killed_by(reading.the_scanner_answers_for_its_own_lines)
+def an_odd_line_takes_the_values_of_the_one_before(patch: pytest.MonkeyPatch) -> None:
+    def read(self: Any, line: bytes) -> tuple[Any, ...]:
+        return (1, 2)
+
+    patch.setattr(scanning.Scanner, "_read", read)
+
+
+@killed_by(reading.the_scanner_answers_for_its_own_lines)
+def a_lost_line_is_counted(patch: pytest.MonkeyPatch) -> None:
+    columns = scanning.Scanner.columns
+
+    def generous(self: Any, block: bytes) -> Any:
+        found, lost = columns(self, block)
+        return found, np.zeros_like(lost)
+
+    patch.setattr(scanning.Scanner, "columns", generous)

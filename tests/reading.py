@@ -1,0 +1,58 @@
+"""What reading owes to privacy, as checks that raise AssertionError."""
+
+import tempfile
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+from privhp import Integers, Nullable, Plan, Table
+from privhp.ingest import CheckpointedIngestion
+from privhp.sources import open_source
+from silence import silence
+
+LINES = 300
+PLAN = Plan(Integers(0, 255), epsilon=1, budgets={8: 1}, exact_depth=8)
+
+
+def going_on_counts_each_record_once() -> None:
+    """Broken off after any batch, and gone on with again and again, a run counts what an unbroken one counts."""
+    values = np.random.default_rng(0).integers(0, 256, LINES)
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        mock.patch("privhp.sources.lines._BLOCK", 100),
+        mock.patch("privhp.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)),
+    ):
+        data, state = Path(folder) / "data.csv", Path(folder) / "state"
+        data.write_text("n\n" + "".join(f"{value}\n" for value in values))
+        for stride in (1, 2, 5):
+            done, runs = False, 0
+            while not done:
+                source = open_source(data, domain=PLAN.domain)
+                run = CheckpointedIngestion(PLAN, source, state, every=0, resume=runs > 0)
+                left = iter(range(stride))
+                done = run.run(lambda _, left=left: next(left, None) is None)
+                counts = run.summary.state()
+                run.close(released=done)
+                runs += 1
+                assert runs < LINES, "going on never comes to an end"
+            assert runs > 1
+            assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counts twice"
+
+
+def the_scanner_answers_for_its_own_lines() -> None:
+    """A compiled line is read as the definition reads it, in whatever company."""
+    domain = Table(a=Nullable(Integers(0, 255)), b=Nullable(Integers(0, 255)))
+    lines = [b"1,2", b'"3",4', b"5", b"6,7,8", b" 9 ,10\r", b"1_1,2", b"12.0,13", b"x,1", b'"1,2', b"", b"1,x", b"14,"]
+    with tempfile.TemporaryDirectory() as folder, silence():
+        codes = []
+        for chosen in [lines, *([line] for line in lines)]:
+            path = Path(folder) / "data.csv"
+            path.write_bytes(b"".join(line + b"\n" for line in chosen))
+            batches = open_source(path, domain=domain, header=False).batches()
+            codes.append(
+                [code for batch in batches for code in domain.encode(batch.records, level=domain.depth).tolist()]
+            )
+    assert codes[0] == [code for alone in codes[1:] for code in alone], "a line changes how another is read"
+    inside = [code < 2**domain.depth for code in codes[0]]
+    assert inside == [True, True, False, True, True, False, True, False, False, False, False, True]
