@@ -132,6 +132,13 @@ def predict(outline: Outline, stream: Stream) -> Prediction:
     return Prediction((total + collisions) / n, noise / n, collisions / n, (fluctuation + unevenness) / n)
 
 
+def leaf_level(outline: Outline, stream: Stream) -> int:
+    """The level of the cells that most records of a stream end up in."""
+    if isinstance(outline.deeper, Growing):
+        return _grown(outline, outline.deeper, stream)[1]
+    return max(outline.exact)
+
+
 @lru_cache(maxsize=1024)
 def _occupied(is_line: bool, level: int, stream: Stream) -> float:
     """How many cells of a level hold records, where places are anywhere and so mostly reach into one cell more."""

@@ -13,9 +13,10 @@ from fractions import Fraction
 from typing import Any
 
 from privhp.arguments import check_domain, check_records, read_memory, whole
-from privhp.bounds import STREAMS, Geometry, Growing, Outline, Prediction, Sketched, Stream, predict
+from privhp.bounds import STREAMS, Geometry, Growing, Outline, Prediction, Sketched, Stream, leaf_level, predict
 from privhp.budget import Neighbours, check_neighbours, exact_epsilon
 from privhp.domains.base import Domain
+from privhp.domains.table import Table
 from privhp.errors import PlanError
 from privhp.growth import Growth
 from privhp.layout import Expand, Layout
@@ -211,8 +212,12 @@ class Plan(Layout):
         Args:
             records: How many records to expect; by default what the plan was made for.
         """
-        expected = records or self.records
-        check_records(expected)
+        outline = self._outline(self.records if records is None else records)
+        return {stream: predict(outline, stream) for stream in STREAMS}
+
+    def _outline(self, records: float) -> Outline:
+        """What the plan measures of so many records, as far as errors depend on it."""
+        check_records(records)
         variances = {level: 2.0 * float(self.scale(level)) ** 2 for level in self.budgets}
         deeper: Growing | Sketched | None = None
         if self.growth is not None:
@@ -220,15 +225,14 @@ class Plan(Layout):
                 level=self.growth_level,
                 variance=variances[self.growth_level],
                 slots=self.growth.slots,
-                moments=tuple(min(row / expected, 1.0) for row in self.growth.refined_after),
+                moments=tuple(min(row / records, 1.0) for row in self.growth.refined_after),
                 least=self.growth.least,
             )
         elif self.sketched_levels:
             noise = {level: variances[level] for level in self.sketched_levels}
             deeper = Sketched(noise, self.sketch_rows, self.sketch_width, self.hot_cells)
         exact = {level: variances[level] for level in self.exact_levels}
-        outline = Outline(Geometry.of(self.domain), expected, exact, deeper)
-        return {stream: predict(outline, stream) for stream in STREAMS}
+        return Outline(Geometry.of(self.domain), records, exact, deeper)
 
     def _repr_html_(self) -> str:
         from privhp.report.notebook import plan_card  # only notebooks need it
@@ -238,7 +242,7 @@ class Plan(Layout):
     def __str__(self) -> str:
         """The plan as a table for people."""
         unit = "one record" if self.max_records_per_person == 1 else f"{self.max_records_per_person} records"
-        limit = f", of {self.memory:,} with the work on a batch" if self.memory else ""
+        limit = f", {self.memory:,} with the work on a batch" if self.memory else ""
         lines = [
             f"domain      {self.domain!r}",
             f"guarantee   {float(self.epsilon):g}-differential privacy, {self.neighbours} of {unit} per person",
@@ -255,20 +259,21 @@ class Plan(Layout):
                     size, kind = f"{self.growth.slots:,}", "growing"
             noise = f"{float(budget):11.4g} {float(self.scale(level)):18.6g}"
             lines.append(f"{level:5d}  {kind:12s} {size:>13s} {noise} {self.domain.diameter(level):15.6g}")
-        return "\n".join([*lines, *self._prediction_lines()])
+        return "\n".join([*lines, *self._prediction_lines(), *self._column_lines()])
 
     def _growth_lines(self) -> list[str]:
         if self.growth is not None:
             rows = " and ".join(f"{row:,}" for row in self.growth.refined_after)
             return [
-                f"growth      from the {2**self.growth_level:,} cells of level {self.growth_level} to "
-                f"{self.growth.slots:,}, refined after row {rows}"
+                f"growth      from the {2**self.growth_level:,} cells of level {self.growth_level} "
+                f"to {self.growth.slots:,}",
+                f"            refined after row {rows}",
             ]
         if self.sketched_levels:
-            first = "all cells" if self.expand == "all" else f"the {self.hot_cells:,} fullest cells"
+            first = "all" if self.expand == "all" else f"{self.hot_cells:,}"
             return [
-                f"growth      {first} of level {self.exact_depth} are cut further, then the {self.hot_cells:,} fullest "
-                "of each level"
+                f"growth      the fullest cells are cut further: {first} of level {self.exact_depth}, "
+                f"{self.hot_cells:,} of each level below"
             ]
         return []
 
@@ -286,4 +291,20 @@ class Plan(Layout):
         for stream, error in self.predictions().items():
             parts = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))
             lines.append(f"{stream + ', ' + KINDS[stream]:30s} {error.total:10.3g} {parts}")
+        return lines
+
+    def _column_lines(self) -> list[str]:
+        """How fine the columns of a table are where records are spread evenly, and which are not told apart at all."""
+        if not isinstance(self.domain, Table) or not self.records:
+            return []
+        level = leaf_level(self._outline(self.records), "smooth")
+        cuts, most = self.domain.cuts_by_column(level), self.domain.cuts_by_column(self.domain.depth)
+        lines = ["", f"columns     in cells of level {level}, where a smooth stream ends up"]
+        for name, size in self.domain.resolution(level).items():
+            lines.append(f"{cuts[name]:5d} cuts to {size:<12.6g} of {name}")
+        coarse = [name for name, own in cuts.items() if own <= 1 and own < most[name]]
+        if coarse:
+            lines.append(
+                f"warning     too many columns for so many records: {len(coarse)} of {len(cuts)} are hardly cut"
+            )
         return lines

@@ -1,0 +1,250 @@
+"""Plans that are chosen for accuracy."""
+
+import itertools
+import math
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Plan,
+    PlanError,
+    Summary,
+    Table,
+    Tally,
+    Taxonomy,
+    Time,
+)
+
+UNIT = Interval(0, 1)
+COMMON: dict[str, Any] = {"epsilon": 1, "records": 1_000_000}
+DOMAINS: dict[str, Domain] = {
+    "interval": UNIT,
+    "log interval": Interval(1e-3, 1e6, scale="log"),
+    "cut interval": Interval(0, 100, cuts=[1, 10]),
+    "integers": Integers(-120, 1440),
+    "two integers": Integers(0, 1),
+    "two categories": Categories(["a", "b"]),
+    "categories": Categories(list("abcdefghijk")),
+    "taxonomy": Taxonomy({"a": {"b": None, "c": None}, "d": None}),
+    "time": Time("2018-01-01", "2020-12-31"),
+    "box": Box([(0, 1), (0, 5)]),
+    "geo": Geo(),
+    "ipv4": IPv4(),
+    "ipv6": IPv6(),
+    "nullable": Nullable(Integers(0, 9)),
+    "table": Table(
+        fare=Interval(0, 100), kind=Categories(["bus", "tram", "taxi"]), at=Time("2018-01-01", "2020-12-31")
+    ),
+}
+
+
+def check(plan: Plan, memory: int) -> None:
+    assert plan.memory == memory
+    assert plan.nbytes <= memory
+    assert sum(plan.budgets.values()) <= plan.epsilon
+    assert sum(plan.budgets.values()) > plan.epsilon * (1 - Fraction(1, 2**40))
+    assert plan.depth <= plan.domain.depth
+    assert max(map(len, str(plan).splitlines()[1:])) <= 100
+    for error in plan.predictions().values():
+        assert min(error) >= 0
+        assert math.isfinite(error.total)
+        assert max(error.noise, error.collisions, error.resolution) <= error.total * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
+def test_plans_of_all_domains_fit_their_memory(domain: Domain, mergeable: bool) -> None:
+    check(Plan.auto(domain, **COMMON, memory="16 KiB", mergeable=mergeable), 2**14)
+
+
+@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("memory", [256, 1024, 2**30, 2**40])
+@pytest.mark.parametrize("name", ["interval", "two categories", "box"])
+def test_plans_of_tiny_and_huge_memories_fit(name: str, memory: int, mergeable: bool) -> None:
+    check(Plan.auto(DOMAINS[name], **COMMON, memory=memory, mergeable=mergeable), memory)
+
+
+@settings(max_examples=15)
+@given(
+    domain=st.sampled_from([UNIT, Integers(0, 1), IPv4(), Box([(0, 1)] * 3)]),
+    epsilon=st.sampled_from(["1e-6", "0.01", 1, 30, 1000]),
+    records=st.sampled_from([1, 2, 1000.5, 10**6, 1e15]),
+    memory=st.sampled_from([256, 300, 1023, 2**14, 2**20]) | st.integers(256, 2**21),
+    neighbours=st.sampled_from(["add-remove", "zero-out", "replace-one"]),
+    persons=st.sampled_from([1, 7]),
+)
+def test_plans_of_all_sizes_are_sound(domain: Domain, memory: int, **parameters: Any) -> None:
+    parameters["max_records_per_person"] = parameters.pop("persons")
+    plan = Plan.auto(domain, memory=memory, **parameters)
+    check(plan, memory)
+    assert plan.neighbours == parameters["neighbours"]
+    assert (plan.growth is None) or plan.neighbours != "add-remove"
+    assert Plan.from_spec(plan.spec()) == plan
+
+
+def test_the_choice_depends_on_nothing_but_the_parameters() -> None:
+    first, second = (Plan.auto(UNIT, **COMMON, hash_seed=3) for _ in range(2))
+    assert first == second
+    assert Plan.auto(UNIT, **COMMON, mergeable=True) != Plan.auto(UNIT, **COMMON, mergeable=True)  # fresh hash seeds
+
+
+def test_few_records_and_a_small_epsilon_choose_few_cells() -> None:
+    sizes = [Plan.auto(UNIT, epsilon=epsilon, records=10**4, mergeable=True).cells for epsilon in ("1e-3", "0.1", 10)]
+    assert sizes == sorted(sizes)
+    assert sizes[0] <= 32 < sizes[2]
+
+
+def test_more_memory_never_predicts_much_more_error() -> None:
+    """What is minimised is a mean over kinds of streams; rules of thumb may cost a tenth of it, no more."""
+    plans = [Plan.auto(UNIT, **COMMON, memory=2**size) for size in range(12, 21, 2)]
+    means = [math.prod(error.total for error in plan.predictions().values()) ** 0.25 for plan in plans]
+    assert all(later <= earlier * 1.1 for earlier, later in itertools.pairwise(means))
+
+
+@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+def test_predicted_errors_fall_with_epsilon_and_with_records(mergeable: bool) -> None:
+    """In proportion to all records, for each kind of stream."""
+    memory = "16 KiB"
+    for domain in (UNIT, IPv4()):
+        by_epsilon = [
+            Plan.auto(domain, epsilon=epsilon, records=10**6, memory=memory, mergeable=mergeable)
+            for epsilon in ("0.01", "0.3", 10)
+        ]
+        by_records = [
+            Plan.auto(domain, epsilon=1, records=records, memory=memory, mergeable=mergeable)
+            for records in (10**3, 10**5, 10**7)
+        ]
+        for plans in (by_epsilon, by_records):
+            products = [math.prod(error.total for error in plan.predictions().values()) for plan in plans]
+            assert products == sorted(products, reverse=True)
+
+
+def test_relations_and_people_scale_the_noise() -> None:
+    one = Plan.auto(UNIT, **COMMON, neighbours="zero-out")
+    assert [one.scale(level) for level in one.budgets] == [1 / budget for budget in one.budgets.values()]
+    assert [Plan.auto(UNIT, **COMMON, neighbours="replace-one").sensitivity(level) for level in (1, 5)] == [2, 2]
+    many = Plan.auto(UNIT, **COMMON, neighbours="zero-out", max_records_per_person=10)
+    assert [many.scale(level) for level in many.budgets] == [10 / budget for budget in many.budgets.values()]
+    for stream, error in many.predictions().items():
+        assert error.noise > one.predictions()[stream].noise
+
+
+def test_ten_records_per_person_are_planned_like_a_tenth_of_epsilon() -> None:
+    many = Plan.auto(UNIT, epsilon=1, records=10**6, max_records_per_person=10)
+    tenth = Plan.auto(UNIT, epsilon="1/10", records=10**6)
+    assert list(many.budgets) == list(tenth.budgets)
+    assert [many.scale(level) for level in many.budgets] == pytest.approx(
+        [tenth.scale(level) for level in tenth.budgets], rel=1e-9
+    )
+
+
+def test_mergeable_plans_merge_and_do_not_grow() -> None:
+    plan = Plan.auto(UNIT, epsilon=1, records=2000, memory="16 KiB", mergeable=True)
+    assert (plan.growth, plan.neighbours) == (None, "add-remove")
+    first, second = Tally(plan), Tally(plan)
+    first.add(np.full(1000, 0.2))
+    second.add(np.full(1000, 0.8))
+    summary = Summary(plan)
+    summary.absorb(first)
+    summary.absorb(second)
+    generator = summary.release()
+    assert generator.mass((0.1, 0.3)) > 0.3
+    assert generator.mass((0.7, 0.9)) > 0.3
+
+
+def test_a_plan_says_what_error_to_expect() -> None:
+    text = str(Plan.auto(UNIT, **COMMON))
+    assert "expected 1-Wasserstein distance for 1,000,000 records" in text
+    for kind in ("smooth", "clustered", "sparse", "sorted", "noise", "collisions", "resolution"):
+        assert kind in text
+
+
+def test_errors_can_be_predicted_for_other_numbers_of_records() -> None:
+    plan = Plan.auto(UNIT, **COMMON)
+    assert plan.predictions(10**6) == plan.predictions()
+    assert plan.predictions(10**5)["smooth"].total > plan.predictions()["smooth"].total
+    with pytest.raises(PlanError, match="expected records"):
+        plan.predictions(-1)
+
+
+def wide(columns: int) -> Table:
+    return Table({f"c{place}": Interval(0, 100) for place in range(columns)})
+
+
+def test_a_table_says_how_fine_each_column_is() -> None:
+    text = str(Plan.auto(wide(2), **COMMON))
+    sizes = [line for line in text.splitlines() if " cuts to " in line]
+    assert [line.split()[-1] for line in sizes] == ["c0", "c1"]
+    for line in sizes:
+        cuts, size = int(line.split()[0]), float(line.split()[3])
+        assert size == pytest.approx(100 / 2**cuts, rel=1e-4)
+        assert cuts >= 4
+    assert "warning" not in text
+
+
+def test_a_table_with_too_many_columns_warns() -> None:
+    text = str(Plan.auto(wide(20), **COMMON))
+    assert "warning     too many columns for so many records" in text
+    assert max(map(len, text.splitlines()[1:])) <= 100
+
+
+def test_columns_with_nothing_left_to_cut_are_no_reason_to_warn() -> None:
+    table = Table(a=Categories(["x", "y"]), b=Integers(0, 1), c=Interval(0, 1))
+    assert "warning" not in str(Plan.auto(table, **COMMON))
+
+
+def test_domains_without_columns_say_nothing_of_them() -> None:
+    assert "columns" not in str(Plan.auto(UNIT, **COMMON))
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"memory": "lots"}, 'expected a memory such as "256 KiB"'),
+        ({"memory": "64 pages"}, 'expected a memory such as "256 KiB"'),
+        ({"memory": 10}, "expected a whole number between 256 and .* for memory, got 10"),
+        ({"memory": -1}, "for memory"),
+        ({"memory": 2**41}, "for memory"),
+        ({"memory": None}, "for memory"),
+        ({"memory": True}, "for memory"),
+        ({"records": 0}, "expected records"),
+        ({"records": 1e16}, "expected records"),
+        ({"records": float("nan")}, "expected records"),
+        ({"records": [1, 2]}, "expected records"),
+        ({"epsilon": 0}, "expected an epsilon between"),
+        ({"epsilon": "much"}, "expected a number for epsilon"),
+        ({"neighbours": "twins"}, "expected neighbours to be one of"),
+        ({"max_records_per_person": 0}, "max_records_per_person"),
+    ],
+    ids=lambda value: str(value)[:40],
+)
+def test_bad_parameters_are_named(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
+        Plan.auto(UNIT, **COMMON | change)
+
+
+def test_what_is_no_domain_is_refused() -> None:
+    with pytest.raises(PlanError, match="expected a domain"):
+        Plan.auto("interval", **COMMON)
+
+
+@pytest.mark.parametrize(
+    ("written", "memory"),
+    [("256 KiB", 2**18), ("1 MiB", 2**20), ("0.5 MiB", 2**19), ("64kib", 2**16), ("1000 B", 1000), ("1 MB", 10**6)],
+)
+def test_memory_as_people_write_it(written: str, memory: int) -> None:
+    assert Plan.auto(UNIT, **COMMON, memory=written).memory == memory
