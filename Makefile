@@ -4,6 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -11,14 +12,14 @@ help:  ## List the commands
 $(INSTALLED): pyproject.toml CMakeLists.txt src/privhp/kernels/native.cpp
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable .
+	$(BIN)/python -m pip install --quiet --editable '.[io]'
 	@touch $@
 
 $(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
-demo: $(INSTALLED)  ## Fit the bundled flight data; write a synthetic CSV and a report to demo/
+demo: $(INSTALLED)  ## Fit the bundled flight data; write synthetic flights and a report to demo/
 	$(BIN)/python examples/demo.py
 
 test: $(READY)  ## Check style, types and imports, and run the tests
@@ -27,6 +28,13 @@ test: $(READY)  ## Check style, types and imports, and run the tests
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/pytest --cov
+
+browser: $(READY)  ## Install Chromium if there is none, and test reports in it
+	@command -v chromium chromium-browser google-chrome >/dev/null || $(AS_ROOT) apt-get install --yes --quiet chromium
+	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
+
+pictures: $(READY)  ## Make the pictures of the documentation again, in Chromium
+	$(BIN)/python examples/pictures.py
 
 figures: $(READY)  ## Measure the paper's settings against the reference figures (minutes)
 	$(BIN)/python -m benchmarks.paper_figures
@@ -52,4 +60,4 @@ audit: $(READY)  ## The privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test figures speed accuracy plain audit clean
+.PHONY: help demo test browser pictures figures speed accuracy plain audit clean

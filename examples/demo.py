@@ -1,8 +1,8 @@
 """A tour of the command line on a year of flights. Run it with `make demo`.
 
 It fits arrival delays, and departure time with arrival delay, writes synthetic
-flights, and compares them with the real ones. The comparison looks at the real
-data, so it is NOT private; all else in `demo/` is.
+flights and a page that shows them, and compares them with the real ones. The
+comparison looks at the real data, so it is NOT private; all else in `demo/` is.
 """
 
 import csv
@@ -12,6 +12,7 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -31,7 +32,9 @@ def main(folder: Path) -> None:
     """Fit, sample, compare, report. Paths are relative to the project's folder."""
     (ROOT / folder).mkdir(exist_ok=True)
     delays, times = folder / "arr_delay.privhp", folder / "departure_and_delay.privhp"
-    synthetic, synthetic_pairs = folder / "synthetic.csv", folder / "synthetic_pairs.csv"
+    synthetic = folder / "synthetic.csv"
+    synthetic_pairs = folder / f"synthetic_pairs.{'parquet' if find_spec('pyarrow') else 'csv'}"
+    page, compared = folder / "report.html", folder / "NOT-PRIVATE.html"
     options = ["--epsilon", "1", "--records", "300000"]
 
     say("What would one number per flight, the arrival delay, cost? No data is needed to tell.")
@@ -45,8 +48,13 @@ def main(folder: Path) -> None:
     pair = "sched_dep_min,arr_delay"
     privhp(*fit, "--columns", pair, "--domain", "box:0:1439,-120:1440", "-o", str(times))
     privhp("sample", str(times), "--force", "--columns", pair, "-o", str(synthetic_pairs))
+    say("Show what was promised and what came out of it, on a page for a browser. It is as private as the release.")
+    title = "Flights from New York City"
+    privhp("report", str(times), "--force", "--columns", pair, "--title", title, "-o", str(page))
 
     say("Now open the real data beside them. This comparison is NOT private: it is for you, not for publication.")
+    beside = ["--columns", pair, "--against", str(FLIGHTS), "--title", title]
+    privhp("report", str(times), "--force", *beside, "-o", str(compared))
     real = read(ROOT / FLIGHTS, ["sched_dep_min", "arr_delay"])
     quantiles = compare_quantiles(real[:, 1], read(ROOT / synthetic, ["arr_delay"])[:, 0])
     lateness = compare_lateness(real, read(ROOT / synthetic_pairs, ["sched_dep_min", "arr_delay"]))
@@ -59,15 +67,17 @@ def main(folder: Path) -> None:
     ]
     for title, table in tables:
         print(f"{title}\n\n{table}\n")
-    page = folder / "report.md"
-    (ROOT / page).write_text(report(plan, tables))
+    summary = folder / "comparison.md"
+    (ROOT / summary).write_text(report(plan, tables))
     say("Done. These files were written:")
     for path, what in {
         delays: "the release of the delays, public",
         times: "the release of departures and delays, public",
         synthetic: "synthetic delays, public",
         synthetic_pairs: "synthetic departures and delays, public",
-        page: "the plan and the tables above, NOT private",
+        page: "what was promised and what came out of it, public; open it in a browser",
+        compared: "the same with the real flights beside, NOT private",
+        summary: "the plan and the tables above, NOT private",
     }.items():
         print(f"{path}  {what}")
 
@@ -88,7 +98,12 @@ def privhp(*arguments: str) -> str:
 
 
 def read(path: Path, columns: Sequence[str]) -> NDArray[np.float64]:
-    """Columns of a CSV file, one row a flight."""
+    """Columns of a CSV or Parquet file, one row a flight."""
+    if path.suffix == ".parquet":
+        from pyarrow.parquet import read_table
+
+        flights = read_table(path, columns=list(columns))
+        return np.stack([flights[column].to_numpy() for column in columns], axis=1).astype(np.float64)
     opener = gzip.open if path.suffix == ".gz" else open
     with opener(path, "rt", newline="") as file:
         return np.array([[float(row[column]) for column in columns] for row in csv.DictReader(file)])

@@ -41,9 +41,9 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path):
     for part in range(2):
         parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
     (tmp_path / "t.toml").write_text('[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n')
-    texts = [run(command, "--help").out for command in ("plan", "fit", "sample", "inspect")]
+    texts = [run(command, "--help").out for command in ("plan", "fit", "sample", "inspect", "report")]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
-    assert len(commands) == 9
+    assert len(commands) == 11
     for command in commands:
         line = command.replace("privhp ", f"{sys.executable} -m privhp ", 1)
         done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
@@ -82,7 +82,11 @@ def test_the_demo_tells_its_story(demo, tmp_path, monkeypatch, capfd):
     assert sorted(written) == sorted(path.name for path in (tmp_path / "demo").iterdir())
     assert "fractional minutes" in out
     assert len(re.findall(r"^\$ .*-m privhp (?:plan|fit|sample) ", out, flags=re.MULTILINE)) == 5
-    report = (tmp_path / "demo" / "report.md").read_text()
+    page = (tmp_path / "demo" / "report.html").read_text()
+    assert "sched_dep_min and arr_delay" in page
+    assert "NOT PRIVATE" not in page
+    assert "NOT PRIVATE" in (tmp_path / "demo" / "NOT-PRIVATE.html").read_text()
+    report = (tmp_path / "demo" / "comparison.md").read_text()
     assert "1-differentially private" in report
     assert "**This comparison is not private**" in report
     assert "guarantee   1-differential privacy" in report

@@ -23,7 +23,8 @@ TAIL = 0.002
 MOST_NAMES = 16
 """How many names an axis may have."""
 
-_COARSE, _ZOOMS = 64, 8
+_COARSE = 64
+_CLOSEST = 1e-6  # share of the whole line that an axis shows at least
 
 
 @dataclass(frozen=True)
@@ -137,19 +138,28 @@ def _masses(distribution: Distribution, part: Part, line: Line, edges: Floats) -
 def _span(line: Line, masses_of: Callable[[Floats], Floats]) -> tuple[float, float]:
     """The stretch that holds all but a tail at either end, found by looking closer again and again."""
     low, high, below = line.low, line.high, 0.0
-    total = None
-    for _ in range(_ZOOMS):
+    total, closest = 0.0, _CLOSEST * _length(line, line.low, line.high)
+    while True:
         edges = line.cut(low, high, _COARSE)
         found = masses_of(edges)
-        total = float(found.sum()) if total is None else total
+        total = total or float(found.sum())
+        if total <= 0:
+            return low, high
         upto = below + np.cumsum(found)
         first = min(int(np.searchsorted(upto, TAIL * total, side="right")), found.size - 1)
         last = max(min(int(np.searchsorted(upto, (1 - TAIL) * total)), found.size - 1), first)
-        below = float(upto[first] - found[first])
-        low, high = float(edges[first]), float(edges[last + 1])
+        nearer = float(edges[first]), float(edges[last + 1])
+        if _length(line, *nearer) < closest:
+            return low, high
+        (low, high), below = nearer, float(upto[first] - found[first])
         if last - first > _COARSE // 4 or edges.size <= 3:
-            break
-    return low, high
+            return low, high
+
+
+def _length(line: Line, low: float, high: float) -> float:
+    """How long a stretch is in a drawing."""
+    first, last = line.positions(np.array([low, high])).tolist()
+    return float(last - first)
 
 
 def name_axis_of(part: Part) -> NameAxis | None:

@@ -49,7 +49,7 @@ class Line:
     def cut(self, low: float, high: float, bins: int) -> Floats:
         """Ends of about so many bins of equal width in the drawing."""
         if not self.whole:
-            return np.linspace(low, high, bins + 1)
+            return np.unique(np.linspace(low, high, bins + 1))
         return np.arange(low, high + (step := max(1, math.ceil((high - low) / bins))), step).clip(max=high)
 
     def nice_cut(self, low: float, high: float) -> Floats:
@@ -95,9 +95,7 @@ class LogLine(Line):
 
     def cut(self, low: float, high: float, bins: int) -> Floats:
         """Ends of bins of equal ratio."""
-        edges = np.geomspace(low, high, bins + 1)
-        edges[[0, -1]] = low, high
-        return edges
+        return np.unique(np.concatenate([[low], np.geomspace(low, high, bins + 1)[1:-1].clip(low, high), [high]]))
 
     def nice_cut(self, low: float, high: float) -> Floats:
         """Bins of equal ratio."""
