@@ -1,0 +1,178 @@
+"""Predicted errors against measured ones."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privhp import Box, Domain, Interval, IPv4, Plan, Summary, tree_wasserstein, wasserstein
+from privhp.bounds import STREAMS, Geometry, Growing, Outline, Sketched, paper_bound, predict
+from privhp.recipes import paper_settings
+
+UNIT = Interval(0, 1)
+RECORDS, RUNS = 20_000, 100
+
+FACTOR = 1.5
+"""How far a prediction may be from the mean of all runs, as a factor: six of its standard deviations and more."""
+
+
+def smooth(domain: Domain, rng: np.random.Generator) -> Any:
+    if isinstance(domain, IPv4):
+        return rng.integers(0, 2**32, RECORDS)
+    return rng.random(RECORDS) if domain.is_line else rng.random((RECORDS, 2))
+
+
+def sparse(domain: Domain, rng: np.random.Generator) -> Any:
+    """Forty places anywhere, equally full."""
+    which = rng.integers(0, 40, RECORDS)
+    if isinstance(domain, IPv4):
+        return rng.integers(0, 2**32, 40)[which]
+    return rng.random(40)[which] if domain.is_line else rng.random((40, 2))[which]
+
+
+def measured(plan: Plan, draw: Callable[..., Any], runs: int = RUNS) -> float:
+    """Mean distance between records and generator."""
+    distance = wasserstein if plan.domain.is_line else tree_wasserstein
+    errors = []
+    for seed in range(runs):
+        records = draw(plan.domain, np.random.default_rng(seed))
+        summary = Summary(plan)
+        summary.update(records)
+        errors.append(distance(summary.release(), records))
+    return float(np.mean(errors))
+
+
+def exact(domain: Domain, budgets: dict[int, str], **changes: Any) -> Plan:
+    settings = {"epsilon": 1, "exact_depth": max(budgets), "inference": "least-squares", "records": RECORDS}
+    return Plan(domain, budgets=budgets, **settings | changes)
+
+
+CHOSEN = {
+    "one level": exact(UNIT, {8: "1/10"}),
+    "two levels": exact(UNIT, {4: "1/10", 9: "1/10"}),
+    "four levels": exact(UNIT, {2: "1/20", 5: "1/20", 8: "1/20", 11: "1/20"}),
+    "addresses": exact(IPv4(), {4: "1/10", 8: "1/10"}),
+    "more addresses": exact(IPv4(), {3: "1/20", 7: "1/20", 11: "1/10"}),
+    "plane": exact(Box([(0, 1), (0, 1)]), {6: "1/50", 10: "1/50"}),
+}
+
+
+@pytest.mark.parametrize("plan", CHOSEN.values(), ids=CHOSEN.keys())
+def test_errors_of_noise_on_a_smooth_stream_are_as_predicted(plan: Plan) -> None:
+    predicted = plan.predictions()["smooth"]
+    assert predicted.noise > predicted.resolution
+    assert 1 / FACTOR < measured(plan, smooth) / predicted.total < FACTOR
+
+
+@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
+@pytest.mark.parametrize("domain", [UNIT, IPv4()], ids=["line", "addresses"])
+def test_errors_of_planned_summaries_are_as_predicted(domain: Domain, draw: Any, mergeable: bool) -> None:
+    plan = Plan.auto(domain, epsilon="0.2", records=RECORDS, memory="64 KiB", mergeable=mergeable)
+    predicted = plan.predictions()["smooth" if draw is smooth else "sparse"]
+    assert 1 / FACTOR < measured(plan, draw) / predicted.total < FACTOR
+
+
+@pytest.mark.parametrize("name", ["taxi timestamps", "flight delays", "blocklist"])
+@pytest.mark.parametrize("memory", ["64 KiB", "1 MiB"])
+def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(name: str, memory: str, offline: bool) -> None:
+    """Those of the real streams that are spread widely enough for noise to be what matters."""
+    streams = pytest.importorskip("benchmarks.streams")
+    if not offline or name not in streams.available():
+        pytest.skip("takes long, and needs the data")
+    stream = streams.load(name)
+    plan = Plan.auto(stream.domain, epsilon=1, records=len(stream), memory=memory)
+    found = measured(plan, lambda domain, rng: stream.records, runs=20)
+    assert 1 / FACTOR < found / plan.predictions()["smooth"].total < FACTOR
+
+
+def test_the_paper_s_bound_holds() -> None:
+    """Forty places in 64 hot cells, so nothing is left outside of them."""
+    plan = Plan.paper(UNIT, epsilon=1, records=RECORDS, hot_cells=64)
+    variances = {level: 2.0 * float(plan.scale(level)) ** 2 for level in plan.budgets}
+    sketched = {level: variances[level] for level in plan.sketched_levels}
+    outline = Outline(
+        Geometry.of(UNIT),
+        RECORDS,
+        {level: variances[level] for level in plan.exact_levels},
+        Sketched(sketched, plan.sketch_rows, plan.sketch_width, plan.hot_cells),
+    )
+    budgets = {level: float(budget) for level, budget in plan.budgets.items()}
+    assert measured(plan, sparse, runs=3) < paper_bound(outline, budgets, tail=0.0).total
+    assert measured(plan, smooth, runs=3) < paper_bound(outline, budgets, tail=1.0).total
+
+
+# Closed forms.
+
+
+def test_the_paper_s_bound_by_hand() -> None:
+    """Levels 0 and 1 exact, level 2 sketched: noise 1/a + 1/b, two rows of three cells, a tail of a half."""
+    outline = Outline(Geometry((1.0, 0.5, 0.25), True), 10, {0: 1.0, 1: 1.0}, Sketched({2: 1.0}, 2, 8, 3))
+    bound = paper_bound(outline, {0: 0.25, 1: 0.25, 2: 0.5}, tail=0.5)
+    noise = (1 / 0.25 + 1 / 0.25 + 3 * 2 * 0.5 / 0.5) / 10
+    lost = (0.5 + 0.25) * 0.5
+    assert tuple(bound) == pytest.approx((noise + lost + 0.25, noise, lost, 0.25))
+
+
+def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None:
+    settings = paper_settings(
+        UNIT,
+        epsilon=1,
+        records=RECORDS,
+        hot_cells=16,
+        exact_depth=None,
+        depth=None,
+        sketch_rows=None,
+        sketch_width=None,
+        hash_group=None,
+    )
+    levels = list(settings["budgets"])
+    sketched = {level: 1.0 for level in levels if level > settings["exact_depth"]}
+    exact_levels = {level: 1.0 for level in levels if level <= settings["exact_depth"]}
+    deeper = Sketched(sketched, settings["sketch_rows"], settings["sketch_width"], 16)
+    outline = Outline(Geometry.of(UNIT), RECORDS, exact_levels, deeper)
+    best = paper_bound(outline, {level: float(budget) for level, budget in settings["budgets"].items()})
+    even = paper_bound(outline, dict.fromkeys(levels, 1 / len(levels)))
+    assert best.noise < even.noise
+
+
+def test_noise_of_one_level_of_a_line_by_hand() -> None:
+    """A bridge of g cells has variance v (g - 1/g) / 6 on average, and sqrt(2/pi) of its root as mean size."""
+    outline = Outline(Geometry.of(UNIT), 1000, {4: 50.0})
+    expected = (2 / np.pi * 50.0 * (16 - 1 / 16) / 6) ** 0.5 / 1000
+    assert predict(outline, "smooth").noise == pytest.approx(expected)
+
+
+def test_noise_of_one_level_of_a_tree_by_hand() -> None:
+    """Two cells of one level at distance 1: each is off by half the difference of their noise."""
+    outline = Outline(Geometry((1.0, 0.0), False), 1000, {1: 50.0})
+    expected = 2 * 0.5 * (2 / np.pi * 25.0) ** 0.5 / 1000
+    assert predict(outline, "smooth").noise == pytest.approx(expected)
+
+
+def test_at_the_end_of_the_domain_nothing_is_left_to_resolve() -> None:
+    outline = Outline(Geometry((1.0, 0.5, 0.25), False), 1000, {2: 1.0})
+    assert all(predict(outline, stream).resolution == 0 for stream in STREAMS)
+
+
+@pytest.mark.parametrize("is_line", [True, False])
+@pytest.mark.parametrize("stream", STREAMS)
+def test_parts_are_not_negative_and_less_noise_is_never_worse(stream: Any, is_line: bool) -> None:
+    geometry = Geometry(tuple(2.0**-level for level in range(31)), is_line)
+    totals = []
+    for variance in (1e8, 1e4, 1.0):
+        growing = Growing(12, variance, 2**14, (1 / 64, 1 / 8), 5 * (variance / 2) ** 0.5)
+        sketched = Sketched({14: variance, 16: variance}, 2, 1024, 128)
+        outlines = [Outline(geometry, 1e6, {5: variance, 10: variance}, deeper) for deeper in (None, growing, sketched)]
+        predictions = [predict(outline, stream) for outline in outlines]
+        assert all(min(prediction) >= 0 for prediction in predictions)
+        totals.append([prediction.total for prediction in predictions])
+    assert np.array_equal(totals, np.sort(totals, axis=0)[::-1])
+
+
+@pytest.mark.parametrize("stream", STREAMS)
+def test_finer_cells_leave_less_to_resolve(stream: Any) -> None:
+    for geometry in (Geometry.of(UNIT), Geometry.of(IPv4()), Geometry.of(Box([(0, 1)] * 2))):
+        left = [predict(Outline(geometry, 1e6, {level: 1.0}), stream).resolution for level in range(1, 20)]
+        assert left == sorted(left, reverse=True)
