@@ -25,6 +25,9 @@ from privhp.plan import Plan
 from privhp.sources import START, Batch, Format, Position, Source, open_source
 from privhp.summary import Summary
 
+WORK = 2**23
+"""Bytes for the work on a batch, which the reader has read in pieces of megabytes anyway."""
+
 
 def fit(
     data: Any,
@@ -94,7 +97,7 @@ class Ingestion:
         """Count all batches that are left, or as many until somebody who watches says to stop; whether it was all."""
         with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
-                self.summary.update(batch.records)
+                self.summary.update(batch.records, work=WORK)
                 self._position = batch.position or START
                 if watch is not None and watch(batch):
                     return False

@@ -165,7 +165,7 @@ class Summary:
         self._tally.check_finished()
         return np.concatenate([array.ravel() for array in self._levels.values()])
 
-    def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
+    def update(self, records: Any, *, counts: Any = None, threads: int = 1, work: int = 0) -> None:
         """Count a batch of records.
 
         Records that the domain has no cell for are left out in silence. A batch
@@ -179,9 +179,11 @@ class Summary:
             counts: How often each record occurs, for pre-aggregated batches; not where the partition grows.
             threads: How many count an array side by side, each in a tally of its own
                 for the time being. The result is the same.
+            work: Bytes that the work on the batch may take, where that is more than the memory of the plan
+                leaves. Long batches are counted faster in larger pieces.
         """
         self._check_open()
-        self._tally.add(records, counts=counts, threads=threads, refine=self._refine)
+        self._tally.add(records, counts=counts, threads=threads, work=work, refine=self._refine)
 
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""

@@ -57,7 +57,13 @@ class Tally:
             self.partition = Partition(plan.growth_level, np.zeros(plan.growth.slots, dtype=np.int64))
 
     def add(
-        self, records: Any, *, counts: Any = None, threads: int = 1, refine: Callable[[], None] | None = None
+        self,
+        records: Any,
+        *,
+        counts: Any = None,
+        threads: int = 1,
+        work: int = 0,
+        refine: Callable[[], None] | None = None,
     ) -> None:
         """Count a batch of records; with `counts`, the i-th record that many times.
 
@@ -73,10 +79,10 @@ class Tally:
             self._check_rows(counts, refine)
         records = self.plan.domain.as_batch(records)
         if threads > 1 and _is_cuttable(records) and not self._refines_within(len(records)):
-            self._add_in_threads(records, counts, threads)
+            self._add_in_threads(records, counts, threads, work)
             return
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
-            parts = self._encoded(records, counts)
+            parts = self._encoded(records, counts, work)
             first = next(parts)  # what is refused is refused here
             with self._counting():
                 for codes, weights in chain([first], parts):
@@ -121,22 +127,22 @@ class Tally:
                 "Plan.auto(..., mergeable=True)"
             )
 
-    def _encoded(self, records: Any, counts: Any) -> Iterator[tuple[Codes, Counts | None]]:
+    def _encoded(self, records: Any, counts: Any, work: int) -> Iterator[tuple[Codes, Counts | None]]:
         """Codes and weights of a batch, part by part; at least one part."""
         encode, level = self.plan.domain.encode, self.plan.depth
-        for block, block_counts in _blocks(records, counts, self._block):
+        for block, block_counts in _blocks(records, counts, self._block(work)):
             codes = encode(block, level=level)
             rows = len(block) if hasattr(block, "__len__") else codes.size
             if codes.dtype != _CODE or codes.shape != (rows,):
                 raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
-    @property
-    def _block(self) -> int:
-        """Rows that are encoded at once, few enough for the memory that the plan leaves."""
+    def _block(self, work: int) -> int:
+        """Rows that are encoded at once, few enough for the work allowed or for the memory that the plan leaves."""
         if not self.plan.memory:
             return _MOST_ROWS
-        return min(max((self.plan.memory - self.plan.nbytes) // _ROW_BYTES, _LEAST_ROWS), _MOST_ROWS)
+        bytes_left = max(work, self.plan.memory - self.plan.nbytes)
+        return min(max(bytes_left // _ROW_BYTES, _LEAST_ROWS), _MOST_ROWS)
 
     @contextmanager
     def _counting(self) -> Iterator[None]:
@@ -168,7 +174,7 @@ class Tally:
             group.tables.append((level, self.tables[level]))
         return list(groups.values())
 
-    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int) -> None:
+    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int, work: int) -> None:
         from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
 
         ends = [len(records) * part // threads for part in range(threads + 1)]
@@ -176,7 +182,7 @@ class Tally:
 
         def count(part: int) -> Tally:
             own, share = self._share(), slice(ends[part], ends[part + 1])
-            own.add(records[share], counts=None if weights is None else weights[share])
+            own.add(records[share], counts=None if weights is None else weights[share], work=work)
             return own
 
         with ThreadPoolExecutor(threads) as pool:

@@ -18,6 +18,7 @@ from cli.running import spawn
 from privhp.files import resume_reading
 
 PLAN = ["--domain", "integers:0:255", "--epsilon", "1", "--records", "1e5", "--depth", "8", "--exact-depth", "8"]
+PLAN += ["--hot-cells", "64"]
 CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
 ROWS = 60_000
 

@@ -105,6 +105,28 @@ def test_the_plan_is_printed_as_the_library_prints_it(run):
     assert (code, out, err) == (0, f"{plan}\n", "")
 
 
+def test_without_sizes_the_best_plan_is_chosen(run):
+    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--records", "1e6"]
+    chosen = {"domain": Interval(0, 1000), "epsilon": 1, "records": 1_000_000}
+    assert run("plan", *given).out == f"{Plan.auto(**chosen, memory='256 KiB')}\n"
+    assert run("plan", *given, "--memory", "16KiB").out == f"{Plan.auto(**chosen, memory=2**14)}\n"
+    hidden = run("plan", *given, "--neighbours", "add-remove").out
+    assert hidden == f"{Plan.auto(**chosen, memory='256 KiB', neighbours='add-remove')}\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--depth", "9"], "--depth with --hot-cells"),
+        (["--hot-cells", "9", "--memory", "1MiB"], "got both"),
+        (["--memory", "lots"], "such as"),
+        (["--memory", "10"], "memory"),
+    ],
+)
+def test_sizes_that_do_not_go_together_are_refused(refused, options, says):
+    assert says in refused("plan", "--domain", "interval:0:1", "--epsilon", "1", "--records", "1e6", *options)
+
+
 def test_every_option_reaches_the_plan(run):
     options = {
         "epsilon": "0.1",

@@ -1,19 +1,30 @@
 """Laws of reports: any release of any domain can be shown, and what is shown is what the release says."""
 
+from collections.abc import Iterator
+
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pages import Reader
 from privhp import Generator
-from privhp.report import report_page
+from privhp.report import pictures, report_page
 from privhp.report.masses import masses, survey
 from privhp.report.pictures import Histogram, Map, pictures_of
 from privhp.report.real import Batch, Beside
 from strategies import any_domains, batches, generators
 
 
-@settings(max_examples=15)
+@pytest.fixture(autouse=True, scope="module")
+def coarse_maps() -> Iterator[None]:
+    """Maps of few cells, to be quick."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pictures, "MAP_BINS", 12)
+        yield
+
+
+@settings(max_examples=300)
 @given(generators(any_domains()))
 def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> None:
     page = report_page(generator, title="A release")
@@ -24,7 +35,7 @@ def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> Non
     assert "nan" not in reader.text.lower().split()
 
 
-@settings(max_examples=15)
+@settings(max_examples=300)
 @given(generators(any_domains()))
 def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
     for picture in pictures_of(generator, most_maps=1):
@@ -41,18 +52,18 @@ def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
             assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
 
 
-@settings(max_examples=15)
+@settings(max_examples=300)
 @given(st.data())
 def test_real_records_are_counted_once_each_and_only_if_they_have_a_cell(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))
     domain = generator.domain
     parts = [data.draw(batches(domain)) for _ in range(2)]
-    pictures = pictures_of(generator, most_maps=1)
-    beside = Beside(domain, pictures, parts)
+    drawn = pictures_of(generator, most_maps=1)
+    beside = Beside(domain, drawn, parts)
     assert beside.size == sum(Batch(domain, part).size for part in parts)
     whole = [domain.encode(domain.as_batch(part), level=domain.depth) for part in parts]
     assert beside.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in whole)
-    for picture, shares in zip(pictures, beside.shares, strict=True):
+    for picture, shares in zip(drawn, beside.shares, strict=True):
         assert (shares >= 0).all()
         if isinstance(picture, Histogram) and beside.size:
             there = sum(int(Batch(domain, part).there(picture.axis.part).sum()) for part in parts)

@@ -230,9 +230,11 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         "--records", required=True, type=number, help="public guess of how many, such as 1e6; never a count of the data"
     )
     plan.add_argument(
-        "--memory", metavar="SIZE", help="memory of the summary, such as 256KiB: the best plan for it is chosen"
+        "--memory", metavar="SIZE", help="memory of the summary, for which the best plan is chosen; default 256KiB"
     )
-    plan.add_argument("--hot-cells", type=whole, default=64, help="cells grown at each level; default 64")
+    plan.add_argument(
+        "--hot-cells", type=whole, help="the paper's plan instead, with so many cells grown at each level"
+    )
     plan.add_argument("--exact-depth", type=whole, metavar="LEVEL", help="deepest level counted cell by cell")
     plan.add_argument("--depth", type=whole, metavar="LEVEL", help="deepest level of all")
     plan.add_argument(
@@ -242,11 +244,11 @@ def _add_plan_options(parser: argparse.ArgumentParser) -> None:
         help="rows of each sketch; fewer mean less noise and more collisions",
     )
     plan.add_argument("--sketch-width", type=whole, metavar="BUCKETS", help="buckets of a row")
-    plan.add_argument("--expand", choices=["top", "all"], default="top", help="cells grown at the exact depth")
+    plan.add_argument("--expand", choices=["top", "all"], help="cells grown at the exact depth; default top")
     plan.add_argument(
         "--neighbours",
         choices=["add-remove", "zero-out", "replace-one"],
-        help="what one person may change; default add-remove, or zero-out with --memory",
+        help="what one person may change; default zero-out, or add-remove with --hot-cells",
     )
     plan.add_argument(
         "--max-records-per-person",
