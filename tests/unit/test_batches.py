@@ -67,7 +67,7 @@ NOT_NUMBERS: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("value", NOT_NUMBERS, ids=repr)
+@pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda value: type(value).__name__)
 def test_what_is_no_number_is_lost_alone(value: Any) -> None:
     assert np.isnan(as_floats([1.0, value, 2.0])).tolist() == [False, True, False]
     assert as_integers([1, value, 2])[1].tolist() == [True, False, True]
@@ -174,7 +174,7 @@ def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> No
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=repr)
+@pytest.mark.parametrize("batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=lambda value: type(value).__name__)
 def test_an_empty_batch_has_no_records(batch: Any, columns: int) -> None:
     assert as_rows(batch, columns=columns).shape == (0, columns)
 

@@ -119,7 +119,7 @@ def test_epsilon_out_of_range_is_refused(value: Any) -> None:
         *("", "one", "1/0", "1,5", "0x10", "1e999999999", "1e-999999999", Decimal("1e999999"), "1/1e9"),
         *(True, False, np.bool_(True), None, [1], b"1", 1j, np.array(1.0)),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_a_number_is_refused(value: Any) -> None:
     with pytest.raises(PlanError, match=r"expected a number for epsilon, such as 0\.5") as caught:
