@@ -149,10 +149,10 @@ def _span(line: Line, masses_of: Callable[[Floats], Floats]) -> tuple[float, flo
         first = min(int(np.searchsorted(upto, TAIL * total, side="right")), found.size - 1)
         last = max(min(int(np.searchsorted(upto, (1 - TAIL) * total)), found.size - 1), first)
         nearer = float(edges[first]), float(edges[last + 1])
-        if _length(line, *nearer) < closest:
+        if nearer == (low, high) or _length(line, *nearer) < closest:
             return low, high
         (low, high), below = nearer, float(upto[first] - found[first])
-        if last - first > _COARSE // 4 or edges.size <= 3:
+        if last - first > _COARSE // 4:
             return low, high
 
 
