@@ -24,7 +24,7 @@ def coarse_maps() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(generators(any_domains()))
 def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> None:
     page = report_page(generator, title="A release")
@@ -35,7 +35,7 @@ def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> Non
     assert "nan" not in reader.text.lower().split()
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(generators(any_domains()))
 def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
     for picture in pictures_of(generator, most_maps=1):
@@ -52,7 +52,7 @@ def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
             assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
 
 
-@settings(max_examples=300)
+@settings(max_examples=60)
 @given(st.data())
 def test_real_records_are_counted_once_each_and_only_if_they_have_a_cell(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))
