@@ -30,7 +30,7 @@ test: $(READY)  ## Check style, types and imports, and run the tests
 	$(BIN)/pytest --cov
 
 browser: $(READY)  ## Install Chromium if there is none, and test reports in it
-	@command -v chromium chromium-browser google-chrome >/dev/null || $(AS_ROOT) apt-get install --yes --quiet chromium
+	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 
 pictures: $(READY)  ## Make the pictures of the documentation again, in Chromium
