@@ -5,7 +5,7 @@ import fcntl
 import json
 import os
 import shutil
-import subprocess
+import signal
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -121,27 +121,19 @@ def browser(program: str) -> Iterator[Page]:
     commands_out, commands_in = (_high(end) for end in os.pipe())
     answers_out, answers_in = (_high(end) for end in os.pipe())
 
-    def place() -> None:
-        os.dup2(commands_out, 3)
-        os.dup2(answers_in, 4)
-
+    silence = [(os.POSIX_SPAWN_OPEN, stream, os.devnull, os.O_WRONLY, 0) for stream in (1, 2)]
+    pipes = [(os.POSIX_SPAWN_DUP2, commands_out, 3), (os.POSIX_SPAWN_DUP2, answers_in, 4)]
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-        process = subprocess.Popen(
-            [program, *FLAGS, f"--user-data-dir={folder}"],
-            preexec_fn=place,  # noqa: PLW1509 - nothing else runs while the browser starts
-            pass_fds=(3, 4),
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env={**os.environ, "HOME": folder},
-        )
+        arguments = [program, *FLAGS, f"--user-data-dir={folder}"]
+        process = os.posix_spawn(program, arguments, {**os.environ, "HOME": folder}, file_actions=[*silence, *pipes])
         os.close(commands_out)
         os.close(answers_in)
         try:
             with open(commands_in, "wb", buffering=0) as commands, open(answers_out, "rb") as answers:
                 yield Page(commands, answers)
         finally:
-            process.terminate()
-            process.wait(timeout=30)
+            os.kill(process, signal.SIGTERM)
+            os.waitpid(process, 0)
 
 
 def _high(end: int) -> int:

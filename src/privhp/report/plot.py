@@ -62,7 +62,8 @@ def _draw_names(panel: Any, picture: Names) -> None:
 def _draw_map(panel: Any, picture: Map) -> None:
     origin = "lower" if isinstance(picture.up, Axis) else "upper"
     height = (0, 1) if isinstance(picture.up, Axis) else (1, 0)
-    panel.imshow(picture.shares**0.5, origin=origin, extent=(0, 1, *height), aspect="auto", cmap="Blues")
+    look: dict[str, Any] = {"cmap": "Blues", "interpolation": "nearest", "aspect": "auto"}
+    panel.imshow(picture.shares**0.5, origin=origin, extent=(0, 1, *height), **look)
     _mark(panel.xaxis, picture.across)
     _mark(panel.yaxis, picture.up)
 
