@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Floats
+from privhp.errors import QueryError
 from privhp.hierarchy import Family, Hierarchy, Layer
 from privhp.release import Release
 
@@ -34,6 +35,12 @@ class Uncertainty:
     """The standard errors of answers from a release."""
 
     def __init__(self, release: Release) -> None:
+        """Solve the release once more, to know how sure each count is."""
+        if release.plan.inference != "least-squares":
+            raise QueryError(
+                'expected a plan with inference="least-squares", such as Plan.auto(...), for standard errors; '
+                "the paper's rule does not tell how sure its counts are"
+            )
         self._hierarchy = Hierarchy(release)
         depth = release.plan.depth
         leaves = [layer.leaves() for layer in self._hierarchy.layers]
