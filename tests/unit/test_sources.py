@@ -142,7 +142,7 @@ def foreign_files() -> dict[str, bytes]:
     np.save(array, np.zeros(3))
     np.savez(archive, a=np.zeros(3))
     return {
-        "gzip file; .* zcat": gzip.compress(b"a\n1\n"),
+        "gzip file; .* zcat": gzip.compress(b"a\n1\n", mtime=0),
         r"NumPy array; .* \.npy": array.getvalue(),
         "zip archive or a spreadsheet; .* CSV": archive.getvalue(),
         r"Parquet file; .* --format parquet": b"PAR1\x15\x04\x15\x10",
