@@ -27,7 +27,7 @@ test: $(READY)  ## Check style, types and imports, and run the tests
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --cov
+	$(BIN)/pytest --cov --numprocesses auto
 
 browser: $(READY)  ## Install Chromium if there is none, and test reports in it
 	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium

@@ -33,7 +33,7 @@ def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least:
         budgets={0: 1, LEVEL: budget},
         exact_depth=0,
         growth=Growth(slots=len(refined_after) * ROOTS * (PARTS + 2), refined_after=refined_after, least=least),
-        inference="top-down",  # what is made of the slots is not looked at
+        inference="least-squares",
         records=records,
         neighbours="zero-out",
         hash_seed=0,
