@@ -1,0 +1,79 @@
+"""How often the truth lies within 90% intervals of `mass(..., error=True)`; writes benchmarks/COVERAGE.md.
+
+    python -m benchmarks.coverage [records]
+
+For each stream, memory and kind of plan: releases, each asked for the same
+random regions, at epsilon 1. An interval is the answer plus or minus 1.645 standard
+errors.
+"""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import privhp as hp
+from benchmarks import streams
+from privhp.cells import Floats
+from privhp.metrics import random_regions
+from privhp.metrics.ranges import region_masses
+
+REPORT = Path(__file__).parent / "COVERAGE.md"
+MEMORIES = ("64 KiB", "1 MiB")
+RELEASES, REGIONS, WITHIN = 6, 100, 1.645
+
+
+def covered(
+    stream: streams.Stream, regions: list[Any], truths: Floats, memory: str, *, mergeable: bool
+) -> tuple[float, float]:
+    """Share of the intervals that hold the truth, and the median standard error."""
+    plan = hp.Plan.auto(stream.domain, epsilon=1, records=len(stream), memory=memory, mergeable=mergeable)
+    hits, errors = [], []
+    for _ in range(RELEASES):
+        summary = hp.Summary(plan)
+        summary.update(stream.records)
+        generator = summary.release()
+        for region, truth in zip(regions, truths, strict=True):
+            answer = generator.mass(region, error=True)
+            hits.append(abs(answer.value - truth) <= WITHIN * answer.error + 1e-12)
+            errors.append(float(answer.error))
+    return float(np.mean(hits)), float(np.median(errors))
+
+
+def main(records: int | None = None) -> None:
+    """Measure all streams that are here, and write the report."""
+    lines = [
+        "# Coverage of 90% intervals",
+        "",
+        f"Answers of `mass` to {REGIONS} random regions, of each of {RELEASES} releases at epsilon 1: how often the",
+        f"truth is within {WITHIN} standard errors, and in brackets the median standard error.",
+        "",
+        "| stream | records | "
+        + " | ".join(f"{memory}, {kind}" for kind in ("default", "mergeable") for memory in MEMORIES)
+        + " |",
+        "|---|---:|" + "---:|" * 4,
+    ]
+    shares = []
+    for name in streams.available():
+        stream = streams.load(name, records=records)
+        regions = random_regions(stream.domain, REGIONS, rng=0)
+        truths = region_masses(stream.records, regions, domain=stream.domain)
+        cells = []
+        for mergeable in (False, True):
+            for memory in MEMORIES:
+                share, error = covered(stream, regions, truths, memory, mergeable=mergeable)
+                shares.append(share)
+                cells.append(f"{share:.0%} ({error:.1e})")
+        lines.append(f"| {name} | {len(stream):,} | " + " | ".join(cells) + " |")
+        print(lines[-1], flush=True)
+    between = sum(0.85 <= share <= 0.97 for share in shares)
+    lines += [
+        "",
+        f"Mean {np.mean(shares):.1%}; {between} of {len(shares)} between 85% and 97%, the least {min(shares):.0%}.",
+    ]
+    REPORT.write_text("\n".join(lines) + "\n")
+
+
+if __name__ == "__main__":
+    main(int(float(sys.argv[1])) if len(sys.argv) > 1 else None)

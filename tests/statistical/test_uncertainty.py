@@ -1,0 +1,155 @@
+"""Standard errors: closed forms, scaling, and how often the truth lies within them."""
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from datasets import gaussian_mixture, lognormal, uniform
+from privhp import Box, Generator, Integers, Interval, Plan, Release, Summary
+
+UNIT = Interval(0, 1)
+FULL = 10**7
+"""Records in each cell, so that none is thought empty."""
+
+
+def even(budgets: dict[int, str], epsilon: Any = 1, **changes: Any) -> Generator:
+    """A generator without noise, of a plan with these budgets on sixteen whole numbers."""
+    plan = Plan(
+        Integers(0, 15),
+        epsilon=epsilon,
+        budgets=budgets,
+        exact_depth=max(budgets),
+        inference="least-squares",
+        **changes,
+    )
+    counts = {level: np.full(2**level, FULL * 2 ** (4 - level)) for level in budgets}
+    return Generator(Release(plan, counts))
+
+
+@pytest.mark.parametrize("cells", [1, 5, 8, 15])
+def test_one_exact_level_has_the_error_of_its_noise(cells: int) -> None:
+    """A share p of n independent cells: variance v (p (1 - p)^2 + (1 - p) p^2) n, over the total."""
+    generator = even({4: "1/2"})
+    answer = generator.mass((0, cells - 1), error=True)
+    share, variance = cells / 16, 2 * 2.0**2
+    expected = (variance * 16 * share * (1 - share)) ** 0.5 / (16 * FULL)
+    assert answer.value == pytest.approx(share)
+    assert answer.error == pytest.approx(expected, rel=0.02)
+
+
+def test_two_levels_err_as_dense_least_squares() -> None:
+    """Totals are normalised, so the error of a share is that of its count less the share times the total."""
+    generator = even({2: "1/3", 4: "1/2"})
+    rows = [(np.arange(16) // 4 == cell, 2 * 3.0**2) for cell in range(4)]
+    rows += [(np.arange(16) == cell, 2 * 2.0**2) for cell in range(16)]
+    information = sum(np.outer(row, row) / variance for row, variance in rows)
+    covariance = np.linalg.inv(information)
+    for low, high in ((0, 3), (2, 9), (5, 5)):
+        inside = ((np.arange(16) >= low) & (np.arange(16) <= high)).astype(np.float64)
+        weights = inside - inside.mean()
+        expected = (weights @ covariance @ weights) ** 0.5 / (16 * FULL)
+        assert generator.mass((low, high), error=True).error == pytest.approx(expected, rel=0.02)
+
+
+def test_everything_and_nothing_are_certain() -> None:
+    generator = even({2: "1/3", 4: "1/2"})
+    assert generator.mass((0, 15), error=True).error == pytest.approx(0, abs=1e-12)
+    assert generator.cdf([15], error=True).error == pytest.approx([0], abs=1e-12)
+
+
+def test_errors_of_noise_are_inverse_to_epsilon() -> None:
+    answers = [even({2: f"{e}/2", 4: f"{e}/2"}, epsilon=e).mass((2, 9), error=True) for e in (1, 10)]
+    assert answers[0].error == pytest.approx(10 * answers[1].error, rel=1e-6)
+
+
+def test_cdf_and_mass_agree_on_their_errors() -> None:
+    generator = even({2: "1/3", 4: "1/2"})
+    for value in (0, 3, 7, 12):
+        mass = generator.mass((0, value), error=True)
+        cdf = generator.cdf([value], error=True)
+        assert cdf.value[0] == pytest.approx(mass.value)
+        assert cdf.error[0] == pytest.approx(mass.error)
+
+
+def test_the_error_of_a_quantile_is_how_far_it_moves() -> None:
+    plan = Plan(UNIT, epsilon=1, budgets={6: 1}, exact_depth=6, inference="least-squares")
+    generator = Generator(Release(plan, {6: np.full(64, 1000)}))
+    at_half = generator.quantile([0.5], error=True)
+    below = generator.cdf(at_half.value, error=True)
+    assert at_half.error == pytest.approx(below.error, rel=1e-6)  # on an even stream of length 1
+
+
+def test_answers_without_errors_are_the_same() -> None:
+    plan = Plan.auto(UNIT, epsilon=1, records=10_000, memory="16 KiB")
+    summary = Summary(plan)
+    summary.update(uniform(10_000))
+    generator = summary.release()
+    assert generator.mass((0.2, 0.7), error=True).value == generator.mass((0.2, 0.7))
+    assert np.array_equal(generator.cdf([0.1, 0.5], error=True).value, generator.cdf([0.1, 0.5]))
+    assert np.array_equal(generator.quantile([0.1, 0.5], error=True).value, generator.quantile([0.1, 0.5]))
+
+
+def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
+    plan = Plan(UNIT, epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
+    generator = Generator(Release(plan, {3: np.zeros(8, dtype=np.int64)}))
+    assert generator.mass((0, 0.5), error=True).error == 1.0
+
+
+# Coverage.
+
+RELEASES = 200
+LEAST, MOST = 0.85, 0.97
+MOST_OF_HALF = 0.722
+"""Share of half intervals that hold the truth when whole ones do in 97% of cases and errors are normal."""
+
+
+def chance(share: float, releases: int) -> float:
+    """How far from its mean a share of so many releases is by chance, once in 1e9."""
+    return 6.0 * (share * (1.0 - share) / releases) ** 0.5
+
+
+def points(size: int, *, seed: int) -> NDArray[np.float64]:
+    """Clusters in the plane."""
+    rng = np.random.default_rng(seed)
+    return np.clip(rng.random((20, 2))[rng.integers(0, 20, size)] + rng.normal(0, 0.03, (size, 2)), 0, 1)
+
+
+STREAMS: dict[str, Any] = {
+    "uniform": (UNIT, uniform),
+    "gaussian mixture": (UNIT, gaussian_mixture),
+    "lognormal": (UNIT, lognormal),
+    "plane": (Box([(0, 1), (0, 1)]), points),
+}
+
+
+def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
+    """By how many standard errors answers are off, one region for each release, so that all are independent."""
+    rng, found = np.random.default_rng(0), []
+    sides = 1 if plan.domain.is_line else 2
+    columns = records.reshape(len(records), -1)
+    for _ in range(releases):
+        summary = Summary(plan)
+        summary.update(records)
+        ends = np.sort(rng.random((sides, 2)), axis=1)
+        truth = np.mean(((columns >= ends[:, 0]) & (columns <= ends[:, 1])).all(axis=1))
+        region = [tuple(pair) for pair in ends.tolist()]
+        answer = summary.release().mass(region if sides > 1 else region[0], error=True)
+        found.append(abs(answer.value - truth) / max(answer.error, 1e-12))
+    return np.array(found)
+
+
+@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("name", STREAMS)
+def test_intervals_hold_the_truth_nine_times_in_ten(name: str, mergeable: bool, offline: bool) -> None:
+    """Between 85% and 97%, as far as chance lets so many releases tell."""
+    domain, draw = STREAMS[name]
+    releases = RELEASES * (10 if offline else 1)
+    plan = Plan.auto(domain, epsilon=1, records=10_000, memory="64 KiB", mergeable=mergeable)
+    found = deviations(replace(plan, memory=0), draw(10_000, seed=1), releases)
+    covered = np.mean(found <= 1.645)
+    assert LEAST - chance(LEAST, releases) < covered < MOST + chance(MOST, releases)
+    if domain.is_line:  # elsewhere most of the error is resolution, which is not normal
+        assert np.mean(found <= 1.645 / 2) < MOST_OF_HALF + chance(MOST_OF_HALF, releases)
