@@ -13,6 +13,7 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").r
     "page",
     [
         "README.md",
+        "docs/accuracy.md",
         "docs/domains.md",
         "docs/howto-report.md",
         "docs/own-domain.md",

@@ -123,13 +123,12 @@ def test_the_depth_of_the_domain_caps_that_of_the_plan() -> None:
     assert plan.sketched_levels == []
 
 
-def test_the_expected_number_of_records_is_not_in_the_plan() -> None:
+def test_with_all_sizes_given_the_expected_number_of_records_changes_the_predictions_alone() -> None:
     constants = {"depth": 15, "exact_depth": 6, "sketch_rows": 4, "sketch_width": 32}
     first = Plan.paper(UNIT, **PAPER | constants)
     second = Plan.paper(UNIT, **PAPER | constants | {"records": 12_345_678})
-    assert first == second
-    assert str(first) == str(second)
-    assert first.spec() == second.spec()
+    assert dataclasses.replace(first, records=second.records) == second
+    assert str(first).partition("\nexpected 1-")[0] == str(second).partition("\nexpected 1-")[0]
 
 
 # Any plan.
@@ -304,7 +303,7 @@ def test_every_plan_is_private(plan: Plan) -> None:
 
 @given(plan=plans())
 def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> None:
-    head, _, table = str(plan).partition("\n\n")
+    head, table = str(plan).split("\n\n")[:2]
     assert f"{plan.nbytes:,} bytes" in head
     assert f"{float(plan.epsilon):g}-differential privacy, {plan.neighbours}" in head
     rows = table.splitlines()[1:]
@@ -320,7 +319,8 @@ def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> Non
 
 def test_small_budgets_do_not_print_as_0() -> None:
     table = str(Plan.paper(UNIT, **PAPER | {"epsilon": "1e-6", "depth": 20}))
-    assert " 0 " not in table.partition("budget")[2].replace("    0  cell by cell", "")
+    levels = table.split("\n\n")[1]
+    assert " 0 " not in levels.replace("    0  cell by cell", "")
     assert "0.00000" not in table
 
 
