@@ -48,11 +48,11 @@ The best that fits the memory is in bold. Neighbouring streams differ as in "add
 GOALS = """Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where
 a histogram without noise, as fine as fits the memory, has less than half the error of the best of the others.
 """
-LIMITS = """Where it falls short. In a stream that is sorted by place no refinement foresees where records will come, so the
-partition is as fine as the cells it starts from and no finer: in 64 KiB a flat histogram of all 8,192 counters is finer,
-and the complete tree has a thousand times as many. On a line in 1 MiB the paper's plan is nearly the complete tree, and
-both it and the default are limited by the noise of coarse levels: the best of forty sets of levels and budgets had 0.52 of
-the paper's error over seven streams, which is what the planner's choice has. Errors of single fits vary by a third there.
+LIMITS = """Where it falls short. In a stream that is sorted by place no refinement foresees where records will come,
+so the partition is as fine as the cells it starts from and no finer: in 64 KiB a flat histogram of all 8,192 counters
+is finer, and the complete tree has a thousand times as many. On a line in 1 MiB the paper's plan is nearly the
+complete tree, and both it and the default are limited by the noise of coarse levels: the best of some twenty sets of
+levels and budgets had 0.52 of the paper's error over seven streams. Errors of single fits vary by a third there.
 """
 PLANE = """W1 x n between masses on a grid of 97 x 97, exact, distance being the larger one along an axis; epsilon = 1.
 """

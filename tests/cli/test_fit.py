@@ -100,7 +100,18 @@ BAD_PLANS = {
     "no epsilon": ["--domain", "interval:0:1", "--records", "1e3"],
     "no records": ["--domain", "interval:0:1", "--epsilon", "1"],
     "bad epsilon": ["--domain", "interval:0:1", "--epsilon", "0", "--records", "1e3"],
-    "bad depth": ["--domain", "interval:0:1", "--epsilon", "1", "--records", "1e3", "--hot-cells", "4", "--depth", "99"],
+    "bad depth": [
+        "--domain",
+        "interval:0:1",
+        "--epsilon",
+        "1",
+        "--records",
+        "1e3",
+        "--hot-cells",
+        "4",
+        "--depth",
+        "99",
+    ],
     "too many columns": ["--domain", "interval:0:1", "--epsilon", "1", "--records", "1e3", "--columns", "a,b"],
 }
 

@@ -15,7 +15,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="the pages need zcat")
-@pytest.mark.parametrize("page", sorted(DOCS.glob("howto-*.md")), ids=lambda page: page.stem)
+@pytest.mark.parametrize("page", [DOCS / "howto-parquet.md", DOCS / "howto-pipe.md"], ids=lambda page: page.stem)
 def test_what_a_page_shows_runs(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "bin").mkdir()

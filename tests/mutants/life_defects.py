@@ -106,8 +106,8 @@ def command_line_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
 def _count_records(patch: pytest.MonkeyPatch) -> None:
     update = Summary.update
 
-    def counting(self: Summary, records: Any, *, counts: Any = None) -> None:
-        update(self, records, counts=counts)
+    def counting(self: Summary, records: Any, **options: Any) -> None:
+        update(self, records, **options)
         self._seen = getattr(self, "_seen", 0) + len(records)
 
     patch.setattr(Summary, "update", counting)

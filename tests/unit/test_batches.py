@@ -174,7 +174,9 @@ def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> No
 
 
 @pytest.mark.parametrize("columns", [1, 2])
-@pytest.mark.parametrize("batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=lambda value: type(value).__name__)
+@pytest.mark.parametrize(
+    "batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=lambda value: type(value).__name__
+)
 def test_an_empty_batch_has_no_records(batch: Any, columns: int) -> None:
     assert as_rows(batch, columns=columns).shape == (0, columns)
 

@@ -51,7 +51,7 @@ HOSTILE: dict[str, Any] = {
     "plan is a list": {"plan": []},
     "plan is a word": {"plan": "plan"},
     "unknown key": {"plan": PLAN.spec(), "records": 3},
-    "unknown key in the plan": {"plan": spec(records=3)},
+    "unknown key in the plan": {"plan": spec(rows=3)},
     "missing key in the plan": {"plan": {key: value for key, value in PLAN.spec().items() if key != "expand"}},
     "key twice": text_of(PLAN.spec()).replace(b'"hot_cells":1', b'"hot_cells":1,"hot_cells":1'),
     "plan twice": b'{"plan":0,' + text_of(PLAN.spec())[1:],

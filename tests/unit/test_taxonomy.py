@@ -222,7 +222,9 @@ REGIONS: list[tuple[Any, set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("region", "leaves"), REGIONS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value))
+@pytest.mark.parametrize(
+    ("region", "leaves"), REGIONS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value)
+)
 def test_overlap_counts_the_leaves_of_a_cell_under_the_node(region: Any, leaves: set[str]) -> None:
     domain = Taxonomy(FOOD)
     for level in range(domain.depth + 1):
