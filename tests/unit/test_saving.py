@@ -181,6 +181,7 @@ def kill_at(call):
     return profile
 
 path = sys.argv[1]
+hp.save(hp.resume(path), path + ".first")  # imports what children need, who may have little time
 print("ready", flush=True)
 for line in sys.stdin:
     child = os.fork()
