@@ -11,7 +11,7 @@ from privhp.report.numerals import duration, number, share
 
 PROTECTED: dict[Neighbours, str] = {
     "add-remove": "whether {unit} is in the data at all, and what it says",
-    "zero-out": "whether {unit} counts or its row stays and counts nowhere, and what it says; how many rows is not hidden",
+    "zero-out": "whether {unit} counts or its row counts nowhere, and what it says; the number of rows is not hidden",
     "replace-one": "what {unit} says; the number of records is not hidden",
 }
 """What stays uncertain about one person under each relation."""
