@@ -41,7 +41,7 @@ def fit(
     plan: Plan | None = None,
     columns: Sequence[str] | None = None,
     header: bool = True,
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,  # noqa: A002 - what callers call it
 ) -> Generator:
     """Read data once and return its private generator.
 

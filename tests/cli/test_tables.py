@@ -12,13 +12,19 @@ from privhp import Tally
 from privhp.sources import open_source
 
 COLUMNS = [
-    "--column", "pickup=time:2018-01-01:2020-12-31",
-    "--column", "fare=interval:0:100:weight=2",
-    "--column", "delay=integers:-120:1440:nullable",
-    "--column", "lon,lat=box:-9:2,49:61",
-    "--column", "kind=categories:bus,tram,taxi",
-    "--column", "source=ipv4:10.0.0.0/8",
-]  # fmt: skip
+    "--column",
+    "pickup=time:2018-01-01:2020-12-31",
+    "--column",
+    "fare=interval:0:100:weight=2",
+    "--column",
+    "delay=integers:-120:1440:nullable",
+    "--column",
+    "lon,lat=box:-9:2,49:61",
+    "--column",
+    "kind=categories:bus,tram,taxi",
+    "--column",
+    "source=ipv4:10.0.0.0/8",
+]
 PLAN = ["--epsilon", "100", "--records", "1e4", "--hot-cells", "16", "--depth", "14"]
 HEADER = "more,kind,fare,pickup,delay,lat,lon,source"
 LINE = 'x,"tram",12.5,2019-07-04T12:30:00,{delay},51.5,-0.1,10.1.2.3\r'
@@ -69,8 +75,10 @@ def test_what_is_written_is_read_back_as_it_was(run, data):
 def test_a_line_with_a_bad_field_is_lost_alone(run, tmp_path):
     plan = privhp.Plan.paper(
         privhp.Table(a=privhp.Interval(0, 1), b=privhp.Nullable(privhp.Categories(["x", "y"], other="z"))),
-        epsilon=1, records=100, hot_cells=2,
-    )  # fmt: skip
+        epsilon=1,
+        records=100,
+        hot_cells=2,
+    )
     good = b"0.5,x\n0.25,\n0.5,what\n"
     for bad in (b"", b"0.5", b"z,x", b'0.5,"x', b"0.5,\xff", b",x", b"nan,x", b"0.5" * 2**19 + b",x", b"2,x"):
         counters = []

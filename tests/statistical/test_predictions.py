@@ -83,7 +83,7 @@ def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
 ) -> None:
     """Those of the real streams that are spread widely enough for noise to be what matters."""
     if not offline:
-        pytest.skip("takes long")
+        pytest.skip("needs --offline: many fits of real data")
     monkeypatch.syspath_prepend(Path(__file__).parents[2])
     streams = importlib.import_module("benchmarks.streams")
     if name not in streams.available():

@@ -361,10 +361,27 @@ def test_text_that_is_no_utf_8_is_lost_alone(tmp_path, domain, kind):
 
 
 BAD_JSON = [
-    b"", b"{", b"[]", b"5", b"null", b'"text"', b"\xff\xfe", b"{}", b'{"a":', b'{"a": {"b": 1}}', b'{"a": [1, 2]}',
-    b'{"a": "x"}', b'{"a": true, "a": "y"}', b'{"b": 0.5}', b'{"a": 1e999}', b'{"a": ' + b"9" * 5000 + b"}",
-    b"[" * 100_000, b'{"a": "' + b"x" * 2**20 + b'"}', b'{"a": "\xed\xa0\x80"}', b'{"a": NaN}',
-]  # fmt: skip
+    b"",
+    b"{",
+    b"[]",
+    b"5",
+    b"null",
+    b'"text"',
+    b"\xff\xfe",
+    b"{}",
+    b'{"a":',
+    b'{"a": {"b": 1}}',
+    b'{"a": [1, 2]}',
+    b'{"a": "x"}',
+    b'{"a": true, "a": "y"}',
+    b'{"b": 0.5}',
+    b'{"a": 1e999}',
+    b'{"a": ' + b"9" * 5000 + b"}",
+    b"[" * 100_000,
+    b'{"a": "' + b"x" * 2**20 + b'"}',
+    b'{"a": "\xed\xa0\x80"}',
+    b'{"a": NaN}',
+]
 
 
 @pytest.mark.parametrize("bad", BAD_JSON, ids=lambda line: repr(line[:20]))

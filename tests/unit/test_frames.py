@@ -92,7 +92,7 @@ def test_no_records_have_the_same_types(library: Any) -> None:
 
 def test_another_library_is_refused() -> None:
     with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow", got \'dask\''):
-        as_frame(VALUES, "dask")  # type: ignore[arg-type]
+        as_frame(VALUES, "dask")  # type: ignore[arg-type]  # a wrong type is the test
 
 
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -423,7 +423,7 @@ def test_street_crime_in_britain() -> None:
         west, south, east, north = region
 
         def share(of: NDArray[np.float64]) -> float:
-            return float(((of >= (west, south)) & (of <= (east, north))).all(axis=1).mean())  # noqa: B023
+            return float(((of >= (west, south)) & (of <= (east, north))).all(axis=1).mean())  # noqa: B023 - called before the loop goes on
 
         assert generator.mass(region) == pytest.approx(share(places), abs=0.01)
         assert share(made) == pytest.approx(generator.mass(region), abs=0.001)

@@ -25,4 +25,4 @@ def test_every_public_name_is_there_and_listed() -> None:
 
 def test_a_name_that_is_not_there_is_missed_as_in_any_module() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        privhp.nothing  # noqa: B018
+        privhp.nothing  # noqa: B018 - asking is the test

@@ -55,7 +55,7 @@ class Refuses:
         raise RuntimeError
 
     __ne__ = __eq__
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None  # type: ignore[assignment]  # what cannot be hashed is the test
 
 
 @pytest.mark.parametrize(
@@ -167,12 +167,12 @@ def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
 @pytest.mark.parametrize(
     ("build", "says"),
     [
-        (lambda: Nullable(3), "expected the domain of one column, not yet nullable, got 3"),  # type: ignore[arg-type]
+        (lambda: Nullable(3), "expected the domain of one column, not yet nullable, got 3"),  # type: ignore[arg-type]  # a wrong type is the test
         (lambda: Nullable(DELAY), "expected the domain of one column, not yet nullable"),
         (lambda: Nullable(Table(a=DELAY)), "expected the domain of one column, not yet nullable"),
         (lambda: Nullable(IPv4(), share=0), "expected a share of null above 0 and below 1, got 0.0"),
         (lambda: Nullable(IPv4(), share=1), "expected a share of null above 0 and below 1"),
-        (lambda: Nullable(IPv4(), share="a"), "expected a number for the share of null"),  # type: ignore[arg-type]
+        (lambda: Nullable(IPv4(), share="a"), "expected a number for the share of null"),  # type: ignore[arg-type]  # a wrong type is the test
         (lambda: Domain.from_spec({"kind": "nullable"}), "with domain, share, got one with domain missing"),
         (lambda: Domain.from_spec({"kind": "nullable", "domain": 3}), "expected the spec of a domain as a mapping"),
     ],

@@ -282,8 +282,15 @@ def test_ticks_of_times_are_few_and_inside(seconds: int) -> None:
 
 def test_numbers_are_short() -> None:
     assert [number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
-        "0", "1", "\N{MINUS SIGN}2.5", "1,234", "0.01234", "3e\N{MINUS SIGN}09", "2.5 million", "1e+20",
-    ]  # fmt: skip
+        "0",
+        "1",
+        "\N{MINUS SIGN}2.5",
+        "1,234",
+        "0.01234",
+        "3e\N{MINUS SIGN}09",
+        "2.5 million",
+        "1e+20",
+    ]
     assert [share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
     assert [memory(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
     assert [duration(value) for value in (0.5, 90, 7200, 86_400)] == ["0.5 seconds", "1.5 minutes", "2 hours", "1 days"]

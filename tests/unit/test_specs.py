@@ -153,8 +153,8 @@ BAD_FILES = [
     (A + 'kind = "ipv4"\nnullable = 1', "column 'a': expected a share of null above 0 and below 1"),
     (A + 'kind = "geo"', "column 'a': expected a name for each of the 2 numbers of Geo()"),
     (A + 'kind = "time"\nlow = "soon"\nhigh = 2020-01-01', "column 'a': expected a time such as"),
-    ('[columns]\na = 3', "expected a column as a mapping with a name and a kind, got 3"),
-]  # fmt: skip
+    ("[columns]\na = 3", "expected a column as a mapping with a name and a kind, got 3"),
+]
 
 
 @pytest.mark.parametrize(("text", "says"), BAD_FILES)

@@ -449,23 +449,23 @@ def test_columns_keep_their_order_in_a_spec() -> None:
 BAD_TABLES: list[tuple[Any, str]] = [
     (Table, "expected a table of 1 to 63 columns, got 0"),
     (lambda: Table({str(place): Integers(0, 1) for place in range(64)}), "1 to 63 columns, got 64"),
-    (lambda: Table([("a", Interval(0, 1))]), "expected columns as a mapping from names to domains"),  # type: ignore[arg-type]
+    (lambda: Table([("a", Interval(0, 1))]), "expected columns as a mapping from names to domains"),  # type: ignore[arg-type]  # a wrong type is the test
     (lambda: Table({"": Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
-    (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a text that is not empty"),  # type: ignore[dict-item]
+    (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a text that is not empty"),  # type: ignore[dict-item]  # a wrong type is the test
     (lambda: Table({(): Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
     (lambda: Table({"a": Interval(0, 1)}, a=Interval(0, 1)), "expected each column once, got 'a' twice"),
     (lambda: Table({("a", "b"): Geo(), "b": Interval(0, 1)}), "expected each column once, got 'b' twice"),
     (lambda: Table({("a", "b"): Geo(), "a, b": Interval(0, 1)}), "expected each column once, got 'a, b' twice"),
-    (lambda: Table(a=(0, 1)), r"column 'a': expected the domain of one column, such as Interval\(0, 1000\), got"),  # type: ignore[arg-type]
-    (lambda: Table(a=Interval), "column 'a': expected the domain of one column"),  # type: ignore[arg-type]
+    (lambda: Table(a=(0, 1)), r"column 'a': expected the domain of one column, such as Interval\(0, 1000\), got"),  # type: ignore[arg-type]  # a wrong type is the test
+    (lambda: Table(a=Interval), "column 'a': expected the domain of one column"),  # type: ignore[arg-type]  # a wrong type is the test
     (lambda: Table(a=SMALL), "column 'a': expected the domain of one column"),
     (lambda: Table(a=Geo()), "column 'a': expected a name for each of the 2 numbers of Geo"),
     (lambda: Table({("a", "b"): Interval(0, 1)}), "column 'a, b': expected a name for each of the 1 numbers"),
     (lambda: Table(a=Interval(0, 1), weights={"b": 1}), "expected weights of 'a', got one of 'b'"),
     (lambda: Table(a=Interval(0, 1), weights={"a": 0}), "column 'a': expected a weight above 0, got 0.0"),
-    (lambda: Table(a=Interval(0, 1), weights={"a": "2"}), "column 'a': expected a number for the weight, got '2'"),  # type: ignore[dict-item]
+    (lambda: Table(a=Interval(0, 1), weights={"a": "2"}), "column 'a': expected a number for the weight, got '2'"),  # type: ignore[dict-item]  # a wrong type is the test
     (lambda: Table(a=Interval(0, 1), weights={"a": math.nan}), "column 'a': expected a finite number for the weight"),
-    (lambda: Table(a=Interval(0, 1), weights=[1]), "expected weights as a mapping"),  # type: ignore[arg-type]
+    (lambda: Table(a=Interval(0, 1), weights=[1]), "expected weights as a mapping"),  # type: ignore[arg-type]  # a wrong type is the test
 ]
 
 

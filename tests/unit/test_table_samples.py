@@ -155,7 +155,7 @@ def test_questions_that_make_no_sense_are_refused(generator: Generator) -> None:
     with pytest.raises(QueryError, match="got regions of kind"):
         generator.mass((0, 1), kind="bus")
     with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow"'):
-        generator.sample(3, frame="excel")  # type: ignore[arg-type]
+        generator.sample(3, frame="excel")  # type: ignore[arg-type]  # a wrong type is the test
     with pytest.raises(QueryError, match="expected frame= for a new sample of a Table"):
         generator.sample(frame="pandas", out=np.zeros(3, dtype=DOMAIN.dtype))
     plain = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()

@@ -16,13 +16,13 @@ from silence import silence
 
 FOOD: dict[str, Any] = {
     "fruit": ["apple", "pear"],
-    "vegetable": {"root": ["carrot"], "leafy": ["kale", "chard", "rocket"]},
+    "vegetable": {"tuber": ["carrot"], "leafy": ["kale", "chard", "rocket"]},
     "salt": None,
 }
 PATHS = {
     "apple": ("fruit", "apple"),
     "pear": ("fruit", "pear"),
-    "carrot": ("vegetable", "root", "carrot"),
+    "carrot": ("vegetable", "tuber", "carrot"),
     "kale": ("vegetable", "leafy", "kale"),
     "chard": ("vegetable", "leafy", "chard"),
     "rocket": ("vegetable", "leafy", "rocket"),
@@ -102,7 +102,7 @@ def test_the_leaves_under_a_node_make_up_a_cell() -> None:
     domain = Taxonomy(FOOD)
     codes = dict(zip(PATHS, domain.encode(list(PATHS), level=domain.depth).tolist(), strict=True))
     assert sorted(codes, key=codes.__getitem__) == list(PATHS)
-    levels = {("fruit",): 2, ("vegetable",): 2, ("salt",): 2, ("vegetable", "root"): 3, ("vegetable", "leafy"): 3}
+    levels = {("fruit",): 2, ("vegetable",): 2, ("salt",): 2, ("vegetable", "tuber"): 3, ("vegetable", "leafy"): 3}
     for node, level in levels.items():
         under = {name for name, path in PATHS.items() if path[: len(node)] == node}
         cells = {codes[name] >> (domain.depth - level) for name in under}
@@ -215,7 +215,7 @@ REGIONS: list[tuple[Any, set[str]]] = [
     ("fruit", {"apple", "pear"}),
     ("leafy", {"kale", "chard", "rocket"}),
     ("vegetable/leafy", {"kale", "chard", "rocket"}),
-    ("vegetable/root/carrot", {"carrot"}),
+    ("vegetable/tuber/carrot", {"carrot"}),
     (["fruit", "salt", "apple"], {"apple", "pear", "salt"}),
     ({"vegetable"}, {"carrot", "kale", "chard", "rocket"}),
     ([], set()),

@@ -342,7 +342,7 @@ def test_shares_of_dates_are_counts_of_them() -> None:
 
 def test_distances_are_counted_in_seconds_or_days() -> None:
     for unit, length in {"D": 1.0, "s": 86_400, "ms": 86_400, "us": 86_400, "ns": 86_400}.items():
-        domain: Any = Time("2020-02-28", "2020-02-29", unit=unit)  # type: ignore[arg-type]
+        domain: Any = Time("2020-02-28", "2020-02-29", unit=unit)  # type: ignore[arg-type]  # a wrong type is the test
         assert domain.diameter(0) == pytest.approx(length)
         assert domain.diameter(domain.depth) == 0
 

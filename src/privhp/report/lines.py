@@ -147,7 +147,7 @@ class TimeLine(Line):
         return self._time(low), self._time(high - 1)
 
     def _time(self, tick: float) -> np.datetime64:
-        return np.datetime64(int(tick), self.unit)  # type: ignore[call-overload, no-any-return]
+        return np.datetime64(int(tick), self.unit)  # type: ignore[call-overload, no-any-return]  # NumPy's stub wants the unit spelled out
 
     def _step(self, least: float) -> float:
         seconds = least / self._second

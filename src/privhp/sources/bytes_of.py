@@ -24,7 +24,7 @@ class Bytes:
         """Open it. No buffer and so no lock of Python's is in between, which a reading thread could leave behind."""
         pa: Any = arrow("zstd") if name.endswith(".zst") else None
         descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
-        self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115
+        self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115 - closed by close
         self.file: Any = self._raw
         if name.endswith(".gz"):
             self.file = gzip.GzipFile(fileobj=self._raw)

@@ -42,7 +42,7 @@ class Files:
         format: What the files are, where their names do not say it.
     """
 
-    def __init__(self, names: Sequence[str], layout: Layout, *, format: Format | None = None) -> None:  # noqa: A002
+    def __init__(self, names: Sequence[str], layout: Layout, *, format: Format | None = None) -> None:  # noqa: A002 - what callers call it
         if format is not None and format not in get_args(Format):
             raise FileError(f"expected a format among {', '.join(get_args(Format))}, got {format!r}")
         self.names = _expanded(names)
@@ -91,7 +91,7 @@ class Files:
             reader.close()
 
 
-def _reader(format: Format, name: str, layout: Layout) -> Reader:  # noqa: A002
+def _reader(format: Format, name: str, layout: Layout) -> Reader:  # noqa: A002 - what callers call it
     """Open a file. What only some files need is imported when one of them is there."""
     if format == "csv":
         from privhp.sources.text import TextReader
@@ -124,7 +124,7 @@ def _expanded(names: Sequence[str]) -> list[str]:
         if name == STANDARD_INPUT or os.path.lexists(name) or not glob.has_magic(name):
             found.append(name)
             continue
-        matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())  # noqa: PTH207
+        matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())  # noqa: PTH207 - takes any pattern
         if not matches:
             raise FileError(f"expected files that match {name}, got none; check the pattern and the folder")
         found += matches

@@ -18,7 +18,7 @@ def open_source(
     domain: Domain,
     columns: Sequence[str] | None = None,
     header: bool = True,
-    format: Format | None = None,  # noqa: A002
+    format: Format | None = None,  # noqa: A002 - what callers call it
 ) -> Source:
     """A source of records for a domain. Nothing is read yet but headers and schemas.
 
