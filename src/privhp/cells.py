@@ -49,6 +49,11 @@ def descendants(codes: Codes, *, levels: int) -> Codes:
     return (codes << np.uint64(levels))[:, None] | np.arange(2**levels, dtype=np.uint64)
 
 
+def in_order(codes: Codes, levels: NDArray[np.int64], *, depth: int) -> NDArray[np.int64]:
+    """Where the cells of a partition are, in the order of the domain."""
+    return np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
+
+
 def fold(counts: NDArray[Any], *, levels: int) -> NDArray[Any]:
     """Counts of a whole level summed up to the level `levels` steps above."""
     folded: NDArray[Any] = counts.reshape(-1, 2**levels).sum(axis=1)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Floats, descendants
+from privhp.cells import Codes, Floats, descendants, in_order
 from privhp.hierarchy import Hierarchy
 from privhp.inference import share_out
 from privhp.kernels import estimate
@@ -89,5 +89,5 @@ def _in_order(grown: list[tuple[Codes, int | NDArray[np.int64], Floats]], depth:
     codes = np.concatenate([codes for codes, _, _ in grown])
     levels = np.concatenate([np.broadcast_to(level, codes.shape) for codes, level, _ in grown])
     counts = np.concatenate([counts for _, _, counts in grown])
-    order = np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
+    order = in_order(codes, levels, depth=depth)
     return Leaves(codes[order], levels[order], counts[order])

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Floats
+from privhp.cells import Floats, in_order
 from privhp.errors import QueryError
 from privhp.hierarchy import Family, Hierarchy, Layer
 from privhp.release import Release
@@ -42,12 +42,11 @@ class Uncertainty:
                 "the paper's rule does not tell how sure its counts are"
             )
         self._hierarchy = Hierarchy(release)
-        depth = release.plan.depth
-        leaves = [layer.leaves() for layer in self._hierarchy.layers]
-        codes = np.concatenate([layer.codes[own] for layer, own in zip(self._hierarchy.layers, leaves, strict=True)])
-        levels = np.concatenate([layer.levels[own] for layer, own in zip(self._hierarchy.layers, leaves, strict=True)])
-        self._places = np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
-        self._leaves = leaves
+        self._leaves = [layer.leaves() for layer in self._hierarchy.layers]
+        pairs = list(zip(self._hierarchy.layers, self._leaves, strict=True))
+        codes = np.concatenate([layer.codes[own] for layer, own in pairs])
+        levels = np.concatenate([layer.levels[own] for layer, own in pairs])
+        self._places = in_order(codes, levels, depth=release.plan.depth)
 
     def standard_error(self, shares: Floats) -> float:
         """Standard error of the probability of a region.
