@@ -54,10 +54,13 @@ plain:  ## Install as without a compiler, and run the tests on the NumPy kernels
 	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
 	build/plain/bin/pytest -q
 
+explore: $(READY)  ## The properties on other cases than last time, and more of them (minutes)
+	$(BIN)/pytest tests/properties --explore --numprocesses auto
+
 audit: $(READY)  ## The privacy checks with many more cases (about an hour)
 	$(BIN)/pytest tests/properties/test_sensitivity.py tests/statistical tests/mutants --offline
 
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test browser pictures figures speed accuracy plain audit clean
+.PHONY: help demo test browser pictures figures speed accuracy plain explore audit clean

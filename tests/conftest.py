@@ -3,16 +3,19 @@
 import pytest
 from hypothesis import settings
 
-settings.register_profile("suite", deadline=None, print_blob=True)
+settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("explore", deadline=None, print_blob=True, max_examples=400)
 settings.register_profile("offline", deadline=None, print_blob=True, max_examples=20_000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--explore", action="store_true", help="draw new cases of the properties, and more of them")
     parser.addoption("--offline", action="store_true", help="run the heavy versions of the privacy checks")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    settings.load_profile("offline" if config.getoption("--offline") else "suite")
+    chosen = [name for name in ("offline", "explore") if config.getoption(name)]
+    settings.load_profile(chosen[0] if chosen else "suite")
 
 
 @pytest.fixture(scope="session")

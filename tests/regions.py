@@ -94,7 +94,7 @@ def contains(domain: Domain, region: Any, record: Any) -> bool:
         null = bool(np.all(np.ma.getmaskarray(record)))
         return null if region is None else not null and contains(domain.domain, region, np.ma.getdata(record)[()])
     if isinstance(domain, Box):
-        return all(map(_between, record, region))
+        return all(map(_between, np.atleast_1d(record), region))  # a column of a table has no second axis
     assert isinstance(domain, Table)
     parts = iter(record)
     values = {column.name: [next(parts) for _ in column.names] for column in domain.columns}
