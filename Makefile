@@ -9,7 +9,7 @@ AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-$(INSTALLED): pyproject.toml CMakeLists.txt src/privhp/kernels/native.cpp
+$(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --quiet --editable '.[io]'

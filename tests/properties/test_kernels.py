@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
-from privhp.cells import OUTSIDE
+from privhp.cells import OUTSIDE, Codes
 from privhp.kernels import AliasTable, Group, plain
 from privhp.partition import Partition
 
@@ -253,6 +253,33 @@ def test_counts_do_not_stop_at_16_bits(size: int, hash_group: int) -> None:
     tally = counted(plan, codes, None, kernels.add)
     assert same(tally, counted(plan, codes, None, plain.add))
     assert tally.counters.sum() == size
+
+
+def bucket_by_hand(cell: int, words: list[int], apart: int, width: int) -> int:
+    ancestor, own = cell >> apart, cell & (2**apart - 1)
+    mixed = ((ancestor >> 32) * words[0] + (ancestor & 0xFFFF_FFFF) * words[1] + words[2]) % 2**64
+    return ((mixed >> 32) * width >> 32) ^ own
+
+
+@both
+@given(
+    cells=arrays.arrays(np.uint64, st.integers(0, 40), elements=st.integers(0, 2**63 - 1)),
+    rows=st.integers(1, 5),
+    apart=st.integers(0, 4),
+    log_width=st.integers(4, 16),
+    seed=st.integers(0, 2**32),
+)
+def test_cells_are_looked_up_where_they_are_counted(
+    cells: Codes, rows: int, apart: int, log_width: int, seed: int, native: bool
+) -> None:
+    rng, width = np.random.default_rng(seed), 2**log_width
+    words = rng.integers(0, 2**64, size=(rows, 3), dtype=np.uint64)
+    table = rng.integers(-(2**62), 2**62, size=(rows, width))
+    by_hand = [[bucket_by_hand(cell, row, apart, width) for cell in cells.tolist()] for row in words.tolist()]
+    assert kernels.buckets(words, cells, apart=apart, width=width).tolist() == by_hand
+    counts = [[row[place] for place in places] for row, places in zip(table.tolist(), by_hand, strict=True)]
+    least = [min(held) for held in zip(*counts, strict=True)]
+    assert kernels.estimate(table, words, cells, apart=apart).tolist() == least
 
 
 @st.composite

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
-from privhp.kernels.plain import AliasTable, Grid, Group, alias_table, buckets, estimate
+from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
 
 try:
     from privhp.kernels import native
@@ -34,6 +34,7 @@ __all__ = [
     "estimate",
     "fill_grid",
     "in_use",
+    "native",
     "scatter_grid",
     "shuffle",
 ]
@@ -170,3 +171,21 @@ def add(
         level=level,
         slots=slots,
     )
+
+
+def buckets(words: Codes, cells: Codes, *, apart: int, width: int) -> NDArray[np.int64]:
+    """Bucket of each cell of one level, `apart` below the hashed level, in every row of its sketch."""
+    if native is None:
+        return plain.buckets(words, cells, apart=apart, width=width)
+    places = np.empty((len(words), cells.size), dtype=np.int64)
+    native.buckets(_ready(words), _ready(cells), apart, width, places)
+    return places
+
+
+def estimate(table: Counts, words: Codes, cells: Codes, *, apart: int) -> Counts:
+    """Count-Min estimate of each cell of one level, `apart` below the hashed level: the least of its buckets."""
+    if native is None:
+        return plain.estimate(table, words, cells, apart=apart)
+    least = np.empty(cells.shape, dtype=np.int64)
+    native.estimate(_ready(table), _ready(words), _ready(cells).ravel(), apart, least.reshape(-1))
+    return least

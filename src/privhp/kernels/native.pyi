@@ -1,7 +1,8 @@
-"""Types of the compiled kernels; see plain.py for what they do."""
+"""Types of the compiled kernels; see plain.py, and sources/fields.py for `scan`, for what they do."""
 
 from typing import Any
 
+import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
@@ -28,6 +29,8 @@ def add(
     level: int,
     slots: Counts | None,
 ) -> None: ...
+def buckets(words: Codes, cells: Codes, apart: int, width: int, places: Counts) -> None: ...
+def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
 def fill_grid(
     codes: Codes,
     levels: Counts,
@@ -54,3 +57,15 @@ def scatter_grid(
 ) -> None: ...
 def draw(thresholds: Codes, others: Counts, words: Codes, places: Counts) -> None: ...
 def shuffle(records: Codes, words: Codes, shuffled: Codes) -> None: ...
+def count_lines(block: bytes) -> int: ...
+def scan(
+    block: bytes,
+    longest: int,
+    places: NDArray[np.int64],
+    kinds: NDArray[np.uint8],
+    nullable: NDArray[np.bool_],
+    values: NDArray[np.uint64],
+    empty: NDArray[np.bool_],
+    lost: NDArray[np.bool_],
+    odd: NDArray[np.bool_],
+) -> list[list[int]]: ...

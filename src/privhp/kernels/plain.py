@@ -1,7 +1,7 @@
 """Encoding, counting and sketching in NumPy.
 
 Every function works on whole arrays and in 64-bit integers, which may wrap
-around but never round. `native.cpp` has the same functions compiled.
+around but never round. `src/native` has the same functions compiled.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled

@@ -12,15 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts
+from privhp.kernels import native
 from privhp.sources.coded import Coded
 from privhp.sources.columns import LOST, Field, Kind
 from privhp.sources.fields import as_text, converter, split
 from privhp.sources.lines import MAX_LINE
-
-try:
-    from privhp.kernels import fields as native
-except ImportError:  # no compiler was found when privhp was installed
-    native = None  # type: ignore[assignment]  # the stub says it is there
 
 Mask = NDArray[np.bool_]
 

@@ -4,35 +4,17 @@
 // the definition; what is read here is read as it would be there. No line is
 // remembered while another is read.
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
+#include "native.hpp"
+
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstdint>
 #include <cstring>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
 #include <vector>
-
-namespace nb = nanobind;
-
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
-#define BEST_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define BEST_CPU
-#endif
-
-using u8 = std::uint8_t;
-using u64 = std::uint64_t;
-using i64 = std::int64_t;
-
-template <typename T, size_t SIDES = 1>
-using Out = nb::ndarray<T, nb::ndim<SIDES>, nb::c_contig, nb::device::cpu>;
-template <typename T, size_t SIDES = 1>
-using In = Out<const T, SIDES>;
 
 namespace {
 
@@ -227,8 +209,8 @@ size_t count_lines(nb::bytes block) {
 // A value is the bits of a number, microseconds since 1970, the place and length of a text, or for texts that repeat a
 // place in a list of distinct ones, which is returned. Where a field is empty, `empty` is set. A line that is not plain
 // is `odd`; one that is too long or has too few fields is `lost`.
-std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool> nullable, Out<u64, 2> values,
-          Out<bool, 2> empty, Out<bool> lost, Out<bool> odd) {
+std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool> nullable,
+                                   Out<u64, 2> values, Out<bool, 2> empty, Out<bool> lost, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
     const size_t columns = places.shape(0), lines = lost.shape(0);
     nb::gil_scoped_release unlocked;
@@ -269,8 +251,7 @@ std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> plac
 
 }  // namespace
 
-NB_MODULE(fields, module) {
-    module.def("count_lines", count_lines);
-    module.def("scan", scan, nb::arg(), nb::arg(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(),
-               nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert(), nb::arg().noconvert());
+void define_fields(nb::module_& module) {
+    define(module, "count_lines", count_lines);
+    define(module, "scan", scan);
 }

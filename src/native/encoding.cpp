@@ -1,0 +1,77 @@
+// Records to codes: numbers are quantised and their bits interleaved.
+
+#include "native.hpp"
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+namespace {
+
+struct Side {
+    double low, high, rate, last;
+    Spread spread;
+};
+
+// The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. REACH is the number of steps by
+// which bits move, 6 also allowing for codes above 31 bits.
+template <int REACH>
+INLINE inline u64 encode_side(double x, const Side& side, bool clamp) {
+    if (clamp) x = x < side.low ? side.low : (x > side.high ? side.high : x);
+    const bool inside = x >= side.low && x <= side.high;
+    double position = ((inside ? x : side.low) - side.low) * side.rate;
+    position = position < side.last ? position : side.last;
+    u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
+                       : static_cast<u32>(static_cast<std::int32_t>(position));
+#pragma GCC unroll 6
+    for (int i = REACH - 1; i >= 0; --i) v = (v & ~side.spread.steps[i]) | ((v << (1 << i)) & side.spread.steps[i]);
+    return inside ? v & side.spread.mask : OUTSIDE;
+}
+
+template <size_t SIDES, int REACH>
+BEST_CPU void encode_points(const double* __restrict points, size_t n, const Side* given, size_t sides, bool clamp,
+                            u64* __restrict codes) {
+    const size_t d = SIDES ? SIDES : sides;
+    std::array<Side, SIDES + 1> own;  // a copy that nothing else can change, so that the loop runs on vectors
+    std::copy_n(given, SIDES, own.begin());
+    const Side* side = SIDES ? own.data() : given;
+    for (size_t i = 0; i < n; ++i) {
+        u64 code = 0;
+        for (size_t a = 0; a < d; ++a) code |= encode_side<REACH>(points[i * d + a], side[a], clamp);
+        codes[i] = code;
+    }
+}
+
+void encode_grid(In<double, 2> points, In<double> low, In<double> high, In<double> rate, In<i64> bits, In<u64> masks,
+                 bool clamp, Out<u64> codes) {
+    const size_t d = points.shape(1);
+    std::vector<Side> side;
+    u64 wide = 0, far = 0;
+    for (size_t a = 0; a < d; ++a) {
+        side.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), Spread(masks(a))});
+        wide |= masks(a) >> 31, far |= side[a].spread.steps[4];
+    }
+    nb::gil_scoped_release unlocked;
+    with_sides(d, [&](auto sides) {
+        const auto run = wide ? encode_points<sides, 6> : far ? encode_points<sides, 5> : encode_points<sides, 4>;
+        run(points.data(), points.shape(0), side.data(), d, clamp, codes.data());
+    });
+}
+
+BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, bool clamp, Out<u64> codes) {
+    nb::gil_scoped_release unlocked;
+    const i64* given = numbers.data();
+    u64* out = codes.data();
+    for (size_t i = 0, n = numbers.size(); i < n; ++i) {
+        i64 x = given[i];
+        if (clamp) x = x < low ? low : (x > high ? high : x);
+        out[i] = x >= low && x <= high ? static_cast<u64>(x - low) >> shift : OUTSIDE;
+    }
+}
+
+}  // namespace
+
+void define_encoding(nb::module_& module) {
+    define(module, "encode_grid", encode_grid);
+    define(module, "encode_integers", encode_integers);
+}

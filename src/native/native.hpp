@@ -1,0 +1,91 @@
+// What all files of the native kernels share: arrays, instruction sets, bits of a code.
+//
+// The kernels are the loops of privhp/kernels/plain.py and privhp/sources/fields.py, compiled: the same codes, counts,
+// estimates and values bit for bit, samples of the same distribution. The interpreter lock is released while a loop
+// runs, and nothing outlives a call but the arrays that it was given.
+
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
+
+#include <cstdint>
+#include <type_traits>
+
+namespace nb = nanobind;
+
+#define INLINE __attribute__((always_inline))
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__)
+#define BEST_CPU __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define BEST_CPU
+#endif
+
+using u8 = std::uint8_t;
+using u16 = std::uint16_t;
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i64 = std::int64_t;
+
+template <typename T, size_t SIDES = 1>
+using Out = nb::ndarray<T, nb::ndim<SIDES>, nb::c_contig, nb::device::cpu>;
+template <typename T, size_t SIDES = 1>
+using In = Out<const T, SIDES>;
+
+constexpr u64 OUTSIDE = ~u64{0};
+
+inline void expect(bool holds, const char* what) {
+    if (!holds) throw nb::value_error(what);
+}
+
+// Arrays are taken as they are or refused: what is written to a converted copy would be lost.
+template <typename Result, typename... Arguments>
+void define(nb::module_& module, const char* name, Result (*function)(Arguments...)) {
+    module.def(name, function, (static_cast<void>(sizeof(Arguments)), nb::arg().noconvert())...);
+}
+
+// The largest of some codes, 0 if there are none.
+u64 largest(const u64* codes, size_t n);
+
+// What each file adds to the module.
+void define_encoding(nb::module_& module);
+void define_counting(nb::module_& module);
+void define_sampling(nb::module_& module);
+void define_fields(nb::module_& module);
+
+// Calls a function with the number of sides of a record as a constant, 0 where it is none of the usual ones.
+template <typename Run>
+void with_sides(size_t sides, Run run) {
+    switch (sides) {
+        case 1: return run(std::integral_constant<size_t, 1>{});
+        case 2: return run(std::integral_constant<size_t, 2>{});
+        case 3: return run(std::integral_constant<size_t, 3>{});
+        case 4: return run(std::integral_constant<size_t, 4>{});
+        default: return run(std::integral_constant<size_t, 0>{});
+    }
+}
+
+// Moves the low bits of a value to the set bits of a mask, in at most six steps without a branch.
+struct Spread {
+    u64 steps[6] = {}, mask = 0;
+
+    Spread() = default;
+
+    explicit Spread(u64 to) : mask(to) {
+        u64 zeros = ~to << 1;
+        for (int i = 0; i < 6; ++i) {
+            u64 parity = zeros;
+            for (int shift = 1; shift < 64; shift *= 2) parity ^= parity << shift;
+            steps[i] = parity & to;
+            to = (to ^ steps[i]) | (steps[i] >> (1 << i));
+            zeros &= ~parity;
+        }
+    }
+
+    // The inverse: the bits of a value at the set bits of the mask.
+    u64 gather(u64 value) const {
+        value &= mask;
+        for (int i = 0; i < 6; ++i) value = (value & ~steps[i]) | ((value & steps[i]) >> (1 << i));
+        return value;
+    }
+};
