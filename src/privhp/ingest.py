@@ -54,7 +54,8 @@ def fit(
         domain: Where the records live, unless there is a plan.
         epsilon: Total privacy budget.
         records: Expected number of records: a public guess, never a count of the data.
-        memory: Bytes for all counters and for the work on them, such as 65536 or "64 KiB".
+        memory: Bytes for all counters, such as 65536 or "64 KiB"; reading a file and the work on what was read take
+            some ten megabytes besides, however long it is.
         neighbours: What one person may change; see `Plan.auto`.
         max_records_per_person: How many records one person may have.
         plan: All of the above, such as `Plan.paper(...)`; by default `Plan.auto` makes it of them.
