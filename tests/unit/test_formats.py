@@ -10,6 +10,7 @@ import sys
 from pathlib import Path
 from unittest import mock
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -147,7 +148,6 @@ def test_what_a_program_holds_gives_the_same_counts(make, expected):
 
 
 def test_a_relation_of_duckdb_gives_the_same_counts(expected):
-    duckdb = pytest.importorskip("duckdb")
     data = table()
     assert np.array_equal(counted(duckdb.from_arrow(data)), expected)
 
