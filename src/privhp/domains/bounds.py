@@ -1,5 +1,6 @@
 """Bounds and regions as a caller writes them, read or refused with a message that names them."""
 
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -35,6 +36,47 @@ def whole_number(value: Any, name: str) -> int:
     if number != int(number):
         raise DomainError(f"expected a whole number for {name}, got {number}")
     return int(number)
+
+
+def sample_type(dtype: Any, known: Sequence[str]) -> np.dtype[Any]:
+    """The declared type of samples, by its name or as NumPy's own, or an error that says which there are."""
+    try:
+        name = np.dtype(dtype).name
+    except TypeError:
+        name = ""
+    if dtype is None or name not in known:
+        raise DomainError(f"expected dtype as one of {', '.join(known)}, got {shown(dtype)}")
+    found: np.dtype[Any] = np.dtype(name)
+    return found
+
+
+def whole_type(dtype: Any, low: int, high: int) -> np.dtype[Any]:
+    """The declared type of samples that are whole numbers between two."""
+    found = sample_type(dtype, ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"))
+    if low < np.iinfo(found).min or high > np.iinfo(found).max:
+        raise DomainError(f"expected a dtype that holds {low} and {high}, got {found}")
+    return found
+
+
+def rounded_out(low: float, high: float, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The last number of a type of floats up to the lower bound and the first from the upper on."""
+    with np.errstate(over="ignore"):
+        first, last = (float(dtype.type(end)) for end in (low, high))
+        first, last = _next(first, -np.inf, dtype, first > low), _next(last, np.inf, dtype, last < high)
+    if not np.isfinite([first, last]).all():
+        raise DomainError(f"expected bounds that {dtype} holds, got {low} and {high}; leave out the dtype")
+    return first, last
+
+
+def rounded_in(low: float, high: float, dtype: np.dtype[Any]) -> tuple[float, float]:
+    """The first number of a type of floats from the lower end on and the last up to the upper, which may be before."""
+    with np.errstate(over="ignore"):
+        first, last = (float(dtype.type(end)) for end in (low, high))
+        return _next(first, np.inf, dtype, first < low), _next(last, -np.inf, dtype, last > high)
+
+
+def _next(number: float, towards: float, dtype: np.dtype[Any], needed: bool) -> float:
+    return float(np.nextafter(dtype.type(number), dtype.type(towards))) if needed else number
 
 
 def pair(value: Any, name: str) -> tuple[Any, Any]:

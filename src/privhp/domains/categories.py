@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.base import shown
+from privhp.domains.bounds import whole_type
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.errors import DomainError
@@ -27,11 +28,12 @@ class Categories(Finite):
         values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers.
         other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
             last if it is not in the list. None, NaN and what else is neither are always dropped.
+        dtype: Type of samples that are whole numbers, public knowledge: one from "int8" to "uint64" that holds them.
     """
 
     kind: ClassVar[str] = "categories"
 
-    def __init__(self, values: Iterable[Any], *, other: Any = None) -> None:
+    def __init__(self, values: Iterable[Any], *, other: Any = None, dtype: Any = None) -> None:
         self.values = _declared(values)
         self.other = None if other is None else _plain(other, "the other value")
         known = [*self.values, *([] if other is None or self.other in self.values else [self.other])]
@@ -39,6 +41,9 @@ class Categories(Finite):
             raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
         if len({isinstance(value, str) for value in known}) > 1:
             raise DomainError("expected values that are all texts or all whole numbers, got both; make texts of all")
+        if dtype is not None and isinstance(known[0], str):
+            raise DomainError(f"expected a dtype of whole numbers alone, got {shown(dtype)} for texts; leave it out")
+        self.dtype = None if dtype is None else whole_type(dtype, min(known), max(known))
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
         codes = spread(len(known))
@@ -52,7 +57,12 @@ class Categories(Finite):
 
     def __repr__(self) -> str:
         other = "" if self.other is None else f", other={self.other!r}"
-        return f"Categories({list(self.values)!r}{other})"
+        dtype = "" if self.dtype is None else f', dtype="{self.dtype}"'
+        return f"Categories({list(self.values)!r}{other}{dtype})"
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Values of the declared type."""
+        return records if self.dtype is None else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
         asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
@@ -71,7 +81,8 @@ class Categories(Finite):
 
     def parameters(self) -> dict[str, Any]:
         other = {} if self.other is None else {"other": self.other}
-        return {"values": list(self.values), **other}
+        dtype = {} if self.dtype is None else {"dtype": self.dtype.name}
+        return {"values": list(self.values), **other, **dtype}
 
 
 def _declared(values: Any) -> tuple[Any, ...]:

@@ -36,6 +36,8 @@ class Axis:
     whole: bool = False
     unit: float = 1.0
     """Distance between two numbers that are 1 apart."""
+    step: float = 0.0
+    """Distance between neighbouring numbers where samples are rounded to fewer than there are floats."""
 
     @cached_property
     def width(self) -> float:
@@ -57,7 +59,7 @@ class Axis:
     @property
     def _spacing(self) -> float:
         """Largest distance between neighbouring numbers."""
-        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole))
+        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole), self.step)
 
     def side(self, bits: int) -> float:
         """Distance between the ends of a cell."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, shown
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
+from privhp.domains.bounds import sample_type
 from privhp.domains.numbers import Integers
 from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError
@@ -54,7 +55,8 @@ class _Network(Domain):
             raise DomainError(f'expected a {name} such as "{self.EXAMPLE}", got {shown(value)}') from None
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({str(self.network)!r})" if self._length else f"{type(self).__name__}()"
+        given = [repr(value) if name == "network" else f"{name}={value!r}" for name, value in self.parameters().items()]
+        return f"{type(self).__name__}({', '.join(given)})"
 
     @property
     def depth(self) -> int:
@@ -106,10 +108,12 @@ class IPv4(RunDomain, _Network):
 
     Two addresses that share their first l bits after the prefix of the network
     and no more are 2**-l apart. Regions are prefixes such as "10.0.0.0/8". What
-    is no address of the network is dropped; samples are numbers.
+    is no address of the network is dropped. Samples are numbers, which text
+    files and columnar ones hold as text.
 
     Args:
         network: The prefix that all addresses share, public knowledge; by default there is none.
+        dtype: Type of samples wherever they are, public knowledge: "uint32" or "str".
     """
 
     kind: ClassVar[str] = "ipv4"
@@ -119,8 +123,9 @@ class IPv4(RunDomain, _Network):
     EXAMPLE: ClassVar[str] = "10.0.0.0/8"
     parse = ipaddress.IPv4Network
 
-    def __init__(self, network: str | ipaddress.IPv4Network = "0.0.0.0/0") -> None:
+    def __init__(self, network: str | ipaddress.IPv4Network = "0.0.0.0/0", *, dtype: Any = None) -> None:
         super().__init__(network)
+        self.dtype = None if dtype is None else sample_type(dtype, ("uint32", "str"))
         self._addresses = Integers(int(self.network.network_address), int(self.network.broadcast_address))
 
     def encode(self, records: Any, *, level: int) -> Codes:
@@ -131,6 +136,20 @@ class IPv4(RunDomain, _Network):
 
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self._addresses._numbered(numbers).astype(np.uint32)
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Addresses of the declared type."""
+        return self.texts(records) if self.dtype == "str" else records
+
+    @staticmethod
+    def texts(numbers: NDArray[Any]) -> NDArray[np.str_]:
+        """Addresses as text."""
+        from privhp.domains.addresses import dotted  # imports socket, which takes long
+
+        return dotted(numbers)
+
+    def parameters(self) -> dict[str, Any]:
+        return super().parameters() | ({} if self.dtype is None else {"dtype": self.dtype.name})
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         prefix = self._prefix(region, "prefix")
@@ -222,10 +241,9 @@ class IPv6(_Network):
 
     def present(self, records: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""
-        packed = records.astype([("high", ">u8"), ("low", ">u8")]).tobytes()
-        socket = _socket()
-        texts = [socket.inet_ntop(socket.AF_INET6, packed[start : start + 16]) for start in range(0, len(packed), 16)]
-        return np.array(texts, dtype="U39")
+        from privhp.domains.addresses import coloned  # imports socket, which takes long
+
+        return coloned(records["high"], records["low"])
 
 
 def _shifted(codes: Codes, places: int) -> Codes:

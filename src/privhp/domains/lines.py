@@ -7,6 +7,7 @@ finer than the floats, which is what keeps a number in its cell when it is drawn
 
 import math
 from abc import ABC, abstractmethod
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +16,12 @@ from privhp.domains.grid import Axis, check_axis
 from privhp.errors import DomainError
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
+
+
+def _spacing(numbers: Any, dtype: np.dtype[Any]) -> Floats:
+    """Distance of numbers that are not negative to the next of a type of floats."""
+    spacing: Floats = np.spacing(np.asarray(numbers, dtype=dtype)).astype(np.float64)
+    return spacing
 
 
 class Line(ABC):
@@ -38,8 +45,8 @@ class Line(ABC):
 class Straight(Line):
     """Numbers as they are."""
 
-    def __init__(self, low: float, high: float) -> None:
-        self.axis = Axis(low, high)
+    def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
+        self.axis = Axis(low, high, step=float(_spacing(max(abs(low), abs(high)), dtype)))
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
@@ -58,10 +65,14 @@ class Straight(Line):
 class Octaves(Line):
     """Positive numbers by their rank among the floats from the lowest, so that each octave is cut evenly."""
 
-    def __init__(self, low: float, high: float) -> None:
+    def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
+        own = np.finfo(dtype)
+        if own.bits < 64 and low < own.tiny:
+            raise DomainError(f"expected a lower bound of at least {own.tiny} on a log scale in {dtype}, got {low}")
         self._low, self._high = low, high
         self._first = np.float64(low).view(np.int64)
-        self.axis = Axis(0.0, float(np.float64(high).view(np.int64) - self._first), whole=True)
+        width = float(np.float64(high).view(np.int64) - self._first)
+        self.axis = Axis(0.0, width, whole=True, step=2.0 ** (52 - own.nmant))
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
@@ -89,13 +100,13 @@ class Quantiles(Line):
 
     MOST_STEPS = 2.0**52
 
-    def __init__(self, low: float, high: float, cuts: tuple[float, ...]) -> None:
+    def __init__(self, low: float, high: float, cuts: tuple[float, ...], dtype: np.dtype[Any]) -> None:
         if high - low == math.inf:
             raise DomainError(_NOT_IN_FLOATS)
         self._knots = np.array([low, *cuts, high])
         self._widths = np.diff(self._knots)
         self._stretches = self._widths.size
-        spacing = np.spacing(np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:])))
+        spacing = _spacing(np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:])), dtype)
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
         self._steps = 2.0 ** (np.frexp(steps)[1] - 1)
         self.axis = Axis(0.0, self._steps, whole=True)

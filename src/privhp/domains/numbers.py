@@ -12,7 +12,16 @@ from numpy.typing import NDArray
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import ALMOST_ALL, Outside, between, check_outside, clamping, shown
 from privhp.domains.batches import as_floats, as_integers, floor_int64
-from privhp.domains.bounds import bounds, cut_points, region_ends, whole_number
+from privhp.domains.bounds import (
+    bounds,
+    cut_points,
+    region_ends,
+    rounded_in,
+    rounded_out,
+    sample_type,
+    whole_number,
+    whole_type,
+)
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.lines import Line, Octaves, Quantiles, Straight
 from privhp.domains.runs import RunDomain
@@ -41,6 +50,8 @@ class Interval(GridDomain):
             of three quartiles, of nine deciles.
         outside: What becomes of numbers out of bounds: "drop" or "clamp" to
             the nearer bound. NaN is always dropped.
+        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
+            are rounded outwards. Records may have any.
     """
 
     kind: ClassVar[str] = "interval"
@@ -55,8 +66,10 @@ class Interval(GridDomain):
         scale: Literal["linear", "log"] = "linear",
         cuts: Sequence[float] | NDArray[Any] | None = None,
         outside: Outside = "drop",
+        dtype: Any = "float64",
     ) -> None:
-        self.low, self.high = bounds(low, high, axis="the interval")
+        self.dtype = sample_type(dtype, ("float64", "float32"))
+        self.low, self.high = rounded_out(*bounds(low, high, axis="the interval"), self.dtype)
         self.scale, self.outside = scale, outside
         check_outside(outside)
         if not isinstance(scale, str) or scale not in ("linear", "log"):
@@ -72,13 +85,13 @@ class Interval(GridDomain):
 
     def _layout(self) -> Line:
         if self.cuts is not None:
-            return Quantiles(self.low, self.high, self.cuts)
-        return (Octaves if self.scale == "log" else Straight)(self.low, self.high)
+            return Quantiles(self.low, self.high, self.cuts, self.dtype)
+        return (Octaves if self.scale == "log" else Straight)(self.low, self.high, self.dtype)
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
         cuts = "" if self.cuts is None else f", cuts={list(self.cuts)}"
-        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)})"
+        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)}{_typed(self.dtype)})"
 
     def _positions(self, numbers: Floats) -> Floats:
         if self.outside == "clamp" and self.axis.whole:  # else the grid does it
@@ -88,6 +101,10 @@ class Interval(GridDomain):
     def _as_records(self, points: Floats) -> Floats:
         return self.line.numbers(points[:, 0])
 
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of the declared type."""
+        return records.astype(self.dtype, copy=False)
+
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(self._positions(as_floats(records))[:, None], level=level)
 
@@ -96,13 +113,15 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
+        if np.greater(*rounded_in(low, high, self.dtype)):
+            return np.zeros(codes.shape)  # it lies between two neighbouring numbers
         return between(self.below(low, codes, level=level), self.below(high, codes, level=level))
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = np.clip(region_ends(region, self.low, self.high), self.low, self.high)
         first, last = self.line.positions(np.array([low, high])).tolist()
         positions = self.axis.draw(first, last, codes, bits=level, shares=rng.random(codes.shape))
-        numbers: Floats = np.clip(self.line.numbers(positions), low, high)
+        numbers: Floats = np.clip(self.line.numbers(positions), *rounded_in(low, high, self.dtype))
         return numbers
 
     def describe(self, code: int, *, level: int) -> tuple[float, float]:
@@ -118,7 +137,8 @@ class Interval(GridDomain):
 
     def parameters(self) -> dict[str, Any]:
         cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
-        return {"low": self.low, "high": self.high, "scale": self.scale, **cuts, "outside": self.outside}
+        dtype = {} if self.dtype == np.float64 else {"dtype": self.dtype.name}
+        return {"low": self.low, "high": self.high, "scale": self.scale, **cuts, "outside": self.outside, **dtype}
 
 
 class Integers(RunDomain):
@@ -134,6 +154,8 @@ class Integers(RunDomain):
         high: Upper bound, public knowledge; within 61 bits.
         outside: What becomes of numbers out of bounds: "drop" or "clamp" to
             the nearer bound. NaN and fractions are always dropped.
+        dtype: Type of samples, public knowledge: "int64", or another from "int8" to "uint64" that holds the bounds.
+            Records may have any.
     """
 
     kind: ClassVar[str] = "integers"
@@ -141,7 +163,7 @@ class Integers(RunDomain):
     is_line: ClassVar[bool] = True
     LIMIT: ClassVar[int] = 2**61
 
-    def __init__(self, low: int, high: int, *, outside: Outside = "drop") -> None:
+    def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:
         self.low = whole_number(low, "the lower bound of the integers")
         self.high = whole_number(high, "the upper bound of the integers")
         self.outside = outside
@@ -150,9 +172,10 @@ class Integers(RunDomain):
             raise DomainError(f"expected the lower bound of the integers below the upper, got {low} and {high}")
         if self.low < -self.LIMIT or self.high >= self.LIMIT:
             raise DomainError("expected integers between -2**61 and 2**61 - 1; shift or shorten them")
+        self.dtype = whole_type(dtype, self.low, self.high)
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{clamping(self.outside)})"
+        return f"Integers({self.low}, {self.high}{clamping(self.outside)}{_typed(self.dtype)})"
 
     @property
     def size(self) -> int:
@@ -179,6 +202,10 @@ class Integers(RunDomain):
 
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self.low + numbers
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of the declared type."""
+        return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
         return float(min(2 ** (self.depth - level), self.size) - 1)
@@ -235,4 +262,10 @@ class Integers(RunDomain):
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
     def parameters(self) -> dict[str, Any]:
-        return {"low": self.low, "high": self.high, "outside": self.outside}
+        dtype = {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
+        return {"low": self.low, "high": self.high, "outside": self.outside, **dtype}
+
+
+def _typed(dtype: np.dtype[Any]) -> str:
+    """How the representation of a domain shows that samples have another type than most."""
+    return "" if dtype in (np.int64, np.float64) else f', dtype="{dtype}"'

@@ -13,10 +13,11 @@ from privhp.domains.column import naming
 from privhp.errors import DomainError
 
 FORMS = {
-    "interval": "interval:LOW:HIGH, with :log or :clamp after it if you like",
-    "integers": "integers:LOW:HIGH, with :clamp after it if you like",
+    "interval": "interval:LOW:HIGH, with :log, :clamp or :dtype=float32 after it if you like",
+    "integers": "integers:LOW:HIGH, with :clamp or :dtype=int16 after it if you like",
     "box": "box:LOW:HIGH,LOW:HIGH, one pair for each number, with :clamp after it if you like",
-    "time": "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, with :unit=D or :clamp after it if you like",
+    "time": "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, with :unit=D, :zone=Europe/Berlin or :clamp after it "
+    "if you like",
     "geo": "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe",
     "ipv4": "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8",
     "ipv6": "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32",

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp.cells import Codes, Counts, Floats
 from privhp.domains.base import Outside, clamping, shown
 from privhp.domains.batches import as_column, each, only
-from privhp.domains.bounds import pair
+from privhp.domains.bounds import pair, sample_type
 from privhp.domains.numbers import Integers
 from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError, RecordsError
@@ -50,16 +50,20 @@ class Time(RunDomain):
     whatever else has neither, are UTC unless a zone is declared for the latter.
     A date alone is its midnight. There are no leap seconds.
 
-    Samples are datetime64 of the unit, in UTC. Regions are pairs (low, high) of
-    times that are written like records, both included, None for an open end.
+    Samples are datetime64 in UTC; in data frames and files they have the zone.
+    Regions are pairs (low, high) of times that are written like records, both
+    included, None for an open end.
 
     Args:
         low: Lower bound, public knowledge: ISO text, a datetime or a date.
         high: Upper bound, public knowledge.
         unit: "s", "ms", "us" or "ns"; or "D" for dates.
-        zone: Name of the zone, such as "Europe/Berlin", of bounds, datetimes, dates and text that do not say theirs.
-            NumPy's times stay UTC. A local time that occurs twice is the earlier, unless its `fold` is set.
+        zone: Name of the zone, such as "Europe/Berlin", of bounds, datetimes, dates and text that do not say theirs,
+            and of samples in data frames and files, which have none otherwise. NumPy's times stay UTC. A local time
+            that occurs twice is the earlier, unless its `fold` is set.
         outside: What becomes of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
+        dtype: Type of samples if it is finer than the unit, public knowledge: "datetime64[ns]" for whole seconds that
+            are stored as nanoseconds.
     """
 
     kind: ClassVar[str] = "time"
@@ -67,7 +71,14 @@ class Time(RunDomain):
     is_line: ClassVar[bool] = True
 
     def __init__(
-        self, low: Any, high: Any, *, unit: Unit = "s", zone: str | None = None, outside: Outside = "drop"
+        self,
+        low: Any,
+        high: Any,
+        *,
+        unit: Unit = "s",
+        zone: str | None = None,
+        outside: Outside = "drop",
+        dtype: Any = None,
     ) -> None:
         if not isinstance(unit, str) or unit not in _TICKS:
             raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {shown(unit)}')
@@ -82,6 +93,11 @@ class Time(RunDomain):
                 "take a coarser unit"
             )
         self._ticks = _Ticks(first, last, outside=outside)
+        finer = [f"datetime64[{other}]" for other in _TICKS if _TICKS[other] <= _TICKS[unit]]
+        self.dtype = sample_type(finer[0] if dtype is None else dtype, finer)
+        ratio = _TICKS[unit] // _TICKS[np.datetime_data(self.dtype)[0]]
+        if max(-first, last) >= 2**63 // ratio:
+            raise DomainError(f"expected a dtype that holds {shown(low)} and {shown(high)}, got {self.dtype}")
 
     def _bound(self, value: Any, name: str) -> int:
         """A declared time as a tick, or an error that names it."""
@@ -93,7 +109,8 @@ class Time(RunDomain):
     def __repr__(self) -> str:
         zone = "" if self.zone is None else f", zone={self.zone!r}"
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
-        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{clamping(self.outside)})'
+        dtype = "" if self._is_plain else f', dtype="{self.dtype}"'
+        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{clamping(self.outside)}{dtype})'
 
     def _text(self, tick: int) -> str:
         """A tick as ISO text, in UTC unless it is a date."""
@@ -101,17 +118,26 @@ class Time(RunDomain):
         return str(np.datetime_as_string(time, timezone="naive" if self.unit == "D" else "UTC"))
 
     @property
+    def _is_plain(self) -> bool:
+        """Whether samples have the type of the unit."""
+        return np.datetime_data(self.dtype)[0] == self.unit
+
+    @property
     def depth(self) -> int:
         return self._ticks.depth
 
     def _tick(self, value: Any) -> int:
         """The tick of one time by itself; raises if it is none."""
+        return self._nanoseconds(value) // _TICKS[self.unit]
+
+    def _nanoseconds(self, value: Any) -> int:
+        """One time by itself as nanoseconds since 1970, or to the unit if that is as fine; raises if it is none."""
         value = only(value)
         if isinstance(value, np.datetime64):
             counts, step = _counts_and_step(np.array([value]))
             if np.isnat(value):
                 raise ValueError
-            return int(counts[0]) * step // _TICKS[self.unit]
+            return int(counts[0]) * step
         nanoseconds = getattr(value, "nanosecond", 0)  # pandas' timestamps are datetimes with these besides
         if isinstance(value, bytes):
             value = value.decode("ascii")
@@ -125,7 +151,18 @@ class Time(RunDomain):
             value = value.replace(tzinfo=self._zone)
         since = value - _EPOCH
         seconds = since.days * 86_400 + since.seconds
-        return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds) // _TICKS[self.unit]
+        return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds)
+
+    def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
+        """The last tick at or before a time and the first at or after it, or just out of bounds if it is further out."""
+        try:
+            nanoseconds = self._nanoseconds(value)
+        except Exception:  # noqa: BLE001 - whatever it is, it is no time
+            raise DomainError(f"expected a time such as {_EXAMPLE}, got {shown(value)}") from None
+        step = _TICKS[self.unit]
+        ends = [nanoseconds // step, -(-nanoseconds // step)]
+        before, after = self._times(np.clip(ends, self._ticks.low - 1, self._ticks.high + 1).astype(np.int64))
+        return before, after
 
     def _near_tick(self, value: Any) -> int:
         """The tick of one time, or one just out of bounds if it is further out."""
@@ -156,6 +193,10 @@ class Time(RunDomain):
 
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self._times(self._ticks._numbered(numbers))
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Times of the declared type."""
+        return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
         return self._ticks.diameter(level) * (1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND)
@@ -194,7 +235,8 @@ class Time(RunDomain):
     def parameters(self) -> dict[str, Any]:
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
         zone = {} if self.zone is None else {"zone": self.zone}
-        return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside}
+        dtype = {} if self._is_plain else {"dtype": str(self.dtype)}
+        return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype}
 
 
 def _read_zone(zone: Any, unit: str) -> dt.tzinfo:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
+from privhp.domains.frames import arrow_array, zone_of
 from privhp.errors import FileError
 from privhp.sinks.values import as_written, with_dotted_addresses
 from privhp.sources.extra import arrow
@@ -107,17 +108,14 @@ class _Arrow:
         self._writer.write_batch(self._batch(columns))
 
     def _batch(self, columns: Columns) -> Any:
-        arrays = [self._array(with_dotted_addresses(domain, values)) for domain, values in columns]
+        arrays = [self._array(domain, with_dotted_addresses(domain, values)) for domain, values in columns]
         fields = [self._pa.field(name, array.type) for name, array in zip(self._names, arrays, strict=True)]
         return self._pa.RecordBatch.from_arrays(arrays, schema=self._pa.schema(fields))
 
-    def _array(self, values: NDArray[Any]) -> Any:
-        null = np.ma.getmaskarray(values) if isinstance(values, np.ma.MaskedArray) else None
-        data = np.ma.getdata(values)
-        if data.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
-            data = data.astype(np.str_)
-        kind = {"U": self._pa.string(), "M": self._pa.date32() if data.dtype == "M8[D]" else None}.get(data.dtype.kind)
-        return self._pa.array(data, type=kind, mask=null)
+    def _array(self, domain: Domain, values: NDArray[Any]) -> Any:
+        if values.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
+            values = values.astype(np.str_)
+        return arrow_array(self._pa, values, zone_of(domain))
 
     def close(self) -> None:
         """Write the footer."""

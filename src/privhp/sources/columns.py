@@ -54,7 +54,7 @@ def _kind(domain: Domain) -> Kind:
         return Kind.REAL
     if isinstance(domain, IPv4):
         return Kind.ADDRESS
-    if isinstance(domain, Time) and domain.zone is None and domain.unit != "ns":
+    if isinstance(domain, Time) and domain.zone in (None, "UTC") and domain.unit != "ns":
         return Kind.TIME
     whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
     return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
