@@ -14,39 +14,38 @@ One pass, fixed memory, pure epsilon-differential privacy:
 
 from typing import TYPE_CHECKING, Any
 
-from privhp.bounds import Prediction
-from privhp.distribution import Distribution
-from privhp.domains import (
-    Box,
-    Categories,
-    Domain,
-    Geo,
-    Integers,
-    Interval,
-    IPv4,
-    IPv6,
-    Nullable,
-    Table,
-    Taxonomy,
-    Time,
-    check_domain,
-)
-from privhp.domains.specs import read_domain
-from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
-from privhp.generator import Generator
-from privhp.growth import Growth
-from privhp.plan import Plan
-from privhp.queries.heavy import HeavyHitter
-from privhp.release import Release
-from privhp.summary import Summary
-from privhp.tally import Tally
-from privhp.tree import Leaves
-from privhp.uncertainty import Estimate
-
 if TYPE_CHECKING:
+    from privhp.bounds import Prediction
+    from privhp.distribution import Distribution
+    from privhp.domains import (
+        Box,
+        Categories,
+        Domain,
+        Geo,
+        Integers,
+        Interval,
+        IPv4,
+        IPv6,
+        Nullable,
+        Table,
+        Taxonomy,
+        Time,
+        check_domain,
+    )
+    from privhp.domains.specs import read_domain
+    from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
     from privhp.files import load, resume, save
+    from privhp.generator import Generator
+    from privhp.growth import Growth
     from privhp.ingest import fit
     from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
+    from privhp.plan import Plan
+    from privhp.queries.heavy import HeavyHitter
+    from privhp.release import Release
+    from privhp.summary import Summary
+    from privhp.tally import Tally
+    from privhp.tree import Leaves
+    from privhp.uncertainty import Estimate
 
 __version__ = "0.1.0"
 
@@ -94,11 +93,47 @@ __all__ = [
 ]
 
 _ROOMS = {
+    "privhp.bounds": ("Prediction",),
+    "privhp.distribution": ("Distribution",),
+    "privhp.domains": (
+        "Box",
+        "Categories",
+        "Domain",
+        "Geo",
+        "IPv4",
+        "IPv6",
+        "Integers",
+        "Interval",
+        "Nullable",
+        "Table",
+        "Taxonomy",
+        "Time",
+        "check_domain",
+    ),
+    "privhp.domains.specs": ("read_domain",),
+    "privhp.errors": (
+        "DomainError",
+        "FileError",
+        "PlanError",
+        "PrivhpError",
+        "QueryError",
+        "RecordsError",
+        "StateError",
+    ),
     "privhp.files": ("load", "resume", "save"),
+    "privhp.generator": ("Generator",),
+    "privhp.growth": ("Growth",),
     "privhp.ingest": ("fit",),
     "privhp.metrics": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
+    "privhp.plan": ("Plan",),
+    "privhp.queries.heavy": ("HeavyHitter",),
+    "privhp.release": ("Release",),
+    "privhp.summary": ("Summary",),
+    "privhp.tally": ("Tally",),
+    "privhp.tree": ("Leaves",),
+    "privhp.uncertainty": ("Estimate",),
 }
-"""Rooms that take long to import and that not all need: they are imported when one of their names is asked for."""
+"""Where the public names live: a room is imported when one of its names is asked for, and `privhp --help` needs none."""
 
 
 def __getattr__(name: str) -> Any:

@@ -98,7 +98,7 @@ def resume(path: str | os.PathLike[str]) -> Summary:
 def resume_reading(path: str | os.PathLike[str]) -> tuple[Summary, Source | None]:
     """The summary of a checkpoint, as `resume` gives it, and the source that it was saved with."""
     with Path(path).open("rb") as file:
-        found = _read_checkpoint(file)
+        found = read_checkpoint_and_source(file)
     leftover = _partial(Path(path))
     if leftover.exists():
         leftover.unlink()
@@ -114,10 +114,11 @@ def read_release(file: BinaryIO) -> Generator:
 
 def read_checkpoint(file: BinaryIO) -> Summary:
     """The summary of a checkpoint in an open file that can be sought."""
-    return _read_checkpoint(file)[0]
+    return read_checkpoint_and_source(file)[0]
 
 
-def _read_checkpoint(file: BinaryIO) -> tuple[Summary, Source | None]:
+def read_checkpoint_and_source(file: BinaryIO) -> tuple[Summary, Source | None]:
+    """The same, and the source that it was saved with."""
     header, cells, names = _unpack(file, CHECKPOINT)
     with _honoured():
         summary = Summary.from_state(

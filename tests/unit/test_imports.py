@@ -8,13 +8,19 @@ import pytest
 import privhp
 
 SLOW = {"hashlib", "numpy.random", "pathlib", "secrets", "socket", "threading", "tomllib", "zoneinfo"}
-NEW = "import sys, numpy; before = set(sys.modules); import privhp; print(*set(sys.modules) - before)"
+NEW = "import sys, numpy; before = set(sys.modules); from privhp import Plan; print(*set(sys.modules) - before)"
 
 
 def test_rooms_that_only_some_need_are_not_imported_at_once() -> None:
     new = set(subprocess.run([sys.executable, "-c", NEW], capture_output=True, check=True, text=True).stdout.split())
     assert "privhp.plan" in new
     assert not new & (SLOW | {"privhp.cli", "privhp.files", "privhp.ingest", "privhp.metrics", "privhp.sources"})
+
+
+def test_numpy_is_imported_with_the_first_name_that_needs_it() -> None:
+    script = "import privhp, sys; print('numpy' in sys.modules); privhp.Plan; print('numpy' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
+    assert done.stdout.split() == ["False", "True"]
 
 
 def test_every_public_name_is_there_and_listed() -> None:

@@ -1,19 +1,24 @@
-"""The command line: `privhp plan`, `fit`, `sample`, `inspect` and `report`.
+"""The command line: `privhp COMMAND`.
 
-Takes arguments, gives files, text and an exit code: 0 when done, 2 when
-refused, with one line that says why, 130 when interrupted. No output depends
-on a record, but for what the release makes public.
+Takes arguments, gives files, text and an exit code: 0 when done, 1 when it
+failed, 2 when refused, with one line that says why, 130 when interrupted. No
+output depends on a record, but for what the release makes public, and for
+what `compare` and `report --against` are asked for.
 """
 
 import os
 import sys
+import traceback
 from collections.abc import Sequence
 from importlib import import_module
+from pathlib import Path
 
-from privhp.cli.parser import build_parser
+from privhp.cli.arguments import build_parser
 from privhp.errors import PrivhpError
 
-DONE, REFUSED, INTERRUPTED = 0, 2, 130
+DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
+
+_WRONG_NAMES = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -21,25 +26,35 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         # Only the command that was asked for is imported: help and usage errors come at once.
-        import_module(f"privhp.cli.{options.command}").run(options)
+        import_module(f"privhp.cli.commands.{options.command}").run(options)
         sys.stdout.flush()
     except PrivhpError as error:
-        return _refuse(str(error))
+        return _end(REFUSED, str(error))
     except BrokenPipeError:
         # The work is done before anything is printed; whoever read it has gone, so the rest goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:
-        if error.filename:
-            return _refuse(f"cannot use {error.filename}: {error.strerror}; check its name and permissions")
-        return _refuse(f"cannot go on: {error.strerror or error}")
+        where = f"cannot use {error.filename}" if error.filename else "cannot go on"
+        if isinstance(error, _WRONG_NAMES):
+            return _end(REFUSED, f"{where}: {error.strerror}; check its name and permissions")
+        return _end(FAILED, f"{where}: {error.strerror or error}; try again when that is mended")
     except MemoryError:
-        return _refuse("this needs more memory than there is; lower --hot-cells, --exact-depth or --sketch-width")
+        return _end(
+            FAILED, "this needs more memory than there is; lower --memory, --hot-cells, --exact-depth or --sketch-width"
+        )
     except KeyboardInterrupt:
         return INTERRUPTED
+    except Exception as error:  # noqa: BLE001 - what an unforeseen error says may quote a record
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        return _end(
+            FAILED,
+            f"a mistake of privhp's own: {type(error).__name__} in {Path(place.filename).name}, line {place.lineno}; "
+            "please report this line and the command; what else it says may quote a record, and is kept back",
+        )
     return DONE
 
 
-def _refuse(message: str) -> int:
+def _end(code: int, message: str) -> int:
     print(f"privhp: error: {' '.join(message.split())}", file=sys.stderr)
-    return REFUSED
+    return code

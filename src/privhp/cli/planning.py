@@ -1,20 +1,31 @@
-"""From options to a domain and a plan, before any data is touched."""
+"""From options to a domain and a plan, before any data is touched; and plans as files."""
 
+import json
 from argparse import Namespace
+from pathlib import Path
 
 from privhp.domains import Domain
 from privhp.domains.specs import Described, parse_columns, parse_domain, read_described
-from privhp.errors import PlanError
+from privhp.errors import FileError, PlanError, PrivhpError
+from privhp.files import replacing
 from privhp.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
 
+_SIZES = ("exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
+_OPTIONS = ("epsilon", "records", "memory", "hot_cells", *_SIZES, "neighbours", "max_records_per_person")
+"""What a plan is made of, besides the domain."""
 
-def read_plan(options: Namespace, domain: Domain) -> Plan:
+
+def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) -> Plan:
     """The plan that the options ask for: the best for a memory, or the paper's where it has hot cells."""
-    sizes = {name: getattr(options, name) for name in ("exact_depth", "depth", "sketch_rows", "sketch_width", "expand")}
+    for name in ("epsilon", "records"):
+        if getattr(options, name) is None:
+            raise PlanError(f"expected --{name} with a domain, got none; give it, or all at once by --plan FILE")
+    sizes = {name: getattr(options, name) for name in _SIZES}
+    persons = 1 if options.max_records_per_person is None else options.max_records_per_person
     if options.hot_cells is None:
-        given = [f"--{name.replace('_', '-')}" for name, value in sizes.items() if value is not None]
+        given = _given(options, _SIZES)
         if given:
             raise PlanError(
                 f"expected {', '.join(given)} with --hot-cells, which chooses the paper's plan, got it alone"
@@ -24,8 +35,9 @@ def read_plan(options: Namespace, domain: Domain) -> Plan:
             epsilon=options.epsilon,
             records=options.records,
             memory=options.memory or DEFAULT_MEMORY,
+            mergeable=mergeable,
             neighbours=options.neighbours,
-            max_records_per_person=options.max_records_per_person,
+            max_records_per_person=persons,
         )
     if options.memory is not None:
         raise PlanError("expected --memory, which has the best plan chosen, or --hot-cells for the paper's, got both")
@@ -36,8 +48,13 @@ def read_plan(options: Namespace, domain: Domain) -> Plan:
         hot_cells=options.hot_cells,
         **sizes | {"expand": options.expand or "top"},
         neighbours=options.neighbours or "add-remove",
-        max_records_per_person=options.max_records_per_person,
+        max_records_per_person=persons,
     )
+
+
+def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
+    """Those of some options that were given, as they are written."""
+    return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
 def read_domain(options: Namespace) -> Described:
@@ -47,3 +64,32 @@ def read_domain(options: Namespace) -> Described:
     if options.domain.endswith(".toml"):
         return read_described(options.domain)
     return Described(parse_domain(options.domain), None)
+
+
+def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:
+    """The plan of a fit, from a file or made of the options, and the columns that a domain file names."""
+    if options.plan is None:
+        domain, columns = read_domain(options)
+        return read_plan(options, domain), columns
+    given = _given(options, _OPTIONS)
+    if given:
+        raise PlanError(f"expected --plan FILE, which says everything, without {', '.join(given)}, got both")
+    return load_plan(options.plan), None
+
+
+def save_plan(plan: Plan, path: Path) -> None:
+    """Write a plan as JSON. It is public."""
+    with replacing(path) as file:
+        file.write(json.dumps(plan.spec(), indent=2).encode() + b"\n")
+
+
+def load_plan(path: str) -> Plan:
+    """The plan of a file that `privhp plan -o` wrote."""
+    try:
+        spec = json.loads(Path(path).read_bytes())
+    except ValueError:
+        raise FileError(f"expected a plan at {path}, got something else; privhp plan -o writes one") from None
+    try:
+        return Plan.from_spec(spec)
+    except PrivhpError as error:
+        raise type(error)(f"{path}: {error}") from None

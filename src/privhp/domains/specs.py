@@ -58,9 +58,24 @@ def read_described(path: str | os.PathLike[str]) -> Described:
     if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {shown(columns)}')
     try:
+        _check_filled(spec)
         return Described(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
+
+
+def _check_filled(spec: Mapping[str, Any]) -> None:
+    """Refuse what was left blank, as `privhp init` leaves it."""
+    columns = spec.get("columns")
+    for name, own in columns.items() if isinstance(columns, Mapping) else ():
+        if isinstance(own, Mapping):
+            with naming(name):
+                _check_filled(own)
+    for key, value in spec.items():
+        if value in ("", []):
+            raise DomainError(
+                f"expected {key} to be filled in, from public knowledge and never from the data, got a blank"
+            )
 
 
 def _is_table(spec: Mapping[str, Any]) -> bool:

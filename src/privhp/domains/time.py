@@ -154,14 +154,15 @@ class Time(RunDomain):
         return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds)
 
     def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
-        """The last tick at or before a time and the first at or after it, or just out of bounds if it is further out."""
+        """The last tick at or before a time and the first at or after it; just out of bounds if it is further out."""
         try:
             nanoseconds = self._nanoseconds(value)
         except Exception:  # noqa: BLE001 - whatever it is, it is no time
             raise DomainError(f"expected a time such as {_EXAMPLE}, got {shown(value)}") from None
         step = _TICKS[self.unit]
-        ends = [nanoseconds // step, -(-nanoseconds // step)]
-        before, after = self._times(np.clip(ends, self._ticks.low - 1, self._ticks.high + 1).astype(np.int64))
+        around = (nanoseconds // step, -(-nanoseconds // step))
+        low, high = self._ticks.low - 1, self._ticks.high + 1
+        before, after = self._times(np.array([min(max(tick, low), high) for tick in around]))
         return before, after
 
     def _near_tick(self, value: Any) -> int:

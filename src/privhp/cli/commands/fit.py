@@ -5,48 +5,70 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 from privhp.cli.output import check_checkpoint, check_release
-from privhp.cli.planning import read_domain, read_plan
+from privhp.cli.planning import read_planned
 from privhp.cli.progress import Progress
+from privhp.errors import PlanError
 from privhp.files import save
 from privhp.ingest import CheckpointedIngestion, Ingestion
+from privhp.plan import Plan
 from privhp.sources import Batch, Source
 from privhp.sources.columns import Layout
 from privhp.sources.files import Files
+from privhp.summary import Summary
 
 
 def run(options: Namespace) -> None:
     """Check everything that can be checked without data, then read it once."""
-    domain, columns = read_domain(options)
-    plan = read_plan(options, domain)
+    plan, columns = read_planned(options)
+    if options.no_release:
+        _check_mergeable(plan)
     output = check_release(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
-    layout = Layout(domain, options.columns or columns, header=not options.no_header)
+    layout = Layout(plan.domain, options.columns or columns, header=not options.no_header)
     source = Files(options.data, layout, format=options.format)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         _count(ingestion, source, options, stop=Event())
-        save(generator := ingestion.summary.release(), output)
+        said = _write(ingestion.summary, output, options)
     else:
         kept = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
-        released = False
+        written = False
         try:
             with _interrupts() as stop:
                 if not _count(kept, source, options, stop=stop):
                     _say_how_to_go_on(options)
                     raise KeyboardInterrupt
-            save(generator := kept.summary.release(), output)
-            released = True
+            said = _write(kept.summary, output, options)
+            written = True
         finally:
-            kept.close(released=released)
+            kept.close(released=written)
     if not options.quiet:
-        print(
-            f"wrote {output}, {float(plan.epsilon):g}-differentially private: "
-            f"about {generator.total:,.0f} records (noisy); see privhp inspect {output}"
+        print(said)
+
+
+def _check_mergeable(plan: Plan) -> None:
+    if plan.growth is not None:
+        raise PlanError(
+            "expected a plan whose parts can be added up, got one whose partition grows; "
+            "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json"
         )
+
+
+def _write(summary: Summary, output: Path, options: Namespace) -> str:
+    """Write the release, or the summary as it is, and say what was written."""
+    if options.no_release:
+        save(summary, output)
+        return f"wrote {output}, a summary, confidential; add it to others by privhp merge"
+    save(generator := summary.release(), output)
+    return (
+        f"wrote {output}, {float(summary.plan.epsilon):g}-differentially private: "
+        f"about {generator.total:,.0f} records (noisy); see privhp inspect {output}"
+    )
 
 
 def _count(ingestion: Ingestion, source: Source, options: Namespace, *, stop: Event) -> bool:

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import privhp
+from privhp.cli.planning import load_plan
 from privhp.cli.reading import read_file
 from privhp.files import CHECKPOINT, load, read_checkpoint
 from privhp.generator import Generator
@@ -19,7 +20,7 @@ SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
 
 def run(options: Namespace) -> None:
-    """Print a release in full; of a checkpoint the plan alone; or what runs here."""
+    """Print a release in full; of a checkpoint the plan alone; a plan; or what runs here."""
     if options.system:
         print(describe_system())
         return
@@ -27,8 +28,13 @@ def run(options: Namespace) -> None:
         magic = file.read(len(CHECKPOINT))
     if magic == CHECKPOINT:
         plan = read_file(_plan_of_checkpoint, options.file)
-        print(f"{options.file}: a checkpoint. It is CONFIDENTIAL: keep it to yourself, and never publish it.\n")
+        print(
+            f"{options.file}: a checkpoint or a summary. It is CONFIDENTIAL: keep it to yourself, "
+            "and never publish it.\n"
+        )
         print(plan)
+    elif magic.startswith(b"{"):
+        print(f"{options.file}: a plan. It is public, and knows nothing of any data.\n\n{load_plan(options.file)}")
     else:
         generator = read_file(load, options.file)
         print(f"{options.file}: a release. It is public, and as private as the guarantee says.\n")

@@ -1,0 +1,44 @@
+"""What each command takes, and its help.
+
+A file for each command. They import nothing but the standard library, so that
+help, completion and usage errors come at once.
+"""
+
+import argparse
+
+from privhp.cli.arguments import compare, completion, demo, fit, init, inspect, merge, plan, query, report, sample
+from privhp.cli.arguments.parsers import CommandParser, Parser, Version
+
+COMMANDS = (plan, fit, sample, query, report, inspect, merge, compare, init, demo, completion)
+"""In the order of the help."""
+
+_EPILOG = """\
+examples:
+  privhp demo
+  privhp init trips.parquet
+  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp
+  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
+  privhp query fares.privhp --columns fare --where 'fare < 10'
+
+privhp COMMAND --help has examples of each.
+
+exit codes:
+  0 done; 1 failed, by the machine or a mistake of privhp's own;
+  2 refused, with a line that says why and what to do; 130 interrupted
+"""
+
+
+def build_parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    parser = Parser(
+        prog="privhp",
+        description="Turn sensitive records into a differentially private generator of synthetic ones.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action=Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(dest="command", metavar="command", required=True, parser_class=CommandParser)
+    for command in COMMANDS:
+        command.add(commands)
+    return parser

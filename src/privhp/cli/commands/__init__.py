@@ -1,0 +1,1 @@
+"""What each command does: a file for each, imported when it is run."""

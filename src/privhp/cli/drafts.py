@@ -1,0 +1,76 @@
+"""Domain files to fill in: names and kinds from a schema, bounds left blank."""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from privhp.sources.schemas import Column
+
+_TOP = """\
+# Where the records live: for privhp fit --domain with the name of this file.
+# privhp init wrote it from the names and types of columns alone. No value was looked at.
+#
+# Fill in what is "" or []. Bounds and lists must come from public knowledge: what anyone
+# could say of such records without seeing them. One that is looked up in the data tells
+# about the people in it, and the guarantee is void.
+#
+# Remove the columns that you do not need: the fewer there are, the more accurate the rest.
+# Kinds are guesses from types. privhp fit --help lists them.
+"""
+
+_NULLABLE = "# nullable = true     # where values may be missing"
+_BOUNDS = ['low = ""              # fill in', 'high = ""             # fill in']
+_NUMBER = [*_BOUNDS, '# outside = "clamp"   # move what is out of bounds to the nearer one; else it is left out']
+_TIMES = ['low = ""              # fill in, such as "2018-01-01"', 'high = ""             # fill in']
+_LIST = [
+    "values = []           # fill in all that can occur; or take another kind:",
+    '# kind = "ipv4"       # for addresses, and no values',
+]
+_ANY = [
+    'kind = ""             # fill in: interval or integers with low and high; time with low, high',
+    "                      # and unit; categories with values; ipv4; others in privhp fit --help",
+]
+
+
+def draft(columns: Sequence[Column]) -> str:
+    """A commented domain file for a table of these columns. Until it is filled in it is refused, by name and key."""
+    return "\n".join([_TOP, *(_section(column) for column in columns)])
+
+
+def _section(column: Column) -> str:
+    title, lines = f"[columns.{_key(column.name)}]", _lines(column.type)
+    if lines is None:
+        return f"# {title}  # {column.type}: no domain takes this type; convert it first\n"
+    known = "" if column.type is None else f"  # {column.type}"
+    return "\n".join([title + known, *lines, _NULLABLE, ""])
+
+
+def _lines(kind: Any) -> list[str] | None:
+    """What a type says of a column, with all that it does not say left blank; None where there is no domain for it."""
+    if kind is None:
+        return _ANY
+    from pyarrow import types  # there is a type, so it is installed
+
+    if types.is_dictionary(kind):
+        kind = kind.value_type
+    if types.is_boolean(kind):
+        return ['kind = "categories"', "values = [0, 1]       # false, true"]
+    if types.is_integer(kind):
+        return ['kind = "integers"', *_NUMBER]
+    if types.is_floating(kind) or types.is_decimal(kind):
+        return ['kind = "interval"', *_NUMBER]
+    if types.is_date(kind):
+        return ['kind = "time"', *_TIMES, 'unit = "D"']
+    if types.is_timestamp(kind):
+        return ['kind = "time"', *_TIMES, 'unit = "s"            # or "ms", "us", "ns"']
+    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
+        return ['kind = "categories"', *_LIST]
+    return None
+
+
+def _key(name: str) -> str:
+    """A name as a key of TOML, whose quoted texts are those of JSON but for one character."""
+    if re.fullmatch("[A-Za-z0-9_-]+", name):
+        return name
+    return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")
