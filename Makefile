@@ -36,6 +36,11 @@ browser: $(READY)  ## Install Chromium if there is none, and test reports in it
 pictures: $(READY)  ## Make the pictures of the documentation again, in Chromium
 	$(BIN)/python examples/pictures.py
 
+docs: $(INSTALLED)  ## Build the documentation as a site in build/site; a link that leads nowhere fails
+	$(BIN)/python -m pip install --quiet --group docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
+	@echo build/site/index.html
+
 figures: $(READY)  ## Measure the paper's settings against the reference figures (minutes)
 	$(BIN)/python -m benchmarks.paper_figures
 
@@ -63,4 +68,4 @@ audit: $(READY)  ## The privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test browser pictures figures speed accuracy plain explore audit clean
+.PHONY: help demo test browser pictures docs figures speed accuracy plain explore audit clean

@@ -1,14 +1,20 @@
 """The pictures of the documentation, cut from reports in a browser. Run it with `make pictures`.
 
-The flights are bundled. The map of street crime needs a file that is not, see
-CRIME; without it the picture that is there stays.
+The flights are bundled. Street crime and the blocklist need files that are not,
+see CRIME and BLOCKLIST; without them the pictures that are there stay.
 """
 
+import csv
+import gzip
 import importlib
 import sys
 import tempfile
 from pathlib import Path
 from typing import Any
+
+import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 import privhp as hp
 from privhp.report import report_page
@@ -17,8 +23,28 @@ from privhp.sources import open_source
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
 FLIGHTS = ROOT / "examples" / "flights13.csv.gz"
-CRIME = ROOT.parent / "shared" / "data" / "geo_uk_street_crime_2018_10_to_2019_02.parquet"
-"""Street-level crime of data.police.uk, October 2018 to February 2019: longitude and latitude. OGL v3."""
+DATA = ROOT.parent / "shared" / "data"
+CRIME = DATA / "geo_uk_street_crime_2018_10_to_2019_02.parquet"
+"""Street-level crime of data.police.uk, October 2018 to February 2019: longitude, latitude and kind. OGL v3."""
+BLOCKLIST = DATA / "ipv4_ipsum_blocklist_2026.parquet"
+"""Addresses of the IPsum blocklist, each with the number of lists that it is on. Unlicense."""
+KINDS = [
+    "Anti-social behaviour",
+    "Bicycle theft",
+    "Burglary",
+    "Criminal damage and arson",
+    "Drugs",
+    "Other crime",
+    "Other theft",
+    "Possession of weapons",
+    "Public order",
+    "Robbery",
+    "Shoplifting",
+    "Theft from the person",
+    "Vehicle crime",
+    "Violence and sexual offences",
+]
+"""Kinds of crime, as data.police.uk publishes the list."""
 
 sys.path.insert(0, str(ROOT / "tests"))
 chromium = importlib.import_module("browser.chromium")
@@ -33,8 +59,14 @@ def main() -> None:
     with chromium.browser(program) as page, tempfile.TemporaryDirectory() as folder:
         picture = Picture(page, Path(folder))
         draw_flights(picture)
+        draw_departures(picture)
+        draw_few(picture)
+        draw_notebook(picture)
         if CRIME.exists():
             draw_crime(picture)
+            draw_kinds(picture)
+        if BLOCKLIST.exists():
+            draw_prefixes(picture)
 
 
 class Picture:
@@ -72,6 +104,71 @@ def draw_flights(picture: Picture) -> None:
     against = (batch.records for batch in source.batches())
     picture.show(report_page(generator, title="Flights from New York City", against=against), width=1080)
     picture.cut("beside.png", "figure:nth-of-type(1)", "figure:nth-of-type(2)")
+
+
+def draw_departures(picture: Picture) -> None:
+    """A column of times: the departures of a year on one clock."""
+    times = np.datetime64("2013-01-01", "s") + 60 * flights("sched_dep_min")
+    day = hp.Time("2013-01-01T00:00", "2013-01-01T23:59")
+    generator = hp.fit(times, day, epsilon=1, records=300_000)
+    picture.show(report_page(generator, title="Departures", names=["scheduled departure"]), width=760)
+    picture.cut("times.png", "figure", "figure")
+
+
+def draw_few(picture: Picture) -> None:
+    """Bands that are wide, because records are few."""
+    delays = flights("arr_delay")[:2000]
+    generator = hp.fit(delays, hp.Integers(-120, 1440), epsilon=0.5, records=2000)
+    picture.show(report_page(generator, title="Delays", names=["delay in minutes"]), width=760)
+    picture.cut("few.png", "figure", "figure")
+
+
+def flights(column: str) -> NDArray[np.int64]:
+    """One column of the bundled flights."""
+    with gzip.open(FLIGHTS, "rt") as lines:
+        return np.array([row[column] for row in csv.DictReader(lines)], dtype=np.int64)
+
+
+def draw_notebook(picture: Picture) -> None:
+    """A plan as a notebook shows it, and figures of matplotlib."""
+    rng = np.random.default_rng(0)
+    kinds = ["bus", "tram", "taxi"]
+    trips = {"fare": rng.lognormal(2.5, 0.7, 50_000), "kind": rng.choice(kinds, 50_000, p=[0.5, 0.3, 0.2])}
+    table = hp.Table(fare=hp.Interval(0, 200), kind=hp.Categories(kinds))
+    generator = hp.fit(trips, table, epsilon=1, records=50_000)
+    picture.show(f"<!doctype html><meta charset=utf-8>{generator.plan._repr_html_()}", width=860)
+    picture.cut("plan.png", ".card", ".card")
+    generator.plot().savefig(PICTURES / "plot.png", dpi=90)
+    few = hp.fit(trips["fare"][:1000], hp.Interval(0, 200), epsilon=0.5, records=1000)
+    draw_share(few, np.linspace(0, 60, 241))
+
+
+def draw_share(generator: hp.Generator, at: NDArray[np.float64]) -> None:
+    """The share up to each value with its band, as the page about notebooks does it."""
+    share = generator.cdf(at, error=True)
+    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    axes = figure.subplots()
+    axes.fill_between(at, share.value - 1.645 * share.error, share.value + 1.645 * share.error, alpha=0.3)
+    axes.plot(at, share.value)
+    axes.set_xlabel("fare")
+    axes.set_ylabel("share of trips")
+    figure.savefig(PICTURES / "share.png", dpi=110)
+
+
+def draw_kinds(picture: Picture) -> None:
+    """A column of categories."""
+    generator = hp.fit(CRIME, hp.Categories(KINDS), columns=["crime_type"], epsilon=1, records=2e6)
+    picture.show(report_page(generator, title="Street crime", names=["kind of crime"]), width=760)
+    picture.cut("categories.png", "figure", "figure")
+
+
+def draw_prefixes(picture: Picture) -> None:
+    """Heavy prefixes of addresses."""
+    table = importlib.import_module("pyarrow.parquet").read_table(BLOCKLIST)
+    addresses = np.repeat(table["ip"].to_numpy(), table["n_lists"].to_numpy())
+    generator = hp.fit(addresses, hp.IPv4(), epsilon=1, records=2e5)
+    picture.show(report_page(generator, title="Blocked addresses", names=["address"]), width=760)
+    picture.cut("prefixes.png", "figure", "figure")
 
 
 def draw_crime(picture: Picture) -> None:
