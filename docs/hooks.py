@@ -15,7 +15,7 @@ from mkdocs.structure.files import File, Files
 ROOT = Path(__file__).resolve().parent.parent
 ELSEWHERE = {
     "README.md": "index.md",
-    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md", "examples/demo.py")},
+    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")},
     **{f"benchmarks/{path.name}": f"benchmarks/{path.name}" for path in (ROOT / "benchmarks").glob("*.[ms][dv]*")},
 }
 """Files outside docs/, by their path in the repository, and where the site has them."""

@@ -130,7 +130,7 @@ def test_a_crash_after_the_last_record_releases_the_same_again(run, tmp_path, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(Path, "unlink", fails)
-        assert run("fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT).code == 2
+        assert run("fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT).code == 1
     first = (tmp_path / "out.privhp").read_bytes()
     assert run("fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT, "--resume", "--force").code == 0
     assert (tmp_path / "out.privhp").read_bytes() == first
@@ -164,6 +164,22 @@ def test_a_checkpoint_goes_on_with_what_it_was_begun_with_alone(refused, stopped
     (tmp_path / "state").write_bytes(state[:-1] + b"x")
     assert "damaged" in refused(*stopped, "--resume")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv", "2.csv", "state"]
+
+
+def test_of_two_fits_with_one_checkpoint_the_second_is_refused(tmp_path):
+    expected = write_parts(tmp_path, "csv")
+    first = start(tmp_path, "csv", *CHECKPOINT, pause=0.02)
+    while not (tmp_path / "state").exists():
+        time.sleep(0.01)
+    second = start(tmp_path, "csv", *CHECKPOINT)
+    _, err = second.communicate(timeout=60)
+    assert second.returncode == 2
+    assert err.decode() == (
+        "privhp: error: expected the checkpoint state for this process alone, got another that uses it; wait for that\n"
+    )
+    first.communicate(timeout=60)
+    assert first.returncode == 0
+    assert np.array_equal(released(tmp_path), expected)
 
 
 def test_two_processes_never_share_a_checkpoint(run, refused, stopped, tmp_path):

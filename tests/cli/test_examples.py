@@ -2,13 +2,12 @@
 
 import csv
 import gzip
-import importlib.util
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 from pathlib import Path
-from types import ModuleType
 
 import numpy as np
 import pyarrow as pa
@@ -16,17 +15,10 @@ import pytest
 from pyarrow import parquet
 
 import privhp
+from privhp.cli.arguments import COMMANDS
+from privhp.cli.commands import demo
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-
-
-@pytest.fixture(scope="module")
-def demo() -> ModuleType:
-    """The demo as a module."""
-    spec = importlib.util.spec_from_file_location("demo", EXAMPLES / "demo.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 @pytest.mark.skipif(shutil.which("zcat") is None, reason="the examples need zcat")
@@ -41,10 +33,14 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path):
     for part in range(2):
         parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
     (tmp_path / "t.toml").write_text('[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n')
-    texts = [run(command, "--help").out for command in ("plan", "fit", "sample", "inspect", "report")]
+    texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
-    assert len(commands) == 11
+    commands = [command for command in commands if not command.startswith("privhp demo")]  # which has tests of its own
+    assert len(commands) == 29
     for command in commands:
+        if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
+            assert (run(*shlex.split(command)[1:]).code) == 0, command
+            continue
         line = command.replace("privhp ", f"{sys.executable} -m privhp ", 1)
         done = subprocess.run(line, shell=True, cwd=tmp_path, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, ""), command
@@ -68,57 +64,53 @@ def test_the_bundled_flights_are_what_their_page_says():
     assert packed[4:8] == bytes(4)  # no time of making
 
 
-def test_the_demo_tells_its_story(demo, tmp_path, monkeypatch, capfd):
-    """On every sixteenth flight, to be quick."""
+@pytest.fixture
+def few_flights(tmp_path, monkeypatch):
+    """Every sixteenth flight, to be quick."""
     header, *rows = gzip.decompress((EXAMPLES / "flights13.csv.gz").read_bytes()).splitlines(keepends=True)
-    (tmp_path / "some.csv.gz").write_bytes(gzip.compress(b"".join([header, *rows[::16]])))
-    monkeypatch.setattr(demo, "FLIGHTS", tmp_path / "some.csv.gz")
-    (tmp_path / "demo").mkdir()
-    (tmp_path / "demo" / "synthetic.csv").write_text("from an earlier run")
-    demo.main(tmp_path / "demo")
-    out, err = capfd.readouterr()
-    assert err == ""
-    written = re.findall(rf"^{re.escape(str(tmp_path))}/demo/(\S+)  ", out.split("# Done.")[1], flags=re.MULTILINE)
-    assert sorted(written) == sorted(path.name for path in (tmp_path / "demo").iterdir())
-    assert "fractional minutes" in out
-    assert len(re.findall(r"^\$ .*-m privhp (?:plan|fit|sample) ", out, flags=re.MULTILINE)) == 5
-    page = (tmp_path / "demo" / "report.html").read_text()
+    some = tmp_path / "package" / "flights13.csv.gz"
+    some.parent.mkdir()
+    some.write_bytes(gzip.compress(b"".join([header, *rows[::16]])))
+    monkeypatch.setattr("privhp.cli.commands.demo.FLIGHTS", some)
+
+
+def test_the_demo_tells_its_story(run, few_flights, tmp_path):
+    code, out, err = run("demo")
+    folder = tmp_path / "privhp-demo"
+    assert (code, err) == (0, "")
+    shown = re.findall(r"^\$ privhp (\w+) ", out, flags=re.MULTILINE)
+    assert shown == ["plan", "fit", "sample", "query", "fit", "sample", "query", "report", "compare", "report"]
+    assert out.count("wrote ") == 6
+    assert "NOT PRIVATE: this looks at real records" in out
+    page = (folder / "report.html").read_text()
     assert "sched_dep_min and arr_delay" in page
     assert "NOT PRIVATE" not in page
-    assert "NOT PRIVATE" in (tmp_path / "demo" / "NOT-PRIVATE.html").read_text()
-    report = (tmp_path / "demo" / "comparison.md").read_text()
-    assert "1-differentially private" in report
-    assert "**This comparison is not private**" in report
-    assert "guarantee   1-differential privacy" in report
-    synthetic = demo.read(tmp_path / "demo" / "synthetic.csv", ["arr_delay"])
-    assert len(synthetic) == round(privhp.load(tmp_path / "demo" / "arr_delay.privhp").total)
-    median = re.search(r"^\| +50% \| +(-?\d+) \| +(-?\d+) \|$", report, flags=re.MULTILINE)
-    assert abs(int(median[1]) - int(median[2])) <= 5
+    assert "NOT PRIVATE" in (folder / "NOT-PRIVATE.html").read_text()
+    synthetic = np.loadtxt(folder / "synthetic.csv", skiprows=1)
+    assert len(synthetic) == round(privhp.load(folder / "arr_delay.privhp").total)
+    median = re.search(r"^ +0\.5 +(-?\d+)", out, flags=re.MULTILINE)
+    real = np.loadtxt(folder / "flights13.csv.gz", delimiter=",", skiprows=1)
+    assert abs(int(median[1]) - np.median(real[:, 2])) <= 5
+    assert Path.cwd() == tmp_path
 
 
-def test_the_demo_compares_like_with_like(demo):
-    real = np.array([[400.0, 0.0], [400.0, 31.0], [700.0, 30.0], [900.0, 90.0], [1100.0, -5.0]])
-    assert demo.compare_lateness(real, real[1:]) == [
-        ("06:00 to 10:00", "50.0%", "100.0%"),
-        ("10:00 to 14:00", "0.0%", "0.0%"),
-        ("14:00 to 18:00", "100.0%", "100.0%"),
-        ("18:00 to 22:00", "0.0%", "0.0%"),
-    ]
-    numbers = np.arange(101.0)
-    assert demo.compare_quantiles(numbers, numbers + 1)[3] == ("50%", "50", "51")
+def test_the_demo_replaces_nothing_unless_forced_and_can_be_quiet(run, refused, few_flights, tmp_path):
+    (tmp_path / "mine").mkdir()
+    assert "or replace files by --force" in refused("demo", "mine")
+    assert run("demo", "mine", "--force", "--quiet") == (0, "", "")
+    assert (tmp_path / "mine" / "report.html").exists()
 
 
-def test_the_demo_is_fair_to_fractional_minutes(demo):
-    """Whole minutes, and the same spread over half a minute to either side, are as late as each other."""
-    punctual = [(minute, delay) for minute in (360, 599) for delay in (29, 30, 31)]
-    late = [(minute, 31) for minute in (359, 600, 840, 1080)]
-    whole = np.array(punctual + late, dtype=float)
-    spread = np.concatenate([whole - 0.49, whole + 0.49])
-    shares = [(real, synthetic) for _, real, synthetic in demo.compare_lateness(whole, spread)]
-    assert shares == [("33.3%", "33.3%")] + [("100.0%", "100.0%")] * 3
+def test_the_demo_stops_with_the_command_that_fails(run, few_flights, tmp_path):
+    """It has said why, in its own line."""
+    (tmp_path / "mine" / "synthetic.csv").mkdir(parents=True)
+    code, _, err = run("demo", "mine", "--force")
+    assert code == 2
+    assert err.startswith("privhp: error: expected the name of a file to write")
+    assert err.count("\n") == 1
 
 
-def test_tables_of_the_demo_line_up(demo):
-    assert demo.as_markdown(["a", "real", "b"], [("50%", "1", "-22")]) == (
-        "|   a | real |   b |\n| --: | ---: | --: |\n| 50% |    1 | -22 |"
-    )
+def test_the_flights_of_the_demo_come_with_the_package(refused, monkeypatch):
+    assert demo.FLIGHTS.samefile(EXAMPLES / "flights13.csv.gz")
+    monkeypatch.setattr("privhp.cli.commands.demo.FLIGHTS", Path("none.csv.gz"))
+    assert "install it again" in refused("demo", "new")

@@ -7,10 +7,18 @@ import pytest
 
 import privhp
 from cli.running import spawn
-from privhp.cli import parser
+from privhp.cli import arguments
+from privhp.cli.commands import plan as plan_command
+
+COMMANDS = [command.__name__.rpartition(".")[2] for command in arguments.COMMANDS]
 
 
-@pytest.mark.parametrize("command", ["plan", "fit", "sample", "inspect"])
+def test_all_commands_are_there():
+    asked = "fit sample query report plan inspect merge compare demo init completion"
+    assert sorted(COMMANDS) == sorted(asked.split())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
 def test_help_teaches_by_example(run, command):
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "")
@@ -19,8 +27,8 @@ def test_help_teaches_by_example(run, command):
 
 def test_help_of_all_names_every_command(run):
     out = run("--help").out
-    for command in ("plan", "fit", "sample", "inspect"):
-        assert f"\n    {command} " in out
+    for command in COMMANDS:
+        assert f"\n    {command}" in out
 
 
 @pytest.mark.parametrize(
@@ -90,7 +98,54 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path):
     assert process.wait(timeout=60) == 0
 
 
-def test_the_parser_needs_the_standard_library_alone():
-    """So that help is quick: what a command needs is imported when it runs."""
-    script = "import runpy, sys; runpy.run_path(sys.argv[1])['build_parser'](); sys.exit('numpy' in sys.modules)"
-    subprocess.run([sys.executable, "-c", script, parser.__file__], check=True)
+def test_help_is_quick_and_needs_the_standard_library_alone():
+    """What a command needs is imported when it runs."""
+    script = "import sys; from privhp.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
+    script += "print([name for name in sys.modules if name.split('.')[0] in ('numpy', 'pyarrow')])"
+    for arguments_given in (["--help"], ["fit", "--help"], ["completion", "bash"], ["fit"], ["--version"]):
+        done = subprocess.run(
+            [sys.executable, "-c", script, *arguments_given], capture_output=True, text=True, check=True
+        )
+        assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_exit_codes_are_told_in_the_help(run):
+    text = " ".join(run("--help").out.split())
+    assert "0 done; 1 failed" in text
+    assert "2 refused" in text
+    assert "130 interrupted" in text
+
+
+PLAN = ["plan", "--domain", "ipv4", "--epsilon", "1", "--records", "10"]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "says"),
+    [
+        (OSError(28, "No space left on device", "out"), 1, "cannot use out: No space left on device; try again"),
+        (OSError(5, "Input/output error"), 1, "cannot go on: Input/output error"),
+        (MemoryError(), 1, "more memory than there is"),
+        (PermissionError(13, "Permission denied", "out"), 2, "cannot use out: Permission denied; check its name"),
+        (privhp.PlanError("expected much,\ngot little"), 2, "expected much, got little"),
+        (KeyboardInterrupt(), 130, None),
+    ],
+    ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
+)
+def test_every_end_has_its_exit_code(run, monkeypatch, error, code, says):
+    def fails(options):
+        raise error
+
+    monkeypatch.setattr(plan_command, "run", fails)
+    outcome = run(*PLAN)
+    assert (outcome.code, outcome.out) == (code, "")
+    assert outcome.err.count("\n") == (says is not None)
+    assert says is None or says in outcome.err
+
+
+def test_a_mistake_of_our_own_does_not_quote_a_record(run, monkeypatch):
+    monkeypatch.setattr(plan_command, "run", lambda options: float("the record of Jane Doe"))
+    code, out, err = run(*PLAN)
+    assert (code, out) == (1, "")
+    assert "Jane" not in err
+    assert "ValueError in test_main.py, line" in err
+    assert err.count("\n") == 1

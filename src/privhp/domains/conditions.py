@@ -116,7 +116,8 @@ def _region(part: _Part, comparisons: Sequence[Comparison]) -> Any:
 def _region_of_values(domain: Domain, part: _Part, comparisons: Sequence[Comparison]) -> Any:
     if isinstance(domain, Interval | Integers | Time):
         return _range(comparisons, lambda sign, value: _ends(domain, sign, value))
-    if isinstance(domain, Box) and all(own.names != part.names or own.sign in SIGNS for own in comparisons):
+    by_side = all(len(own.names) == 1 and (len(part.names) > 1 or own.sign in SIGNS) for own in comparisons)
+    if isinstance(domain, Box) and by_side:
         sides = [[own for own in comparisons if own.names == (name,)] for name in part.names]
         return [_range(own, _number_ends) if own else None for own in sides]
     if len(comparisons) > 1:

@@ -122,7 +122,7 @@ class _Reader:
 
     def comparison(self) -> Comparison:
         """The next comparison."""
-        names = tuple(self._listed("the name of a column"))
+        names = tuple(self._listed("expected the name of a column"))
         label = ",".join(names)
         if self.takes_word("is"):
             sign = "not null" if self.takes_word("not") else "null"
@@ -131,14 +131,14 @@ class _Reader:
             return Comparison(names, sign, [])
         if self.takes_word("in"):
             if not self._takes_sign("["):
-                return Comparison(names, "in", self._listed(f"column {label!r}: a region"))
-            values = self._listed(f"column {label!r}: a value")
+                return Comparison(names, "in", self._listed(f"column {label!r}: expected a region"))
+            values = self._listed(f"column {label!r}: expected a value")
             if not self._takes_sign("]"):
                 raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._shown()}")
             return Comparison(names, "among", values)
         if not self._next.is_sign(*SIGNS):
             raise DomainError(f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._shown()}")
-        return Comparison(names, self._take().text, [self._value(f"column {label!r}: a value")])
+        return Comparison(names, self._take().text, [self._value(f"column {label!r}: expected a value")])
 
     def _listed(self, what: str) -> list[str]:
         found = [self._value(what)]
@@ -148,7 +148,7 @@ class _Reader:
 
     def _value(self, what: str) -> str:
         if self._next.kind not in ("word", "quoted"):
-            raise DomainError(f"expected {what}, got {self._shown()}")
+            raise DomainError(f"{what}, got {self._shown()}")
         return self._take().text
 
     def _shown(self) -> str:

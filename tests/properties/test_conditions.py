@@ -1,0 +1,104 @@
+"""Conditions mean what they say, against the plainest reading of them."""
+
+import datetime as dt
+import operator
+from fractions import Fraction
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+from hypothesis import assume, example, given
+from hypothesis.strategies import DataObject
+
+from privhp import Domain, DomainError, Integers, Interval, Table, Time
+from privhp.domains.conditions import condition_of, read_condition
+from strategies import any_domains
+
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+COMPARISONS = st.lists(st.tuples(st.sampled_from(sorted(SIGNS)), st.integers(-8, 40)), min_size=1, max_size=3)
+
+
+def shares(domain: Domain, region: Any, records: Any) -> list[float]:
+    """Which share of the deepest cell of each record lies in a region."""
+    return domain.overlap(region, domain.encode(records, level=domain.depth), level=domain.depth).tolist()
+
+
+def meets(record: Fraction, comparisons: list[tuple[str, Fraction]]) -> bool:
+    return all(SIGNS[sign](record, value) for sign, value in comparisons)
+
+
+@given(COMPARISONS, st.sampled_from([1, 2, 4]))
+@example([("<", 10)], 4)
+@example([(">=", 10)], 4)
+def test_whole_numbers_are_in_where_they_meet_every_comparison(comparisons: list[tuple[str, int]], parts: int) -> None:
+    domain, numbers = Integers(-3, 12), list(range(-3, 13))
+    asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
+    text = " and ".join(f"value {sign} {float(value)}" for sign, value in asked)
+    expected = [meets(Fraction(number), asked) for number in numbers]
+    try:
+        region = read_condition(text, domain)
+    except DomainError:  # nothing can meet it, wherever the bounds are
+        assert not any(meets(Fraction(number), asked) for number in range(-100, 100))
+        return
+    assert shares(domain, region, numbers) == expected
+
+
+@given(COMPARISONS, st.sampled_from([1, 2, 4]), st.sampled_from(["D", "s"]))
+def test_times_are_in_where_they_meet_every_comparison(
+    comparisons: list[tuple[str, int]], parts: int, unit: str
+) -> None:
+    start, step = dt.datetime(2020, 2, 20), {"D": dt.timedelta(days=1), "s": dt.timedelta(seconds=1)}[unit]
+    domain = Time(start, start + 15 * step, unit=unit)
+    asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
+    text = " and ".join(f"value {sign} {(start + step * float(value)).isoformat()}" for sign, value in asked)
+    expected = [meets(Fraction(tick), asked) for tick in range(16)]
+    try:
+        region = read_condition(text, domain)
+    except DomainError:  # nothing within the bounds can meet it
+        assert not any(expected)
+        return
+    assert shares(domain, region, [start + tick * step for tick in range(16)]) == expected
+
+
+@given(st.floats(-10, 60), st.floats(0, 50))
+def test_on_a_continuous_scale_strictness_makes_no_difference(value: float, other: float) -> None:
+    domain = Interval(0, 50)
+    cells = domain.encode([other], level=20)
+    for loose, strict in (("<=", "<"), (">=", ">")):
+        one, two = (read_condition(f"value {sign} {value!r}", domain) for sign in (loose, strict))
+        assert domain.overlap(one, cells, level=20) == domain.overlap(two, cells, level=20)
+
+
+@given(any_domains(), st.data())
+def test_every_cell_is_a_condition_that_reads_back_the_same(domain: Domain, data: DataObject) -> None:
+    level = data.draw(st.integers(1, domain.depth))
+    codes = np.array([data.draw(st.integers(0, 2**level - 1))], dtype=np.uint64)
+    assume(domain.measure(codes, level=level)[0] > 0)
+    region = domain.describe(int(codes[0]), level=level)
+    text = condition_of(region, domain)
+    again = read_condition(text, domain)
+    near = np.unique(np.clip(codes.astype(np.int64) + np.arange(-2, 3), 0, 2**level - 1)).astype(np.uint64)
+    assert domain.overlap(again, near, level=level).tolist() == domain.overlap(region, near, level=level).tolist(), text
+
+
+@given(st.lists(st.text(min_size=1), min_size=1, max_size=3, unique=True))
+@example(["and"])
+@example(["a b", "it's", 'say "so"'])
+@example(["null", "in", "IS"])
+def test_any_name_can_be_asked_for(names: list[str]) -> None:
+    table = Table({name: Interval(0, 1) for name in names})
+    region = dict.fromkeys(names, (0.25, 0.5))
+    assert read_condition(condition_of(region, table), table) == region
+
+
+WORDS = ["n", "is", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]
+
+
+@given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)))
+def test_whatever_is_written_is_read_or_refused_in_one_line(text: str) -> None:
+    try:
+        said = str(read_condition(text, Table(n=Integers(0, 9))))
+    except DomainError as error:
+        said = str(error)
+    assert "\n" not in said
+    assert said.startswith(("{'n': ", "expected ", "column "))

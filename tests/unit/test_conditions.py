@@ -1,0 +1,179 @@
+"""Regions as people write them."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    DomainError,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Table,
+    Taxonomy,
+    Time,
+)
+from privhp.domains.conditions import condition_of, read_condition
+
+TRIPS = Table(
+    {
+        "pickup": Time("2018-01-01", "2018-12-31", zone="Europe/Berlin"),
+        "day": Time("2018-01-01", "2018-12-31", unit="D"),
+        "fare": Interval(0, 500),
+        "kind": Categories(["cash", "card", "gift card"], other="rest"),
+        "floor": Categories([1, 2, 3]),
+        "service": Taxonomy({"web": ["http", "https"], "mail": None}),
+        "delay": Nullable(Integers(-120, 1440)),
+        "source": IPv4(),
+        "sixth": Nullable(IPv6("2001:db8::/32")),
+        ("lon", "lat"): Geo(),
+        ("x", "y"): Nullable(Box([(0, 1), (0, 9)])),
+        "odd name": Interval(0, 1),
+    }
+)
+
+
+def second(text: str) -> np.datetime64:
+    return np.datetime64(text, "s")
+
+
+@pytest.mark.parametrize(
+    ("text", "region"),
+    [
+        ("fare < 10", {"fare": (None, 10)}),
+        ("fare>=2.5 AND fare<1e1", {"fare": (2.5, 10.0)}),
+        ("fare > 2 and kind = cash", {"fare": (2, None), "kind": "cash"}),
+        ("kind in [cash, 'gift card', rest]", {"kind": ["cash", "gift card", "rest"]}),
+        ("floor = 2", {"floor": 2}),
+        ("floor in [1,3]", {"floor": [1, 3]}),
+        ("service = web/https", {"service": "web/https"}),
+        ("service in [web, mail]", {"service": ["web", "mail"]}),
+        ("delay is null", {"delay": None}),
+        ("delay Is Not Null", {"delay": (None, None)}),
+        ("delay is not null and delay < -1", {"delay": (None, -2)}),
+        ("delay = 7", {"delay": (7, 7)}),
+        ("delay <= -2 and delay > -5.5", {"delay": (-5, -2)}),
+        ("source in 10.0.0.0/8", {"source": "10.0.0.0/8"}),
+        ("source = 10.0.0.1", {"source": "10.0.0.1"}),
+        ("sixth in 2001:db8:1::/48", {"sixth": "2001:db8:1::/48"}),
+        ("sixth is not null", {"sixth": "2001:db8::/32"}),
+        ("lon,lat in -9:49.8:2:61", {("lon", "lat"): (-9, 49.8, 2, 61)}),
+        ("x,y in 0:0.5,1:2", {("x", "y"): [(0, 0.5), (1, 2)]}),
+        ("y < 3 and x >= 0.5 and y > 1", {("x", "y"): [(0.5, None), (1, 3)]}),
+        ("x,y is null", {("x", "y"): None}),
+        ("x,y is not null", {("x", "y"): [None, None]}),
+        ("'odd name' < 0.5", {"odd name": (None, 0.5)}),
+        ("pickup < 2018-02-01", {"pickup": (None, second("2018-01-31T22:59:59"))}),
+        ("pickup <= '2018-02-01 00:00:00.5'", {"pickup": (None, second("2018-01-31T23:00:00"))}),
+        ("pickup >= 2018-02-01T00:00:00.5Z", {"pickup": (second("2018-02-01T00:00:01"), None)}),
+        ("day > 2018-02-01 and day < 2018-02-05", {"day": (np.datetime64("2018-02-02"), np.datetime64("2018-02-04"))}),
+        ("day = 2018-02-01", {"day": (np.datetime64("2018-02-01"),) * 2}),
+    ],
+)
+def test_what_is_written_and_what_is_meant(text: str, region: Any) -> None:
+    assert read_condition(text, TRIPS) == region
+    TRIPS.overlap(region, np.zeros(1, dtype=np.uint64), level=0)  # which would refuse what is no region
+
+
+@pytest.mark.parametrize(
+    ("domain", "names", "text", "region"),
+    [
+        (Interval(0, 1), None, "value < 0.5", (None, 0.5)),
+        (Interval(0, 1), ["fare"], "fare < 0.5", (None, 0.5)),
+        (Nullable(Integers(0, 9)), None, "value is null", None),
+        (Box([(0, 1), (0, 1)]), None, "x2 < 0.5", [None, (None, 0.5)]),
+        (Box([(0, 1)]), None, "x1 in 0:0.5", [(0, 0.5)]),
+        (Box([(0, 1)]), None, "x1 < 0.5", [(None, 0.5)]),
+        (Geo(), None, "longitude,latitude in 0:0:1:1", (0, 0, 1, 1)),
+        (Geo(), ["lon", "lat"], "lon,lat in 0:0:1:1", (0, 0, 1, 1)),
+        (IPv4(), None, "value in 10.0.0.0/8", "10.0.0.0/8"),
+    ],
+)
+def test_where_there_is_no_table_values_have_names_all_the_same(
+    domain: Domain, names: list[str] | None, text: str, region: Any
+) -> None:
+    assert read_condition(text, domain, names=names) == region
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("", "expected the name of a column, got the end"),
+        ("fare", "column 'fare': expected one of <= >= < > = in is, got the end"),
+        ("fare 10", "column 'fare': expected one of <= >= < > = in is, got '10'"),
+        ("fare <", "column 'fare': expected a value, got the end"),
+        ("fare != 5", "column 'fare': expected one of <= >= < > = in is, got '!='"),
+        ("fare == 5", "column 'fare': expected one of <= >= < > = in is, got '=='"),
+        ("fare < 5 or fare > 7", "got or; ask for each in a condition of its own"),
+        ("fare < 5 fare > 7", "expected and or the end of the condition, got 'fare'"),
+        ("fare < 5 and", "expected the name of a column, got the end"),
+        ("fare < 'ten", "quotes that are closed"),
+        ("fair < 5", "got one on 'fair'; did you mean fare?"),
+        ("lat > 5", "got one on 'lat'; did you mean lon,lat?"),
+        ("colour = red", "expected a condition on pickup or day or fare"),
+        ("fare < ten", "column 'fare': expected a number, got 'ten'"),
+        ("fare < nan", "column 'fare': expected a finite number for the value"),
+        ("fare = 5", "column 'fare': expected a range, since a single number has no share on a continuous scale"),
+        ("fare in [5, 6]", "column 'fare': expected a range as >= LOW and <= HIGH"),
+        ("fare > 7 and fare < 5", "column 'fare': expected conditions that some value meets"),
+        ("delay > 3 and delay < 4", "column 'delay': expected conditions that some value meets"),
+        ("delay = 1.5", "column 'delay': expected a value that records can have after =, got '1.5'"),
+        ("fare is null", "column 'fare': expected no question about null"),
+        ("delay is null and delay > 5", "column 'delay': expected is null by itself"),
+        ("delay is 5", "column 'delay': expected is null or is not null, got '5'"),
+        ("kind < cash", "column 'kind': expected = VALUE or in [VALUE, VALUE], got < cash"),
+        ("kind = cahs", "column 'kind': expected a value of its list, such as cash, got 'cahs'; did you mean cash?"),
+        ("kind in [cash", "column 'kind': expected a list that ends in ], got the end"),
+        ("kind = cash and kind = card", "column 'kind': expected one condition on it, got several"),
+        ("source > 10.0.0.1", "column 'source': expected a prefix such as in "),
+        ("source in [10.0.0.1, 10.0.0.2]", "column 'source': expected a prefix such as in "),
+        ("lon,lat in 1:2:3", "column 'lon,lat': expected in WEST:SOUTH:EAST:NORTH"),
+        ("x,y in 1:2", "column 'x,y': expected in LOW:HIGH,LOW:HIGH, a pair for each number"),
+        ("x,y < 5", "column 'x,y': expected in LOW:HIGH,LOW:HIGH"),
+        ("x in 0:1", "column 'x,y': expected a range as >= LOW and <= HIGH"),
+        ("pickup < soon", "column 'pickup': expected a time such as"),
+        ("day = 2018-02-01T12:00", "column 'day': expected a value that records can have after ="),
+    ],
+)
+def test_what_makes_no_sense_is_refused_with_the_column_and_what_would_be_right(text: str, says: str) -> None:
+    with pytest.raises(DomainError) as refusal:
+        read_condition(text, TRIPS)
+    assert says in str(refusal.value)
+    assert "\n" not in str(refusal.value)
+
+
+def test_as_many_names_as_values() -> None:
+    with pytest.raises(DomainError, match="expected 2 names for the values of Box"):
+        read_condition("x < 1", Box([(0, 1), (0, 1)]), names=["x"])
+
+
+def test_a_domain_of_ones_own_is_asked_in_python() -> None:
+    class Own(Interval):
+        kind = "own-interval"
+
+    class Other(Domain):
+        kind = "other-domain"
+        depth = 1
+        encode = decode = diameter = parameters = None  # type: ignore[assignment]  # never asked
+
+    assert read_condition("value < 1", Own(0, 9)) == (None, 1)
+    with pytest.raises(DomainError, match="ask it in Python"):
+        read_condition("value < 1", Other())
+
+
+def test_regions_are_written_so_that_they_read_well() -> None:
+    assert condition_of({"fare": (0.0, 31.25), "kind": "gift card", "delay": None}, TRIPS) == (
+        "fare >= 0.0 and fare <= 31.25 and kind = 'gift card' and delay is null"
+    )
+    assert condition_of({"kind": ["cash", "card"], ("lon", "lat"): (0.0, 1.0, 2.0, 3.0)}, TRIPS) == (
+        "kind in [cash, card] and lon,lat in 0.0:1.0:2.0:3.0"
+    )
+    assert condition_of("10.0.0.0/8", IPv4(), names=["source"]) == "source in 10.0.0.0/8"
+    assert condition_of({}, TRIPS) == "everything"
