@@ -69,9 +69,23 @@ BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, boo
     }
 }
 
+BEST_CPU void interleave(In<u64> own, u64 mask, Out<u64> codes) {
+    expect(own.size() == codes.size(), "expected as many codes");
+    nb::gil_scoped_release unlocked;
+    const Spread spread(mask);
+    const u64* given = own.data();
+    u64* out = codes.data();
+    for (size_t i = 0, n = own.size(); i < n; ++i) {
+        u64 v = given[i];
+        for (int k = 5; k >= 0; --k) v = (v & ~spread.steps[k]) | ((v << (1 << k)) & spread.steps[k]);
+        out[i] |= given[i] == OUTSIDE ? OUTSIDE : v & mask;
+    }
+}
+
 }  // namespace
 
 void define_encoding(nb::module_& module) {
     define(module, "encode_grid", encode_grid);
     define(module, "encode_integers", encode_integers);
+    define(module, "interleave", interleave);
 }

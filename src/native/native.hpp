@@ -52,6 +52,7 @@ void define_encoding(nb::module_& module);
 void define_counting(nb::module_& module);
 void define_sampling(nb::module_& module);
 void define_fields(nb::module_& module);
+void define_finding(nb::module_& module);
 
 // Calls a function with the number of sides of a record as a constant, 0 where it is none of the usual ones.
 template <typename Run>

@@ -45,7 +45,7 @@ class Finite(RunDomain):
 
     def encode(self, records: Any, *, level: int) -> Codes:
         cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is that of nowhere
-        return cells[self._lookup(records)]
+        return self._lookup(records, cells)
 
     def _spans(self, codes: Codes, level: NDArray[np.int64] | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Place of the first value in each cell, and of the first after it."""

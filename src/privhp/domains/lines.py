@@ -14,14 +14,16 @@ import numpy as np
 from privhp.cells import Floats
 from privhp.domains.grid import Axis, check_axis
 from privhp.errors import DomainError
+from privhp.kernels import Stretches, lay_out
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
 
 
 def _spacing(numbers: Any, dtype: np.dtype[Any]) -> Floats:
-    """Distance of numbers that are not negative to the next of a type of floats."""
-    spacing: Floats = np.spacing(np.asarray(numbers, dtype=dtype)).astype(np.float64)
-    return spacing
+    """Distance of positive numbers to the next of a type of floats, as if none were too large for it."""
+    own = np.finfo(dtype)
+    spacing: Floats = np.ldexp(1.0, np.frexp(numbers)[1] - 1 - own.nmant)
+    return np.maximum(spacing, float(own.smallest_subnormal))
 
 
 class Line(ABC):
@@ -108,7 +110,8 @@ class Quantiles(Line):
         self._stretches = self._widths.size
         spacing = _spacing(np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:])), dtype)
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
-        self._steps = 2.0 ** (np.frexp(steps)[1] - 1)
+        self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
+        self._line = Stretches(self._knots, self._widths, self._steps)
         self.axis = Axis(0.0, self._steps, whole=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
@@ -116,11 +119,7 @@ class Quantiles(Line):
 
     def positions(self, numbers: Floats) -> Floats:
         """Steps below each number; NaN out of bounds."""
-        inside = (numbers >= self._knots[0]) & (numbers <= self._knots[-1])
-        numbers = np.where(inside, numbers, self._knots[0])
-        stretch = np.searchsorted(self._knots[1:-1], numbers, side="right")
-        share = (stretch + (numbers - self._knots[stretch]) / self._widths[stretch]) / self._stretches
-        return np.where(inside, share * self._steps, np.nan)
+        return lay_out(np.ravel(numbers), self._line).reshape(np.shape(numbers))
 
     def numbers(self, positions: Floats) -> Floats:
         """The number that as many steps are below of."""

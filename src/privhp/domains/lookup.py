@@ -1,8 +1,8 @@
 """Declared values found again in batches of records.
 
-Takes a list of texts or of whole numbers, and gives for each record the place
-of its value in the list. It knows nothing of cells. Every record is looked up
-by itself, so no other can change what it is taken for.
+Takes a list of texts or of whole numbers, and gives for each record what belongs
+to its value. It knows nothing of cells. Every record is looked up by itself, so
+no other can change what it is taken for.
 """
 
 from collections.abc import Mapping
@@ -12,8 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Counts
+from privhp.cells import Codes, Counts
 from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only
+from privhp.kernels import TextTable, find_texts
+from privhp.kernels.plain import slots_of
 
 NOWHERE = -1
 """Place of what has none."""
@@ -38,26 +40,33 @@ class Lookup:
         if not self._textual and all(abs(value) < INT64_MAX - 1 for value in places):
             self._numbers = _Numbers(self._places, other)
 
-    def __call__(self, records: Any) -> Counts:
-        """The place of each record."""
+    def __call__(self, records: Any, among: Codes) -> Codes:
+        """For each record what is at its place among some numbers, of which the last is for records without a place."""
         parts = _chunks(records)
-        return self._column(records) if parts is None else np.concatenate([self(part) for part in parts] or [_NONE])
+        if parts is None:
+            return self._column(records, among)
+        return np.concatenate([self._column(part, among) for part in parts] or [among[:0]])
 
-    def _column(self, records: Any) -> Counts:
+    def _column(self, records: Any, among: Codes) -> Codes:
         coded = _dictionary(records)
         if coded is not None:
             codes, readable = as_integers(coded[0])
-            places = np.append(self._each(coded[1]), NOWHERE)
-            return places[np.where(readable, codes, NOWHERE)]
+            values: Codes = among[np.append(self._each(coded[1]), NOWHERE)]
+            return values[np.where(readable, codes, NOWHERE)]
         if self._texts is not None and _is_plain_text(records):
-            return self._texts(records)
+            return self._texts(records, among)
         batch = as_column(records, what="texts or numbers")
         if isinstance(batch, np.ndarray):
-            return self._each(batch.tolist()) if self._numbers is None else self._numbers(batch)
-        return self._each(batch)
+            return among[self._each(batch.tolist()) if self._numbers is None else self._numbers(batch)]
+        return among[self._each(batch)]
 
     def _each(self, values: list[Any]) -> Counts:
-        return np.fromiter((attempt(value, self._place, NOWHERE) for value in values), dtype=np.int64)
+        known, other, usual = self._places, self._other, str if self._textual else int
+        places = (
+            known.get(value, other) if type(value) is usual else attempt(value, self._place, NOWHERE)
+            for value in values
+        )
+        return np.fromiter(places, dtype=np.int64)
 
     def _place(self, value: Any) -> Any:
         """The place of one value by itself; may raise if it has none."""
@@ -73,9 +82,6 @@ class Lookup:
         if isinstance(value, int | float | np.number | np.bool_):
             return self._other if self._textual else self._places.get(_whole(value), self._other)
         return NOWHERE
-
-
-_NONE = np.zeros(0, dtype=np.int64)
 
 
 class _Numbers:
@@ -120,30 +126,34 @@ class _Texts:
     def __init__(self, places: Mapping[str, int], other: int) -> None:
         self._known, self._other = places, other
         self._declared = np.array(list(places))
+        self._lengths = np.strings.str_len(self._declared)
         self._places = np.array(list(places.values()), dtype=np.int64)
-        self._columns = _telling_columns(_characters(self._declared))
-        self._table: NDArray[np.int64] | None = None
+        characters = _characters(self._declared)
+        columns = np.array(_telling_columns(characters), dtype=np.int64)
+        factors = np.array([pow(self.FACTOR, power, 2**64) for power in range(1, columns.size + 1)], dtype=np.uint64)
+        self._table: TextTable | None = None
         for bits in range((len(places) - 1).bit_length(), self.MOST_BITS + 1):
-            slots = self._slots(self._declared, bits)
+            slots = slots_of(characters, columns, factors, bits)
             if np.unique(slots).size == slots.size:
-                self._bits, self._table = bits, np.zeros(2**bits, dtype=np.int64)
-                self._table[slots] = np.arange(slots.size)
+                table = np.zeros(2**bits, dtype=np.int64)
+                table[slots] = np.arange(slots.size)
+                self._table = TextTable(characters, columns, factors, bits, table)
                 break
 
-    def _slots(self, texts: NDArray[np.str_], bits: int) -> NDArray[np.int64]:
-        characters = _characters(texts)
-        mixed = np.zeros(texts.size, dtype=np.uint64)
-        for power, column in enumerate(self._columns, start=1):
-            if column < characters.shape[1]:
-                mixed += characters[:, column] * np.uint64(pow(self.FACTOR, power, 2**64))
-        return (mixed >> np.uint64(64 - bits)).view(np.int64)
-
-    def __call__(self, texts: NDArray[np.str_]) -> Counts:
-        """The place of each text of an array."""
+    def __call__(self, texts: NDArray[np.str_], among: Codes) -> Codes:
+        """For each text of an array what is at its place among some numbers."""
         if self._table is None:
-            return np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)
-        found = self._table.take(self._slots(texts, self._bits))  # faster than by brackets
-        return np.where(self._declared.take(found) == texts, self._places.take(found), self._other)
+            return among[np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)]
+        characters = _characters(texts)
+        width = characters.shape[1]
+        short, near = self._lengths <= width, self._table.columns < width  # what is longer is in no text of the batch
+        table = self._table._replace(
+            declared=_characters(self._declared.astype(f"U{width}")),
+            columns=self._table.columns[near],
+            factors=self._table.factors[near],
+        )
+        values = among[np.where(short, self._places, self._other)]
+        return find_texts(characters, table, values, other=int(among[self._other]))
 
 
 def _is_plain_text(records: Any) -> bool:

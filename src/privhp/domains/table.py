@@ -14,9 +14,8 @@ from privhp.domains.base import Domain, shown
 from privhp.domains.column import Column, Name, naming, read_column
 from privhp.domains.rows import Rows, read_rows
 from privhp.errors import DomainError, RecordsError
+from privhp.kernels import interleave
 from privhp.kernels.plain import lattice_steps
-
-_CHUNK = 1 << 14  # codes put together at once: what is in between stays in the cache
 
 
 class Table(Domain):
@@ -168,18 +167,14 @@ class Table(Domain):
     def encode(self, records: Any, *, level: int) -> Codes:
         rows = self.as_batch(records)
         codes = np.zeros(len(rows), dtype=np.uint64)
-        outside = np.zeros(len(rows), dtype=np.bool_) if rows.readable is None else ~rows.readable
         parts = iter(rows.columns)
         for column, mask in zip(self.columns, self._masks[level], strict=True):
             own = column.encode([next(parts) for _ in column.names], level=mask.bit_count())
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
-            spread = BitMap.spreading(mask)
-            for start in range(0, codes.size, _CHUNK):
-                part = slice(start, start + _CHUNK)
-                codes[part] |= spread(own[part])
-                outside[part] |= own[part] == OUTSIDE
-        codes[outside] = OUTSIDE
+            interleave(own, mask, codes)
+        if rows.readable is not None:
+            codes[~rows.readable] = OUTSIDE
         return codes
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:

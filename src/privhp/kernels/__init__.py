@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import plain
-from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
+from privhp.kernels.plain import AliasTable, Grid, Group, Stretches, TextTable, alias_table
 
 try:
     from privhp.kernels import native
@@ -25,6 +25,8 @@ __all__ = [
     "AliasTable",
     "Grid",
     "Group",
+    "Stretches",
+    "TextTable",
     "add",
     "alias_table",
     "buckets",
@@ -33,7 +35,10 @@ __all__ = [
     "encode_integers",
     "estimate",
     "fill_grid",
+    "find_texts",
     "in_use",
+    "interleave",
+    "lay_out",
     "native",
     "scatter_grid",
     "shuffle",
@@ -61,6 +66,32 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     codes = np.empty(numbers.size, dtype=np.uint64)
     native.encode_integers(_ready(numbers), low, high, int(shift), clamp, codes)
     return codes
+
+
+def interleave(own: Codes, mask: int, codes: Codes) -> None:
+    """Put codes into the bits of a mask of other codes, in place; what is OUTSIDE in either is so in both."""
+    if native is None:
+        plain.interleave(own, mask, codes)
+    else:
+        native.interleave(_ready(own), mask, codes)
+
+
+def lay_out(numbers: Floats, line: Stretches) -> Floats:
+    """How far along the line each number lies, NaN for those beyond its ends."""
+    if native is None:
+        return plain.lay_out(numbers, line)
+    positions = np.empty(numbers.shape)
+    native.lay_out(_ready(numbers), *line, positions)
+    return positions
+
+
+def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, other: int) -> Codes:
+    """The value of the declared text that each text is, or another; both are rows of as many characters."""
+    if native is None:
+        return plain.find_texts(texts, known, values, other)
+    found = np.empty(len(texts), dtype=np.uint64)
+    native.find_texts(_ready(texts), *known, values, other, found)
+    return found
 
 
 def fill_grid(

@@ -19,6 +19,19 @@ def encode_grid(
     codes: Codes,
 ) -> None: ...
 def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
+def interleave(own: Codes, mask: int, codes: Codes) -> None: ...
+def lay_out(numbers: Floats, knots: Floats, widths: Floats, steps: float, positions: Floats) -> None: ...
+def find_texts(
+    texts: NDArray[np.uint32],
+    declared: NDArray[np.uint32],
+    columns: Counts,
+    factors: Codes,
+    bits: int,
+    table: Counts,
+    values: Codes,
+    other: int,
+    found: Codes,
+) -> None: ...
 def add(
     codes: Codes,
     weights: Counts | None,

@@ -1,0 +1,109 @@
+"""Numbers between declared cuts, declared texts, interleaved codes: kernels agree with each other and with Python."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from privhp import Categories, Interval, kernels
+from privhp.cells import OUTSIDE
+from privhp.kernels import plain
+
+needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
+both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
+
+
+@pytest.fixture(autouse=True)
+def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    if "native" in request.fixturenames and not request.getfixturevalue("native"):
+        monkeypatch.setattr(kernels, "native", None)
+
+
+FAR_APART = [
+    Interval(0, 1, cuts=[1e-12]),
+    Interval(0, 1.7e308, cuts=[1.0]),
+    Interval(5e-324, 1, cuts=[1e-300, 1e-10]),
+    Interval(0, 1e-300, cuts=[1e-305]),
+    Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # all in one bucket
+    Interval(-5, 5, cuts=list(np.linspace(-4.9, 4.9, 3000))),  # several in each
+]
+
+
+@st.composite
+def cut_lines(draw: st.DrawFn) -> Interval:
+    ends = st.floats(-1e9, 1e9)
+    knots = sorted(draw(st.sets(ends, min_size=3, max_size=40)))
+    gaps = [knots[0]]
+    for knot in knots[1:]:
+        gaps.append(max(knot, gaps[-1] + 1e-3))  # not too close to be cut
+    return Interval(gaps[0], gaps[-1], cuts=gaps[1:-1])
+
+
+@needs_native
+@given(data=st.data(), domain=cut_lines() | st.sampled_from(FAR_APART))
+def test_numbers_lie_as_far_along_to_the_last_bit(data: st.DataObject, domain: Interval) -> None:
+    line = domain.line._line  # type: ignore[attr-defined]  # an interval with cuts has one
+    near = np.concatenate([np.nextafter(line.knots, to) for to in (-np.inf, np.inf)])
+    within = np.random.default_rng(data.draw(st.integers(0, 99))).uniform(line.knots[0], line.knots[-1], 1200)
+    drawn = data.draw(st.lists(st.floats() | st.floats(domain.low, domain.high), max_size=20))
+    numbers = np.concatenate([line.knots, near, within, drawn, [np.nan, np.inf, -np.inf]])
+    assert np.array_equal(kernels.lay_out(numbers, line), plain.lay_out(numbers, line), equal_nan=True)
+
+
+WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories=["Cs"]), max_size=6).filter(
+    lambda text: not text.endswith("\0")
+)
+
+
+@both
+@given(
+    declared=st.lists(WORDS, min_size=2, max_size=30, unique=True),
+    others=st.lists(WORDS, max_size=20),
+    width=st.integers(1, 9),
+    other=st.booleans(),
+)
+@example(declared=["aaaaX", "aaaaY"], others=["aa"], width=2, other=False)  # no telling character is in the batch
+@example(declared=["", "a"], others=["b", "aa"], width=3, other=True)
+def test_texts_are_found_as_in_a_dict(
+    native: bool, declared: list[str], others: list[str], width: int, other: bool
+) -> None:
+    domain = Categories(declared, other="something else") if other else Categories(declared)
+    texts = np.array(declared + others, dtype=f"U{width}")  # which cuts off what is longer
+    codes = dict(zip(domain.values, domain.encode(list(domain.values), level=domain.depth).tolist(), strict=True))
+    missing = domain.encode(["something else"], level=domain.depth)[0] if other else OUTSIDE
+    expected = [codes.get(text, missing) for text in texts.tolist()]
+    assert domain.encode(texts, level=domain.depth).tolist() == expected
+
+
+def test_a_list_is_read_value_by_value_whatever_is_in_it() -> None:
+    class Name(str):
+        """Like a text, and still one."""
+
+    words: list[Any] = ["red", b"red", np.str_("red"), Name("red"), None, float("nan"), 3, ["red"], "mauve", [], {}]
+    domain = Categories(["red", "blue"])
+    alone = [domain.encode([word], level=1).tolist()[0] for word in words]
+    assert domain.encode(words, level=1).tolist() == alone
+    assert alone[:4] == [0] * 4
+    numbers: list[Any] = [1, True, 1.0, "1", b"1", np.int8(1), 2**70, 1.5, None]
+    whole = Categories([0, 1])
+    assert whole.encode(numbers, level=1).tolist() == [1] * 6 + [OUTSIDE] * 3
+
+
+@both
+@given(mask=st.integers(0, 2**63 - 1), seed=st.integers(0, 99))
+def test_codes_go_into_the_bits_of_their_mask(native: bool, mask: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    own = rng.integers(0, 2 ** mask.bit_count(), 50, dtype=np.uint64)
+    codes = rng.integers(0, 2**63, 50, dtype=np.uint64) & ~np.uint64(mask)
+    own[rng.random(50) < 0.1], codes[rng.random(50) < 0.1] = OUTSIDE, OUTSIDE
+    places = [place for place in range(63) if mask >> place & 1]
+    expected = [
+        OUTSIDE
+        if OUTSIDE in (one, other)
+        else other | sum((one >> rank & 1) << place for rank, place in enumerate(places))
+        for one, other in zip(own.tolist(), codes.tolist(), strict=True)
+    ]
+    kernels.interleave(own, mask, codes)
+    assert codes.tolist() == expected
