@@ -20,7 +20,7 @@ $(READY): $(INSTALLED)
 	@touch $@
 
 demo: $(INSTALLED)  ## Fit the bundled flight data; write synthetic flights and a report to demo/
-	$(BIN)/python examples/demo.py
+	$(BIN)/privhp demo demo --force
 
 test: $(READY)  ## Check style, types and imports, and run the tests
 	$(BIN)/ruff check .
@@ -59,6 +59,23 @@ plain:  ## Install as without a compiler, and run the tests on the NumPy kernels
 	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
 	build/plain/bin/pytest -q
 
+dist:  ## Build the sdist and from it the wheel, check both, and run the tests on what they install (minutes)
+	rm -rf dist build/dist
+	$(PYTHON) -m venv build/dist/tools
+	build/dist/tools/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/dist/tools/bin/python -m pip install --quiet --group dist
+	build/dist/tools/bin/python -m build
+	build/dist/tools/bin/twine check --strict dist/*
+	build/dist/tools/bin/python -m pip install --quiet --target build/dist/core dist/*.whl
+	build/dist/tools/bin/python benchmarks/installed.py build/dist/core
+	$(PYTHON) -m venv build/dist/suite
+	build/dist/suite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/dist/suite/bin/python -m pip install --quiet "$$(echo dist/*.whl)[all]" --group test
+	PRIVHP_DIST=dist PRIVHP_CORE=build/dist/core build/dist/suite/bin/pytest -q tests/packages
+	mkdir build/dist/source && tar -xf dist/*.tar.gz -C build/dist/source --strip-components 1
+	rm -r build/dist/source/src  # the tests must find the package that is installed
+	cd build/dist/source && ../suite/bin/pytest -q --numprocesses auto
+
 explore: $(READY)  ## The properties on other cases than last time, and more of them (minutes)
 	$(BIN)/pytest tests/properties --explore --numprocesses auto
 
@@ -68,4 +85,4 @@ audit: $(READY)  ## The privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and everything that was built
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test browser pictures docs figures speed accuracy plain explore audit clean
+.PHONY: help demo test browser pictures docs figures speed accuracy plain dist explore audit clean

@@ -44,5 +44,5 @@ def test_a_plot_shows_the_map() -> None:
 
 def test_without_matplotlib_a_plot_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(QueryError, match="pip install matplotlib"):
+    with pytest.raises(QueryError, match=r"pip install 'privhp\[report\]'"):
         histogram(Interval(0, 1), 1, [1, 1]).plot()

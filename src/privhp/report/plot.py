@@ -21,7 +21,7 @@ def plot(distribution: Distribution) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise QueryError("expected matplotlib to be installed for a plot; pip install matplotlib") from None
+        raise QueryError("expected matplotlib to be installed for a plot; pip install 'privhp[report]'") from None
     pictures = pictures_of(distribution)
     columns = min(len(pictures), 2)
     rows = math.ceil(len(pictures) / columns)
