@@ -2,6 +2,7 @@
 
 import ipaddress
 import itertools
+import socket
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,12 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from privhp import Domain, DomainError, IPv4, IPv6, Plan, RecordsError, Summary, check_domain
 from privhp.cells import OUTSIDE, Codes
+from privhp.domains.addresses import coloned
 from silence import silence
 
 Network = IPv4 | IPv6
@@ -275,3 +279,33 @@ def test_the_mass_of_a_prefix(domain: Network) -> None:
     assert generator.mass(domain.network) == pytest.approx(1)
     sample = generator.sample(100, rng=1)
     assert all(ipaddress.ip_address(address) in domain.network for address in sample.tolist())
+
+
+GROUPS = st.lists(st.sampled_from([0, 0, 0, 1, 0xF, 0x10, 0xFF, 0x100, 0xFFF, 0x1000, 0xFFFF]), min_size=8, max_size=8)
+
+
+@given(addresses=st.lists(GROUPS.map(lambda groups: bytes(np.array(groups, dtype=">u2"))), max_size=20))
+@example(
+    addresses=[
+        bytes(16),
+        bytes(15) + b"\1",
+        b"\1" + bytes(15),
+        bytes(10) + b"\xff\xff\1\2\3\4",
+        bytes(12) + b"\1\2\3\4",
+    ]
+)
+def test_text_is_that_of_the_standard_library(addresses: list[bytes]) -> None:
+    halves = np.frombuffer(b"".join(addresses), dtype=[("high", ">u8"), ("low", ">u8")]).astype(IPv6.HALVES)
+    texts = IPv6().present(halves).tolist()
+    assert texts == [socket.inet_ntop(socket.AF_INET6, address) for address in addresses]
+    for text, address in zip(texts, addresses, strict=True):
+        if "." not in text:  # IPv4 addresses in it, which ipaddress writes in one way or another by its version
+            assert text == str(ipaddress.IPv6Address(address))
+
+
+def test_every_pattern_of_zero_groups_is_shortened_as_the_standard_library_does() -> None:
+    groups = np.array(list(itertools.product([0, 0xAB], repeat=8)), dtype=">u2")
+    words = groups.view(">u8").astype(np.uint64)
+    texts = coloned(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than are written at once
+    expected = [socket.inet_ntop(socket.AF_INET6, row.tobytes()) for row in groups]
+    assert texts.tolist() == [text for text in expected for _ in range(100)]

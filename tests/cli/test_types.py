@@ -1,0 +1,82 @@
+"""From a Parquet file to a synthetic one: the same names and the same types."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import ipc, parquet
+
+COLUMNS = {
+    "pickup": (
+        "time:2020-01-01:2020-12-31:zone=America/New_York:dtype=datetime64[us]",
+        pa.timestamp("us", tz="America/New_York"),
+    ),
+    "seen": ("time:2020-01-01:2020-12-31:unit=ns:zone=UTC", pa.timestamp("ns", tz="UTC")),
+    "naive": ("time:2020-01-01:2020-12-31:unit=ms", pa.timestamp("ms")),
+    "day": ("time:2020-01-01:2020-12-31:unit=D:nullable", pa.date32()),
+    "delay": ("integers:-120:1440:dtype=int16:nullable", pa.int16()),
+    "zone": ("integers:1:265:dtype=int32", pa.int32()),
+    "trips": ("integers:0:1000000", pa.int64()),
+    "share": ("interval:0:1:dtype=float32", pa.float32()),
+    "fare": ("interval:0:100", pa.float64()),
+    "kind": ("categories:bus,tram", pa.string()),
+    "source": ("ipv4:dtype=uint32", pa.uint32()),
+    "host": ("ipv4", pa.string()),
+}
+PLAN = ["--epsilon", "1000", "--records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
+
+
+def real_table() -> pa.Table:
+    rng = np.random.default_rng(0)
+    seconds = np.datetime64("2020-06-01", "s") + rng.integers(0, 86_400 * 30, 1000)
+    values = {
+        "pickup": seconds,
+        "seen": seconds,
+        "naive": seconds,
+        "day": seconds.astype("M8[D]"),
+        "delay": rng.integers(-10, 60, 1000),
+        "zone": rng.integers(1, 266, 1000),
+        "trips": rng.integers(0, 1000, 1000),
+        "share": rng.random(1000),
+        "fare": rng.gamma(2, 8, 1000).clip(0, 100),
+        "kind": rng.choice(["bus", "tram"], 1000),
+        "source": rng.integers(0, 2**32, 1000),
+        "host": np.full(1000, "10.0.0.1"),
+    }
+    missing = rng.random(1000) < 0.2
+    return pa.table(
+        {
+            name: pa.array(values[name], mask=missing if "nullable" in form else None).cast(kind)
+            for name, (form, kind) in COLUMNS.items()
+        }
+    )
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_a_synthetic_file_has_the_schema_of_the_real_one(run, tmp_path, ending):
+    real = real_table()
+    if ending == "parquet":
+        parquet.write_table(real, tmp_path / "real.parquet")
+    else:
+        with ipc.new_file(tmp_path / "real.arrow", real.schema) as writer:
+            writer.write_table(real)
+    columns = [part for name, (form, _) in COLUMNS.items() for part in ("--column", f"{name}={form}")]
+    assert run("fit", f"real.{ending}", *columns, *PLAN).code == 0
+    assert run("sample", "out.privhp", "-n", "1000", "--seed", "1", "-o", f"made.{ending}").code == 0
+    path = tmp_path / f"made.{ending}"
+    made = parquet.read_table(path) if ending == "parquet" else ipc.open_file(path).read_all()
+    assert made.schema.equals(real.schema)
+    assert made.num_rows == 1000
+    assert 100 < made["delay"].null_count < 300, "a fifth, told from the rest by the first cuts"
+
+
+def test_csv_says_the_offset_of_the_zone(run, tmp_path):
+    times = "2020-07-01T12:00:00-04:00\n2020-12-01T12:00:00-05:00\n" * 500
+    (tmp_path / "real.csv").write_text("pickup\n" + times)
+    form = "pickup=time:2020-01-01:2020-12-31:zone=America/New_York"
+    assert run("fit", "real.csv", "--column", form, *PLAN).code == 0
+    assert run("sample", "out.privhp", "-n", "1000", "--seed", "1", "-o", "made.csv").code == 0
+    header, *lines = (tmp_path / "made.csv").read_text().splitlines()
+    assert header == "pickup"
+    assert {line[-6:] for line in lines} == {"-04:00", "-05:00"}
+    summer = np.mean([line < "2020-11-01" for line in lines])
+    assert abs(summer - 0.5) < 0.1

@@ -1,0 +1,332 @@
+"""Samples have the types that a domain declares: widths of numbers, units and zones of times."""
+
+import datetime as dt
+import json
+from pathlib import Path
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from pyarrow import ipc, parquet
+
+from privhp import (
+    Categories,
+    Domain,
+    DomainError,
+    Generator,
+    Integers,
+    Interval,
+    IPv4,
+    Nullable,
+    Plan,
+    QueryError,
+    Release,
+    Summary,
+    Table,
+    Time,
+    check_domain,
+)
+from privhp.cells import OUTSIDE
+from privhp.domains.specs import parse_columns, read_domain
+from privhp.sinks import write_sample
+from privhp.sinks.zones import zoned_texts
+from privhp.sources import open_source
+
+BERLIN = ZoneInfo("Europe/Berlin")
+TABLE = Table(
+    when=Time("2020-01-01", "2020-12-31", zone="Europe/Berlin", dtype="datetime64[us]"),
+    seen=Nullable(Time("2020-01-01", "2020-12-31", unit="us", zone="UTC")),
+    day=Time("2020-01-01", "2020-12-31", unit="D"),
+    delay=Nullable(Integers(-120, 1440, dtype="int16")),
+    zone=Integers(1, 265, dtype="int32"),
+    age=Integers(0, 120, dtype=np.uint8),
+    fare=Interval(0, 100, dtype="float32"),
+    tip=Interval(0, 100),
+    kind=Categories([4, 7, 9], dtype="int8"),
+    ip=IPv4("10.0.0.0/8", dtype="uint32"),
+    host=IPv4("10.0.0.0/8", dtype="str"),
+)
+ARROW = {
+    "when": pa.timestamp("us", tz="Europe/Berlin"),
+    "seen": pa.timestamp("us", tz="UTC"),
+    "day": pa.date32(),
+    "delay": pa.int16(),
+    "zone": pa.int32(),
+    "age": pa.uint8(),
+    "fare": pa.float32(),
+    "tip": pa.float64(),
+    "kind": pa.int8(),
+    "ip": pa.uint32(),
+    "host": pa.string(),
+}
+POLARS = {
+    "when": pl.Datetime("us", "Europe/Berlin"),
+    "seen": pl.Datetime("us", "UTC"),
+    "day": pl.Date(),
+    "delay": pl.Int16(),
+    "zone": pl.Int32(),
+    "age": pl.UInt8(),
+    "fare": pl.Float32(),
+    "tip": pl.Float64(),
+    "kind": pl.Int8(),
+    "ip": pl.UInt32(),
+    "host": pl.String(),
+}
+PANDAS = {
+    "when": "datetime64[us, Europe/Berlin]",
+    "seen": "datetime64[us, UTC]",
+    "day": "datetime64[s]",  # pandas has no dates
+    "delay": "Int16",
+    "zone": "int32",
+    "age": "uint8",
+    "fare": "float32",
+    "tip": "float64",
+    "kind": "int8",
+    "ip": "uint32",
+    "host": "str",
+}
+
+
+@pytest.fixture(scope="module")
+def generator() -> Generator:
+    """The base measure: nothing was counted, and no noise."""
+    plan = Plan.paper(TABLE, epsilon=1, records=1e4, hot_cells=8)
+    return Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+
+
+def types_of(frame: Any) -> dict[str, Any]:
+    if isinstance(frame, pa.Table):
+        return dict(zip(frame.schema.names, frame.schema.types, strict=True))
+    return dict(frame.schema) if isinstance(frame, pl.DataFrame) else frame.dtypes.astype(str).to_dict()
+
+
+@pytest.mark.parametrize(("library", "types"), [("pyarrow", ARROW), ("polars", POLARS), ("pandas", PANDAS)])
+@pytest.mark.parametrize("size", [0, 500])
+def test_a_frame_has_the_types_of_the_frame_that_came(generator, library, types, size):
+    frame = generator.sample(size, rng=1, frame=library)
+    assert types_of(frame) == types
+    assert not (TABLE.encode(frame, level=TABLE.depth) == OUTSIDE).any()
+    summary = Summary(generator.plan)
+    summary.update(frame)
+    assert types_of(summary.release().sample(10, frame=library)) == types
+
+
+def test_arrays_have_the_declared_types_and_times_stay_utc(generator):
+    sample, frame = generator.sample(500, rng=1), generator.sample(500, rng=1, frame="pyarrow")
+    types = {name: str(values.dtype) for name, values in sample.items()}
+    assert types == {
+        "when": "datetime64[us]",
+        "seen": "datetime64[us]",
+        "day": "datetime64[D]",
+        "delay": "int16",
+        "zone": "int32",
+        "age": "uint8",
+        "fare": "float32",
+        "tip": "float64",
+        "kind": "int8",
+        "ip": "uint32",
+        "host": "<U15",
+    }
+    assert [time.astimezone(dt.UTC).replace(tzinfo=None) for time in frame["when"].to_pylist()] == list(
+        sample["when"].tolist()
+    )
+    assert not np.any(sample["when"].view(np.int64) % 10**6), "whole seconds, the unit"
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_a_zone_changes_no_instant(generator, library):
+    sample, frame = generator.sample(300, rng=1), generator.sample(300, rng=1, frame=library)
+    for name in ("when", "seen"):
+        column = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
+        for value, true in zip(column, sample[name], strict=True):
+            missing = value is None or value is pd.NaT
+            assert missing == (true is np.ma.masked)
+            if not missing:
+                assert pd.Timestamp(value).tz_convert("UTC").tz_localize(None) == pd.Timestamp(true)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_files_have_the_declared_types(generator, tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    write_sample(generator, path, rows=300, seed=1)
+    table = parquet.read_table(path) if ending == "parquet" else ipc.open_file(path).read_all()
+    assert types_of(table) == ARROW
+
+
+@pytest.mark.parametrize("ending", ["csv", "ndjson", "parquet", "arrow"])
+def test_what_is_written_has_the_same_cells(generator, tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    write_sample(generator, path, rows=1000, seed=5)
+    written = TABLE.encode(generator.sample(1000, rng=5), level=TABLE.depth)
+    read = np.concatenate(
+        [TABLE.encode(batch.records, level=TABLE.depth) for batch in open_source(path, domain=TABLE).batches()]
+    )
+    assert np.array_equal(read, written)
+    assert not (written == OUTSIDE).any()
+
+
+def test_text_has_the_offset_of_the_zone(tmp_path):
+    """An hour that a clock shows twice is told apart by it."""
+    domain = Time("2020-10-24", "2020-10-26", zone="Europe/Berlin")
+    plan = Plan.paper(domain, epsilon=1, records=1e4, hot_cells=8)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    write_sample(generator, tmp_path / "a.ndjson", rows=1000, seed=1)
+    texts = [json.loads(line)["value"] for line in (tmp_path / "a.ndjson").read_text().splitlines()]
+    expected = [
+        time.replace(tzinfo=dt.UTC).astimezone(BERLIN).isoformat() for time in generator.sample(1000, rng=1).tolist()
+    ]
+    assert texts == expected
+    assert {text[-6:] for text in texts} == {"+01:00", "+02:00"}
+
+
+@given(
+    zone=st.sampled_from(
+        ["Europe/Berlin", "UTC", "America/St_Johns", "Asia/Kolkata", "Pacific/Apia", "Africa/Monrovia"]
+    ),
+    times=st.lists(st.datetimes(dt.datetime(1, 1, 3), dt.datetime(9999, 12, 29)), max_size=20),
+)
+@example(zone="Europe/Berlin", times=[dt.datetime(2020, 3, 29, 0, 59, 59), dt.datetime(2020, 3, 29, 1)])
+@example(zone="Pacific/Apia", times=[dt.datetime(2011, 12, 30, 9, 59, 59), dt.datetime(2011, 12, 30, 10)])
+def test_texts_in_a_zone_are_those_of_datetime(zone, times):
+    texts = zoned_texts(np.array(times, dtype="M8[us]"), zone).tolist()
+    for text, time in zip(texts, times, strict=True):
+        local = time.replace(tzinfo=dt.UTC).astimezone(ZoneInfo(zone))
+        assert dt.datetime.fromisoformat(text) == local
+        if not local.utcoffset() % dt.timedelta(minutes=1):  # offsets of old had seconds, which ISO text has not
+            assert text == local.isoformat(timespec="microseconds")
+
+
+SPECS: list[tuple[Domain, dict[str, Any]]] = [
+    (Integers(0, 9), {}),
+    (Integers(0, 9, dtype="int64"), {}),
+    (Integers(0, 9, dtype="int16"), {"dtype": "int16"}),
+    (Interval(0, 9, dtype=float), {}),
+    (Interval(0, 9, dtype=np.float32), {"dtype": "float32"}),
+    (Time("2020-01-01", "2021-01-01", dtype="datetime64[s]"), {}),
+    (Time("2020-01-01", "2021-01-01", unit="D", dtype="M8[ns]"), {"dtype": "datetime64[ns]"}),
+    (IPv4(), {}),
+    (IPv4(dtype="uint32"), {"dtype": "uint32"}),
+    (IPv4("10.0.0.0/8", dtype=str), {"dtype": "str"}),
+    (Categories([1, 2]), {}),
+    (Categories([1, 2], dtype="uint16"), {"dtype": "uint16"}),
+]
+
+
+@pytest.mark.parametrize(("domain", "kept"), SPECS, ids=[repr(domain) for domain, _ in SPECS])
+def test_a_spec_holds_the_type_where_it_is_not_the_usual_one(domain, kept):
+    assert {key: value for key, value in domain.spec().items() if key == "dtype"} == kept
+    assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain
+    assert eval(repr(domain)) == domain
+    check_domain(domain)
+
+
+@pytest.mark.parametrize(
+    ("build", "expected"),
+    [
+        (lambda: Integers(0, 300, dtype="uint8"), "expected a dtype that holds 0 and 300, got uint8"),
+        (lambda: Integers(-1, 3, dtype="uint64"), "expected a dtype that holds -1 and 3, got uint64"),
+        (lambda: Integers(0, 3, dtype="float32"), "expected dtype as one of int64, int32"),
+        (lambda: Integers(0, 3, dtype=None), "expected dtype as one of int64, int32"),
+        (lambda: Interval(0, 3, dtype="float16"), "expected dtype as one of float64, float32, got 'float16'"),
+        (lambda: Interval(0, 1e39, dtype="float32"), "expected bounds that float32 holds"),
+        (lambda: Interval(1e-40, 1, scale="log", dtype="float32"), "expected a lower bound of at least 1.17"),
+        (lambda: Interval(1, 1 + 1e-6, dtype="float32"), "too close"),
+        (lambda: Time("2020-01-01", "2021-01-01", dtype="datetime64[D]"), "expected dtype as one of datetime64.s."),
+        (lambda: Time("1000-01-01", "2021-01-01", dtype="datetime64[ns]"), "expected a dtype that holds '1000-01-01'"),
+        (lambda: Categories(["a", "b"], dtype="int8"), "expected a dtype of whole numbers alone"),
+        (lambda: Categories([1, 200], dtype="int8"), "expected a dtype that holds 1 and 200, got int8"),
+        (lambda: IPv4(dtype="int64"), "expected dtype as one of uint32, str, got 'int64'"),
+    ],
+)
+def test_a_type_that_makes_no_sense_is_refused(build, expected):
+    with pytest.raises(DomainError, match=expected):
+        build()
+
+
+def test_types_are_declared_in_files_and_on_the_command_line(tmp_path):
+    (tmp_path / "a.toml").write_text(
+        '[columns.when]\nkind = "time"\nlow = 2020-01-01\nhigh = 2020-12-31\nzone = "Europe/Berlin"\n'
+        'dtype = "datetime64[us]"\n[columns.age]\nkind = "integers"\nlow = 0\nhigh = 120\ndtype = "uint8"\n'
+    )
+    expected = Table({column.name: column.domain for column in TABLE.columns if column.name in ("when", "age")})
+    short = [
+        "when=time:2020-01-01:2020-12-31:zone=Europe/Berlin:dtype=datetime64[us]",
+        "age=integers:0:120:dtype=uint8",
+    ]
+    assert read_domain(tmp_path / "a.toml") == parse_columns(short) == expected
+
+
+FLOATS32 = [
+    Interval(0, 1, dtype="float32"),
+    Interval(-9.1, 2.3, dtype="float32"),
+    Interval(49.8, 61, dtype="float32", outside="clamp"),
+    Interval(-3e38, 3e38, dtype="float32"),
+    Interval(-1e-44, 1, dtype="float32"),
+    Interval(0.1, 0.7, scale="log", dtype="float32"),
+    Interval(2e-38, 3e38, scale="log", dtype="float32"),
+    Interval(0, 1000, cuts=[6, 8, 11, 14, 18.1, 25, 40], dtype="float32"),
+    Interval(-1e6, 1e6, cuts=[-10, 0, 0.1, 100], dtype="float32", outside="clamp"),
+]
+
+
+@pytest.mark.parametrize("domain", FLOATS32, ids=repr)
+def test_rounded_to_float32_a_number_stays_in_its_cell(domain):
+    check_domain(domain)
+    rng = np.random.default_rng(0)
+    for level in range(domain.depth + 1):
+        codes = np.concatenate([rng.integers(0, 2**level, 2000, dtype=np.uint64), [0, 2**level - 1]]).astype(np.uint64)
+        even = np.full(codes.shape, level), np.ones(codes.shape, dtype=np.int64)
+        for records in (
+            domain.decode(codes, level=level, rng=rng),
+            domain.populate(codes, *even, even=True, rng=rng),
+            domain.decode_within((None, None), codes, level=level, rng=rng),
+        ):
+            numbers = domain.present(records)
+            assert numbers.dtype == np.float32
+            assert np.array_equal(domain.encode(numbers, level=level), codes)
+
+
+@given(low=st.floats(-1e3, 1e3), width=st.floats(0.1, 1e6), end=st.booleans())
+def test_bounds_are_in_the_interval_as_declared_and_as_float32(low, width, end):
+    domain = Interval(low, low + width, dtype="float32")
+    bound = low + width if end else low
+    assert OUTSIDE not in domain.encode([bound, float(np.float32(bound))], level=1)
+    assert (
+        domain.encode([np.nextafter(domain.high, np.inf), np.nextafter(domain.low, -np.inf)], level=1).tolist()
+        == [OUTSIDE] * 2
+    )
+
+
+@given(low=st.floats(0, 0.99), width=st.floats(1e-6, 0.5), seed=st.integers(0, 99))
+def test_float32_samples_of_a_region_lie_in_it(low, width, seed):
+    domain = Interval(0, 1, dtype="float32")
+    plan = Plan.paper(domain, epsilon=1, records=1e4, hot_cells=8)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    high = min(low + width, 1.0)
+    numbers = generator.sample(200, where=(low, high), rng=seed)
+    assert numbers.dtype == np.float32
+    assert numbers.astype(float).min() >= low
+    assert numbers.astype(float).max() <= high
+
+
+def test_a_region_between_two_float32_numbers_is_empty():
+    domain = Interval(0, 1, dtype="float32")
+    plan = Plan.paper(domain, epsilon=1, records=1e4, hot_cells=8)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    region = (0.5 + 1e-9, 0.5 + 2e-9)
+    assert generator.mass(region) == 0
+    with pytest.raises(QueryError, match="some probability"):
+        generator.sample(10, where=region)
+
+
+def test_float32_is_written_in_few_digits_that_read_back_the_same(generator, tmp_path: Path):
+    write_sample(generator, tmp_path / "a.csv", rows=300, seed=1)
+    texts = pd.read_csv(tmp_path / "a.csv", dtype=str)["fare"]
+    assert texts.str.len().max() <= len("0.12345679") + 1
+    assert np.array_equal(texts.astype(np.float32), generator.sample(300, rng=1)["fare"])
