@@ -133,7 +133,7 @@ _ROOMS = {
     "privhp.tree": ("Leaves",),
     "privhp.uncertainty": ("Estimate",),
 }
-"""Where the public names live: a room is imported when one of its names is asked for, and `privhp --help` needs none."""
+"""Where the public names live: a room is imported when one of its names is asked for; `privhp --help` needs none."""
 
 
 def __getattr__(name: str) -> Any:

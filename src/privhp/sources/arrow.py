@@ -155,7 +155,8 @@ def _whole(kind: str) -> Iterator[None]:
 
 def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
     """Names of the columns that make a record, whose types must be such that a domain can read them."""
-    places = layout.named(schema.names, where=f"{'a' if layout.asked is None else 'the'} {what}")
+    where = f"{'a' if layout.asked is None else 'the'} {what}"
+    places = layout.named(schema.names, where=where, hint=_hint(schema.names, layout.asked or []))
     for place, field in zip(places, layout.fields, strict=True):
         if not _is_readable(schema.types[place], field.kind):
             raise FileError(
@@ -163,6 +164,14 @@ def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
                 "convert it first, or choose another column or domain"
             )
     return [schema.names[place] for place in places]
+
+
+def _hint(known: list[str], asked: list[str]) -> str:
+    """What a name was meant to be. Those of a schema may be quoted: unlike a first line of text they are no record."""
+    from difflib import get_close_matches  # only who is wrong needs it
+
+    near = [name for column in asked if column not in known for name in get_close_matches(column, known, n=1)]
+    return f"did you mean {near[0]}?" if near else "names are matched by case"
 
 
 _EXPECTED = {

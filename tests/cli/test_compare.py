@@ -1,0 +1,106 @@
+"""`privhp compare`: the library's distances, labelled for what they are."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+
+import privhp as hp
+from cli.running import PLAN
+from privhp.cli.commands import compare
+
+DOMAIN = ["--columns", "fare", "--domain", "interval:0:1000"]
+
+
+@pytest.fixture
+def files(run, tmp_path):
+    """Real numbers, some of them no records, and others a little larger."""
+    rng = np.random.default_rng(0)
+    real = rng.uniform(0, 500, 4000)
+    (tmp_path / "real.csv").write_text("fare\nnone\n-5\n" + "\n".join(map(str, real)))
+    (tmp_path / "other.csv").write_text("fare\n" + "\n".join(map(str, real + 7)))
+    assert run("fit", "real.csv", "--columns", "fare", *PLAN, "-o", "real.privhp").code == 0
+    return real
+
+
+def distances(run, *arguments):
+    code, out, err = run("compare", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return json.loads(out)
+
+
+def test_two_files_of_records(run, files):
+    found = distances(run, "real.csv", "other.csv", *DOMAIN)
+    assert found["private"] is False
+    assert found["distances"]["wasserstein"] == pytest.approx(7, abs=1e-6)
+    assert found["distances"]["tree_wasserstein"] == pytest.approx(
+        hp.tree_wasserstein(files, files + 7, domain=hp.Interval(0, 1000)), rel=1e-6
+    )
+    assert found["between_halves_of_real"]["wasserstein"] == pytest.approx(
+        hp.wasserstein(files[::2], files[1::2], domain=hp.Interval(0, 1000)), rel=1e-6
+    )
+    assert found["distances"]["range_error_mean"] <= found["distances"]["range_error_worst"]
+
+
+def test_records_against_a_release_which_knows_its_domain(run, files):
+    found = distances(run, "real.csv", "real.privhp", "--columns", "fare")
+    expected = hp.wasserstein(hp.load("real.privhp"), files)
+    assert found["distances"]["wasserstein"] == pytest.approx(expected, rel=1e-6)
+    assert distances(run, "real.csv", "real.privhp", *DOMAIN) == found
+    turned = distances(run, "real.privhp", "real.csv", "--columns", "fare")
+    assert turned["distances"]["wasserstein"] == pytest.approx(expected, rel=1e-6)
+    assert turned["between_halves_of_real"] is None
+
+
+def test_what_looks_at_records_says_that_it_is_not_private(run, files):
+    out = run("compare", "real.csv", "real.privhp", "--columns", "fare").out
+    assert out.startswith("NOT PRIVATE: ")
+    assert "halves of the first apart" in out
+    assert out.count("\n") == 7
+
+
+def test_two_releases_are_as_private_as_they_are(run, files):
+    code, out, err = run("compare", "real.privhp", "real.privhp")
+    assert (code, err) == (0, "")
+    assert out.startswith("Both are releases, so this is as private as they are.")
+    assert "NOT PRIVATE" not in out
+    assert distances(run, "real.privhp", "real.privhp")["private"] is True
+
+
+@pytest.mark.parametrize(
+    ("columns", "names"),
+    [
+        (
+            ["--domain", "box:0:1,0:1", "--columns", "a,b"],
+            {"grid_wasserstein", "range_error_mean", "range_error_worst"},
+        ),
+        (["--domain", "ipv4", "--columns", "c"], {"range_error_mean", "range_error_worst"}),
+        (["--column", "a=interval:0:1", "--column", "d=categories:x,y:nullable"], set()),
+        (["--domain", "time:2024-01-01:2024-12-31", "--columns", "e"], {"range_error_mean", "range_error_worst"}),
+        (["--domain", "geo", "--columns", "a,b"], set()),
+    ],
+)
+def test_every_domain_has_some_distances(run, tmp_path, monkeypatch, columns, names):
+    monkeypatch.setattr(compare, "grid_wasserstein", partial(hp.grid_wasserstein, cells=9))  # to be quick
+    rng = np.random.default_rng(0)
+    for name in ("one.csv", "other.csv"):
+        rows = [
+            f"{a},{b},10.0.0.{place % 8},{'x' if place % 3 else ''},2024-0{1 + place % 9}-01"
+            for place, (a, b) in enumerate(rng.random((300, 2)))
+        ]
+        (tmp_path / name).write_text("a,b,c,d,e\n" + "\n".join(rows))
+    found = distances(run, "one.csv", "other.csv", *columns)["distances"]
+    assert set(found) == names | {"tree_wasserstein"}
+    assert all(value >= 0 for value in found.values())
+    same = distances(run, "one.csv", "one.csv", *columns)["distances"]
+    assert all(value < 1e-6 for value in same.values())
+
+
+def test_wrong_turns_are_answered_in_one_line(refused, files, tmp_path):
+    (tmp_path / "empty.csv").write_text("fare\n")
+    assert "expected --domain or --column" in refused("compare", "real.csv", "other.csv")
+    assert "expected one domain on both sides" in refused("compare", "real.csv", "real.privhp", "--domain", "ipv4")
+    assert "cannot use no.csv" in refused("compare", "real.csv", "no.csv", *DOMAIN)
+    assert "empty.csv: expected two records or more" in refused("compare", "real.csv", "empty.csv", *DOMAIN)
+    assert "to name a column 'toll'" in refused("compare", "real.csv", "real.privhp", "--columns", "toll")

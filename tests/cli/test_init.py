@@ -1,0 +1,153 @@
+"""`privhp init`: names and types in, blanks out, and never a value."""
+
+import tomllib
+
+import hypothesis.strategies as st
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import example, given
+from pyarrow import parquet
+
+import privhp as hp
+from privhp.cli.drafts import draft
+from privhp.sources.schemas import Column
+
+SECRET = 987654.25
+COLUMNS = {
+    "fare": pa.array([SECRET, 1.0]),
+    "rides": pa.array([3, 4], pa.int32()),
+    "pickup": pa.array([0, 1], pa.timestamp("us")),
+    "day": pa.array([0, 1], pa.date32()),
+    "kind": pa.array(["secret", "b"]),
+    "code": pa.array(["secret", "b"]).dictionary_encode(),
+    "ok": pa.array([True, False]),
+    "price": pa.array([1, 2]).cast(pa.decimal128(21, 2)),
+    "tags": pa.array([[1], [2]]),
+    "odd name.": pa.array([1.0, 2.0]),
+}
+KINDS = {
+    "fare": "interval",
+    "rides": "integers",
+    "pickup": "time",
+    "day": "time",
+    "kind": "categories",
+    "code": "categories",
+    "ok": "categories",
+    "price": "interval",
+    "odd name.": "interval",
+}
+
+
+@pytest.fixture(params=["trips.parquet", "trips.arrow", "trips.arrows"])
+def data(request, tmp_path):
+    table = pa.table(COLUMNS)
+    path = tmp_path / request.param
+    if request.param.endswith("parquet"):
+        parquet.write_table(table, path)
+    else:
+        opened = (pa.ipc.new_file if request.param == "trips.arrow" else pa.ipc.new_stream)(path, table.schema)
+        with opened as writer:
+            writer.write_table(table)
+    return request.param
+
+
+def test_kinds_come_from_types_and_bounds_stay_blank(run, data, tmp_path):
+    code, out, err = run("init", data)
+    assert (code, err) == (0, "")
+    assert out == "wrote domain.toml; fill in the bounds, from public knowledge and never from the data\n"
+    text = (tmp_path / "domain.toml").read_text()
+    columns = tomllib.loads(text)["columns"]
+    assert {name: column["kind"] for name, column in columns.items()} == KINDS
+    assert all(column.get("low", "") == column.get("high", "") == "" for column in columns.values())
+    assert columns["kind"]["values"] == columns["code"]["values"] == []
+    assert columns["ok"]["values"] == [0, 1]  # which its type says
+    assert columns["day"]["unit"] == "D"
+    assert "# [columns.tags]  # list<" in text
+    assert "must come from public knowledge" in text
+
+
+def test_no_value_and_no_statistics_of_values_is_in_it(run, data, tmp_path):
+    assert run("init", data).code == 0
+    text = (tmp_path / "domain.toml").read_text()
+    assert str(SECRET) not in text
+    assert "secret" not in text
+
+
+def test_the_statistics_of_a_parquet_file_are_not_looked_at(run, tmp_path, monkeypatch):
+    class Opened:
+        def __init__(self, *args, **options):
+            raise AssertionError("only the schema may be read")
+
+    parquet.write_table(pa.table(COLUMNS), tmp_path / "trips.parquet")
+    monkeypatch.setattr(parquet, "read_table", Opened)
+    monkeypatch.setattr(parquet, "read_metadata", Opened)
+    whole = parquet.ParquetFile
+
+    class Schema(whole):
+        @property
+        def metadata(self):
+            raise AssertionError("only the schema may be read")
+
+    monkeypatch.setattr(parquet, "ParquetFile", Schema)
+    assert run("init", "trips.parquet").code == 0
+
+
+def test_what_is_not_filled_in_is_named_column_by_column_and_key_by_key(run, refused, tmp_path):
+    parquet.write_table(pa.table({"fare": [1.0], "kind": ["a"]}), tmp_path / "t.parquet")
+    assert run("init", "t.parquet").code == 0
+    path = tmp_path / "domain.toml"
+    plan = ["plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e5"]
+    for key, blank, filled in (
+        ("column 'fare': expected low", 'low = ""', "low = 0"),
+        ("column 'fare': expected high", 'high = ""', "high = 100"),
+        ("column 'kind': expected values", "values = []", 'values = ["a", "b"]'),
+    ):
+        line = refused(*plan)
+        assert f"domain.toml: {key} to be filled in, from public knowledge and never from the data, got a blank" in line
+        path.write_text(path.read_text().replace(blank, filled, 1))
+    assert run(*plan).code == 0
+    assert hp.read_domain(path) == hp.Table(fare=hp.Interval(0, 100), kind=hp.Categories(["a", "b"]))
+
+
+def test_text_has_names_alone(run, refused, tmp_path):
+    (tmp_path / "trips.csv").write_text('fare,"the kind"\n5.5,a\n')
+    assert run("init", "trips.csv", "-o", "t.toml", "--quiet") == (0, "", "")
+    columns = tomllib.loads((tmp_path / "t.toml").read_text())["columns"]
+    assert columns == {"fare": {"kind": ""}, "the kind": {"kind": ""}}
+    line = refused("plan", "--domain", "t.toml", "--epsilon", "1", "--records", "1e5")
+    assert "column 'fare': expected kind to be filled in" in line
+
+
+@pytest.mark.parametrize("first", ["5.5,a", "a,,b", "a,a", "", "nan,b"])
+def test_a_first_line_that_may_be_a_record_is_neither_written_nor_quoted(refused, tmp_path, first):
+    (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n")
+    line = refused("init", "trips.csv")
+    assert "looks like a record; write the domain file by hand" in line
+    assert "5.5" not in line
+    assert not (tmp_path / "domain.toml").exists()
+
+
+def test_what_has_no_schema_is_refused(refused, tmp_path):
+    (tmp_path / "t.ndjson").write_text('{"secret": 1}\n')
+    np.save(tmp_path / "t.npy", np.arange(3))
+    (tmp_path / "t.parquet").write_bytes(b"nothing of the kind")
+    (tmp_path / "t.arrow").write_bytes(b"nothing of the kind")
+    line = refused("init", "t.ndjson")
+    assert "whose names stand in the records themselves" in line
+    assert "secret" not in line
+    assert "an array, which has none" in refused("init", "t.npy")
+    assert "t.parquet: expected a Parquet file" in refused("init", "t.parquet")
+    assert "t.arrow: expected an Arrow file" in refused("init", "t.arrow")
+    assert "got standard input" in refused("init", "-")
+    assert "cannot use no.parquet: No such file" in refused("init", "no.parquet")
+    assert "something like domain.toml, got t.parquet" in refused("init", "t.ndjson", "-o", "t.parquet", "--force")
+    (tmp_path / "domain.toml").write_text("mine")
+    assert "expected no file at domain.toml, got one" in refused("init", "t.npy")
+
+
+@given(st.lists(st.text(min_size=1).filter(lambda name: name.isprintable() or "\n" in name), unique=True, min_size=1))
+@example(["a.b", 'say "so"', "back\\slash", "\x7f", "\x00\x1f", "ü", "\u2028"])
+def test_any_name_is_written_so_that_it_reads_back(names):
+    text = draft([Column(name, pa.float64()) for name in names])
+    assert list(tomllib.loads(text)["columns"]) == names

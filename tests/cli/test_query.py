@@ -1,0 +1,139 @@
+"""`privhp query`: answers in the records' own terms, for people and for programs."""
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+import privhp as hp
+
+TABLE = [
+    *("--column", "fare=interval:0:100"),
+    *("--column", "kind=categories:cash,card,rest"),
+    *("--column", "delay=integers:0:255:nullable"),
+]
+
+
+@pytest.fixture
+def trips(run, tmp_path):
+    """A release of a table whose plan tells standard errors."""
+    n = 20_000
+    rng = np.random.default_rng(0)
+    columns = {
+        "fare": rng.uniform(0, 50, n),
+        "kind": rng.choice(["cash", "card"], n, p=[0.25, 0.75]),
+        "delay": pa.array([None if place % 4 == 0 else place % 100 for place in range(n)]),
+    }
+    parquet.write_table(pa.table(columns), tmp_path / "trips.parquet")
+    assert run("fit", "trips.parquet", *TABLE, "--epsilon", "1", "--records", "2e4", "-o", "trips.privhp").code == 0
+    return "trips.privhp"
+
+
+def answers(run, *arguments):
+    code, out, err = run("query", *arguments, "--json")
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
+    generator = hp.load(trips)
+    cash, late = answers(run, trips, "--where", "kind = cash and fare < 25", "--where", "delay >= 50")
+    expected = generator.mass(kind="cash", fare=(None, 25), error=True)
+    assert cash == {
+        "where": "kind = cash and fare < 25",
+        "share": expected.value,
+        "standard_error": expected.error,
+        "records": expected.value * generator.total,
+    }
+    assert late["share"] == generator.mass(delay=(50, None))
+    assert abs(cash["share"] - 0.125) < 5 * cash["standard_error"] + 0.005
+
+
+def test_strictness_counts_for_whole_numbers(run, trips):
+    below, up_to, at = answers(run, trips, "--where", "delay < 50", "--where", "delay <= 50", "--where", "delay = 50")
+    assert below["share"] + at["share"] == pytest.approx(up_to["share"])
+    assert at["share"] > 0
+
+
+def test_quantiles_of_a_column_leave_null_out(run, trips):
+    fares = answers(run, trips, "--quantile", "0.25,0.5", "--of", "fare")
+    marginal = hp.load(trips).marginal("fare")
+    assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).tolist()
+    assert {one["of"] for one in fares} == {"fare"}
+    (delay,) = answers(run, trips, "--quantile", "0.5", "--of", "delay")
+    assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5))
+
+
+def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
+    heavy = answers(run, trips, "--heavy", "0.2", "--of", "kind")
+    assert [one["heavy"] for one in heavy] == ["kind = card", "kind = cash"]
+    for one in heavy:
+        (again,) = answers(run, trips, "--where", one["heavy"])
+        assert again["share"] == pytest.approx(one["share"])
+    for one in answers(run, trips, "--heavy", "0.1"):
+        (again,) = answers(run, trips, "--where", one["heavy"])
+        assert again["share"] == pytest.approx(one["share"])
+
+
+def test_people_get_tables(run, trips):
+    code, out, err = run(
+        *("query", trips, "--where", "kind = cash", "--quantile", "0.5", "--of", "fare", "--heavy", "0.2")
+    )
+    assert (code, err) == (0, "")
+    shares, quantiles, heavy = out.split("\n\n")
+    generator = hp.load(trips)
+    value, error = generator.mass(kind="cash", error=True)
+    header, row = shares.splitlines()
+    assert header.split("  ")[-1].strip() == "where"
+    assert row.split() == [f"{value:.3%}", f"{error:.3%}", f"{value * generator.total:,.0f}", "kind", "=", "cash"]
+    assert quantiles.splitlines()[1].split() == ["0.5", f"{generator.marginal('fare').quantile(0.5):.6g}"]
+    assert heavy.splitlines()[0].split("   ")[-1] == "where"
+
+
+def test_a_release_without_names_gets_them_from_columns(run, release):
+    """The plan of the paper tells no standard errors."""
+    unnamed, *_ = answers(run, release, "--where", "value < 500", "--quantile", "0.5")
+    named, quantile = answers(run, release, "--columns", "fare", "--where", "fare < 500", "--quantile", "0.5")
+    assert unnamed["share"] == named["share"] == hp.load(release).mass((0, 500))
+    assert named["standard_error"] is None
+    assert quantile == {"quantile": 0.5, "of": None, "value": hp.load(release).quantile(0.5), "standard_error": None}
+    assert "standard error" not in run("query", release, "--where", "value < 500").out
+
+
+@pytest.mark.parametrize(
+    ("domain", "value", "error"),
+    [("time:2024-01-01:2024-12-31", "2024-0", 86400.0), ("ipv4", "10.", None), ("interval:0:1000", 500.0, 30.0)],
+)
+def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
+    n = 2000
+    lines = {
+        "time": [f"2024-0{1 + place % 6}-01" for place in range(n)],
+        "ipv4": [f"10.{place % 200}.0.1" for place in range(n)],
+        "interval": [str(place / 2) for place in range(n)],
+    }[domain.split(":")[0]]
+    (tmp_path / "data.csv").write_text("v\n" + "\n".join(lines))
+    assert run("fit", "data.csv", "--domain", domain, "--epsilon", "1", "--records", "2e3", "-o", "r").code == 0
+    (found,) = answers(run, "r", "--quantile", "0.5")
+    assert found["value"].startswith(value) if isinstance(value, str) else abs(found["value"] - value) < 100
+    assert found["standard_error"] is None if error is None else 0 <= found["standard_error"] < 30 * error
+
+
+def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
+    assert "expected a question, --where, --quantile or --heavy" in refused("query", trips)
+    assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
+    assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
+    assert "expected --of COLUMN with --quantile, one of fare, kind, delay" in refused(
+        "query", trips, "--quantile", "0.5"
+    )
+    assert "expected --of with one of fare, kind, delay, got 'x'" in refused(
+        "query", trips, "--heavy", "0.1", "--of", "x"
+    )
+    assert "leave it out" in refused("query", release, "--quantile", "0.5", "--of", "fare")
+    assert "expected shares between 0 and 1" in refused("query", release, "--quantile", "1.5")
+    assert "expected a number such as" in refused("query", release, "--quantile", "half")
+    assert "a threshold above 0 and up to 1" in refused("query", release, "--heavy", "7")
+    assert "has no order" in refused("query", trips, "--quantile", "0.5", "--of", "kind")
+    assert "expected a condition on value" in refused("query", release, "--where", "fare < 5")
+    assert "this is not a privhp file" in refused("query", "data.csv", "--heavy", "0.1")

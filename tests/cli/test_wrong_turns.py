@@ -1,0 +1,130 @@
+"""What newcomers get wrong, each answered by one line that says what to do."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from pyarrow import parquet
+
+from cli.running import spawn
+
+PLAN = ["--epsilon", "1", "--records", "1e3"]
+FARE = ["--columns", "fare", "--domain", "interval:0:1000", *PLAN]
+OUT = ["-o", "out.privhp"]
+
+
+@pytest.fixture(autouse=True)
+def data(tmp_path):
+    (tmp_path / "trips.csv").write_text("fare,kind\n5,a\n7,b\n")
+    (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "folder.csv").mkdir()
+    parquet.write_table(pa.table({"fare": [5.0], "kind": ["a"]}), tmp_path / "trips.parquet")
+    (tmp_path / "renamed.csv").write_bytes((tmp_path / "trips.parquet").read_bytes())
+    (tmp_path / "out.txt").write_text("precious")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        # missing or senseless bounds
+        (["fit", "trips.csv", "--columns", "fare", "--domain", "interval", *PLAN, *OUT], "expected interval:LOW:HIGH"),
+        (["fit", "trips.csv", "--column", "fare=interval:0", *PLAN, *OUT], "column 'fare': expected interval:LOW:HIGH"),
+        (["fit", "trips.csv", *PLAN, *OUT], "--domain --column --plan is required"),
+        # unknown domains
+        (["plan", "--domain", "intervall:0:1", *PLAN], "expected one of interval, integers, box"),
+        (["plan", "--column", "fare=number:0:1", *PLAN], "column 'fare': expected one of interval, integers, box"),
+        # wrong columns
+        (["fit", "trips.csv", "--columns", "Fare", *FARE[2:], *OUT], "name a column 'Fare', got no such name"),
+        (["fit", "trips.parquet", "--columns", "fair", *FARE[2:], *OUT], "did you mean fare?"),
+        (
+            ["fit", "trips.parquet", "--column", "fare=time:2020-01-01:2020-12-31", *PLAN, *OUT],
+            "expected times, got double",
+        ),
+        (["fit", "trips.csv", "--columns", "fare,kind", *FARE[2:], *OUT], "columns for 1 values a record"),
+        # wrong files
+        (["fit", "no.csv", *FARE, *OUT], "cannot use no.csv: No such file or directory; check its name"),
+        (["fit", "folder.csv", *FARE, *OUT], "cannot use folder.csv: Is a directory; check its name"),
+        (
+            ["fit", "empty.csv", *FARE, *OUT],
+            "expected a first line that names the columns, got an empty file",
+        ),
+        (["fit", "renamed.csv", *FARE, *OUT], "got a Parquet file; give it a name that ends in .parquet"),
+        (["fit", "trips.csv", "--format", "parquet", *FARE, *OUT], "trips.csv: expected a whole Parquet file"),
+        (["fit", "no/*.csv", *FARE, *OUT], "expected files that match no/*.csv, got none; check the pattern"),
+        (["sample", "trips.csv", "-o", "s.csv"], "trips.csv: this is not a privhp file"),
+        (["sample", "folder.csv", "-o", "s.csv"], "cannot use folder.csv: Is a directory"),
+        (["sample", "no.privhp", "-o", "s.csv"], "cannot use no.privhp: No such file"),
+        (["report", "empty.csv", "-o", "r.html"], "empty.csv: this is not a privhp file"),
+        (["query", "empty.csv", "--heavy", "0.1"], "empty.csv: this is not a privhp file"),
+        (["inspect", "folder.csv"], "cannot use folder.csv: Is a directory"),
+        (["merge", "no", "folder.csv", *OUT], "cannot use no: No such file"),
+        (["plan", "--domain", "folder.toml", *PLAN], "cannot use folder.toml: No such file"),
+        # outputs
+        (["fit", "trips.csv", *FARE, "-o", "out.txt"], "expected no file at out.txt, got one; choose another name"),
+        (["fit", "trips.csv", *FARE, "-o", "folder.csv"], "something like fares.privhp, got folder.csv"),
+        (
+            ["fit", "trips.csv", *FARE, "-o", "no/out.privhp"],
+            "expected a folder at no to write out.privhp in",
+        ),
+        (["init", "trips.csv", "-o", "folder.toml/x.toml"], "expected a folder at folder.toml to write x.toml in"),
+        # values
+        (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "number for epsilon"),
+        (["fit", "trips.csv", *FARE, "--records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),
+    ],
+    ids=lambda value: None,
+)
+def test_wrong_turns_are_answered_in_one_line_that_says_what_to_do(refused, tmp_path, arguments, says):
+    before = sorted(tmp_path.iterdir())
+    assert says in refused(*arguments)
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "out.txt").read_text() == "precious"
+
+
+def test_no_header_is_quoted_in_a_suggestion(refused, tmp_path):
+    """The first line of a text may be a record."""
+    (tmp_path / "bare.csv").write_text("fares,jane\n5,b\n")
+    line = refused("fit", "bare.csv", *FARE, *OUT)
+    assert "did you mean" not in line
+    assert "fares" not in line.replace("fares.privhp", "")
+
+
+@pytest.mark.parametrize("name", ["trips.parquet", "trips.arrow", "trips.csv.zst"])
+def test_what_is_not_installed_is_named_with_how_to_get_it(refused, tmp_path, monkeypatch, name):
+    for part in ("", ".parquet", ".ipc"):
+        monkeypatch.setitem(sys.modules, f"pyarrow{part}", None)
+    (tmp_path / name).write_bytes(b"whatever")
+    line = refused("fit", name, *FARE, *OUT)
+    assert "expected pyarrow to be installed" in line
+    assert "pip install 'privhp[io]'" in line
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_what_may_not_be_read_is_named(refused, tmp_path):
+    (tmp_path / "trips.csv").chmod(0)
+    assert "cannot use trips.csv: Permission denied; check its name and permissions" in refused(
+        "fit", "trips.csv", *FARE, *OUT
+    )
+
+
+def test_an_empty_parquet_file_is_no_mistake(run, tmp_path):
+    """Nobody is in it, which is as much a secret as who is."""
+    parquet.write_table(pa.table({"fare": np.zeros(0)}), tmp_path / "none.parquet")
+    assert run("fit", "none.parquet", *FARE, *OUT).code == 0
+
+
+def test_quiet_commands_say_nothing(run, tmp_path):
+    assert run("fit", "trips.csv", *FARE, *OUT, "--quiet") == (0, "", "")
+    assert run("sample", "out.privhp", "-n", "5", "-o", "s.csv", "--quiet") == (0, "", "")
+    assert run("report", "out.privhp", "-o", "r.html", "--quiet") == (0, "", "")
+    assert run("init", "trips.csv", "--quiet") == (0, "", "")
+
+
+def test_standard_error_is_for_errors_alone(tmp_path):
+    """And for a line of progress, where it is a terminal."""
+    done = spawn("fit", "trips.csv", *FARE, *OUT, folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, b"")
+    done = spawn("compare", "trips.csv", "out.privhp", "--columns", "fare", folder=tmp_path, stdin=subprocess.DEVNULL)
+    assert (done.returncode, done.stderr) == (0, b"")
