@@ -16,10 +16,12 @@ from hypothesis import strategies as st
 from pyarrow import ipc, parquet
 
 from privhp import (
+    Box,
     Categories,
     Domain,
     DomainError,
     Generator,
+    Geo,
     Integers,
     Interval,
     IPv4,
@@ -330,3 +332,53 @@ def test_float32_is_written_in_few_digits_that_read_back_the_same(generator, tmp
     texts = pd.read_csv(tmp_path / "a.csv", dtype=str)["fare"]
     assert texts.str.len().max() <= len("0.12345679") + 1
     assert np.array_equal(texts.astype(np.float32), generator.sample(300, rng=1)["fare"])
+
+
+PLACES32 = [
+    Box([(0, 1), (-5.1, 5.3)], dtype="float32"),
+    Box([(1e6, 1e6 + 1e4)], dtype=np.float32, outside="clamp"),
+    Geo(dtype="float32"),
+    Geo(-9, 49.8, 2, 61, dtype="float32"),
+    Geo(170.1, -20.3, -170.2, 10, dtype="float32"),  # across the antimeridian
+    Geo(20, -90, 10, 90, dtype="float32"),
+]
+
+
+@pytest.mark.parametrize("domain", PLACES32, ids=repr)
+def test_rounded_to_float32_a_place_stays_in_its_cell(domain):
+    check_domain(domain)
+    assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain
+    rng = np.random.default_rng(0)
+    for level in range(domain.depth + 1):
+        codes = np.concatenate([rng.integers(0, 2**level, 1000, dtype=np.uint64), [0, 2**level - 1]]).astype(np.uint64)
+        places = domain.present(domain.decode(codes, level=level, rng=rng))
+        assert places.dtype == np.float32
+        assert np.array_equal(domain.encode(places, level=level), codes)
+        if isinstance(domain, Geo):
+            assert places[:, 0].min() >= -180
+            assert places[:, 0].max() < 180
+
+
+@given(corner=st.tuples(st.floats(-179, 178), st.floats(-89, 88)), size=st.floats(1e-4, 1), seed=st.integers(0, 99))
+def test_float32_places_of_a_region_lie_in_it(corner, size, seed):
+    west, south = corner
+    east, north = west + size, south + size
+    for domain, region in (
+        (Geo(dtype="float32"), (west, south, east, north)),
+        (Box([(-180, 180), (-90, 90)], dtype="float32"), ((west, east), (south, north))),
+    ):
+        codes = np.zeros(100, dtype=np.uint64)
+        places = domain.present(domain.decode_within(region, codes, level=0, rng=np.random.default_rng(seed)))
+        lowest, highest = places.astype(float).min(axis=0), places.astype(float).max(axis=0)
+        assert (lowest >= (west, south)).all()
+        assert (highest <= (east, north)).all()
+
+
+def test_places_of_a_table_have_the_declared_type(tmp_path):
+    domain = Table({("lon", "lat"): Geo(-9, 49.8, 2, 61, dtype="float32"), "n": Integers(0, 9, dtype="int8")})
+    plan = Plan.paper(domain, epsilon=1, records=1e4, hot_cells=8)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    write_sample(generator, tmp_path / "a.parquet", rows=50)
+    types = {"lon": pa.float32(), "lat": pa.float32(), "n": pa.int8()}
+    assert types_of(parquet.read_table(tmp_path / "a.parquet")) == types
+    assert types_of(generator.sample(50, frame="pyarrow")) == types

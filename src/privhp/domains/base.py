@@ -252,6 +252,11 @@ def clamping(outside: str) -> str:
     return ', outside="clamp"' if outside == "clamp" else ""
 
 
+def typing(parameters: Mapping[str, Any]) -> str:
+    """How the representation of a domain shows the type of its samples, where that is a parameter."""
+    return f', dtype="{parameters["dtype"]}"' if "dtype" in parameters else ""
+
+
 def finite_number(value: Any, name: str) -> int | float:
     """A number as Python's own, whole ones exactly, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

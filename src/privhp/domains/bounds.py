@@ -50,6 +50,11 @@ def sample_type(dtype: Any, known: Sequence[str]) -> np.dtype[Any]:
     return found
 
 
+def real_type(dtype: Any) -> np.dtype[Any]:
+    """The declared type of samples that are real numbers."""
+    return sample_type(dtype, ("float64", "float32"))
+
+
 def whole_type(dtype: Any, low: int, high: int) -> np.dtype[Any]:
     """The declared type of samples that are whole numbers between two."""
     found = sample_type(dtype, ("int64", "int32", "int16", "int8", "uint64", "uint32", "uint16", "uint8"))
@@ -73,6 +78,12 @@ def rounded_in(low: float, high: float, dtype: np.dtype[Any]) -> tuple[float, fl
     with np.errstate(over="ignore"):
         first, last = (float(dtype.type(end)) for end in (low, high))
         return _next(first, np.inf, dtype, first < low), _next(last, -np.inf, dtype, last > high)
+
+
+def has_number(low: float, high: float, dtype: np.dtype[Any]) -> bool:
+    """Whether there is a number of a type of floats between two ends."""
+    first, last = rounded_in(low, high, dtype)
+    return first <= last
 
 
 def _next(number: float, towards: float, dtype: np.dtype[Any], needed: bool) -> float:

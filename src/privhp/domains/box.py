@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.base import Outside, check_outside, clamping, shown
+from privhp.domains.base import Outside, check_outside, clamping, shown, typing
 from privhp.domains.batches import as_rows
-from privhp.domains.bounds import bounds, pair, region_ends
-from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
+from privhp.domains.bounds import bounds, has_number, pair, real_type, region_ends, rounded_in, rounded_out
+from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
 from privhp.errors import DomainError
 
 
@@ -26,24 +26,30 @@ class Box(GridDomain):
         sides: One pair (low, high) per axis, public knowledge.
         outside: What becomes of points out of bounds: "drop", or "clamp" each
             coordinate to its nearer bound. Points with a NaN are always dropped.
+        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
+            are rounded outwards. Records may have any.
     """
 
     kind: ClassVar[str] = "box"
 
-    def __init__(self, sides: Sequence[Sequence[float]] | NDArray[Any], *, outside: Outside = "drop") -> None:
+    def __init__(
+        self, sides: Sequence[Sequence[float]] | NDArray[Any], *, outside: Outside = "drop", dtype: Any = "float64"
+    ) -> None:
         if isinstance(sides, np.ndarray):
             sides = sides.tolist()
         if not isinstance(sides, list | tuple) or not 1 <= len(sides) <= MAX_DEPTH:
             raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {shown(sides)}")
         self.outside = outside
         check_outside(outside)
-        self.axes = tuple(
-            Axis(*bounds(*pair(side, f"side {index} of the box"), axis=f"side {index} of the box"))
-            for index, side in enumerate(sides)
-        )
-        for index, axis in enumerate(self.axes):
-            check_axis(axis, f"side {index} of the box", low=axis.low, high=axis.high)
-        super().__init__(Axes(self.axes, clamp=outside == "clamp"))
+        self.dtype = real_type(dtype)
+        self.axes = tuple(self._axis(side, f"side {index} of the box") for index, side in enumerate(sides))
+        super().__init__(Axes(self.axes, clamp=outside == "clamp"), self.dtype)
+
+    def _axis(self, side: Any, name: str) -> Axis:
+        low, high = rounded_out(*bounds(*pair(side, name), axis=name), self.dtype)
+        axis = axis_of(low, high, self.dtype)
+        check_axis(axis, name, low=low, high=high)
+        return axis
 
     @property
     def cuts(self) -> tuple[int, ...]:
@@ -52,7 +58,7 @@ class Box(GridDomain):
 
     def __repr__(self) -> str:
         sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
-        return f"Box([{sides}]{clamping(self.outside)})"
+        return f"Box([{sides}]{clamping(self.outside)}{typing(self._typed())})"
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)
@@ -73,14 +79,14 @@ class Box(GridDomain):
         share = np.ones(codes.shape)
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
         for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True)):
-            share *= axis.within(low, high, cells[..., index], bits=bits[index])
+            share *= axis.within(low, high, cells[..., index], bits=bits[index]) * has_number(low, high, self.dtype)
         return share
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
         shares = rng.random(cells.shape)
         columns = [
-            axis.draw(low, high, cells[:, index], bits=bits[index], shares=shares[:, index])
+            axis.draw(*rounded_in(low, high, self.dtype), cells[:, index], bits=bits[index], shares=shares[:, index])
             for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
         ]
         return np.stack(columns, axis=1)
@@ -90,4 +96,4 @@ class Box(GridDomain):
         return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
 
     def parameters(self) -> dict[str, Any]:
-        return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside}
+        return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside, **self._typed()}

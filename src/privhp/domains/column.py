@@ -51,7 +51,7 @@ class Column:
                 f"expected a name for each of the {width} numbers of {self.domain!r}, "
                 f'in a tuple such as ("lon", "lat"), got {len(self.names)}'
             )
-        if width > 1 and example.dtype != np.float64:
+        if width > 1 and example.dtype.kind != "f":
             raise DomainError(f"expected a domain of single values or of rows of real numbers, got {self.domain!r}")
         if not 0 < self.domain.diameter(0) < np.inf:
             raise DomainError(f"expected a domain with a finite diameter above 0, got {self.domain!r}")

@@ -15,9 +15,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, Domain, between, finite_number, shown
+from privhp.domains.base import ALMOST_ALL, Domain, between, finite_number, shown, typing
 from privhp.domains.batches import as_rows
-from privhp.domains.grid import Axes, Axis, GridDomain, check_axis
+from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
+from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
 from privhp.domains.sphere import Zone
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid
@@ -53,13 +54,18 @@ class Geo(GridDomain):
         south: Southern bound between -90 and 90.
         east: Eastern bound, less than `west` if the antimeridian lies between them.
         north: Northern bound.
+        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
+            are rounded outwards. Records may have any.
     """
 
     kind: ClassVar[str] = "geo"
 
-    def __init__(self, west: float = -180, south: float = -90, east: float = 180, north: float = 90) -> None:
-        self.west, self.south = _longitude(west, "west"), _latitude(south, "south")
-        self.east, self.north = _longitude(east, "east"), _latitude(north, "north")
+    def __init__(
+        self, west: float = -180, south: float = -90, east: float = 180, north: float = 90, *, dtype: Any = "float64"
+    ) -> None:
+        own = real_type(dtype)
+        self.west, self.east = rounded_out(_longitude(west, "west"), _longitude(east, "east"), own)
+        self.south, self.north = rounded_out(_latitude(south, "south"), _latitude(north, "north"), own)
         if self.south >= self.north:
             raise DomainError(f"expected south below north, got {self.south} and {self.north}")
         end = self.east + TURN * (self.west > self.east)
@@ -68,21 +74,29 @@ class Geo(GridDomain):
                 f"expected west and east apart, got {self.west} and {self.east}; all the way round is -180 to 180"
             )
         degree = math.radians(EARTH_RADIUS)
-        self._latitudes = Axis(self.south, self.north, unit=degree)
+        self._latitudes = axis_of(self.south, self.north, own, unit=degree)
         check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
         self._zone = Zone(self.south, self.north)
         height = np.array(self._latitudes.width)
         self._area = float(self._zone.areas(np.zeros(()), height, height))
         # A degree of longitude is shorter, on the average over the latitudes by this factor.
         shorter = self._area / math.radians(self._latitudes.width)
-        self._longitudes = Axis(self.west, end, unit=degree * shorter)
+        self._longitudes = axis_of(self.west, end, own, unit=degree * shorter)
         check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
         self.axes = (self._longitudes, self._latitudes)
-        super().__init__(Axes(self.axes, clamp=False))
+        super().__init__(Axes(self.axes, clamp=False), own)
 
     def __repr__(self) -> str:
         ends = (self.west, self.south, self.east, self.north)
-        return "Geo()" if ends == (-180, -90, 180, 90) else f"Geo({', '.join(f'{end:.15g}' for end in ends)})"
+        given = "" if ends == (-180, -90, 180, 90) else ", ".join(f"{end:.15g}" for end in ends)
+        return f"Geo({(given + typing(self._typed())).removeprefix(', ')})"
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Places of the declared type; a longitude that is rounded to 180 is -180."""
+        places = super().present(records)
+        if self.dtype != np.float64:
+            places[places[:, 0] == 180, 0] = -180
+        return places
 
     def encode(self, records: Any, *, level: int) -> Codes:
         places = as_rows(records, columns=2)
@@ -157,10 +171,12 @@ class Geo(GridDomain):
         columns, rows = self._axes.cells(codes, level=level).T
         across = np.zeros(codes.shape)
         for piece in self._pieces(west, east):
-            across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
+            if has_number(*piece, self.dtype):
+                across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
         (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
         # Near a pole areas are so small that they are lost in the rounding of larger ones.
-        up = np.where(last > first, np.maximum(between(lower, upper), _LEAST), 0.0)
+        some = (last > first) & has_number(south, north, self.dtype)
+        up = np.where(some, np.maximum(between(lower, upper), _LEAST), 0.0)
         return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ALL), up)
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
@@ -177,6 +193,7 @@ class Geo(GridDomain):
         bits = self._bits(level)[0]
         shares, heights, turns = rng.random((3, codes.size))
         pieces = self._pieces(west, east)
+        pieces = [rounded_in(*piece, self.dtype) for piece in pieces]
         longitudes = self._longitudes.draw(*pieces[0], columns, bits=bits, shares=shares)
         if len(pieces) > 1:
             widths = [self._longitudes.within(*piece, columns, bits=bits) for piece in pieces]
@@ -188,7 +205,8 @@ class Geo(GridDomain):
         latitudes = self._zone.latitudes_at(lower + heights * (upper - lower), rows, steps, times=once)
         lowest = self.south + rows * steps + self._latitudes.margin
         highest = lowest + (steps - 2 * self._latitudes.margin)
-        return np.stack([longitudes, np.clip(np.clip(latitudes, lowest, highest), south, north)], axis=1)
+        latitudes = np.clip(np.clip(latitudes, lowest, highest), *rounded_in(south, north, self.dtype))
+        return np.stack([longitudes, latitudes], axis=1)
 
     def describe(self, code: int, *, level: int) -> tuple[float, float, float, float]:
         cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level)[0].tolist(), self._bits(level)
@@ -216,7 +234,7 @@ class Geo(GridDomain):
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
 
     def parameters(self) -> dict[str, Any]:
-        return {"west": self.west, "south": self.south, "east": self.east, "north": self.north}
+        return {"west": self.west, "south": self.south, "east": self.east, "north": self.north, **self._typed()}
 
 
 def _longitude(value: Any, name: str) -> float:

@@ -21,6 +21,12 @@ from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
 
 
+def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
+    """Distance of a positive number to the next of a type of floats."""
+    own = np.finfo(dtype)
+    return max(math.ldexp(1.0, math.frexp(number)[1] - 1 - own.nmant), float(own.smallest_subnormal))
+
+
 @dataclass(frozen=True)
 class Axis:
     """A stretch of the real line cut into 2**bits cells of equal width.
@@ -93,6 +99,11 @@ class Axis:
         first, last = (np.clip(end, low, high) for end in (starts + self.margin, starts + step - self.margin))
         numbers: Floats = np.clip(first + shares * (last - first), low, high)
         return numbers
+
+
+def axis_of(low: float, high: float, dtype: np.dtype[Any], *, unit: float = 1.0) -> Axis:
+    """An axis of numbers that are rounded to a type of floats when they are drawn."""
+    return Axis(low, high, unit=unit, step=spacing_at(max(abs(low), abs(high)), dtype))
 
 
 def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:
@@ -198,10 +209,21 @@ class Axes:
 
 
 class GridDomain(Domain):
-    """A domain whose records are points of a grid of real numbers, or are made of them one by one."""
+    """A domain whose records are points of a grid of real numbers, or are made of them one by one.
 
-    def __init__(self, axes: Axes) -> None:
-        self._axes = axes
+    Rounded to the type of samples, a record stays in its cell: the axes see to that.
+    """
+
+    def __init__(self, axes: Axes, dtype: np.dtype[Any]) -> None:
+        self._axes, self.dtype = axes, dtype
+
+    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+        """Numbers of the declared type."""
+        return records.astype(self.dtype, copy=False)
+
+    def _typed(self) -> dict[str, Any]:
+        """The parameter that says the type of samples, where it is not the usual one."""
+        return {} if self.dtype == np.float64 else {"dtype": self.dtype.name}
 
     @property
     def depth(self) -> int:

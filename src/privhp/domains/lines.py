@@ -12,18 +12,11 @@ from typing import Any
 import numpy as np
 
 from privhp.cells import Floats
-from privhp.domains.grid import Axis, check_axis
+from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
 from privhp.errors import DomainError
 from privhp.kernels import Stretches, lay_out
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
-
-
-def _spacing(numbers: Any, dtype: np.dtype[Any]) -> Floats:
-    """Distance of positive numbers to the next of a type of floats, as if none were too large for it."""
-    own = np.finfo(dtype)
-    spacing: Floats = np.ldexp(1.0, np.frexp(numbers)[1] - 1 - own.nmant)
-    return np.maximum(spacing, float(own.smallest_subnormal))
 
 
 class Line(ABC):
@@ -48,7 +41,7 @@ class Straight(Line):
     """Numbers as they are."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
-        self.axis = Axis(low, high, step=float(_spacing(max(abs(low), abs(high)), dtype)))
+        self.axis = axis_of(low, high, dtype)
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
@@ -108,7 +101,8 @@ class Quantiles(Line):
         self._knots = np.array([low, *cuts, high])
         self._widths = np.diff(self._knots)
         self._stretches = self._widths.size
-        spacing = _spacing(np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:])), dtype)
+        largest = np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:]))
+        spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
         self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
         self._line = Stretches(self._knots, self._widths, self._steps)

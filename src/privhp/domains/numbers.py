@@ -10,15 +10,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, Outside, between, check_outside, clamping, shown
+from privhp.domains.base import ALMOST_ALL, Outside, between, check_outside, clamping, shown, typing
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import (
     bounds,
     cut_points,
+    has_number,
+    real_type,
     region_ends,
     rounded_in,
     rounded_out,
-    sample_type,
     whole_number,
     whole_type,
 )
@@ -68,7 +69,7 @@ class Interval(GridDomain):
         outside: Outside = "drop",
         dtype: Any = "float64",
     ) -> None:
-        self.dtype = sample_type(dtype, ("float64", "float32"))
+        self.dtype = real_type(dtype)
         self.low, self.high = rounded_out(*bounds(low, high, axis="the interval"), self.dtype)
         self.scale, self.outside = scale, outside
         check_outside(outside)
@@ -81,7 +82,7 @@ class Interval(GridDomain):
             raise DomainError('expected cuts or scale="log", got both; cuts alone say where numbers are dense')
         self.line = self._layout()
         self.axis = self.line.axis
-        super().__init__(Axes((self.axis,), clamp=outside == "clamp"))
+        super().__init__(Axes((self.axis,), clamp=outside == "clamp"), self.dtype)
 
     def _layout(self) -> Line:
         if self.cuts is not None:
@@ -91,7 +92,9 @@ class Interval(GridDomain):
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
         cuts = "" if self.cuts is None else f", cuts={list(self.cuts)}"
-        return f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)}{_typed(self.dtype)})"
+        return (
+            f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)}{typing(self._typed())})"
+        )
 
     def _positions(self, numbers: Floats) -> Floats:
         if self.outside == "clamp" and self.axis.whole:  # else the grid does it
@@ -101,10 +104,6 @@ class Interval(GridDomain):
     def _as_records(self, points: Floats) -> Floats:
         return self.line.numbers(points[:, 0])
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of the declared type."""
-        return records.astype(self.dtype, copy=False)
-
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(self._positions(as_floats(records))[:, None], level=level)
 
@@ -113,9 +112,8 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
-        if np.greater(*rounded_in(low, high, self.dtype)):
-            return np.zeros(codes.shape)  # it lies between two neighbouring numbers
-        return between(self.below(low, codes, level=level), self.below(high, codes, level=level))
+        share = between(self.below(low, codes, level=level), self.below(high, codes, level=level))
+        return share * has_number(low, high, self.dtype)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = np.clip(region_ends(region, self.low, self.high), self.low, self.high)
@@ -137,8 +135,14 @@ class Interval(GridDomain):
 
     def parameters(self) -> dict[str, Any]:
         cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
-        dtype = {} if self.dtype == np.float64 else {"dtype": self.dtype.name}
-        return {"low": self.low, "high": self.high, "scale": self.scale, **cuts, "outside": self.outside, **dtype}
+        return {
+            "low": self.low,
+            "high": self.high,
+            "scale": self.scale,
+            **cuts,
+            "outside": self.outside,
+            **self._typed(),
+        }
 
 
 class Integers(RunDomain):
@@ -175,7 +179,10 @@ class Integers(RunDomain):
         self.dtype = whole_type(dtype, self.low, self.high)
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{clamping(self.outside)}{_typed(self.dtype)})"
+        return f"Integers({self.low}, {self.high}{clamping(self.outside)}{typing(self._typed())})"
+
+    def _typed(self) -> dict[str, Any]:
+        return {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
 
     @property
     def size(self) -> int:
@@ -262,10 +269,4 @@ class Integers(RunDomain):
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
     def parameters(self) -> dict[str, Any]:
-        dtype = {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
-        return {"low": self.low, "high": self.high, "outside": self.outside, **dtype}
-
-
-def _typed(dtype: np.dtype[Any]) -> str:
-    """How the representation of a domain shows that samples have another type than most."""
-    return "" if dtype in (np.int64, np.float64) else f', dtype="{dtype}"'
+        return {"low": self.low, "high": self.high, "outside": self.outside, **self._typed()}
