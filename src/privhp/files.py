@@ -62,7 +62,7 @@ def save(
     if source is not None and not isinstance(item, Summary):
         raise FileError("expected a source with a Summary alone, since a release says nothing of what was read")
     if isinstance(item, Generator):
-        header = _header(RELEASE, item.plan, refinements=item.release.refinements)
+        header = _header(RELEASE, item.plan, refinements=item.release.refinements, parts=item.release.parts)
         parts, mode = _pack(RELEASE, header, item.release.cells()), 0o644
     elif isinstance(item, Summary):
         cells, names = item.state(), sorted(item.lineage)
@@ -71,6 +71,7 @@ def save(
             item.plan,
             names=len(names),
             refinements=item.refinements,
+            parts=item.parts,
             rows=item.rows,
             source=None if source is None else _checked_source(source),
         )
@@ -109,7 +110,8 @@ def read_release(file: BinaryIO) -> Generator:
     """The generator of a release in an open file that can be sought."""
     header, cells, _ = _unpack(file, RELEASE)
     with _honoured():
-        return Generator(Release(header.plan, header.plan.unpack(cells), refinements=header.refinements))
+        counts = header.plan.unpack(cells)
+        return Generator(Release(header.plan, counts, refinements=header.refinements, parts=header.parts))
 
 
 def read_checkpoint(file: BinaryIO) -> Summary:
@@ -122,9 +124,18 @@ def read_checkpoint_and_source(file: BinaryIO) -> tuple[Summary, Source | None]:
     header, cells, names = _unpack(file, CHECKPOINT)
     with _honoured():
         summary = Summary.from_state(
-            header.plan, cells, frozenset(names), rows=header.rows, refinements=header.refinements
+            header.plan,
+            cells,
+            frozenset(names),
+            rows=header.rows,
+            refinements=header.refinements,
+            parts=header.parts,
         )
     return summary, header.source
+
+
+_NUMBERS = {"lineage": 0, "refinements": 0, "parts": 1, "rows": 0}
+"""Whole numbers of a header, in the order of `_Header`, and what they are where they are missing."""
 
 
 class _Header(NamedTuple):
@@ -133,6 +144,7 @@ class _Header(NamedTuple):
     plan: Plan
     names: int
     refinements: int
+    parts: int
     rows: int
     source: Source | None
 
@@ -152,9 +164,16 @@ def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = (
 
 
 def _header(
-    magic: bytes, plan: Plan, *, names: int = 0, refinements: int = 0, rows: int = 0, source: Source | None = None
+    magic: bytes,
+    plan: Plan,
+    *,
+    names: int = 0,
+    refinements: int = 0,
+    parts: int = 1,
+    rows: int = 0,
+    source: Source | None = None,
 ) -> bytes:
-    header: dict[str, Any] = {"plan": plan.spec()}
+    header: dict[str, Any] = {"plan": plan.spec()} | ({} if parts == 1 else {"parts": parts})
     if magic == CHECKPOINT:
         header["lineage"] = names
         header |= {} if source is None else {"source": source}
@@ -248,10 +267,10 @@ def _read_header(text: bytes, magic: bytes) -> _Header:
     with _honoured():
         try:
             header = json.loads(text)
-            numbers = [header.get(key, 0) for key in ("lineage", "refinements", "rows")]
+            numbers = [header.get(key, least) for key, least in _NUMBERS.items()]
             source = _checked_source(header["source"]) if "source" in header else None
-            names, refinements, rows = numbers
-            read = _Header(Plan.from_spec(header["plan"]), names, refinements, rows, source)
+            names, refinements, parts, rows = numbers
+            read = _Header(Plan.from_spec(header["plan"]), names, refinements, parts, rows, source)
             again = _header(magic, **read._asdict())
         except PrivhpError:
             raise

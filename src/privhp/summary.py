@@ -18,7 +18,7 @@ from privhp.noise import discrete_laplace
 from privhp.partition import Partition
 from privhp.plan import Plan
 from privhp.refinement import Refinement
-from privhp.release import Release, check_partition
+from privhp.release import Release, check_partition, check_parts
 from privhp.tally import Tally, check_mergeable
 
 _CELL_BYTES = 1024
@@ -47,6 +47,7 @@ class Summary:
     def __init__(self, plan: Plan) -> None:
         """Draw all the noise, from the entropy of the operating system."""
         self._tally = Tally(plan)
+        self._parts = 1
         self._closed = False
         self._process = os.getpid()
         self._add_noise(plan.exact_depth, self._tally.counters)
@@ -101,12 +102,21 @@ class Summary:
 
     @classmethod
     def from_state(
-        cls, plan: Plan, cells: Counts, lineage: frozenset[bytes], *, rows: int = 0, refinements: int = 0
+        cls,
+        plan: Plan,
+        cells: Counts,
+        lineage: frozenset[bytes],
+        *,
+        rows: int = 0,
+        refinements: int = 0,
+        parts: int = 1,
     ) -> "Summary":
         """The summary whose state, lineage and progress these are, as a checkpoint holds them."""
+        check_parts(plan, parts)
         summary = cls.__new__(cls)
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage
+        summary._parts = parts
         summary._closed = False
         summary._process = os.getpid()
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
@@ -148,6 +158,11 @@ class Summary:
     def lineage(self) -> frozenset[bytes]:
         """Random names of all summaries and tallies that are in this one."""
         return self._tally.lineage
+
+    @property
+    def parts(self) -> int:
+        """How many summaries were added up in this one, itself included: how often its cells have the plan's noise."""
+        return self._parts
 
     @property
     def closed(self) -> bool:
@@ -207,6 +222,7 @@ class Summary:
         other._tally.check_finished()
         # Written down first: what is interrupted may lose counts, but cannot be done again and count them twice.
         self._tally.lineage |= other.lineage
+        self._parts += other._parts
         other._closed = True
         for level, counters in self._levels.items():
             counters += other._levels[level]
@@ -220,7 +236,7 @@ class Summary:
             level: fold(counters, levels=exact_depth - level) + correction
             for level, correction in self._corrections.items()
         }
-        return Generator(Release(self.plan, {**self._levels, **exact}, refinements=self.refinements))
+        return Generator(Release(self.plan, {**self._levels, **exact}, refinements=self.refinements, parts=self._parts))
 
     def _check_open(self) -> None:
         if self._closed:

@@ -119,9 +119,9 @@ def test_text_has_names_alone(run, refused, tmp_path):
     assert "column 'fare': expected kind to be filled in" in line
 
 
-@pytest.mark.parametrize("first", ["5.5,a", "a,,b", "a,a", "", "nan,b"])
+@pytest.mark.parametrize("first", ["5.5,a", "a,,b", "a,a", "", "nan,b", "\xe4"])
 def test_a_first_line_that_may_be_a_record_is_neither_written_nor_quoted(refused, tmp_path, first):
-    (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n")
+    (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n", encoding="latin-1")
     line = refused("init", "trips.csv")
     assert "looks like a record; write the domain file by hand" in line
     assert "5.5" not in line

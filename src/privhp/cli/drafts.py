@@ -57,16 +57,25 @@ def _lines(kind: Any) -> list[str] | None:
     if types.is_boolean(kind):
         return ['kind = "categories"', "values = [0, 1]       # false, true"]
     if types.is_integer(kind):
-        return ['kind = "integers"', *_NUMBER]
+        return ['kind = "integers"', *_NUMBER, *_typed(str(kind), usual="int64")]
+    if types.is_float32(kind):
+        return ['kind = "interval"', *_NUMBER, *_typed("float32")]
     if types.is_floating(kind) or types.is_decimal(kind):
         return ['kind = "interval"', *_NUMBER]
     if types.is_date(kind):
         return ['kind = "time"', *_TIMES, 'unit = "D"']
     if types.is_timestamp(kind):
-        return ['kind = "time"', *_TIMES, 'unit = "s"            # or "ms", "us", "ns"']
+        zone = [] if kind.tz is None or kind.tz[0] in "+-" else [f"zone = {json.dumps(kind.tz)}"]
+        dtype = _typed(f"datetime64[{kind.unit}]", usual="datetime64[s]")
+        return ['kind = "time"', *_TIMES, 'unit = "s"            # or "ms", "us", "ns"', *zone, *dtype]
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
         return ['kind = "categories"', *_LIST]
     return None
+
+
+def _typed(dtype: str, *, usual: str = "") -> list[str]:
+    """The type that synthetic records are to have, unless they have it anyway."""
+    return [] if dtype == usual else [f"dtype = {json.dumps(dtype)}"]
 
 
 def _key(name: str) -> str:

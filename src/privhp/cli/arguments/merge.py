@@ -16,6 +16,7 @@ that is given twice is refused.
 
 Each part has all the noise of the plan, and noise adds up: that of k parts is
 sqrt(k) times as large as if one fit had read everything, so let parts be few.
+Standard errors of answers go by it.
 
 A summary is confidential: whoever has it could count more into it and release it
 again, and two looks at one state are not private. Remove the parts in the end.

@@ -1,0 +1,91 @@
+"""Summaries that were added up: how often their cells have the plan's noise is known, and standard errors go by it."""
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privhp as hp
+from forgery import PLAN, bytes_of, forge, refusal
+from privhp.files import CHECKPOINT, RELEASE
+from privhp.hierarchy import Hierarchy
+
+LEAST_SQUARES = hp.Plan(
+    hp.Integers(0, 255), epsilon=1, budgets={2: "1/2", 6: "1/2"}, exact_depth=6, inference="least-squares"
+)
+
+
+def summaries(count: int) -> list[hp.Summary]:
+    return [hp.Summary(LEAST_SQUARES) for _ in range(count)]
+
+
+def test_parts_add_up_whatever_the_order_of_merges(tmp_path: Path) -> None:
+    one, two, three, four = summaries(4)
+    one.merge(two)
+    three.merge(four)
+    hp.save(three, tmp_path / "checkpoint")
+    one.merge(hp.resume(tmp_path / "checkpoint"))
+    assert one.parts == 4
+    generator = one.release()
+    assert generator.release.parts == 4
+    hp.save(generator, tmp_path / "release")
+    assert hp.load(tmp_path / "release").release == generator.release
+
+
+def test_tallies_bring_no_noise() -> None:
+    (summary,) = summaries(1)
+    tally = hp.Tally(LEAST_SQUARES)
+    tally.add([5])
+    summary.absorb(tally)
+    assert summary.parts == 1
+    assert len(summary.lineage) == 2
+
+
+def test_one_part_is_not_worth_a_word(tmp_path: Path) -> None:
+    assert b'"parts"' not in bytes_of(hp.Summary(PLAN), tmp_path / "one")
+    assert b'"parts"' not in bytes_of(hp.Summary(PLAN).release(), tmp_path / "one")
+
+
+def test_releases_that_differ_in_parts_alone_are_not_equal() -> None:
+    counts = {2: np.full(4, 5), 6: np.full(64, 5)}
+    assert hp.Release(LEAST_SQUARES, counts) != hp.Release(LEAST_SQUARES, counts, parts=2)
+
+
+def test_every_level_has_the_noise_of_every_part() -> None:
+    counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
+    one, five = (Hierarchy(hp.Release(LEAST_SQUARES, counts, parts=parts)) for parts in (1, 5))
+    for own, others in zip(one.layers, five.layers, strict=True):
+        assert np.allclose(others.own_variances, 5 * own.own_variances, rtol=1e-12)
+
+
+@pytest.mark.parametrize("parts", [2, 9])
+def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -> None:
+    """Of a region that cells fill, so that nothing but noise makes it uncertain."""
+    counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
+    one, many = (hp.Generator(hp.Release(LEAST_SQUARES, counts, parts=own)) for own in (1, parts))
+    before, after = (generator.mass((0, 99), error=True) for generator in (one, many))
+    assert after.value == pytest.approx(before.value)
+    assert after.error == pytest.approx(math.sqrt(parts) * before.error)
+
+
+@pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
+def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
+    with pytest.raises(hp.PlanError, match="number of summaries that were added up"):
+        hp.Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, parts=parts)  # type: ignore[arg-type]  # what is tested
+
+
+def test_a_partition_that_grows_has_one_part() -> None:
+    growing = hp.Plan.auto(hp.Integers(-120, 1440), epsilon=1, records=300_000)
+    release = hp.Summary(growing).release().release
+    with pytest.raises(hp.PlanError, match="1 if the partition grows"):
+        hp.Release(growing, dict(release.counts), parts=2)
+
+
+@pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT])
+@pytest.mark.parametrize("parts", [0, 1, -3, 2.0, "2", None, True])
+def test_forged_numbers_of_parts_are_refused(magic: bytes, parts: object) -> None:
+    header = {"plan": PLAN.spec(), "parts": parts} | ({"lineage": 1} if magic == CHECKPOINT else {})
+    body = np.zeros(PLAN.cells, dtype="<i8").tobytes() + (bytes(16) if magic == CHECKPOINT else b"")
+    assert refusal(forge(json.loads(json.dumps(header)), magic=magic, body=body), magic)
