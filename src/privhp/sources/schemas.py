@@ -73,7 +73,7 @@ def _header(name: str) -> list[str]:
         names = [field.decode().strip() for field in split(header.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))]
     except ValueError:
         names = []
-    if not all(names) or len(set(names)) < len(names) or any(map(_is_number, names)):
+    if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_number, names)):
         raise FileError(
             "expected a first line that names each column once, got an empty one, or one that looks like a record; "
             "write the domain file by hand, and use --no-header with column numbers"
