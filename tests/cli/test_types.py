@@ -1,5 +1,8 @@
 """From a Parquet file to a synthetic one: the same names and the same types."""
 
+import json
+import tomllib
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -67,6 +70,34 @@ def test_a_synthetic_file_has_the_schema_of_the_real_one(run, tmp_path, ending):
     assert made.schema.equals(real.schema)
     assert made.num_rows == 1000
     assert 100 < made["delay"].null_count < 300, "a fifth, told from the rest by the first cuts"
+
+
+FILLED = {
+    "delay": {"low": -120, "high": 1440, "nullable": True},
+    "zone": {"low": 1, "high": 265},
+    "trips": {"low": 0, "high": 10**6},
+    "share": {"low": 0, "high": 1},
+    "fare": {"low": 0, "high": 100},
+    "kind": {"values": ["bus", "tram"]},
+    "source": {"low": 0, "high": 2**32 - 1},
+    "host": {"values": ["10.0.0.1", "10.0.0.2"]},
+}
+
+
+def test_a_domain_file_that_is_filled_in_gives_the_schema_back(run, tmp_path):
+    real = real_table()
+    parquet.write_table(real, tmp_path / "real.parquet")
+    assert run("init", "real.parquet", "-o", "draft.toml").code == 0
+    columns = tomllib.loads((tmp_path / "draft.toml").read_text())["columns"]
+    lines = []
+    for name, column in columns.items():
+        year = {"low": "2020-01-01", "high": "2020-12-31", "nullable": True}
+        lines += [f"[columns.{name}]"]
+        lines += [f"{key} = {json.dumps(value)}" for key, value in (column | FILLED.get(name, year)).items()]
+    (tmp_path / "domain.toml").write_text("\n".join(lines))
+    assert run("fit", "real.parquet", "--domain", "domain.toml", *PLAN).code == 0
+    assert run("sample", "out.privhp", "-n", "100", "-o", "made.parquet").code == 0
+    assert parquet.read_schema(tmp_path / "made.parquet").equals(real.schema)
 
 
 def test_csv_says_the_offset_of_the_zone(run, tmp_path):
