@@ -137,3 +137,9 @@ def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     assert "has no order" in refused("query", trips, "--quantile", "0.5", "--of", "kind")
     assert "expected a condition on value" in refused("query", release, "--where", "fare < 5")
     assert "this is not a privhp file" in refused("query", "data.csv", "--heavy", "0.1")
+    assert "a table, which has its own" in refused("query", trips, "--where", "fare < 5", "--columns", "a,b,c")
+
+
+def test_where_nothing_is_heavy_nothing_is_said(run, release):
+    assert run("query", release, "--heavy", "1", "--json") == (0, "", "")
+    assert run("query", release, "--heavy", "1").out.count("\n") == 1  # the header

@@ -61,7 +61,7 @@ def read_condition(text: str, domain: Domain, *, names: Sequence[str] | None = N
 def condition_of(region: Any, domain: Domain, *, names: Sequence[str] | None = None) -> str:
     """A region, such as that of a heavy hitter, as a condition that `read_condition` reads back."""
     if isinstance(domain, Table):
-        known = {part.name: part for part in _parts(domain, None)}
+        known = {part.name: part for part in _parts(domain, names)}
         return " and ".join(_condition(known[name], own) for name, own in region.items()) or "everything"
     (part,) = _parts(domain, names)
     return _condition(part, region)
@@ -77,6 +77,8 @@ def value_names(domain: Domain) -> list[str]:
 
 def _parts(domain: Domain, names: Sequence[str] | None) -> list[_Part]:
     if isinstance(domain, Table):
+        if names is not None:
+            raise DomainError(f"expected no other names for a table, which has its own, got {', '.join(names)}")
         return [_Part(column.name, column.names, column.domain) for column in domain.columns]
     own = value_names(domain)
     if names is not None and len(names) != len(own):

@@ -3,6 +3,7 @@
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,8 @@ def run(options: Namespace) -> None:
     generator = read_file(load, options.release)
     kinds = list(_answered(generator, options))
     if options.json:
-        print("\n".join(json.dumps(record, ensure_ascii=False) for kind in kinds for record in kind.records))
+        for record in chain.from_iterable(kind.records for kind in kinds):
+            print(json.dumps(record, ensure_ascii=False))
     else:
         print("\n\n".join(as_table(kind.header, kind.rows) for kind in kinds))
 
