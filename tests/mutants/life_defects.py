@@ -7,7 +7,6 @@ import pytest
 
 import leaks
 import privacy
-import privhp.cli.fit
 import privhp.files
 import privhp.summary
 import privhp.tally
