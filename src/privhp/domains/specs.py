@@ -28,6 +28,10 @@ FORMS = {
 _WORDS = {"log": ("scale", "log"), "clamp": ("outside", "clamp"), "nullable": ("nullable", True)}
 
 
+_LEFT_BLANK = ("kind", "low", "high", "values")
+"""What `privhp init` leaves to be filled in."""
+
+
 class Described(NamedTuple):
     """A domain and, where a file says so, the columns of the data that make its records."""
 
@@ -72,7 +76,7 @@ def _check_filled(spec: Mapping[str, Any]) -> None:
             with naming(name):
                 _check_filled(own)
     for key, value in spec.items():
-        if value in ("", []):
+        if key in _LEFT_BLANK and value in ("", []):
             raise DomainError(
                 f"expected {key} to be filled in, from public knowledge and never from the data, got a blank"
             )
