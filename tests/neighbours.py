@@ -238,6 +238,7 @@ def _written(value: Any) -> str:
 def fixed_pairs() -> list[Pair]:
     """Pairs with a known trap: edges, persons, integers that floats cannot hold, full counters, strange values."""
     ways = [*_at_edges(), *_of_persons(), *_of_large_integers(), *_of_many_records(), *_with_a_missing_value()]
+    ways += _of_arrays_of_text()
     return [*ways, *(_through_tally(pair) for pair in ways), *_with_strange_values()]
 
 
@@ -279,6 +280,16 @@ def _at_edges() -> Iterable[Pair]:
     for edge in ((180.0, 90.0), (-180.0, -90.0), (190.0, 0.0), (-170.0, 0.0), (360.0, 91.0)):
         yield _swap(_plan(Geo()), [(0.1, 0.2)], edge)
         yield _swap(_plan(Geo(170, -50, -170, -30)), [(175, -40)], edge)
+
+
+def _of_arrays_of_text() -> Iterable[Pair]:
+    """A text may be unknown, or so long that it makes the array of all of them wider."""
+    words = [f"word {place}" for place in range(40)]
+    tree = {f"group {place}": words[place : place + 10] for place in range(0, 40, 10)}
+    stream = ["mauve", "mauve", "word 7", "word 7", ""]
+    for domain in (Categories(words), Categories(words, other="word 0"), Taxonomy(tree)):
+        for text in ("word 30", "violet", "w", "word 7 and a good deal more than any word has", "wörd 7"):
+            yield Pair(_plan(domain), Batches([(np.array([text, *stream]), None)]), Batches([(np.array(stream), None)]))
 
 
 def _with_strange_values() -> Iterable[Pair]:

@@ -16,7 +16,7 @@ import privhp.tally
 from mutants.planting import killed_by
 from privhp import Interval, Summary, Time
 from privhp.cells import OUTSIDE, Counts
-from privhp.domains import batches, ip, nullable, numbers, table
+from privhp.domains import batches, ip, lookup, nullable, numbers, table
 from privhp.domains.lookup import NOWHERE, Lookup
 
 
@@ -115,6 +115,28 @@ def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> No
         return np.where(places == NOWHERE, np.bincount(known).argmax(), places) if known.size else places
 
     patch.setattr(Lookup, "_each", imputed)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def an_unknown_text_of_an_array_becomes_that_of_another_record(patch: pytest.MonkeyPatch) -> None:
+    find_texts = lookup.find_texts
+
+    def imputed(*batch: Any, other: int) -> Any:
+        found = find_texts(*batch, other=other)
+        known = found[found != OUTSIDE]
+        return np.where(found == OUTSIDE, known[0], found) if known.size else found
+
+    patch.setattr(lookup, "find_texts", imputed)
+
+
+@killed_by(privacy.one_record_moves_its_share)
+def a_value_out_of_bounds_takes_its_whole_column_out(patch: pytest.MonkeyPatch) -> None:
+    interleave = table.interleave
+
+    def all_or_nothing(own: Any, mask: int, codes: Any) -> None:
+        interleave(np.full_like(own, OUTSIDE) if (own == OUTSIDE).any() else own, mask, codes)
+
+    patch.setattr(table, "interleave", all_or_nothing)
 
 
 @killed_by(privacy.one_record_moves_its_share)
