@@ -1,5 +1,6 @@
 """`privhp completion`: made from the parser, tried in real shells."""
 
+import os
 import shutil
 import subprocess
 
@@ -57,6 +58,22 @@ def test_bash_completes_choices_and_leaves_files_to_itself(completed):
     assert completed("privhp", "completion", "") == ["bash", "zsh", "fish"]
     assert completed("privhp", "sample", "") == []
     assert completed("privhp", "fit", "--format", "csv", "da") == []
+
+
+@pytest.mark.skipif(shutil.which("fish") is None, reason="needs fish")
+def test_fish_completes_commands_options_and_choices(run, tmp_path):
+    (tmp_path / "script").write_text(run("completion", "fish").out)
+
+    def completed(line):
+        script = f"source script; complete -C '{line}'"
+        options = {"cwd": tmp_path, "env": {"PATH": os.defpath, "HOME": str(tmp_path)}}
+        done = subprocess.run(["fish", "-N", "-c", script], capture_output=True, text=True, check=True, **options)
+        return [found.split("\t")[0] for found in done.stdout.splitlines()]
+
+    assert completed("privhp ") == sorted(NAMES)
+    assert completed("privhp plan --neigh") == ["--neighbours"]
+    assert completed("privhp fit --format ") == ["arrow", "csv", "ndjson", "npy", "parquet"]
+    assert completed("privhp completion z") == ["zsh"]
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

@@ -53,7 +53,8 @@ def _lines(kind: Any) -> list[str] | None:
     from pyarrow import types  # there is a type, so it is installed
 
     if types.is_dictionary(kind):
-        kind = kind.value_type
+        lines = _lines(kind.value_type)
+        return [*lines, *_typed("category")] if lines and "categories" in lines[0] else lines
     if types.is_boolean(kind):
         return ['kind = "categories"', "values = [0, 1]       # false, true"]
     if types.is_integer(kind):

@@ -31,7 +31,8 @@ def run(options: Namespace) -> None:
     with redirect_stdout(io.StringIO()) if options.quiet else nullcontext(), chdir(folder):
         for sentence, command in _steps():
             print(f"# {sentence}\n\n$ {shlex.join(['privhp', *command])}", flush=True)
-            code = main(command)
+            silenced = ["--quiet"] if options.quiet and command[0] not in ("plan", "query") else []
+            code = main([*command, *silenced])
             if code:
                 raise SystemExit(code)  # it has said why
             print()
