@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from privhp.cells import Floats
 from privhp.domains.base import Domain
 from privhp.domains.column import Name
-from privhp.domains.frames import Frame, as_frame, zones_of
+from privhp.domains.frames import Frame, as_frame, forms_of
 from privhp.domains.table import Table
 from privhp.errors import QueryError
 from privhp.queries import order
@@ -122,7 +122,7 @@ class Distribution:
         presented = self.domain.present(records)
         if frame is None or not isinstance(self.domain, Table):
             return presented
-        return as_frame(presented, frame, zones=zones_of(self.domain))
+        return as_frame(presented, frame, forms=forms_of(self.domain))
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
         """Refuse an array that the records would not fit as they are."""

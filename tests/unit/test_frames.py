@@ -33,7 +33,7 @@ def types_of(frame: Any) -> dict[str, str]:
 
 
 def test_pandas_types() -> None:
-    types = types_of(as_frame(COLUMNS, "pandas", zones={}))
+    types = types_of(as_frame(COLUMNS, "pandas", forms={}))
     assert (types["whole"], types["whole?"]) == ("int64", "Int64")
     assert (types["address"], types["address?"]) == ("uint32", "UInt32")
     assert (types["real"], types["real?"]) == ("float64", "float64")
@@ -42,7 +42,7 @@ def test_pandas_types() -> None:
 
 
 def test_polars_types() -> None:
-    types = types_of(as_frame(COLUMNS, "polars", zones={}))
+    types = types_of(as_frame(COLUMNS, "polars", forms={}))
     for name, expected in {
         "whole": "Int64",
         "address": "UInt32",
@@ -55,7 +55,7 @@ def test_polars_types() -> None:
 
 
 def test_arrow_types() -> None:
-    types = types_of(as_frame(COLUMNS, "pyarrow", zones={}))
+    types = types_of(as_frame(COLUMNS, "pyarrow", forms={}))
     expected = {
         "whole": "int64",
         "address": "uint32",
@@ -72,7 +72,7 @@ def test_arrow_types() -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_values_and_nulls_are_all_there(library: Any) -> None:
-    frame = as_frame(COLUMNS, library, zones={})
+    frame = as_frame(COLUMNS, library, forms={})
     for name, column in COLUMNS.items():
         values = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
         null = [bool(pd.isna(value)) for value in values]
@@ -85,17 +85,17 @@ def test_values_and_nulls_are_all_there(library: Any) -> None:
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_no_records_have_the_same_types(library: Any) -> None:
-    nothing = as_frame({name: column[:0] for name, column in VALUES.items() if name != "object"}, library, zones={})
-    something = as_frame({name: column for name, column in VALUES.items() if name != "object"}, library, zones={})
+    nothing = as_frame({name: column[:0] for name, column in VALUES.items() if name != "object"}, library, forms={})
+    something = as_frame({name: column for name, column in VALUES.items() if name != "object"}, library, forms={})
     assert types_of(nothing) == types_of(something)
 
 
 def test_another_library_is_refused() -> None:
     with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow", got \'dask\''):
-        as_frame(VALUES, "dask", zones={})  # type: ignore[arg-type]  # a wrong type is the test
+        as_frame(VALUES, "dask", forms={})  # type: ignore[arg-type]  # a wrong type is the test
 
 
 def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(QueryError, match='expected polars to be installed for frame="polars"; pip install polars'):
-        as_frame(VALUES, "polars", zones={})
+        as_frame(VALUES, "polars", forms={})

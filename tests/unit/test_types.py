@@ -53,6 +53,7 @@ TABLE = Table(
     kind=Categories([4, 7, 9], dtype="int8"),
     ip=IPv4("10.0.0.0/8", dtype="uint32"),
     host=IPv4("10.0.0.0/8", dtype="str"),
+    word=Nullable(Categories(["tram", "bus", "a"], dtype="category")),
 )
 ARROW = {
     "when": pa.timestamp("us", tz="Europe/Berlin"),
@@ -66,6 +67,7 @@ ARROW = {
     "kind": pa.int8(),
     "ip": pa.uint32(),
     "host": pa.string(),
+    "word": pa.dictionary(pa.int32(), pa.string()),
 }
 POLARS = {
     "when": pl.Datetime("us", "Europe/Berlin"),
@@ -79,6 +81,7 @@ POLARS = {
     "kind": pl.Int8(),
     "ip": pl.UInt32(),
     "host": pl.String(),
+    "word": pl.Categorical(),
 }
 PANDAS = {
     "when": "datetime64[us, Europe/Berlin]",
@@ -92,6 +95,7 @@ PANDAS = {
     "kind": "int8",
     "ip": "uint32",
     "host": "str",
+    "word": "category",
 }
 
 
@@ -134,6 +138,7 @@ def test_arrays_have_the_declared_types_and_times_stay_utc(generator):
         "kind": "int8",
         "ip": "uint32",
         "host": "<U15",
+        "word": "<U4",
     }
     assert [time.astimezone(dt.UTC).replace(tzinfo=None) for time in frame["when"].to_pylist()] == list(
         sample["when"].tolist()
@@ -151,6 +156,15 @@ def test_a_zone_changes_no_instant(generator, library):
             assert missing == (true is np.ma.masked)
             if not missing:
                 assert pd.Timestamp(value).tz_convert("UTC").tz_localize(None) == pd.Timestamp(true)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_categories_are_the_same_texts(generator, library):
+    sample, frame = generator.sample(300, rng=1), generator.sample(300, rng=1, frame=library)
+    column = frame["word"].to_pylist() if library == "pyarrow" else list(frame["word"])
+    assert [None if pd.isna(word) else word for word in column] == sample["word"].tolist()
+    if library == "pandas":
+        assert list(frame["word"].cat.categories) == ["tram", "bus", "a"]
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -217,6 +231,7 @@ SPECS: list[tuple[Domain, dict[str, Any]]] = [
     (IPv4("10.0.0.0/8", dtype=str), {"dtype": "str"}),
     (Categories([1, 2]), {}),
     (Categories([1, 2], dtype="uint16"), {"dtype": "uint16"}),
+    (Categories(["b", "a"], other="c", dtype="category"), {"dtype": "category"}),
 ]
 
 
@@ -241,7 +256,8 @@ def test_a_spec_holds_the_type_where_it_is_not_the_usual_one(domain, kept):
         (lambda: Interval(1, 1 + 1e-6, dtype="float32"), "too close"),
         (lambda: Time("2020-01-01", "2021-01-01", dtype="datetime64[D]"), "expected dtype as one of datetime64.s."),
         (lambda: Time("1000-01-01", "2021-01-01", dtype="datetime64[ns]"), "expected a dtype that holds '1000-01-01'"),
-        (lambda: Categories(["a", "b"], dtype="int8"), "expected a dtype of whole numbers alone"),
+        (lambda: Categories(["a", "b"], dtype="int8"), 'expected dtype="category" or none for texts'),
+        (lambda: Categories([1, 2], dtype="category"), "expected dtype as one of int64, int32"),
         (lambda: Categories([1, 200], dtype="int8"), "expected a dtype that holds 1 and 200, got int8"),
         (lambda: IPv4(dtype="int64"), "expected dtype as one of uint32, str, got 'int64'"),
     ],

@@ -28,7 +28,8 @@ class Categories(Finite):
         values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers.
         other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
             last if it is not in the list. None, NaN and what else is neither are always dropped.
-        dtype: Type of samples that are whole numbers, public knowledge: one from "int8" to "uint64" that holds them.
+        dtype: Type of samples, public knowledge: for whole numbers one from "int8" to "uint64" that holds them, for
+            texts "category", which makes them categoricals or dictionaries in data frames and columnar files.
     """
 
     kind: ClassVar[str] = "categories"
@@ -41,9 +42,8 @@ class Categories(Finite):
             raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
         if len({isinstance(value, str) for value in known}) > 1:
             raise DomainError("expected values that are all texts or all whole numbers, got both; make texts of all")
-        if dtype is not None and isinstance(known[0], str):
-            raise DomainError(f"expected a dtype of whole numbers alone, got {shown(dtype)} for texts; leave it out")
-        self.dtype = None if dtype is None else whole_type(dtype, min(known), max(known))
+        self.dtype = _sample_type(dtype, known)
+        self.categories = np.array(known) if self.dtype == "category" else None
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
         codes = spread(len(known))
@@ -62,7 +62,7 @@ class Categories(Finite):
 
     def present(self, records: NDArray[Any]) -> NDArray[Any]:
         """Values of the declared type."""
-        return records if self.dtype is None else records.astype(self.dtype, copy=False)
+        return records if self.dtype in (None, "category") else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
         asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
@@ -81,7 +81,7 @@ class Categories(Finite):
 
     def parameters(self) -> dict[str, Any]:
         other = {} if self.other is None else {"other": self.other}
-        dtype = {} if self.dtype is None else {"dtype": self.dtype.name}
+        dtype = {} if self.dtype is None else {"dtype": self.dtype}
         return {"values": list(self.values), **other, **dtype}
 
 
@@ -93,6 +93,17 @@ def _declared(values: Any) -> tuple[Any, ...]:
         if times > 1:
             raise DomainError(f"expected every value once, got {shown(value)} twice or more")
     return known
+
+
+def _sample_type(dtype: Any, known: list[Any]) -> str | None:
+    """The name of a declared type, or an error if it is none that the values have."""
+    if dtype is None:
+        return None
+    if not isinstance(known[0], str):
+        return whole_type(dtype, min(known), max(known)).name
+    if not isinstance(dtype, str) or dtype != "category":
+        raise DomainError(f'expected dtype="category" or none for texts, got {shown(dtype)}')
+    return dtype
 
 
 def _plain(value: Any, name: str) -> str | int:

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Mapping
 from importlib import import_module
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.base import Domain
+from privhp.domains.categories import Categories
 from privhp.domains.nullable import Nullable
 from privhp.domains.table import Table
 from privhp.domains.time import Time
@@ -15,29 +16,40 @@ from privhp.errors import QueryError
 
 Frame = Literal["pandas", "polars", "pyarrow"]
 
-Columns = Mapping[str, tuple[NDArray[Any], str | None]]
-"""Each column by name, with the zone of its times if they have one."""
+
+class Form(NamedTuple):
+    """What a column is in data frames and files, beyond what its array says."""
+
+    zone: str | None = None
+    """Name of the zone of times, which are UTC."""
+    categories: NDArray[np.str_] | None = None
+    """All texts that a column of categories knows."""
 
 
-def zones_of(table: Table) -> dict[str, str]:
-    """Zones of the times that have one, by the names of their columns."""
-    zones = {name: zone_of(column.domain) for column in table.columns for name in column.names}
-    return {name: zone for name, zone in zones.items() if zone is not None}
+Columns = Mapping[str, tuple[NDArray[Any], Form]]
+"""Each column by name."""
 
 
-def zone_of(domain: Domain) -> str | None:
-    """Name of the zone that times of a domain have in data frames and files, if they have one."""
+def forms_of(table: Table) -> dict[str, Form]:
+    """What each column of a table is, by name."""
+    return {name: form_of(column.domain) for column in table.columns for name in column.names}
+
+
+def form_of(domain: Domain) -> Form:
+    """What a column of a domain is."""
     inner = domain.domain if isinstance(domain, Nullable) else domain
-    return inner.zone if isinstance(inner, Time) else None
+    if isinstance(inner, Time):
+        return Form(zone=inner.zone)
+    return Form(categories=inner.categories) if isinstance(inner, Categories) else Form()
 
 
-def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, zones: Mapping[str, str]) -> Any:
+def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, Form]) -> Any:
     """A data frame, or an Arrow table, with these columns; what is masked is null in it.
 
     Args:
         columns: The columns by name.
         frame: Whose frame it is.
-        zones: Names of the zones of times, which are UTC, by column. Others have none.
+        forms: What columns are beyond what their arrays say, by name.
     """
     if frame not in get_args(Frame):
         raise QueryError(f'expected frame="pandas", "polars" or "pyarrow", got {frame!r}')
@@ -45,16 +57,26 @@ def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, zones: Mappin
         library = import_module(frame)
     except ImportError:
         raise QueryError(f'expected {frame} to be installed for frame="{frame}"; pip install {frame}') from None
-    return _BUILDERS[frame](library, {name: (column, zones.get(name)) for name, column in columns.items()})
+    return _BUILDERS[frame](library, {name: (column, forms.get(name, Form())) for name, column in columns.items()})
 
 
 def _pandas(pd: Any, columns: Columns) -> Any:
     return pd.DataFrame({name: _pandas_column(pd, *column) for name, column in columns.items()})
 
 
-def _pandas_column(pd: Any, column: NDArray[Any], zone: str | None) -> Any:
+def _pandas_column(pd: Any, column: NDArray[Any], form: Form) -> Any:
+    if form.categories is not None:
+        codes = np.where(np.ma.getmaskarray(column), -1, _codes(column, form.categories))
+        return pd.Categorical.from_codes(codes, form.categories)
     values = _pandas_values(pd, column)
-    return values if zone is None else pd.DatetimeIndex(values, tz="UTC").tz_convert(zone)
+    return values if form.zone is None else pd.DatetimeIndex(values, tz="UTC").tz_convert(form.zone)
+
+
+def _codes(column: NDArray[Any], categories: NDArray[np.str_]) -> NDArray[np.int32]:
+    """The place of each text among the categories; any place where it is masked."""
+    order = np.argsort(categories)
+    places = np.searchsorted(categories, np.ma.getdata(column), sorter=order)
+    return order[np.minimum(places, categories.size - 1)].astype(np.int32)
 
 
 def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
@@ -65,7 +87,7 @@ def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
     if column.dtype.kind in "iu":
         return pd.arrays.IntegerArray(column.data, null)
     if column.dtype.kind in "fM":
-        return column.filled(np.datetime64("NaT") if column.dtype.kind == "M" else np.nan)
+        return column.filled(np.array("NaT", column.dtype) if column.dtype.kind == "M" else np.nan)
     values = column.data.astype(object)
     values[null] = None
     return values
@@ -75,26 +97,30 @@ def _polars(pl: Any, columns: Columns) -> Any:
     return pl.DataFrame([_polars_series(pl, name, *column) for name, column in columns.items()])
 
 
-def _polars_series(pl: Any, name: str, column: NDArray[Any], zone: str | None) -> Any:
+def _polars_series(pl: Any, name: str, column: NDArray[Any], form: Form) -> Any:
     data = np.ma.getdata(column)
     if data.dtype == "M8[s]":  # which polars does not have
         data = data.astype("M8[ms]")
     series = pl.Series(name, data.tolist() if data.dtype.kind == "O" else data)
-    if zone is not None:
-        series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(zone)
+    if form.zone is not None:
+        series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(form.zone)
     null = np.ma.getmaskarray(column)
-    return series.set(pl.Series(null), None) if null.any() else series
+    series = series.set(pl.Series(null), None) if null.any() else series
+    return series if form.categories is None else series.cast(pl.Categorical)
 
 
 def _pyarrow(pa: Any, columns: Columns) -> Any:
     return pa.table({name: arrow_array(pa, *column) for name, column in columns.items()})
 
 
-def arrow_array(pa: Any, column: NDArray[Any], zone: str | None) -> Any:
+def arrow_array(pa: Any, column: NDArray[Any], form: Form) -> Any:
     """A column as an array of pyarrow, which is what `pa` is."""
-    data, null = np.ma.getdata(column), np.ma.getmaskarray(column)
-    kind = None if zone is None else pa.timestamp(np.datetime_data(data.dtype)[0], tz=zone)
-    return pa.array(data, type=kind, mask=null if null.any() else None)
+    data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
+    null = mask if mask.any() else None
+    if form.categories is not None:
+        return pa.DictionaryArray.from_arrays(pa.array(_codes(column, form.categories), mask=null), form.categories)
+    kind = None if form.zone is None else pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
+    return pa.array(data, type=kind, mask=null)
 
 
 _BUILDERS: dict[str, Callable[[Any, Columns], Any]] = {

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
-from privhp.domains.frames import arrow_array, zone_of
+from privhp.domains.frames import arrow_array, form_of
 from privhp.errors import FileError
 from privhp.sinks.values import as_written, with_dotted_addresses
 from privhp.sources.extra import arrow
@@ -115,7 +115,7 @@ class _Arrow:
     def _array(self, domain: Domain, values: NDArray[Any]) -> Any:
         if values.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
             values = values.astype(np.str_)
-        return arrow_array(self._pa, values, zone_of(domain))
+        return arrow_array(self._pa, values, form_of(domain))
 
     def close(self) -> None:
         """Write the footer."""

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain, IPv4, Nullable
-from privhp.domains.frames import zone_of
+from privhp.domains.frames import form_of
 from privhp.sinks.zones import zoned_texts
 
 
@@ -14,7 +14,7 @@ def as_written(domain: Domain, values: NDArray[Any]) -> list[Any]:
     """Values of a domain as they are written in text: numbers so that they read back the same, null as None."""
     values = with_dotted_addresses(domain, values)
     if values.dtype.kind == "M":
-        texts = _times(np.ma.getdata(values), zone_of(domain))
+        texts = _times(np.ma.getdata(values), form_of(domain).zone)
         values = np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
     if values.dtype == np.float32:
         values = values.astype(np.str_).astype(np.float64)  # the shortest number that is rounded to it
