@@ -160,12 +160,13 @@ def _ends(domain: Interval | Integers | Time, sign: str, value: str) -> Ends:
     if isinstance(domain, Interval):
         return _number_ends(sign, value)
     before, after = domain.ticks_around(value) if isinstance(domain, Time) else _whole_around(value)
+    step: Any = np.timedelta64(1, domain.unit) if isinstance(domain, Time) else 1
     if sign == "=" and before != after:
         raise DomainError(f"expected a value that records can have after =, got {value!r}, which lies between two")
     return {
-        "<": (None, after - 1),
+        "<": (None, after - step),
         "<=": (None, before),
-        ">": (before + 1, None),
+        ">": (before + step, None),
         ">=": (after, None),
         "=": (before, after),
     }[sign]
