@@ -108,9 +108,9 @@ def draw_flights(picture: Picture) -> None:
 
 def draw_departures(picture: Picture) -> None:
     """A column of times: the departures of a year on one clock."""
-    times = np.datetime64("2013-01-01", "s") + 60 * flights("sched_dep_min")
+    times = np.datetime64("2013-01-01") + flights("sched_dep_min").astype("timedelta64[m]")
     day = hp.Time("2013-01-01T00:00", "2013-01-01T23:59")
-    generator = hp.fit(times, day, epsilon=1, records=300_000)
+    generator = hp.fit(times.astype("datetime64[s]"), day, epsilon=1, records=300_000)
     picture.show(report_page(generator, title="Departures", names=["scheduled departure"]), width=760)
     picture.cut("times.png", "figure", "figure")
 

@@ -81,7 +81,7 @@ STRANGE: list[Any] = [
     np.bool_(True),
     np.str_("0.5"),
     np.void(b"\x01"),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     np.datetime64(2**62, "Y"),
     np.datetime64(3, "7s"),
     np.timedelta64(1, "s"),

@@ -114,7 +114,7 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
         return []
     _check_shape(records.shape, columns)
     if isinstance(records, np.ma.MaskedArray) and records.dtype.kind == "M":
-        records = records.filled(np.datetime64("NaT"))
+        records = records.filled(np.datetime64("NaT", "s"))
     if records.dtype.kind not in kinds or isinstance(records, np.ma.MaskedArray):
         return _values(records)
     array: NDArray[Any] = np.asarray(records)

@@ -32,7 +32,7 @@ AWKWARD: list[Any] = [
     "2020-02-30",
     b"\xff",
     dt.datetime(2020, 2, 29),
-    np.datetime64("NaT"),
+    np.datetime64("NaT", "s"),
     [],
     {},
 ]

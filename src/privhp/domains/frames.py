@@ -87,7 +87,7 @@ def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
     if column.dtype.kind in "iu":
         return pd.arrays.IntegerArray(column.data, null)
     if column.dtype.kind in "fM":
-        return column.filled(np.array("NaT", column.dtype) if column.dtype.kind == "M" else np.nan)
+        return column.filled(np.datetime64("NaT", "s") if column.dtype.kind == "M" else np.nan)
     values = column.data.astype(object)
     values[null] = None
     return values

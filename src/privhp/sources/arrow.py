@@ -260,7 +260,7 @@ def _integers(array: Any) -> NDArray[Any]:
 
 def _times(array: Any, unit: str) -> NDArray[Any]:
     times = _numbers(array.fill_null(0) if array.null_count else array).view(f"M8[{unit}]")
-    return np.where(_null(array), np.datetime64("NaT"), times) if array.null_count else times
+    return np.where(_null(array), np.array("NaT", times.dtype), times) if array.null_count else times
 
 
 def _null(array: Any) -> NDArray[np.bool_]:

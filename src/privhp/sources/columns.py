@@ -151,5 +151,5 @@ def _without(column: Any, lost: NDArray[np.bool_]) -> Any:
     if column.dtype.kind == "f":
         return np.where(lost, np.nan, column)
     if column.dtype.kind == "M":
-        return np.where(lost, np.datetime64("NaT"), column)
+        return np.where(lost, np.array("NaT", column.dtype), column)
     return np.ma.MaskedArray(np.ma.getdata(column), mask=np.ma.getmaskarray(column) | lost)

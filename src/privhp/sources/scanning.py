@@ -108,7 +108,7 @@ def _numbers(
         array[places] = [0 if value is None else value for value in given]
     if field.kind is Kind.TIME:
         times = array.view("M8[us]")
-        times[null] = np.datetime64("NaT")
+        times[null] = np.datetime64("NaT", "us")
         fits, array = all(value is None for value in given), times
     elif fits and null.any():
         array = np.ma.MaskedArray(array, mask=null)
