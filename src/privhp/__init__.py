@@ -4,7 +4,7 @@ One pass, fixed memory, pure epsilon-differential privacy:
 
     import privhp as hp
 
-    plan = hp.Plan.paper(hp.Interval(0, 1000), epsilon=1, records=1_000_000, hot_cells=64)
+    plan = hp.Plan.auto(hp.Interval(0, 1000), epsilon=1, records=1_000_000, memory="64 KiB")
     summary = hp.Summary(plan)
     for batch in batches:
         summary.update(batch)

@@ -100,9 +100,8 @@ def resume_reading(path: str | os.PathLike[str]) -> tuple[Summary, Source | None
     """The summary of a checkpoint, as `resume` gives it, and the source that it was saved with."""
     with Path(path).open("rb") as file:
         found = read_checkpoint_and_source(file)
-    leftover = _partial(Path(path))
-    if leftover.exists():
-        leftover.unlink()
+    with _refusing_company(Path(path)):
+        _remove_leftover(_partial(Path(path)))
     return found
 
 
@@ -195,10 +194,14 @@ def _checked_source(source: Any) -> Source:
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write, put where another may be when all is written, whole or not at all; the disk has it then."""
+    """A file to write, put where another may be when all is written, whole or not at all; the disk has it then.
+
+    Of two processes that write to one path at the same time, the second is refused.
+    """
     partial = _partial(path)
-    partial.unlink(missing_ok=True)
-    with open(partial, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
+    with _refusing_company(path):
+        descriptor = open_alone(partial, mode=mode)
+    with open(descriptor, "wb") as file:
         try:
             yield file
             file.flush()
@@ -212,6 +215,58 @@ def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
         os.fsync(folder)
     finally:
         os.close(folder)
+
+
+@contextmanager
+def _refusing_company(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except BlockingIOError:
+        raise FileError(
+            f"expected {path} for this process alone, got another that is writing it; wait for that"
+        ) from None
+
+
+def open_alone(path: Path, *, mode: int) -> int:
+    """A new, empty file that is this process's own until it is closed; what a crash left there is removed.
+
+    Raises BlockingIOError if it is another's.
+    """
+    while True:
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+        except FileExistsError:
+            _remove_leftover(path)
+        else:
+            if _lock(descriptor, path):
+                return descriptor
+            os.close(descriptor)
+
+
+def _remove_leftover(path: Path) -> None:
+    """Remove a file that nobody has open alone, or a link."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+    except OSError:
+        path.unlink(missing_ok=True)
+    else:
+        if _lock(descriptor, path):
+            path.unlink()
+        os.close(descriptor)
+
+
+def _lock(descriptor: int, path: Path) -> bool:
+    """Whether a file is still at its path, now that it is locked: whoever had it may have removed or renamed it."""
+    from fcntl import LOCK_EX, LOCK_NB, flock  # who does not write does not need it
+
+    try:
+        flock(descriptor, LOCK_EX | LOCK_NB)
+        return os.path.samestat(os.fstat(descriptor), path.lstat())
+    except FileNotFoundError:
+        return False
+    except BaseException:
+        os.close(descriptor)
+        raise
 
 
 def _partial(path: Path) -> Path:

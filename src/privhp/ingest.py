@@ -7,7 +7,6 @@ whatever happens in between, what is counted is what comes before the position.
 
 import contextlib
 import dataclasses
-import fcntl
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -19,7 +18,7 @@ from typing import Any
 from privhp.budget import Neighbours
 from privhp.domains import Domain
 from privhp.errors import FileError, PlanError, StateError
-from privhp.files import resume_reading, save
+from privhp.files import open_alone, resume_reading, save
 from privhp.generator import Generator
 from privhp.plan import Plan
 from privhp.sources import START, Batch, Format, Position, Source, open_source
@@ -209,25 +208,12 @@ class _Lock:
         self._path = Path(f"{path}.lock")
         if not path.parent.is_dir():
             raise FileError(f"expected a folder at {path.parent} for the checkpoint, got none; make it first")
-        while True:
-            self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                os.close(self._file)
-                raise StateError(
-                    f"expected the checkpoint {path} for this process alone, got another that uses it; wait for that"
-                ) from None
-            if self._is_current():
-                return
-            os.close(self._file)
-
-    def _is_current(self) -> bool:
-        """Whether the file that was locked is still there: whoever had it before may just have removed it."""
         try:
-            return os.path.samestat(os.fstat(self._file), self._path.stat())
-        except FileNotFoundError:
-            return False
+            self._file = open_alone(self._path, mode=0o600)
+        except BlockingIOError:
+            raise StateError(
+                f"expected the checkpoint {path} for this process alone, got another that uses it; wait for that"
+            ) from None
 
     def release(self) -> None:
         """Remove it while it is held."""

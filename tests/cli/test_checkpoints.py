@@ -15,7 +15,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from cli.running import spawn
-from privhp.files import resume_reading
+from privhp.files import read_checkpoint, resume_reading
 
 PLAN = ["--domain", "integers:0:255", "--epsilon", "1", "--records", "1e5", "--depth", "8", "--exact-depth", "8"]
 PLAN += ["--hot-cells", "64"]
@@ -211,19 +211,25 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
+def rows_in(checkpoint):
+    """How many rows were counted, looked up while somebody else goes on with it."""
+    if not checkpoint.exists():
+        return 0
+    with checkpoint.open("rb") as file:
+        return read_checkpoint(file).rows
+
+
 def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):
     """Refinements come after public row numbers, however often the run was broken off."""
     write_parts(tmp_path, "csv")
     plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--records", "6e4", "--memory", "16KiB"]
     command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
     process = subprocess.Popen(command, cwd=tmp_path)
-    while not (tmp_path / "state").exists():
+    while rows_in(tmp_path / "state") == 0:
         time.sleep(0.01)
-    time.sleep(0.2)
     process.kill()
     process.wait()
-    seen = resume_reading(tmp_path / "state")[0].rows
-    assert 0 < seen < ROWS
+    assert 0 < rows_in(tmp_path / "state") < ROWS
     command[3] = "0"
     assert subprocess.run([*command, "--resume"], cwd=tmp_path, check=False).returncode == 0
     generator = hp.load(tmp_path / "out.privhp")

@@ -45,12 +45,15 @@ def test_a_leftover_stays_if_the_checkpoint_cannot_be_resumed(tmp_path: Path) ->
     assert partial(path).exists()
 
 
-def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path) -> None:
+@pytest.mark.parametrize("exists", [True, False])
+def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path, exists: bool) -> None:
     path, elsewhere = tmp_path / "file", tmp_path / "elsewhere"
-    elsewhere.write_bytes(b"untouched")
+    if exists:
+        elsewhere.write_bytes(b"untouched")
     partial(path).symlink_to(elsewhere)
     hp.save(hp.Summary(PLAN), path)
-    assert elsewhere.read_bytes() == b"untouched"
+    assert elsewhere.exists() == exists
+    assert not exists or elsewhere.read_bytes() == b"untouched"
     assert not path.is_symlink()
 
 
@@ -165,6 +168,33 @@ def test_a_disk_that_is_full_at_any_byte_keeps_the_file_before(tmp_path: Path, e
     with files_of_at_most(len(before)):
         hp.save(summary, path)
     assert np.array_equal(hp.resume(path).state(), summary.state())
+
+
+WRITER = """
+import sys
+from pathlib import Path
+from privhp.files import replacing
+
+with replacing(Path(sys.argv[1])) as file:
+    file.write(b"slowly")
+    print("begun", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_of_two_processes_that_write_to_one_path_the_second_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    command = [sys.executable, "-c", WRITER, str(path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
+        assert first.stdout is not None
+        assert first.stdout.readline() == "begun\n"
+        with pytest.raises(hp.FileError, match="got another that is writing it"):
+            hp.save(hp.Summary(PLAN), path)
+        first.communicate("")
+    assert path.read_bytes() == b"slowly"
+    hp.save(hp.Summary(PLAN), path)
+    assert hp.resume(path).plan == PLAN
+    assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
 NURSERY = """
