@@ -45,7 +45,7 @@ def save(
     """Write a release or a checkpoint, whole or not at all.
 
     When this returns the file is on the disk; until then what was there before
-    still is, whatever fails. Let one process at a time save to a path.
+    still is, whatever fails. A second process that saves to the path meanwhile is refused.
 
     The release of a generator is public. The checkpoint of a summary is
     confidential: together with a later release it would reveal the records in
