@@ -144,16 +144,13 @@ class _Texts:
         """For each text of an array what is at its place among some numbers."""
         if self._table is None:
             return among[np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)]
-        characters = _characters(texts)
+        characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
-        short, near = self._lengths <= width, self._table.columns < width  # what is longer is in no text of the batch
-        table = self._table._replace(
-            declared=_characters(self._declared.astype(f"U{width}")),
-            columns=self._table.columns[near],
-            factors=self._table.factors[near],
-        )
+        short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
+        declared = _characters(self._declared.astype(f"U{width}"))
+        known = TextTable(declared, columns[near], factors[near], bits, table)
         values = among[np.where(short, self._places, self._other)]
-        return find_texts(characters, table, values, other=int(among[self._other]))
+        return find_texts(characters, known, values, other=int(among[self._other]))
 
 
 def _is_plain_text(records: Any) -> bool:
