@@ -110,15 +110,25 @@ class Partition:
 
     def counted(self, most: int) -> Iterator[Cells]:
         """The cells that are counted now, in pieces of at most so many."""
+        for leaves, _ in self._walk(most):
+            for start in range(0, leaves.slots.size, most):
+                yield leaves[start : start + most]
+
+    def parents(self, most: int) -> Iterator[Parents]:
+        """The cells that were cut, in pieces of one or of at most so many parts together."""
+        for _, pieces in self._walk(most):
+            yield from pieces
+
+    def _walk(self, most: int) -> Iterator[tuple[Cells, list[Parents]]]:
+        """All cells, group by group: those that are counted, and those that were cut, in pieces."""
         for roots in self.roots(most):
             pending: list[Cells | Parents] = [roots]
             while pending:
                 group = pending.pop()
                 leaves, cut = self.sorted_out(group if isinstance(group, Cells) else group.parts())
-                for start in range(0, leaves.slots.size, most):
-                    yield leaves[start : start + most]
-                for parents in cut:
-                    pending += parents.pieces(most)
+                pieces = [piece for parents in cut for piece in parents.pieces(most)]
+                yield leaves, pieces
+                pending += pieces
 
     def cut(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Cut each of some counted cells by so many levels, 0 for not at all; the slots of all new parts."""

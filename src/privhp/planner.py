@@ -26,7 +26,7 @@ LEAST_WORK, MOST_WORK = 2**12, 2**22
 REFINED_ON_A_LINE, REFINED = (1 / 16,), (1 / 64, 1 / 8)
 """Shares of the expected records after which a partition is refined; each costs every cell noise once more."""
 
-LEAST_ON_A_LINE, LEAST_WHERE_HALVED, LEAST = 32.0, 8.0, 5.0
+LEAST_ON_A_LINE, LEAST_WHERE_HALVED, LEAST = 20.0, 8.0, 5.0
 """Records that a part must expect, in scales of its noise.
 
 On a line noise adds up, and where each level halves the diameter, coarse levels

@@ -6,6 +6,10 @@ sees nothing that is not private already, so its rules cost no privacy.
 Cutting a cell promises up to its expected records in the rest of the stream
 times its diameter, and costs a slot per part. The cuts that promise most are
 made, as far as the slots go; parts must expect as many records as the plan says.
+
+Records are expected where records came, as far as that was true before: a
+stream that is sorted by place leaves the cells that were cut, and then records
+are expected everywhere alike.
 """
 
 import numpy as np
@@ -21,6 +25,9 @@ MOST_LEVELS = 6
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
 
+EARLIER = 1 / 8
+"""Share of its slots that a refinement may use where a later one knows more."""
+
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
 
@@ -28,7 +35,7 @@ class Refinement:
     """One refinement of a partition: first it weighs all cells, then it says how to cut them."""
 
     def __init__(self, plan: Plan, partition: Partition, *, rows: int, piece: int) -> None:
-        """Find the least promise that is still cut for.
+        """Weigh all cells.
 
         Args:
             plan: What was fixed before the data.
@@ -43,34 +50,63 @@ class Refinement:
         self._scale = float(plan.scale(plan.growth_level))
         whole = plan.domain.diameter(0) or 1.0
         self._diameters = np.array([plan.domain.diameter(level) / whole for level in range(plan.depth + 1)])
-        self._least = self._weigh(piece)
+        self._trust = self._foresight(piece)
+        self._weigh(piece)
 
-    def _weigh(self, piece: int) -> int:
-        costs = np.zeros(_BINS, dtype=np.int64)
+    def _foresight(self, piece: int) -> float:
+        """Share that came of the records which the last refinement foresaw in its cuts; 1 if noise hides it."""
+        foreseen, came, parts = 0.0, 0.0, 0
+        start = self._starts[self._before]
+        for parents in self._partition.parents(piece) if self._before else ():
+            if parents.born == self._before:
+                counts = self._partition.slots[parents.cells.slots].astype(np.float64)
+                later = self._partition.slots[parents.parts().slots].reshape(counts.size, -1)
+                # Of those that just passed, many did so by their noise.
+                clear = counts > 2.0 * self._doubtful(self._before - parents.cells.born)
+                share = (self._rows - start) / (start - self._starts[parents.cells.born])
+                foreseen += float(counts[clear].sum()) * share
+                came, parts = came + float(later[clear].sum()), parts + later[clear].size
+        return min(max(came / foreseen, 0.0), 1.0) if foreseen > self._doubtful(parts) else 1.0
+
+    def _doubtful(self, draws: int) -> float:
+        """Counts with so many draws of noise in them may be noise up to this."""
+        return SURE * self._scale * float(np.sqrt(2.0 * draws))
+
+    def _weigh(self, piece: int) -> None:
+        """Find the least promise that is still cut for, and how many of the cuts that promise just less."""
+        costs = np.zeros(_BINS + 1, dtype=np.int64)
         for cells in self._partition.counted(piece):
             for step, bins in enumerate(self._promises(cells)):
-                parts = 2**step if step else 3  # two parts, and a slot for what the cell has counted so far
-                np.add.at(costs, bins[bins >= 0], parts)
-        affordable = np.cumsum(costs[::-1], out=costs[::-1]) <= self._room()
-        return _BINS - int(affordable.sum())
+                np.add.at(costs, bins[bins >= 0], _cost(step))
+        room = self._room()
+        np.cumsum(costs[::-1], out=costs[::-1])  # from here on of all that promise as much or more
+        self._least = _BINS - int((costs[:-1] <= room).sum())
+        self._left = max(room - int(costs[self._least]), 0)
+        self._rate = self._left / int(costs[self._least - 1] - costs[self._least]) if self._least else 0.0
+        self._due = 0.0
 
     def _room(self) -> int:
-        """Slots that may be used at this refinement: each may use its share, and what those before it left."""
+        """Slots that may be used at this refinement."""
         roots = 2**self._partition.level
-        share = (self._before + 1) / len(self._growth.refined_after)
+        share = EARLIER ** (len(self._growth.refined_after) - 1 - self._before)
         room: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
         return room
 
+    def _expected(self, cells: Cells) -> Floats:
+        """Records to expect in each cell in the rest of the stream."""
+        rest = max(self._plan.records - self._rows, 0)
+        counts = self._partition.slots[cells.slots].astype(np.float64)
+        sure = counts > self._doubtful(self._before + 1 - cells.born)
+        expected: Floats = np.where(sure, counts, 0.0) * (rest / (self._rows - self._starts[cells.born]))
+        return self._trust * expected + (1.0 - self._trust) * rest * 2.0**-cells.level
+
     def _promises(self, cells: Cells) -> NDArray[np.int16]:
         """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""
-        counts = np.maximum(self._partition.slots[cells.slots], 0).astype(np.float64)
-        expected = counts * (max(self._plan.records - self._rows, 0) / (self._rows - self._starts[cells.born]))
-        alive = self._before + 1 - cells.born
-        sure = counts > SURE * self._scale * np.sqrt(2.0 * alive)
-        bins = np.full((MOST_LEVELS, counts.size), -1, dtype=np.int16)
+        expected = self._expected(cells)
+        bins = np.full((MOST_LEVELS + 1, expected.size), -1, dtype=np.int16)
         for step in range(min(MOST_LEVELS, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
-            worth = sure & (parents * 0.5 >= self._growth.least)
+            worth = parents * 0.5 >= self._growth.least
             promise = parents[worth] * self._diameters[cells.level + step]
             with np.errstate(divide="ignore"):
                 octaves = np.log2(promise)
@@ -81,4 +117,21 @@ class Refinement:
         """By how many levels to cut each cell; 0 for those that stay."""
         bins = self._promises(cells)
         steps: Counts = np.logical_and.accumulate((bins >= 0) & (bins >= self._least), axis=0).sum(axis=0)
+        next_bins = np.take_along_axis(bins, steps[None], axis=0)[0]
+        steps[self._spread(np.flatnonzero((next_bins >= 0) & (next_bins == self._least - 1)), steps)] += 1
         return steps
+
+    def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
+        """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""
+        due = self._due + self._rate * np.arange(edge.size + 1)
+        self._due = float(due[-1])
+        chosen: NDArray[np.int64] = edge[np.diff(np.floor(due)) > 0]
+        costs = np.cumsum([_cost(step) for step in steps[chosen].tolist()])
+        afforded = int((costs <= self._left).sum())
+        self._left -= int(costs[afforded - 1]) if afforded else 0
+        return chosen[:afforded]
+
+
+def _cost(step: int) -> int:
+    """Slots for a cut by one more level: twice the parts, and at first a slot for what the cell has counted so far."""
+    return 2**step if step else 3

@@ -1,0 +1,102 @@
+"""Which cells a refinement cuts, by chosen noisy counts."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from privhp import Interval, Plan
+from privhp.cells import Counts
+from privhp.growth import Growth
+from privhp.partition import Partition
+from privhp.refinement import Refinement
+
+LEVEL, ROOTS = 6, 64
+FIRST, SECOND, RECORDS = 1000, 2000, 100_000
+
+
+def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), least: int = 10) -> Plan:
+    return Plan(
+        Interval(0, 1),
+        epsilon=2,
+        budgets={2: 1, LEVEL: 1},
+        exact_depth=2,
+        growth=Growth(slots=slots, refined_after=moments, least=least),
+        inference="least-squares",
+        records=RECORDS,
+        neighbours="zero-out",
+    )
+
+
+def start(plan: Plan, counts: Counts) -> Partition:
+    assert plan.growth is not None
+    slots = np.zeros(plan.growth.slots, dtype=np.int64)
+    slots[:ROOTS] = counts
+    return Partition(LEVEL, slots)
+
+
+def refine(plan: Plan, partition: Partition, *, rows: int, piece: int = 2**31) -> Counts:
+    """Cut as a summary does, without noise; by how many levels each cell was cut, in the order of codes."""
+    refinement = Refinement(plan, partition, rows=rows, piece=piece)
+    partition.refinements += 1
+    found: dict[tuple[int, int], int] = {}
+    for cells in partition.counted(piece):
+        levels = refinement.levels(cells)
+        partition.cut(cells, levels)
+        found |= {
+            (code << (20 - cells.level), cells.level): level
+            for code, level in zip(cells.codes.tolist(), levels.tolist(), strict=True)
+        }
+    return np.array([found[key] for key in sorted(found)])
+
+
+@given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS), slots=st.integers(ROOTS, 600))
+def test_cuts_take_no_more_slots_than_there_are(counts: list[int], slots: int) -> None:
+    plan = plan_of(slots, moments=(FIRST, SECOND))
+    partition = start(plan, np.array(counts))
+    for rows in (FIRST, SECOND):
+        refine(plan, partition, rows=rows)
+        assert partition.used <= slots
+        partition.slots[:ROOTS] += np.where(partition.slots[:ROOTS] < 0, 0, 7)
+
+
+@pytest.mark.parametrize("piece", [1, 16, 64, 2**31])
+def test_of_cuts_that_promise_alike_as_many_are_made_as_fit_evenly_spread(piece: int) -> None:
+    """Two parts and a slot for what was counted: there is room for 20 such cuts among 64."""
+    plan = plan_of(ROOTS + 3 * 20, least=200)
+    cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, piece=piece)
+    places = np.flatnonzero(cut)
+    assert cut.sum() == places.size == 20
+    assert set(np.diff(places).tolist()) <= {3, 4}
+
+
+def after_a_first_cut(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
+    """A partition whose first eight cells had all records and were cut, with what came there in the next stretch."""
+    partition = start(plan, np.where(np.arange(ROOTS) < 8, 100, 0))
+    cut = np.flatnonzero(refine(plan, partition, rows=FIRST))
+    parts = np.concatenate([parents.parts().slots for parents in partition.parents(2**31)])
+    partition.slots[parts] = came * 8 // parts.size
+    return partition, set(cut.tolist())
+
+
+def test_where_records_came_as_foreseen_empty_cells_stay_whole() -> None:
+    plan = plan_of(2000, moments=(FIRST, SECOND))
+    partition, first = after_a_first_cut(plan, came=100)
+    assert first == set(range(8))
+    refine(plan, partition, rows=SECOND)
+    assert not np.any(partition.slots[8:ROOTS])
+
+
+def test_where_records_left_the_cells_that_were_cut_all_others_are_cut_alike() -> None:
+    plan = plan_of(2000, moments=(FIRST, SECOND))
+    partition, _ = after_a_first_cut(plan, came=0)
+    partition.slots[8:12] += 250
+    refine(plan, partition, rows=SECOND)
+    assert (partition.slots[8:ROOTS] < 0).all()
+
+
+def test_a_stretch_too_short_to_tell_says_nothing_against_what_was_foreseen() -> None:
+    plan = plan_of(2000, moments=(FIRST, FIRST + 1))
+    partition, _ = after_a_first_cut(plan, came=0)
+    refine(plan, partition, rows=FIRST + 1)
+    assert not np.any(partition.slots[8:ROOTS])
