@@ -74,8 +74,8 @@ def after_a_first_cut(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
     """A partition whose first eight cells had all records and were cut, with what came there in the next stretch."""
     partition = start(plan, np.where(np.arange(ROOTS) < 8, 100, 0))
     cut = np.flatnonzero(refine(plan, partition, rows=FIRST))
-    parts = np.concatenate([parents.parts().slots for parents in partition.parents(2**31)])
-    partition.slots[parts] = came * 8 // parts.size
+    for parents in partition.parents(2**31):
+        partition.slots[parents.cells.slots + 1] = came
     return partition, set(cut.tolist())
 
 
