@@ -32,7 +32,7 @@ def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least:
         epsilon=budget + 1,
         budgets={0: 1, LEVEL: budget},
         exact_depth=0,
-        growth=Growth(slots=16 * ROOTS, refined_after=refined_after, least=least),
+        growth=Growth(slots=len(refined_after) * ROOTS * (PARTS + 2), refined_after=refined_after, least=least),
         inference="least-squares",
         records=records,
         neighbours="zero-out",

@@ -25,9 +25,6 @@ MOST_LEVELS = 6
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
 
-EARLIER = 1 / 8
-"""Share of its slots that a refinement may use where a later one knows more."""
-
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
 
@@ -82,13 +79,14 @@ class Refinement:
         np.cumsum(costs[::-1], out=costs[::-1])  # from here on of all that promise as much or more
         self._least = _BINS - int((costs[:-1] <= room).sum())
         self._left = max(room - int(costs[self._least]), 0)
-        self._rate = self._left / int(costs[self._least - 1] - costs[self._least]) if self._least else 0.0
+        edge = int(costs[self._least - 1] - costs[self._least]) if self._least else 0
+        self._rate = self._left / edge if edge else 0.0
         self._due = 0.0
 
     def _room(self) -> int:
-        """Slots that may be used at this refinement."""
+        """Slots that may be used at this refinement: each may use its share, and what those before it left."""
         roots = 2**self._partition.level
-        share = EARLIER ** (len(self._growth.refined_after) - 1 - self._before)
+        share = (self._before + 1) / len(self._growth.refined_after)
         room: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
         return room
 

@@ -100,3 +100,11 @@ def test_a_stretch_too_short_to_tell_says_nothing_against_what_was_foreseen() ->
     partition, _ = after_a_first_cut(plan, came=0)
     refine(plan, partition, rows=FIRST + 1)
     assert not np.any(partition.slots[8:ROOTS])
+
+
+def test_a_partition_that_is_fuller_than_its_share_is_not_cut() -> None:
+    """Files may hold such a one; three quarters of its slots are used where a half would be its share."""
+    plan = plan_of(4 * ROOTS, moments=(FIRST, SECOND, 2 * SECOND))
+    partition = start(plan, np.full(ROOTS, 1000))
+    partition.used = 3 * ROOTS
+    assert not refine(plan, partition, rows=FIRST).any()
