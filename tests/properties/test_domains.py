@@ -193,8 +193,9 @@ def near_edges(draw: st.DrawFn, domain: Any) -> list[Any]:
     steps = draw(st.lists(st.integers(-20, 20), min_size=len(cells), max_size=len(cells)))
     if isinstance(domain, Interval):
         return [edge + step * math.ulp(edge) for edge, step in zip(edges.tolist(), steps, strict=True)]
-    edges = list(edges) if isinstance(domain, Time) else edges.tolist()
-    return [edge + step for edge, step in zip(edges, steps, strict=True)]
+    if isinstance(domain, Time):
+        return list(edges + np.array(steps).astype(f"m8[{domain.unit}]"))
+    return [edge + step for edge, step in zip(edges.tolist(), steps, strict=True)]
 
 
 @given(st.data(), ordered_domains())
