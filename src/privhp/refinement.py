@@ -9,7 +9,8 @@ made, as far as the slots go; parts must expect as many records as the plan says
 
 Records are expected where records came, as far as that was true before: a
 stream that is sorted by place leaves the cells that were cut, and then records
-are expected everywhere alike.
+are expected everywhere alike. Where cells tell times and more, records are
+expected at all times alike, since streams mostly come in the order of time.
 """
 
 import numpy as np
@@ -18,12 +19,16 @@ from numpy.typing import NDArray
 from privhp.cells import Counts, Floats
 from privhp.partition import Cells, Partition
 from privhp.plan import Plan
+from privhp.timeless import Timeless
 
 MOST_LEVELS = 6
 """How many levels a cell is cut by at one refinement, at most."""
 
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
+
+MOST_BITS, _BITS_OF_A_CELL = 14, 6
+"""How finely records are told apart but for time, at most; half as many bytes as the work on cells may take."""
 
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
@@ -47,8 +52,21 @@ class Refinement:
         self._scale = float(plan.scale(plan.growth_level))
         whole = plan.domain.diameter(0) or 1.0
         self._diameters = np.array([plan.domain.diameter(level) / whole for level in range(plan.depth + 1)])
-        self._trust = self._foresight(piece)
+        self._timeless = self._without_time(piece)
+        self._trust = self._foresight(piece) if self._timeless is None else 0.0
         self._weigh(piece)
+
+    def _without_time(self, piece: int) -> Timeless | None:
+        """How records are spread over all but time, if cells tell both."""
+        if not Timeless.of_use(self._plan.domain, depth=self._plan.depth):
+            return None
+        timeless = Timeless(
+            self._plan.domain, depth=self._plan.depth, bits=min(MOST_BITS, piece.bit_length() + _BITS_OF_A_CELL)
+        )
+        for cells in self._partition.counted(piece):
+            timeless.add(cells, self._sure(cells))
+        timeless.settle()
+        return timeless
 
     def _foresight(self, piece: int) -> float:
         """Share that came of the records which the last refinement foresaw in its cuts; 1 if noise hides it."""
@@ -93,10 +111,15 @@ class Refinement:
     def _expected(self, cells: Cells) -> Floats:
         """Records to expect in each cell in the rest of the stream."""
         rest = max(self._plan.records - self._rows, 0)
-        counts = self._partition.slots[cells.slots].astype(np.float64)
-        sure = counts > self._doubtful(self._before + 1 - cells.born)
-        expected: Floats = np.where(sure, counts, 0.0) * (rest / (self._rows - self._starts[cells.born]))
+        if self._timeless is not None:
+            return rest * self._timeless.shares(cells)
+        expected = self._sure(cells) * (rest / (self._rows - self._starts[cells.born]))
         return self._trust * expected + (1.0 - self._trust) * rest * 2.0**-cells.level
+
+    def _sure(self, cells: Cells) -> Floats:
+        """The counts of cells that are more than noise, 0 for the others."""
+        counts = self._partition.slots[cells.slots].astype(np.float64)
+        return np.where(counts > self._doubtful(self._before + 1 - cells.born), counts, 0.0)
 
     def _promises(self, cells: Cells) -> NDArray[np.int16]:
         """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""

@@ -61,6 +61,10 @@ class Domain(ABC):
         """Records as something that can be cut in blocks, where they come as something that cannot."""
         return records
 
+    def timeless(self, level: int) -> int:
+        """Which bits of a cell of a level say anything but when, as a mask: all of them, unless a domain has times."""
+        return (1 << level) - 1
+
     @abstractmethod
     def encode(self, records: Any, *, level: int) -> Codes:
         """The cell of each record at a level, or OUTSIDE. Never raises for the value of a record."""

@@ -64,6 +64,9 @@ class Nullable(Domain):
     def depth(self) -> int:
         return min(self.domain.depth + 1, MAX_DEPTH)
 
+    def timeless(self, level: int) -> int:
+        return 2 ** (level - 1) | self.domain.timeless(level - 1) if level else 0
+
     def encode(self, records: Any, *, level: int) -> Codes:
         values, null = _parted(records)
         codes = self.domain.encode(values, level=max(level - 1, 0))

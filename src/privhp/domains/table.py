@@ -137,6 +137,12 @@ class Table(Domain):
             masks.append([mask << 1 | (place == cut) for place, mask in enumerate(masks[-1])])
         return masks
 
+    def timeless(self, level: int) -> int:
+        return sum(
+            int(BitMap.spreading(mask)(np.array([column.domain.timeless(mask.bit_count())], dtype=np.uint64))[0])
+            for column, mask in zip(self.columns, self._masks[level], strict=True)
+        )
+
     def _cells(self, codes: Codes, level: int) -> list[tuple[Column, Codes, int]]:
         """Each column with its own cells and their level."""
         return [

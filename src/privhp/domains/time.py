@@ -126,6 +126,9 @@ class Time(RunDomain):
     def depth(self) -> int:
         return self._ticks.depth
 
+    def timeless(self, level: int) -> int:
+        return 0
+
     def _tick(self, value: Any) -> int:
         """The tick of one time by itself; raises if it is none."""
         return self._nanoseconds(value) // _TICKS[self.unit]
