@@ -60,7 +60,7 @@ class Generator(Distribution):
         answer = super().mass(region)
         if not error:
             return answer
-        part = touched(self._histogram, region)
+        part = touched(self._histogram, region, empty=True)  # noise may have hidden records in cells that seem empty
         shares = np.zeros(self._leaves.codes.shape)
         shares[part.whole()], shares[part.cut] = 1.0, part.shares
         return Estimate(answer, self._uncertainty.standard_error(shares))

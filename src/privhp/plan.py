@@ -13,7 +13,18 @@ from fractions import Fraction
 from typing import Any
 
 from privhp.arguments import check_domain, check_records, read_memory, whole
-from privhp.bounds import STREAMS, Geometry, Growing, Outline, Prediction, Sketched, Stream, leaf_level, predict
+from privhp.bounds import (
+    STREAMS,
+    Geometry,
+    Growing,
+    Outline,
+    Prediction,
+    Sketched,
+    Stream,
+    leaf_level,
+    paper_bound,
+    predict,
+)
 from privhp.budget import Neighbours, check_neighbours, exact_epsilon
 from privhp.domains.base import Domain
 from privhp.domains.table import Table
@@ -291,7 +302,15 @@ class Plan(Layout):
         for stream, error in self.predictions().items():
             parts = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))
             lines.append(f"{stream + ', ' + KINDS[stream]:30s} {error.total:10.3g} {parts}")
+        if self.inference == "top-down" and list(self.budgets) == list(range(self.depth + 1)):
+            lines.append(f"{'at most, by the paper':30s} {self._paper_bound():10.3g}")
         return lines
+
+    def _paper_bound(self) -> float:
+        """The paper's bound on the expected distance, whatever the stream."""
+        rows = {level: self.sketch_rows if level > self.exact_depth else 1 for level in self.budgets}
+        budgets = {level: float(rows[level] / self.scale(level)) for level in self.budgets}
+        return paper_bound(self._outline(self.records), budgets).total
 
     def _column_lines(self) -> list[str]:
         """How fine the columns of a table are where records are spread evenly, and which are not told apart at all."""

@@ -111,14 +111,17 @@ def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, varian
     """Weight of the count of each parent, and the variance that its parts add to it."""
     own, doubts = weights[family.parts], np.where(below.live, below.doubts, 0.0)[family.parts]
     inner = variances[family.parts].sum(axis=1)
-    found = below.found[family.parts]
     if family.bond == "same":
         mean = (own * doubts).sum(axis=1) / np.maximum(doubts.sum(axis=1), 1e-300)
         return mean, inner + ((own - mean[:, None]) ** 2 * doubts).sum(axis=1)
-    total = np.maximum(found.sum(axis=1), 1e-300)
-    mean = (own * found).sum(axis=1) / total
+    found, live = below.found[family.parts], below.live[family.parts]
+    # Where nothing was found, what the parent counts is still somewhere: in any of the parts alike.
+    likely = found + np.sqrt(doubts.sum(axis=1, keepdims=True)) * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
+    likely /= np.maximum(likely.sum(axis=1, keepdims=True), 1e-300)
+    mean = (own * likely).sum(axis=1)
+    total = np.maximum(found.sum(axis=1), 1.0)
     earlier = np.maximum(layer.own[family.parents], 0.0) if family.bond == "after" else np.zeros(total.shape)
     later = np.maximum(total - earlier, 1.0)
     apart = (own - mean[:, None]) ** 2
-    drawn = earlier * (apart * found).sum(axis=1) / total
+    drawn = earlier * (apart * likely).sum(axis=1)
     return mean, inner + (total / later) ** 2 * (apart * doubts).sum(axis=1) + drawn

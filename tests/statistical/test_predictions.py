@@ -122,6 +122,15 @@ def test_the_paper_s_bound_by_hand() -> None:
     assert tuple(bound) == pytest.approx((noise + lost + 0.25, noise, lost, 0.25))
 
 
+def test_a_plan_of_the_paper_says_its_bound() -> None:
+    """Of a complete tree of depth 2: a person moves the root by 1 and each other level by 2 when they are replaced."""
+    plan = Plan.paper(UNIT, epsilon=1, records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
+    noise = [1 / plan.budgets[0], 2 / plan.budgets[1], 2 * 2 * 0.5 / plan.budgets[2]]
+    bound = float(sum(noise)) / RECORDS + 0.25
+    assert f"at most, by the paper {bound:19.3g}" in str(plan)
+    assert "by the paper" not in str(Plan.auto(UNIT, epsilon=1, records=RECORDS))
+
+
 def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None:
     settings = paper_settings(
         UNIT,

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import Box, Generator, Integers, Interval, Plan, Release, Summary
+from privhp.growth import Growth
+from privhp.partition import Partition
 
 UNIT = Interval(0, 1)
 FULL = 10**7
@@ -153,3 +155,27 @@ def test_intervals_hold_the_truth_nine_times_in_ten(name: str, mergeable: bool, 
     assert LEAST - chance(LEAST, releases) < covered < MOST + chance(MOST, releases)
     if domain.is_line:  # elsewhere most of the error is resolution, which is not normal
         assert np.mean(found <= 1.645 / 2) < MOST_OF_HALF + chance(MOST_OF_HALF, releases)
+
+
+def test_where_nothing_was_found_there_is_still_doubt() -> None:
+    """A cell is cut when it has counted nothing, and its parts count nothing either, but for noise."""
+    growth = Growth(slots=20, refined_after=(10,), least=1)
+    budgets = {1: "1/2", 3: "1/2"}
+    plan = Plan(
+        Integers(0, 63),
+        epsilon=1,
+        budgets=budgets,
+        exact_depth=1,
+        growth=growth,
+        inference="least-squares",
+        records=1000,
+        neighbours="zero-out",
+    )
+    partition = Partition(3, np.zeros(20, dtype=np.int64), refinements=1)
+    partition.slots[0] = 1000
+    (roots,) = partition.roots(8)
+    partition.slots[partition.cut(roots, np.where(np.arange(8) == 2, 3, 0))] = -3
+    generator = Generator(Release(plan, {1: np.array([1000, 0]), 3: partition.slots}, refinements=1))
+    answer = generator.mass((16, 19), error=True)
+    assert answer.value < 1e-3
+    assert answer.error * 1000 > 0.1

@@ -38,17 +38,18 @@ class Touched(NamedTuple):
         return places
 
 
-def touched(histogram: Histogram, region: Any) -> Touched:
-    """The cells with any probability that lie in a region, wholly or partly."""
+def touched(histogram: Histogram, region: Any, *, empty: bool = False) -> Touched:
+    """The cells that lie in a region, wholly or partly; those without any probability only if asked for."""
     runs, cut, shares = [], [], []
     level, codes = 0, np.zeros(1, dtype=np.uint64)
     ends = np.array([[0], [histogram.codes.size]])
     while True:
         overlap = histogram.domain.overlap(region, codes, level=level)
         before, upto = histogram.before(ends)
-        partly = (overlap > 0) & (overlap < 1) & (upto > before)
+        counts = (upto > before) | empty
+        partly = (overlap > 0) & (overlap < 1) & counts
         single = histogram.levels[np.minimum(ends[0], histogram.codes.size - 1)] == level
-        runs.append(ends[:, (overlap >= 1) & (upto > before)])
+        runs.append(ends[:, (overlap >= 1) & counts])
         cut.append(ends[0, partly & single])
         shares.append(overlap[partly & single])
         inner = partly & ~single
