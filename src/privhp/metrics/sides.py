@@ -1,5 +1,6 @@
 """The two sides of a comparison: a generator, or real records."""
 
+from collections.abc import Mapping
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
@@ -10,8 +11,8 @@ from privhp.domains.base import Domain
 from privhp.errors import DomainError, QueryError, RecordsError, described
 from privhp.generator import Generator
 
-Side: TypeAlias = Generator | ArrayLike
-"""A distribution: a generator, or records of equal weight."""
+Side: TypeAlias = Generator | ArrayLike | Mapping[str, ArrayLike]
+"""A distribution: a generator, or records of equal weight; those of a table by their columns."""
 
 Number = TypeVar("Number", np.uint64, np.float64)
 
