@@ -181,10 +181,12 @@ class Geo(GridDomain):
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
         """Share of each row's area below a latitude, and share of its height."""
-        steps = np.full(rows.shape, self._step(level))
         latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
         share = self._latitudes.below(latitudes, rows, bits=self._bits(level)[1])
-        area: Floats = self._zone.areas(rows, steps, share * steps) / self._zone.areas(rows, steps, steps)
+        area = share.copy()
+        cut = (share > 0) & (share < 1)
+        own, steps = rows[cut], np.full(int(cut.sum()), self._step(level))
+        area[cut] = self._zone.areas(own, steps, share[cut] * steps) / self._zone.areas(own, steps, steps)
         return area, share
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
