@@ -3,7 +3,7 @@
 import csv
 import io
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
@@ -41,9 +41,9 @@ class _Text:
         """Turn some rows into text at a time."""
         for start in range(0, len(columns[0][1]), _LINES):
             part = slice(start, start + _LINES)
-            self._write_rows(zip(*(as_written(own, values[part]) for own, values in columns), strict=True))
+            self._write_rows([as_written(own, values[part]) for own, values in columns])
 
-    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+    def _write_rows(self, columns: Sequence[Sequence[Any]]) -> None:
         raise NotImplementedError
 
     def close(self) -> None:
@@ -56,21 +56,33 @@ class Csv(_Text):
     def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
         """Write the header."""
         super().__init__(file, names)
-        self._write_rows(iter([tuple(names)]))
+        self._write_rows([[name] for name in names])
 
-    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
+    def _write_rows(self, columns: Sequence[Sequence[Any]]) -> None:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(rows)
+        csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
         self._file.write(text.getvalue().encode())
 
 
 class Ndjson(_Text):
     """One object of JSON a line."""
 
-    def _write_rows(self, rows: Iterator[tuple[Any, ...]]) -> None:
-        encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-        names = self._names
-        self._file.write("".join([encode(dict(zip(names, row, strict=True))) + "\n" for row in rows]).encode())
+    def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
+        """Prepare what is the same in every line."""
+        super().__init__(file, names)
+        self._encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+        keys = [self._encode(name).replace("%", "%%") for name in names]
+        self._line = "{" + ",".join(f"{key}:%s" for key in keys) + "}\n"
+
+    def _write_rows(self, columns: Sequence[Sequence[Any]]) -> None:
+        values = map(self._values, columns)
+        self._file.write("".join(map(self._line.__mod__, zip(*values, strict=True))).encode())
+
+    def _values(self, column: Sequence[Any]) -> list[str]:
+        """Each value as JSON; numbers and null, which have no commas in them, all at once."""
+        if any(isinstance(value, str) for value in column):
+            return list(map(self._encode, column))
+        return self._encode(column)[1:-1].split(",")
 
 
 class Npy:
