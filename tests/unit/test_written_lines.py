@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from privhp import Categories, Interval, Nullable
 from privhp.sinks.formats import Columns, Csv, Ndjson
 
-NAMES = st.lists(st.text(), min_size=1, max_size=4, unique=True)
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
+NAMES = st.lists(TEXTS, min_size=1, max_size=4, unique=True)
 VALUES = {
     Interval(0, 1): st.floats(allow_nan=False, allow_infinity=False),
     Categories(["a", "b"]): TEXTS,
