@@ -4,8 +4,8 @@ Takes a release and the share of each leaf that counts, gives the standard
 error of their sum. Noise: what a group of cells says of the answer depends on
 its own noise only through how unequal their shares are, given the count of
 their parent, so variances add up from the leaves to the root. Resolution: a
-leaf that counts in part may hold its records anywhere, as unevenly as cells
-divide elsewhere in the same release.
+leaf that counts in part may hold its records anywhere, as unevenly as cells of
+its size divide elsewhere in the same release.
 """
 
 from functools import cached_property
@@ -22,6 +22,10 @@ from privhp.release import Release
 
 ALIKE = 0.05
 """How much leaves on the edge of a region err alike: records line up, so that an edge cuts many in the same way."""
+
+
+ENOUGH = 8
+"""Cells that must be seen to divide for a level to tell how they do; else the level above does."""
 
 
 class Estimate(NamedTuple):
@@ -41,7 +45,9 @@ class Uncertainty:
                 'expected a plan with inference="least-squares", such as Plan.auto(...), for standard errors; '
                 "the paper's rule does not tell how sure its counts are"
             )
-        self._hierarchy = Hierarchy(release)
+        self._hierarchy, self._depth = Hierarchy(release), release.plan.depth
+        for layer in self._hierarchy.layers:
+            layer.doubts = np.where(layer.live, layer.doubts, 0.0)
         self._leaves = [layer.leaves() for layer in self._hierarchy.layers]
         pairs = list(zip(self._hierarchy.layers, self._leaves, strict=True))
         codes = np.concatenate([layer.codes[own] for layer, own in pairs])
@@ -69,7 +75,7 @@ class Uncertainty:
         if total <= 0:
             return 1.0
         mean = float((weights * top.found).sum()) / total
-        noise = ((weights - mean) ** 2 * np.where(top.live, top.doubts, 0.0)).sum()
+        noise = ((weights - mean) ** 2 * top.doubts).sum()
         variance = float(variances.sum() + noise) + ALIKE * aligned**2
         return min(float(np.sqrt(variance)) / total, 1.0)
 
@@ -88,28 +94,30 @@ class Uncertainty:
     def _inside(self, layer: Layer, shares: Floats) -> Floats:
         """Variance of what is in the region of a leaf that is partly in it, given its count."""
         partly = shares * (1.0 - shares)
-        return partly * (layer.found + self._unevenness * layer.found**2)
+        return partly * (layer.found + self._unevenness[layer.levels] * layer.found**2)
 
     @cached_property
-    def _unevenness(self) -> float:
-        """How unevenly cells divide at the end of the tree: 0 if evenly, 1 if all into one half."""
-        layers = self._hierarchy.layers
-        uneven = whole = 0.0
-        for layer, below in pairwise(layers):
+    def _unevenness(self) -> Floats:
+        """How unevenly cells divide into halves of each level: 0 if evenly, 1 if all goes into one."""
+        uneven, clear = np.zeros((2, self._depth + 1))
+        for layer, below in pairwise(self._hierarchy.layers):
             for family in layer.families:
                 halves = below.found[family.parts].reshape(-1, 2)
                 noise = below.doubts[family.parts].reshape(-1, 2).sum(axis=1)
-                sums = halves.sum(axis=1)
-                clear = sums > 4.0 * np.sqrt(noise)
-                apart = np.maximum((halves[:, 0] - halves[:, 1]) ** 2 - noise, 0.0)[clear]
-                uneven += float((apart / sums[clear] ** 2).sum())
-                whole += float(np.count_nonzero(clear))
-        return uneven / whole if whole else 1.0
+                sums, levels = halves.sum(axis=1), below.levels[family.parts].reshape(-1, 2)[:, 0]
+                told = sums > 4.0 * np.sqrt(noise)
+                apart = np.maximum((halves[:, 0] - halves[:, 1]) ** 2 - noise, 0.0)[told] / sums[told] ** 2
+                uneven += np.bincount(levels[told], weights=apart, minlength=self._depth + 1)
+                clear += np.bincount(levels[told], minlength=self._depth + 1)
+        found = np.ones(self._depth + 1)
+        for level in range(1, self._depth + 1):
+            found[level] = uneven[level] / clear[level] if clear[level] >= ENOUGH else found[level - 1]
+        return found
 
 
 def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Weight of the count of each parent, and the variance that its parts add to it."""
-    own, doubts = weights[family.parts], np.where(below.live, below.doubts, 0.0)[family.parts]
+    own, doubts = weights[family.parts], below.doubts[family.parts]
     inner = variances[family.parts].sum(axis=1)
     if family.bond == "same":
         mean = (own * doubts).sum(axis=1) / np.maximum(doubts.sum(axis=1), 1e-300)
