@@ -91,11 +91,17 @@ INLINE inline bool equal(const u32* one, const u32* other, size_t characters) {
     return !differ;
 }
 
+INLINE inline bool empty(const u32* text, size_t characters) {
+    u32 some = 0;
+    for (size_t at = 0; at < characters; ++at) some |= text[at];
+    return !some;
+}
+
 void find_texts(In<u32, 2> texts, In<u32, 2> declared, In<i64> columns, In<u64> factors, int bits, In<i64> table,
                 In<u64> values, u64 other, Out<u64> found) {
-    const size_t n = texts.shape(0), width = texts.shape(1), telling = columns.size();
-    expect(bits > 0 && bits < 64 && table.size() == size_t{1} << bits && factors.size() == telling &&
-               declared.shape(1) == width && values.size() == declared.shape(0) && found.size() == n,
+    const size_t n = texts.shape(0), width = texts.shape(1), own = declared.shape(1), telling = columns.size();
+    expect(bits > 0 && bits < 64 && table.size() == size_t{1} << bits && factors.size() == telling && own <= width &&
+               values.size() == declared.shape(0) && found.size() == n,
            "expected a table and a value for the declared texts");
     const i64 *column = columns.data(), *slots = table.data();
     for (size_t k = 0; k < telling; ++k) expect(static_cast<u64>(column[k]) < width, "expected columns of the texts");
@@ -110,7 +116,8 @@ void find_texts(In<u32, 2> texts, In<u32, 2> declared, In<i64> columns, In<u64> 
             u64 mixed = 0;
             for (size_t k = 0; k < mixing; ++k) mixed += text[column[k]] * factor[k];
             const size_t place = static_cast<size_t>(slots[mixed >> (64 - bits)]);
-            out[i] = place < size && equal(text, known + place * width, width) ? value[place] : other;
+            const bool same = place < size && equal(text, known + place * own, own) && empty(text + own, width - own);
+            out[i] = same ? value[place] : other;
         }
     });
 }

@@ -1,5 +1,6 @@
 """Numbers between declared cuts, declared texts, interleaved codes: kernels agree with each other and with Python."""
 
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -75,6 +76,21 @@ def test_texts_are_found_as_in_a_dict(
     missing = domain.encode(["something else"], level=domain.depth)[0] if other else OUTSIDE
     expected = [codes.get(text, missing) for text in texts.tolist()]
     assert domain.encode(texts, level=domain.depth).tolist() == expected
+
+
+@both
+def test_a_long_text_takes_no_memory_for_each_declared_one(native: bool) -> None:
+    domain = Categories([f"{number:05}" for number in range(5000)])
+    texts = np.array(["00007", "x" * 20_000, "00007" + "\0" * 9_000 + "x", "00008"])
+    tracemalloc.start()
+    try:
+        codes = domain.encode(texts, level=domain.depth).tolist()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    seven, eight = domain.encode(["00007", "00008"], level=domain.depth).tolist()
+    assert codes == [seven, OUTSIDE, OUTSIDE, eight]
+    assert peak < 10 * texts.nbytes
 
 
 def test_a_list_is_read_value_by_value_whatever_is_in_it() -> None:

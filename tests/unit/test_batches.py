@@ -8,10 +8,14 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp.domains.batches import INT64_MAX, as_counts, as_floats, as_integers, as_rows
+from privhp import IPv6
+from privhp.cells import OUTSIDE
+from privhp.domains.batches import INT64_MAX, as_column, as_counts, as_floats, as_integers, as_rows
 from privhp.errors import RecordsError
 
 
@@ -221,6 +225,31 @@ def test_a_missing_value_of_arrow_does_not_round_the_integers_beside_it() -> Non
     large = 2**60 + 1
     alone = as_integers(pa.array([large]))[0]
     assert as_integers(pa.array([large, None]))[0][0] == alone[0] == large
+
+
+FRAMES: dict[str, Callable[[list[Any]], Any]] = {
+    "arrow": pa.array,
+    "chunks": lambda values: pa.chunked_array([values]),
+    "pandas": lambda values: pd.Series(values, dtype="boolean" if isinstance(values[0], bool) else "Int64"),
+    "polars": pl.Series,
+}
+
+
+@pytest.mark.parametrize("column", FRAMES.values(), ids=FRAMES)
+def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Callable[[list[Any]], Any]) -> None:
+    address = IPv6()
+    assert address.encode(column([1, None]), level=8).tolist() == [address.encode(column([1]), level=8)[0], OUTSIDE]
+    for values in ([1], [True]):
+        refused = [
+            refusal_of(lambda batch: as_column(batch, kinds="M"), column(values + more)) for more in ([], [None])
+        ]
+        assert refused[0] == refused[1]
+
+
+def refusal_of(read: Callable[[Any], Any], batch: Any) -> str:
+    with pytest.raises(RecordsError) as refusal:
+        read(batch)
+    return str(refusal.value)
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,7 @@ def as_column(records: Any, *, kinds: str = "biuf", what: str = "numbers") -> ND
     is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
     if is_column and isinstance(batch, np.ndarray) and batch.dtype.kind == "f":
         # One missing value may have made floats of a whole column, which would round the others.
-        return list(getattr(records, "to_pylist", records.__iter__)())
+        return _each_of(records)
     return batch
 
 
@@ -105,11 +105,14 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
             return list(records)
         if _has_dictionary(records):
             return list(records.to_pylist())
-        records = np.asarray(records)
+        column, records = records, np.asarray(records)
+        if hasattr(column, "__getitem__"):
+            _check_kind(_type_of(column), kinds, what)
+        if records.dtype.kind not in f"{kinds}USTO":
+            return _each_of(column)  # a missing value has made floats of whole numbers, which is no reason to refuse
     if records.dtype.kind == "O" and records.ndim > 0:
         return _values(records)  # whatever its shape: one row of another length would have changed it
-    if records.dtype.kind not in kinds + "UST":
-        raise RecordsError(f"expected {what}, got an array of {records.dtype}; convert it first")
+    _check_kind(records.dtype, kinds, what)
     if records.shape == (0,):
         return []
     _check_shape(records.shape, columns)
@@ -119,6 +122,20 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
         return _values(records)
     array: NDArray[Any] = np.asarray(records)
     return array.reshape(-1) if columns == 1 else array
+
+
+def _type_of(column: Any) -> np.dtype[Any]:
+    """The type that a column declares: that of none of its values, since a missing one may change that of all."""
+    return np.asarray(column.iloc[:0] if hasattr(column, "iloc") else column[:0]).dtype
+
+
+def _each_of(column: Any) -> list[Any]:
+    return list(getattr(column, "to_pylist", column.__iter__)())
+
+
+def _check_kind(dtype: np.dtype[Any], kinds: str, what: str) -> None:
+    if dtype.kind not in f"{kinds}USTO":
+        raise RecordsError(f"expected {what}, got an array of {dtype}; convert it first")
 
 
 def _has_dictionary(records: Any) -> bool:

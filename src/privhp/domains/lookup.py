@@ -127,6 +127,7 @@ class _Texts:
         self._known, self._other = places, other
         self._declared = np.array(list(places))
         self._lengths = np.strings.str_len(self._declared)
+        self._longest = self._declared.itemsize // 4
         self._places = np.array(list(places.values()), dtype=np.int64)
         characters = _characters(self._declared)
         columns = np.array(_telling_columns(characters), dtype=np.int64)
@@ -147,7 +148,8 @@ class _Texts:
         characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
         short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
-        declared = _characters(self._declared.astype(f"U{width}"))
+        # Cut short, but never made longer: one long text in a batch would make all declared ones as long.
+        declared = _characters(self._declared.astype(f"U{min(width, self._longest)}", copy=False))
         known = TextTable(declared, columns[near], factors[near], bits, table)
         values = among[np.where(short, self._places, self._other)]
         return find_texts(characters, known, values, other=int(among[self._other]))

@@ -86,7 +86,7 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
 
 
 def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, other: int) -> Codes:
-    """The value of the declared text that each text is, or another; both are rows of as many characters."""
+    """The value of the declared text that each text is, or another; both are rows of characters, see `plain`."""
     if native is None:
         return plain.find_texts(texts, known, values, other)
     found = np.empty(len(texts), dtype=np.uint64)

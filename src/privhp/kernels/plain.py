@@ -97,9 +97,9 @@ def slots_of(texts: NDArray[np.uint32], columns: Counts, factors: Codes, bits: i
 
 
 def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, other: int) -> Codes:
-    """The value of the declared text that each text is, or another."""
+    """The value of the declared text that each text is, or another; no declared text is given in more characters."""
     place = known.table.take(slots_of(texts, known.columns, known.factors, known.bits))  # faster than by brackets
-    declared, given = (rows.view(f"U{texts.shape[1]}")[:, 0] for rows in (known.declared, texts))
+    declared, given = (rows.view(f"U{rows.shape[1]}")[:, 0] for rows in (known.declared, texts))
     return np.where(declared.take(place) == given, values.take(place), np.uint64(other))
 
 
