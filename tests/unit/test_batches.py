@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import IPv6
+from privhp import Categories, Interval, IPv6, Nullable, Time
 from privhp.cells import OUTSIDE
 from privhp.domains.batches import INT64_MAX, as_column, as_counts, as_floats, as_integers, as_rows
 from privhp.errors import RecordsError
@@ -244,6 +244,32 @@ def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Cal
             refusal_of(lambda batch: as_column(batch, kinds="M"), column(values + more)) for more in ([], [None])
         ]
         assert refused[0] == refused[1]
+
+
+TEXTS = pa.StringArray.from_buffers(3, pa.py_buffer(np.array([0, 1, 8, 9], np.int32)), pa.py_buffer(b"a\xffsecrett"))
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        TEXTS,
+        pa.chunked_array([TEXTS]),
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2]), TEXTS),
+        pd.Series(pd.arrays.ArrowExtensionArray(TEXTS)),
+    ],
+    ids=["array", "chunks", "dictionary", "pandas"],
+)
+@pytest.mark.parametrize("nullable", [False, True])
+def test_a_text_that_is_not_utf8_is_lost_alone(column: Any, nullable: bool) -> None:
+    domain = Nullable(Categories(["a", "s"])) if nullable else Categories(["a", "s"])
+    expected = domain.encode(["a", object(), "t"], level=domain.depth).tolist()
+    assert domain.encode(column, level=domain.depth).tolist() == expected
+    assert Interval(0, 1).encode(column, level=1).tolist() == [OUTSIDE] * 3
+
+
+def test_a_time_in_a_dictionary_that_python_does_not_have_is_lost_alone() -> None:
+    days = pa.array([0, 2**62, 0], pa.timestamp("s")).dictionary_encode()
+    assert Time("1970-01-01", "1970-01-02").encode(days, level=0).tolist() == [0, OUTSIDE, 0]
 
 
 def refusal_of(read: Callable[[Any], Any], batch: Any) -> str:

@@ -20,6 +20,9 @@ from privhp.errors import RecordsError
 
 INT64_MAX = 2**63 - 1
 
+LOST = object()
+"""What keeps the place of a value that could not be read: no domain has a cell for it, and it is not null."""
+
 
 def as_floats(records: Any) -> Floats:
     """A batch of n numbers as float64, NaN for what is not a number."""
@@ -68,7 +71,7 @@ def as_column(records: Any, *, kinds: str = "biuf", what: str = "numbers") -> ND
     is_column = not isinstance(records, np.ndarray) and len(getattr(records, "shape", "n")) == 1
     if is_column and isinstance(batch, np.ndarray) and batch.dtype.kind == "f":
         # One missing value may have made floats of a whole column, which would round the others.
-        return _each_of(records)
+        return values_of(records)
     return batch
 
 
@@ -104,12 +107,12 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
         if not hasattr(records, "__array__"):
             return list(records)
         if _has_dictionary(records):
-            return list(records.to_pylist())
-        column, records = records, np.asarray(records)
-        if hasattr(column, "__getitem__"):
+            return values_of(records)
+        column, records = records, as_array(records)
+        if hasattr(column, "__getitem__") and records.ndim == 1:
             _check_kind(_type_of(column), kinds, what)
         if records.dtype.kind not in f"{kinds}USTO":
-            return _each_of(column)  # a missing value has made floats of whole numbers, which is no reason to refuse
+            return values_of(column)  # a missing value has made floats of whole numbers, which is no reason to refuse
     if records.dtype.kind == "O" and records.ndim > 0:
         return _values(records)  # whatever its shape: one row of another length would have changed it
     _check_kind(records.dtype, kinds, what)
@@ -124,16 +127,34 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
     return array.reshape(-1) if columns == 1 else array
 
 
-def _type_of(column: Any) -> np.dtype[Any]:
-    """The type that a column declares: that of none of its values, since a missing one may change that of all."""
-    return np.asarray(column.iloc[:0] if hasattr(column, "iloc") else column[:0]).dtype
+def _type_of(column: Any) -> Any:
+    """The type that a column declares. That of its values may be another if one of them is missing."""
+    declared = getattr(column, "dtype", None)
+    return declared if hasattr(declared, "kind") else np.asarray(column[:0]).dtype
 
 
-def _each_of(column: Any) -> list[Any]:
-    return list(getattr(column, "to_pylist", column.__iter__)())
+def as_array(column: Any) -> NDArray[Any]:
+    """A column of another library as an array, of objects if one of its values cannot be had, which is lost alone."""
+    try:
+        return np.asarray(column)
+    except Exception:  # noqa: BLE001 - text that is not UTF-8 raises many things, some of which quote it
+        return np.fromiter(values_of(column), dtype=object, count=len(column))
 
 
-def _check_kind(dtype: np.dtype[Any], kinds: str, what: str) -> None:
+def values_of(column: Any) -> list[Any]:
+    """The values of a column of another library, LOST in place of those that cannot be had."""
+    try:
+        return list(column.to_pylist() if hasattr(column, "to_pylist") else column)
+    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+        own = getattr(column, "iloc", column)
+        return [attempt(place, lambda place: _as_python(own[place]), LOST) for place in range(len(column))]
+
+
+def _as_python(value: Any) -> Any:
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def _check_kind(dtype: Any, kinds: str, what: str) -> None:
     if dtype.kind not in f"{kinds}USTO":
         raise RecordsError(f"expected {what}, got an array of {dtype}; convert it first")
 

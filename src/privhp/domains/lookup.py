@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts
-from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only
+from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_of
 from privhp.kernels import TextTable, find_texts
 from privhp.kernels.plain import slots_of
 
@@ -202,7 +202,7 @@ def _chunks(records: Any) -> list[Any] | None:
 def _dictionary(records: Any) -> tuple[Any, list[Any]] | None:
     """Codes and values of a column that comes with a dictionary, of Arrow or pandas."""
     if hasattr(records, "indices") and hasattr(records, "dictionary"):
-        return records.indices, records.dictionary.to_pylist()
+        return records.indices, values_of(records.dictionary)
     if hasattr(getattr(records, "dtype", None), "categories") and hasattr(records.dtype, "ordered"):
         own = getattr(records, "cat", records)
         return np.asarray(own.codes), list(own.categories)

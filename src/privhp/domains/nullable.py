@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.base import Domain, finite_number, shown
+from privhp.domains.batches import as_array
 from privhp.errors import DomainError
 
 _VALUE, _NULL = "value", "null"
@@ -178,7 +179,7 @@ def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
     if hasattr(getattr(records, "type", None), "index_type"):  # NumPy would not be told of null in Arrow's dictionaries
         return records, np.asarray(records.is_null())
     if hasattr(records, "__array__"):
-        array = np.asarray(records)
+        array = as_array(records)
         if array.dtype.kind == "f" and hasattr(records, "fill_null"):
             records = records.fill_null(0)  # without null, whole numbers are not made floats
         return records, _null_in(array)

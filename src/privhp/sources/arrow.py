@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.batches import attempt
+from privhp.domains.batches import values_of
 from privhp.errors import FileError
 from privhp.sources.base import Piece
 from privhp.sources.bytes_of import STANDARD_INPUT, Bytes
-from privhp.sources.columns import LOST, Field, Kind, Layout
+from privhp.sources.columns import Field, Kind, Layout
 from privhp.sources.extra import arrow
 
 _BUFFER = 2**20  # read of a column at once; whole chunks would be as large as whoever wrote the file chose
@@ -226,14 +226,10 @@ def _column(array: Any, field: Field) -> Any:
         return _times(times.cast("int64"), unit)
     array = _without_encoding(array)
     if types.is_dictionary(kind):
-        return array if field.repeats else array.to_pylist()
+        return array if field.repeats else values_of(array)
     if field.repeats and types.is_binary(array.type):
         return array.dictionary_encode()
-    return [attempt(value, _as_python, LOST) for value in array] if types.is_nested(kind) else array.to_pylist()
-
-
-def _as_python(value: Any) -> Any:
-    return value.as_py()
+    return values_of(array)
 
 
 def _without_encoding(array: Any) -> Any:

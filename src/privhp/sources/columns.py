@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
-from privhp.domains.batches import as_floats
+from privhp.domains.batches import LOST, as_floats
 from privhp.domains.finite import Finite
 from privhp.domains.grid import GridDomain
 from privhp.domains.rows import Rows
@@ -128,10 +128,6 @@ class Layout:
                 points[lost] = np.nan
             return points
         return columns[0] if lost is None else _without(columns[0], lost)
-
-
-LOST = object()
-"""What keeps the place of a value that could not be read: no domain has a cell for it, and it is not null."""
 
 
 def _listed(columns: Sequence[Any], lost: NDArray[np.bool_]) -> list[Any]:

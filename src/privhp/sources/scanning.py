@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts
+from privhp.domains.batches import LOST
 from privhp.kernels import native
 from privhp.sources.coded import Coded
-from privhp.sources.columns import LOST, Field, Kind
+from privhp.sources.columns import Field, Kind
 from privhp.sources.fields import as_text, converter, split
 from privhp.sources.lines import MAX_LINE
 
