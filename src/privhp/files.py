@@ -246,8 +246,12 @@ def open_alone(path: Path, *, mode: int) -> int:
 def _remove_leftover(path: Path) -> None:
     """Remove a file that nobody has open alone, or a link."""
     try:
-        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW)
+        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    except FileNotFoundError:
+        return  # its owner is done, and what may be there by now is another's
     except OSError:
+        if not path.is_symlink():
+            raise  # nobody knows whether it is in use
         path.unlink(missing_ok=True)
     else:
         if _lock(descriptor, path):

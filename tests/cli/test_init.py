@@ -119,12 +119,27 @@ def test_text_has_names_alone(run, refused, tmp_path):
     assert "column 'fare': expected kind to be filled in" in line
 
 
-@pytest.mark.parametrize("first", ["5.5,a", "a,,b", "a,a", "", "nan,b", "\xe4"])
+@pytest.mark.parametrize(
+    "first",
+    [
+        "5.5,a",
+        "a,,b",
+        "a,a",
+        "",
+        "nan,b",
+        "\xe4",
+        "2020-05-05,a",
+        "2020-05-05T01:02Z,a",
+        "10.0.5.5,a",
+        "$5.5,a",
+        "fe80::5,a",
+    ],
+)
 def test_a_first_line_that_may_be_a_record_is_neither_written_nor_quoted(refused, tmp_path, first):
     (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n", encoding="latin-1")
     line = refused("init", "trips.csv")
     assert "looks like a record; write the domain file by hand" in line
-    assert "5.5" not in line
+    assert "5" not in line
     assert not (tmp_path / "domain.toml").exists()
 
 
@@ -137,13 +152,27 @@ def test_what_has_no_schema_is_refused(refused, tmp_path):
     assert "whose names stand in the records themselves" in line
     assert "secret" not in line
     assert "an array, which has none" in refused("init", "t.npy")
-    assert "t.parquet: expected a Parquet file" in refused("init", "t.parquet")
-    assert "t.arrow: expected an Arrow file" in refused("init", "t.arrow")
+    assert "t.parquet: expected a whole Parquet file" in refused("init", "t.parquet")
+    assert "t.arrow: expected a whole Arrow file" in refused("init", "t.arrow")
     assert "got standard input" in refused("init", "-")
     assert "cannot use no.parquet: No such file" in refused("init", "no.parquet")
     assert "something like domain.toml, got t.parquet" in refused("init", "t.ndjson", "-o", "t.parquet", "--force")
     (tmp_path / "domain.toml").write_text("mine")
     assert "expected no file at domain.toml, got one" in refused("init", "t.npy")
+
+
+def test_a_damaged_file_is_refused_in_words_of_our_own(refused, tmp_path, data):
+    whole = (tmp_path / data).read_bytes()
+    ends = {"trips.parquet": (len(whole) - 200, len(whole) - 8), "trips.arrow": (len(whole) - 200, len(whole) - 10)}
+    first, last = ends.get(data, (8, 200))
+    (tmp_path / data).write_bytes(whole[:first] + b"\x0e" * (last - first) + whole[last:])
+    assert "damaged, was cut short or is of another kind" in refused("init", data)
+
+
+def test_a_type_with_a_name_of_several_lines_stays_in_its_comment():
+    kind = pa.struct([("a\n[columns.b]\u2028\rkind", pa.int8())])
+    text = draft([Column("a", kind), Column("c", pa.float64())])
+    assert list(tomllib.loads(text)["columns"]) == ["c"]
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda name: name.isprintable() or "\n" in name), unique=True, min_size=1))

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -55,6 +55,35 @@ def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path, exists: bool)
     assert elsewhere.exists() == exists
     assert not exists or elsewhere.read_bytes() == b"untouched"
     assert not path.is_symlink()
+
+
+@pytest.mark.parametrize("error", [FileNotFoundError, PermissionError])
+def test_a_leftover_that_cannot_be_opened_is_not_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
+) -> None:
+    """By the time it is found to be gone, another process may have begun a file of its own there."""
+    path = tmp_path / "checkpoint"
+    hp.save(hp.Summary(PLAN), path)
+    partial(path).write_bytes(b"another's")
+    real = os.open
+
+    def denied(name: Any, flags: int, *args: Any, **options: Any) -> int:
+        if Path(name) == partial(path) and not flags & os.O_CREAT:
+            raise error
+        return real(name, flags, *args, **options)
+
+    monkeypatch.setattr(os, "open", denied)
+    with suppress(PermissionError):
+        hp.resume(path)
+    assert partial(path).read_bytes() == b"another's"
+
+
+def test_a_pipe_in_place_of_a_leftover_is_removed_without_waiting_for_it(tmp_path: Path) -> None:
+    path = tmp_path / "checkpoint"
+    os.mkfifo(partial(path))
+    hp.save(hp.Summary(PLAN), path)
+    hp.resume(path)
+    assert not partial(path).exists()
 
 
 def test_a_folder_that_does_not_exist_is_an_error_and_is_not_made(tmp_path: Path) -> None:

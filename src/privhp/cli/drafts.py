@@ -41,9 +41,14 @@ def draft(columns: Sequence[Column]) -> str:
 def _section(column: Column) -> str:
     title, lines = f"[columns.{_key(column.name)}]", _lines(column.type)
     if lines is None:
-        return f"# {title}  # {column.type}: no domain takes this type; convert it first\n"
-    known = "" if column.type is None else f"  # {column.type}"
+        return f"# {title}  # {_in_a_line(column.type)}: no domain takes this type; convert it first\n"
+    known = "" if column.type is None else f"  # {_in_a_line(column.type)}"
     return "\n".join([title + known, *lines, _NULLABLE, ""])
+
+
+def _in_a_line(kind: Any) -> str:
+    """A type in words, which may hold names of fields, and these anything: in a comment they must not end the line."""
+    return " ".join("".join(one if one.isprintable() else " " for one in str(kind)).split())
 
 
 def _lines(kind: Any) -> list[str] | None:

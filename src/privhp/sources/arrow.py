@@ -45,7 +45,7 @@ class ParquetReader:
 
     def _open(self, coded: list[str]) -> Any:
         parquet = arrow("Parquet", "parquet")
-        with _whole("Parquet"):
+        with whole("Parquet"):
             return parquet.ParquetFile(self._name, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=coded)
 
     def pieces(self, start: int) -> Iterator[Piece]:
@@ -54,7 +54,7 @@ class ParquetReader:
         ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
         first = int(np.searchsorted(ends, start, side="right"))
         row = int(ends[first - 1]) if first else 0
-        with _whole("Parquet"):
+        with whole("Parquet"):
             for batch in self._file.iter_batches(
                 self._layout.rows,
                 row_groups=list(range(first, metadata.num_row_groups)),
@@ -86,7 +86,7 @@ class IpcReader:
         self._bytes = Bytes(name)
         self._map: mmap.mmap | None = None
         try:
-            with _whole("Arrow"):
+            with whole("Arrow"):
                 self._reader = self._open()
                 schema = self._reader.schema
             self._names = names_of(schema, layout, "file")
@@ -117,7 +117,7 @@ class IpcReader:
     def pieces(self, start: int) -> Iterator[Piece]:
         """Some rows at a time; places are rows."""
         row = 0
-        with _whole("Arrow"):
+        with whole("Arrow"):
             for batch, share in self._batches():
                 batch = batch.select(self._names)
                 _check(batch)
@@ -138,7 +138,7 @@ class IpcReader:
 
 
 @contextmanager
-def _whole(kind: str) -> Iterator[None]:
+def whole(kind: str) -> Iterator[None]:
     """Say of a file that it is damaged, whatever Arrow says, which may quote it."""
     pa = arrow(kind)
     try:

@@ -1,9 +1,12 @@
 """Names and types of the columns of a file, and nothing else of it: no value, and no statistics of values."""
 
 import codecs
+from datetime import datetime
+from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from privhp.errors import FileError
+from privhp.sources.arrow import whole
 from privhp.sources.bytes_of import Bytes, whole_if_packed
 from privhp.sources.extra import arrow
 from privhp.sources.fields import split
@@ -41,23 +44,17 @@ def read_schema(name: str) -> list[Column]:
 
 
 def _parquet_schema(name: str) -> Any:
-    parquet, pa = arrow("Parquet", "parquet"), arrow("Parquet")
-    try:
-        with open(name, "rb") as file:
-            return parquet.read_schema(file)
-    except pa.ArrowException:
-        raise FileError("expected a Parquet file, got one that is damaged or something else") from None
+    parquet = arrow("Parquet", "parquet")
+    with open(name, "rb") as file, whole("Parquet"):
+        return parquet.read_schema(file)
 
 
 def _arrow_schema(name: str) -> Any:
-    ipc, pa = arrow("Arrow", "ipc"), arrow("Arrow")
-    with open(name, "rb") as file:
+    ipc = arrow("Arrow", "ipc")
+    with open(name, "rb") as file, whole("Arrow"):
         is_file = file.read(6) == b"ARROW1"
         file.seek(0)
-        try:
-            return (ipc.open_file if is_file else ipc.open_stream)(file).schema
-        except pa.ArrowException:
-            raise FileError("expected an Arrow file, got one that is damaged or something else") from None
+        return (ipc.open_file if is_file else ipc.open_stream)(file).schema
 
 
 def _header(name: str) -> list[str]:
@@ -73,7 +70,7 @@ def _header(name: str) -> list[str]:
         names = [field.decode().strip() for field in split(header.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))]
     except ValueError:
         names = []
-    if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_number, names)):
+    if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
         raise FileError(
             "expected a first line that names each column once, got an empty one, or one that looks like a record; "
             "write the domain file by hand, and use --no-header with column numbers"
@@ -81,9 +78,14 @@ def _header(name: str) -> list[str]:
     return names
 
 
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+def _is_value(text: str) -> bool:
+    """Whether it is no name: a number, a time, or without any letter, like dates, addresses and amounts of money."""
+    if not any(map(str.isalpha, text)):
+        return True
+    for read in (float, datetime.fromisoformat, ip_address):
+        try:
+            read(text)
+        except ValueError:
+            continue
+        return True
+    return False
