@@ -211,6 +211,23 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
+@pytest.mark.parametrize(
+    ("output", "checkpoint"),
+    [
+        ("out", "../{folder}/out"),
+        ("out", "here/out"),
+        ("out", "out.partial"),
+        ("state.lock", "state"),
+        ("state.partial", "state"),
+    ],
+)
+def test_a_release_is_not_written_where_the_checkpoint_is_removed(refused, tmp_path, output, checkpoint):
+    (tmp_path / "a.csv").write_text("n\n5\n")
+    (tmp_path / "here").symlink_to(tmp_path)
+    checkpoint = checkpoint.format(folder=tmp_path.name)
+    assert "name of its own" in refused("fit", "a.csv", *PLAN, "-o", output, "--checkpoint", checkpoint)
+
+
 def rows_in(checkpoint):
     """How many rows were counted, looked up while somebody else goes on with it."""
     if not checkpoint.exists():

@@ -30,12 +30,17 @@ def check_release(name: str, *, data: Sequence[str], force: bool) -> Path:
 
 
 def check_checkpoint(options: Namespace, output: Path) -> Path | None:
-    """The path of the checkpoint, which is neither the data nor the release; None if none is asked for."""
+    """The path of the checkpoint, which is neither the data nor the release; None if none is asked for.
+
+    It is removed in the end, and what is written beside it in between, so a release in its place would be lost.
+    """
     if options.checkpoint is None:
         if options.resume:
             raise FileError("expected --checkpoint FILE with --resume, got none; say what to go on with")
         return None
-    if options.checkpoint.lower().endswith(_DATA) or Path(options.checkpoint).absolute() == output.absolute():
+    kept = {Path(f"{options.checkpoint}{ending}").resolve() for ending in ("", ".lock", ".partial")}
+    written = {Path(f"{output}{ending}").resolve() for ending in ("", ".partial")}
+    if options.checkpoint.lower().endswith(_DATA) or kept & written:
         raise FileError(
             f"expected a checkpoint to have a name of its own, such as fares.state, got {options.checkpoint}"
         )
