@@ -14,8 +14,8 @@ that it is, and knows its domain. The answers are NOT PRIVATE where a side is re
 records: they are for whoever may see those. Records that the domain has no cell for
 are left out. All others are kept in memory, 16 bytes or more each.
 
-For a yardstick the same distances are told between two halves of REAL: a generator
-that is closer than that is off by less than chance is.
+For a yardstick the same distances are told between two random halves of REAL: a
+generator that is closer than that is off by less than chance is.
 """
 
 

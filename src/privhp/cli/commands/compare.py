@@ -90,7 +90,9 @@ def _records(name: str, domain: Domain, columns: Sequence[str] | None, *, quiet:
     cells = np.concatenate(codes) if codes else np.zeros(0, dtype=np.uint64)
     if cells.size < 2:
         raise RecordsError(f"{name}: expected two records or more with a cell of the domain; check columns and bounds")
-    return domain.decode(cells, level=domain.depth, rng=np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    rng.shuffle(cells)  # a half is one by chance, whatever the order of the file
+    return domain.decode(cells, level=domain.depth, rng=rng)
 
 
 def _distances(one: Any, other: Any, domain: Domain) -> dict[str, float]:
