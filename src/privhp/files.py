@@ -357,9 +357,15 @@ def _check_magic(found: bytes, expected: bytes) -> None:
     if found == expected:
         return
     if found == CHECKPOINT:
-        raise FileError("this is a checkpoint, confidential and not released yet; open it with privhp.resume")
+        raise FileError(
+            "this is a checkpoint or a summary, confidential and not released yet; "
+            "go on with it by privhp fit --resume, add it to others by privhp merge, or open it with privhp.resume"
+        )
     if found == RELEASE:
-        raise FileError("this is a release, which cannot be updated any more; open it with privhp.load")
+        raise FileError(
+            "this is a release, which cannot be updated or merged any more; "
+            "privhp fit --no-release writes what can; open it with privhp.load"
+        )
     raise FileError("this is not a privhp file; expected one written by privhp.save or privhp fit")
 
 

@@ -25,8 +25,8 @@ def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
     assert (code, err) == (0, "")
     generator = privhp.load(tmp_path / "fares.privhp")
     assert out == (
-        f"wrote fares.privhp, 1-differentially private: about {generator.total:,.0f} records (noisy); "
-        "see privhp inspect fares.privhp\n"
+        f"wrote fares.privhp, 1-differentially private: about {generator.total:,.0f} records (noisy), "
+        "planned for 1,000; see privhp inspect fares.privhp\n"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
     # The count of everything has noise of scale below 20; 5000 away from it would be a miracle.
@@ -193,8 +193,8 @@ def test_the_noisy_count_is_told_in_the_same_words_when_nothing_was_counted(run,
     (tmp_path / "data.csv").write_text("fare\n" + "text\n" * 5000)
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
     assert out == (
-        f"wrote out.privhp, 1-differentially private: about {privhp.load('out.privhp').total:,.0f} records (noisy); "
-        "see privhp inspect out.privhp\n"
+        f"wrote out.privhp, 1-differentially private: about {privhp.load('out.privhp').total:,.0f} records (noisy), "
+        "planned for 1,000; see privhp inspect out.privhp\n"
     )
 
 

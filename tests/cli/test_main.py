@@ -1,5 +1,6 @@
 """The command line as a whole."""
 
+import signal
 import subprocess
 import sys
 
@@ -53,6 +54,8 @@ def test_usage_errors_are_one_line_that_points_to_help(refused, arguments, says)
     [
         (["fit", "d.csv", "--colums", "x"], "--colums; did you mean --columns? see privhp fit --help"),
         (["plan", "--epsilom=1"], "--epsilom; did you mean --epsilon? see privhp plan --help"),
+        (["plan", "--eps", "1"], "--eps; did you mean --epsilon? see privhp plan --help"),
+        (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns or --column? see privhp fit --help"),
         (["sample", "r", "--qqqqqqq", "-o", "c.csv"], "--qqqqqqq; see privhp sample --help"),
         (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
     ],
@@ -73,7 +76,7 @@ def test_the_version_is_shown(run):
 def test_the_help_of_fit_explains_what_newcomers_ask(run):
     text = " ".join(run("fit", "--help").out.split())
     for part in (
-        "One near 0 means a wrong column or wrong bounds",
+        "One near 0 means a wrong column, text where numbers are declared, or wrong bounds",
         "without --columns the first ones are read",
         "the guarantee covers a person with up to that many",
         "fewer mean less noise and more collisions",
@@ -140,6 +143,23 @@ def test_every_end_has_its_exit_code(run, monkeypatch, error, code, says):
     assert (outcome.code, outcome.out) == (code, "")
     assert outcome.err.count("\n") == (says is not None)
     assert says is None or says in outcome.err
+
+
+def test_a_request_to_terminate_is_an_interrupt_and_no_longer_than_the_command(run, monkeypatch):
+    monkeypatch.setattr(plan_command, "run", lambda options: signal.raise_signal(signal.SIGTERM))
+    assert run(*PLAN) == (130, "", "")
+    assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+
+
+def test_whoever_handles_requests_to_terminate_goes_on_to_do_so(run, monkeypatch):
+    seen = []
+    monkeypatch.setattr(plan_command, "run", lambda options: signal.raise_signal(signal.SIGTERM))
+    before = signal.signal(signal.SIGTERM, lambda *_: seen.append("here"))
+    try:
+        assert run(*PLAN).code == 0
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert seen == ["here"]
 
 
 def test_a_mistake_of_our_own_does_not_quote_a_record(run, monkeypatch):

@@ -123,6 +123,7 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
 def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     assert "expected a question, --where, --quantile or --heavy" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
+    assert "so give it by --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
     assert "expected --of COLUMN with --quantile, one of fare, kind, delay" in refused(
         "query", trips, "--quantile", "0.5"

@@ -99,7 +99,9 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     (tmp_path / "text.privhp").write_text("hello")
     privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
     assert "text.privhp: this is not a privhp file" in refused("sample", "text.privhp", "-o", "out.csv")
-    assert "checkpoint: this is a checkpoint, confidential" in refused("sample", "checkpoint", "-o", "out.csv")
+    assert "checkpoint: this is a checkpoint or a summary, confidential" in refused(
+        "sample", "checkpoint", "-o", "out.csv"
+    )
     assert "cannot use no.privhp: No such file" in refused("sample", "no.privhp", "-o", "out.csv")
     assert "ends in .csv, .ndjson" in refused("sample", release, "-o", "out.xlsx")
     assert "--force" in refused("sample", release, "-o", "data.csv")
@@ -108,7 +110,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     assert not (tmp_path / "out.csv").exists()
 
 
-@pytest.mark.parametrize("name", ["out.csv", "out.npy"])
+@pytest.mark.parametrize("name", ["out.csv", "out.npy", "out.parquet", "out.arrow"])
 @pytest.mark.parametrize(
     ("error", "code", "says"),
     [

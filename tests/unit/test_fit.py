@@ -1,6 +1,7 @@
 """`hp.fit`: one call from data to a generator."""
 
 import threading
+import time
 
 import numpy as np
 import pyarrow as pa
@@ -73,6 +74,34 @@ def test_reading_ahead_keeps_the_order_and_raises_in_place():
     assert [next(numbers) for _ in range(100)] == list(range(100))
     with pytest.raises(FileError, match="broken"):
         next(numbers)
+
+
+def test_reading_ahead_is_over_once_whoever_takes_has_left():
+    over = threading.Event()
+
+    def slow():
+        yield 1
+        time.sleep(0.2)
+        over.set()
+
+    numbers = ahead(slow())
+    assert next(numbers) == 1
+    numbers.close()
+    assert over.is_set()  # the interpreter could end now
+
+
+def test_reading_ahead_does_not_wait_for_ever(monkeypatch):
+    monkeypatch.setattr("privhp.sources.ahead._PATIENCE", 0.01)
+    more = threading.Event()
+
+    def stuck():
+        yield 1
+        more.wait()
+
+    numbers = ahead(stuck())
+    assert next(numbers) == 1
+    numbers.close()
+    more.set()
 
 
 def test_reading_ahead_stops_with_whoever_takes():

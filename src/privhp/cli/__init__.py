@@ -1,15 +1,18 @@
 """The command line: `privhp COMMAND`.
 
 Takes arguments, gives files, text and an exit code: 0 when done, 1 when it
-failed, 2 when refused, with one line that says why, 130 when interrupted. No
-output depends on a record, but for what the release makes public, and for
-what `compare` and `report --against` are asked for.
+failed, 2 when refused, with one line that says why, 130 when interrupted or
+asked to terminate. No output depends on a record, but for what the release
+makes public, and for what `compare` and `report --against` are asked for.
 """
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from importlib import import_module
 from pathlib import Path
 
@@ -26,7 +29,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         options = build_parser().parse_args(arguments)
         # Only the command that was asked for is imported: help and usage errors come at once.
-        import_module(f"privhp.cli.commands.{options.command}").run(options)
+        with _terminable():
+            import_module(f"privhp.cli.commands.{options.command}").run(options)
         sys.stdout.flush()
     except PrivhpError as error:
         return _end(REFUSED, str(error))
@@ -53,6 +57,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "please report this line and the command; what else it says may quote a record, and is kept back",
         )
     return DONE
+
+
+@contextmanager
+def _terminable() -> Iterator[None]:
+    """A request to terminate ends like Ctrl-C, so that what is half-written is removed."""
+    usual = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
+    if not usual or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
 def _end(code: int, message: str) -> int:

@@ -16,7 +16,8 @@ _TOP = """\
 # about the people in it, and the guarantee is void.
 #
 # Remove the columns that you do not need: the fewer there are, the more accurate the rest.
-# Kinds are guesses from types. privhp fit --help lists them.
+# Kinds are guesses from types. privhp fit --help lists them. Two columns that are one place
+# share a section, such as [columns.place] with name = ["lon", "lat"] and kind = "geo".
 """
 
 _NULLABLE = "# nullable = true     # where values may be missing"

@@ -98,6 +98,8 @@ def _meant(comparison: Comparison, parts: Sequence[_Part]) -> _Part:
             return part
     asked, known = ",".join(comparison.names), [part.label for part in parts]
     near = "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(asked, known, n=1))
+    if not near and parts[0].name is None and len(comparison.names) == len(parts[0].names):
+        near = f"; a release of single values knows no names, so give it by --columns {asked}"
     raise DomainError(f"expected a condition on {' or '.join(known)}, got one on {asked!r}{near}")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -54,10 +55,15 @@ def write_sample(
     domain = generator.plan.domain
     with replacing(path) as file:
         sink = _sink(path.suffix.lower(), file, names, domain, like, rows)
-        for start in range(0, rows, CHUNK):
-            size = min(CHUNK, rows - start)
-            sink.write(_columns(domain, generator.sample(size, method=method, rng=rng)))
-            watch(start + size)
+        try:
+            for start in range(0, rows, CHUNK):
+                size = min(CHUNK, rows - start)
+                sink.write(_columns(domain, generator.sample(size, method=method, rng=rng)))
+                watch(start + size)
+        except BaseException:
+            with suppress(Exception):  # a writer that is left open complains when it finds its file closed
+                sink.close()
+            raise
         sink.close()
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 _AHEAD = 1
+_PATIENCE = 2.0  # seconds
 _END = object()
 
 
@@ -37,7 +38,8 @@ def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
             put(_END, error)
 
     # A daemon: if it waits for a pipe that never ends, the program still can.
-    threading.Thread(target=read, daemon=True).start()
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
     try:
         while True:
             item, error = ready.get()
@@ -48,3 +50,5 @@ def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
             yield item
     finally:
         left.set()
+        # An interpreter that ends while compiled code reads a batch would be aborted.
+        reader.join(_PATIENCE)

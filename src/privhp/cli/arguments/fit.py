@@ -15,8 +15,8 @@ examples:
 """
 
 _END = """
-The noisy number of records is told at the end. One near 0 means a wrong column or
-wrong bounds.
+The noisy number of records is told at the end, beside the guess. One near 0 means a
+wrong column, text where numbers are declared, or wrong bounds.
 """
 
 

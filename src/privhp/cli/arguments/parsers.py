@@ -23,12 +23,18 @@ class CommandParser(Parser):
         for argument in itertools.takewhile("--".__ne__, args):
             option = argument.partition("=")[0]
             if option.startswith("--") and option not in self._option_string_actions:
-                near = difflib.get_close_matches(option, self._option_string_actions, n=1)
-                self.error(f"unrecognized arguments: {option}" + "".join(f"; did you mean {name}?" for name in near))
+                self.error(f"unrecognized arguments: {option}{self._meant(option)}")
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return options, unknown
+
+    def _meant(self, option: str) -> str:
+        """The options that it begins, or else the one that looks most like it."""
+        known = [name for name in self._option_string_actions if name.startswith("--")]
+        begun = [name for name in known if name.startswith(option)]
+        near = begun or difflib.get_close_matches(option, known, n=1)
+        return f"; did you mean {' or '.join(near)}?" if near else ""
 
 
 Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
