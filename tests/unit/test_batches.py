@@ -246,6 +246,12 @@ def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Cal
         assert refused[0] == refused[1]
 
 
+def test_a_missing_text_does_not_change_how_others_are_read() -> None:
+    domain = Categories(["a", "b"])
+    assert domain.encode(pl.Series(["a\0", "a"]), level=1).tolist() == [OUTSIDE, 0]
+    assert domain.encode(pl.Series(["a\0", "a", None]), level=1).tolist() == [OUTSIDE, 0, OUTSIDE]
+
+
 TEXTS = pa.StringArray.from_buffers(3, pa.py_buffer(np.array([0, 1, 8, 9], np.int32)), pa.py_buffer(b"a\xffsecrett"))
 
 

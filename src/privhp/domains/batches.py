@@ -111,8 +111,10 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
         column, records = records, as_array(records)
         if hasattr(column, "__getitem__") and records.ndim == 1:
             _check_kind(_type_of(column), kinds, what)
-        if records.dtype.kind not in f"{kinds}USTO":
-            return values_of(column)  # a missing value has made floats of whole numbers, which is no reason to refuse
+        if records.dtype.kind not in f"{kinds}O" and records.ndim == 1:
+            # A missing value has made floats of whole numbers, which is no reason to refuse; or there is none, and
+            # polars has made an array of texts that loses zeros at their ends, as it would not with a missing one.
+            return values_of(column)
     if records.dtype.kind == "O" and records.ndim > 0:
         return _values(records)  # whatever its shape: one row of another length would have changed it
     _check_kind(records.dtype, kinds, what)
@@ -130,7 +132,7 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
 def _type_of(column: Any) -> Any:
     """The type that a column declares. That of its values may be another if one of them is missing."""
     declared = getattr(column, "dtype", None)
-    return declared if hasattr(declared, "kind") else np.asarray(column[:0]).dtype
+    return declared if hasattr(declared, "kind") else as_array(column[:0]).dtype
 
 
 def as_array(column: Any) -> NDArray[Any]:
