@@ -113,6 +113,8 @@ class Summary:
     ) -> "Summary":
         """The summary whose state, lineage and progress these are, as a checkpoint holds them."""
         check_parts(plan, parts)
+        if parts > len(lineage):
+            raise StateError("expected a name for each summary that was added up, got fewer")
         summary = cls.__new__(cls)
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage

@@ -57,6 +57,15 @@ def test_parts_without_noise_add_up_to_the_counts_of_all(run, plan, tmp_path):
     assert np.array_equal(release.counts[deepest], expected)
 
 
+def test_a_part_that_was_added_up_before_has_the_noise_of_its_own_parts(run, parts, plan):
+    names, _ = parts
+    both = hp.resume(names[0])
+    both.merge(hp.resume(names[1]))
+    hp.save(both, "both.part")
+    assert run("fit", "0.csv", "--plan", plan, "--no-release", "-o", "2.part").code == 0
+    assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith("with the noise of 3 parts\n")
+
+
 def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
     """Bit for bit: noise is in the parts already, and none is added or lost."""
     names, expected = parts

@@ -1,5 +1,6 @@
 """Summaries that were added up: how often their cells have the plan's noise is known, and standard errors go by it."""
 
+import io
 import json
 import math
 from pathlib import Path
@@ -8,7 +9,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
-from forgery import PLAN, bytes_of, forge, refusal
+from forgery import PLAN, READERS, bytes_of, forge, refusal
 from privhp.files import CHECKPOINT, RELEASE
 from privhp.hierarchy import Hierarchy
 
@@ -81,6 +82,16 @@ def test_a_partition_that_grows_has_one_part() -> None:
     release = hp.Summary(growing).release().release
     with pytest.raises(hp.PlanError, match="1 if the partition grows"):
         hp.Release(growing, dict(release.counts), parts=2)
+
+
+def test_more_parts_than_names_of_parts_are_refused() -> None:
+    body = np.zeros(PLAN.cells, dtype="<i8").tobytes() + bytes(16) + bytes(15) + b"1"
+    forged = {
+        parts: forge({"plan": PLAN.spec(), "parts": parts, "lineage": 2}, magic=CHECKPOINT, body=body)
+        for parts in (2, 3)
+    }
+    assert READERS[CHECKPOINT](io.BytesIO(forged[2])).parts == 2
+    assert "a name for each summary" in refusal(forged[3], CHECKPOINT)
 
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT])
