@@ -23,7 +23,7 @@ from privhp.queries import order
 from privhp.queries.heavy import HeavyHitter, heavy_hitters
 from privhp.queries.histogram import Histogram
 from privhp.queries.marginals import marginal
-from privhp.queries.regions import mass
+from privhp.queries.regions import mass, reach
 from privhp.queries.samples import RegionSampler, Sampler
 from privhp.tree import Leaves
 
@@ -145,6 +145,14 @@ class Distribution:
         column that may be null, None is null.
         """
         return mass(self._histogram, self._region(region, columns))
+
+    def reach(self, region: Any = None, /, **columns: Any) -> tuple[float, float]:
+        """Probability of the leaves that lie wholly in a region, and of all leaves that it touches.
+
+        Where records lie inside a leaf is not known. So where these two are far
+        apart, the region is smaller than the leaves, and its mass says little.
+        """
+        return reach(self._histogram, self._region(region, columns))
 
     def _region(self, region: Any, columns: Mapping[str, Any]) -> Any:
         """A region with those of columns that are named by themselves."""

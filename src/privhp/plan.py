@@ -42,6 +42,9 @@ KINDS: dict[Stream, str] = {
 }
 """The streams that errors are predicted for, in words."""
 
+FEW_CUTS = 2
+"""A column of a table that is cut so rarely says little."""
+
 
 @dataclass(frozen=True)
 class Plan(Layout):
@@ -321,9 +324,10 @@ class Plan(Layout):
         lines = ["", f"columns     in cells of level {level}, where a smooth stream ends up"]
         for name, size in self.domain.resolution(level).items():
             lines.append(f"{cuts[name]:5d} cuts to {size:<12.6g} of {name}")
-        coarse = [name for name, own in cuts.items() if own <= 1 and own < most[name]]
+        coarse = [name for name, own in cuts.items() if own <= FEW_CUTS and own < most[name]]
         if coarse:
-            lines.append(
-                f"warning     too many columns for so many records: {len(coarse)} of {len(cuts)} are hardly cut"
-            )
+            lines += [
+                f"warning     too many columns: {len(coarse)} of {len(cuts)} have {2**FEW_CUTS} parts or fewer;",
+                "            leave some out, weigh those that matter, or give more memory",
+            ]
         return lines

@@ -14,7 +14,6 @@ from typing import Any
 from privhp.arguments import MAX_WIDTH
 from privhp.bounds import STREAMS, Geometry, Growing, Outline, Sketched, predict
 from privhp.budget import Neighbours, sensitivity, split
-from privhp.cells import MAX_DEPTH
 from privhp.domains.base import Domain
 from privhp.errors import PlanError
 from privhp.growth import MAX_SLOTS, Growth
@@ -144,10 +143,14 @@ class Planner:
 
     def _growing_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         on_line = self._domain.is_line
-        deepest = min(exact[-1] + 5, self._domain.depth, DEEPEST_ROOTS_ON_A_LINE if on_line else MAX_DEPTH)
+        deepest = min(exact[-1] + 5, self._domain.depth, DEEPEST_ROOTS_ON_A_LINE if on_line else self._most_told())
         for level in range(exact[-1] + 1, deepest + 1):
             if 2**level * (ROOTS_ON_A_LINE if on_line else ROOTS) <= left:
                 yield Shape(exact, grows_from=level)
+
+    def _most_told(self) -> int:
+        """Level of about as many cells as there are records and budget for; the noise hides records of deeper ones."""
+        return max(int(self._epsilon * self._records), 1).bit_length() - 1
 
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         for count in range(1, 9):

@@ -45,6 +45,8 @@ def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
         "where": "kind = cash and fare < 25",
         "share": expected.value,
         "standard_error": expected.error,
+        "cells_inside": generator.reach(kind="cash", fare=(None, 25))[0],
+        "cells_touched": generator.reach(kind="cash", fare=(None, 25))[1],
         "records": expected.value * generator.total,
     }
     assert late["share"] == generator.mass(delay=(50, None))
@@ -87,7 +89,8 @@ def test_people_get_tables(run, trips):
     value, error = generator.mass(kind="cash", error=True)
     header, row = shares.splitlines()
     assert header.split("  ")[-1].strip() == "where"
-    assert row.split() == [f"{value:.3%}", f"{error:.3%}", f"{value * generator.total:,.0f}", "kind", "=", "cash"]
+    shares = [f"{share:.3%}" for share in (value, error, *generator.reach(kind="cash"))]
+    assert row.split() == [*shares, f"{value * generator.total:,.0f}", "kind", "=", "cash"]
     assert quantiles.splitlines()[1].split() == ["0.5", f"{generator.marginal('fare').quantile(0.5):.6g}"]
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 

@@ -43,6 +43,17 @@ def test_mass_is_the_sum_over_all_leaves(data: DataObject, generator: Generator)
     assert generator.mass(region) == pytest.approx(brute_mass(generator, region), abs=CLOSE)
 
 
+@given(data=st.data(), generator=generators(any_domains()))
+def test_a_region_reaches_from_the_leaves_inside_it_to_those_it_touches(data: DataObject, generator: Generator) -> None:
+    region = data.draw(regions(generator.domain))
+    shares = [float(generator.domain.overlap(region, cell(code), level=level)[0]) for level, code in nodes(generator)]
+    inside, touched = (
+        sum(chance for chance, share in zip(generator.probabilities.tolist(), shares, strict=True) if chosen(share))
+        for chosen in (lambda share: share >= 1, lambda share: share > 0)
+    )
+    assert generator.reach(region) == pytest.approx((inside, touched), abs=CLOSE)
+
+
 @given(data=st.data(), domain=any_domains())
 def test_a_region_that_has_none_or_all_of_a_cell_has_none_or_all_of_its_halves(
     data: DataObject, domain: Domain

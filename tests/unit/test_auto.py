@@ -196,9 +196,15 @@ def test_a_table_says_how_fine_each_column_is() -> None:
     assert "warning" not in text
 
 
+@pytest.mark.parametrize("records", [1_000, 50_000, 1_000_000])
+def test_a_partition_starts_from_no_more_cells_than_there_are_records_whatever_the_memory(records: int) -> None:
+    plan = Plan.auto(wide(5), epsilon=0.5, records=records, memory="64 MiB")
+    assert plan.growth is None or 2**plan.growth_level <= records / 2
+
+
 def test_a_table_with_too_many_columns_warns() -> None:
     text = str(Plan.auto(wide(20), **COMMON))
-    assert "warning     too many columns for so many records" in text
+    assert "warning     too many columns: " in text
     assert max(map(len, text.splitlines()[1:])) <= 100
 
 

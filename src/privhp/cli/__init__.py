@@ -42,7 +42,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = f"cannot use {error.filename}" if error.filename else "cannot go on"
         if isinstance(error, _WRONG_NAMES):
             return _end(REFUSED, f"{where}: {error.strerror}; check its name and permissions")
-        return _end(FAILED, f"{where}: {error.strerror or error}; try again when that is mended")
+        return _end(FAILED, f"{where}: {error.strerror or type(error).__name__}; try again when that is mended")
     except MemoryError:
         return _end(
             FAILED, "this needs more memory than there is; lower --memory, --hot-cells, --exact-depth or --sketch-width"

@@ -60,12 +60,12 @@ def _masses(generator: Generator, conditions: Sequence[str], names: Sequence[str
     for text, region in zip(conditions, regions, strict=True):
         share = generator.mass(region)
         error = generator.mass(region, error=True).error if _tells_errors(generator) else None
-        records.append({"where": text, "share": share, "standard_error": error, "records": share * generator.total})
-    rows = [
-        (_percent(one["share"]), _percent(one["standard_error"]), f"{one['records']:,.0f}", one["where"])
-        for one in records
-    ]
-    return _Answers(records, ("share", "standard error", "records", "where"), rows)
+        least, most = generator.reach(region)
+        answer = {"share": share, "standard_error": error, "cells_inside": least, "cells_touched": most}
+        records.append({"where": text, **answer, "records": share * generator.total})
+    kinds = ("share", "standard_error", "cells_inside", "cells_touched")
+    rows = [(*(_percent(one[kind]) for kind in kinds), f"{one['records']:,.0f}", one["where"]) for one in records]
+    return _Answers(records, (*(kind.replace("_", " ") for kind in kinds), "records", "where"), rows)
 
 
 def _quantiles(generator: Generator, shares: Sequence[float], column: str | None) -> _Answers:
