@@ -142,7 +142,7 @@ def main(rows: int = ROWS) -> None:
             "|---|---|---|---|",
             *lines,
             "",
-            "Asked for: 40% for Parquet, 50% for CSV.",
+            "The aim is 40% for Parquet and 50% for CSV.",
             "",
             "| file | rows | size | peak of a fit beyond interpreter and libraries |",
             "|---|---|---|---|",

@@ -90,14 +90,14 @@ class Ingestion:
     """
 
     def __init__(self, plan: Plan, source: Source) -> None:
-        self.summary, self._source = Summary(plan), source
+        self.summary, self._source = Summary(plan, work=WORK), source
         self._position: Position = START
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
         """Count all batches that are left, or as many until somebody who watches says to stop; whether it was all."""
         with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
-                self.summary.update(batch.records, work=WORK)
+                self.summary.update(batch.records)
                 self._position = batch.position or START
                 if watch is not None and watch(batch):
                     return False
@@ -168,6 +168,7 @@ class CheckpointedIngestion(Ingestion):
                 "expected the files and columns that the checkpoint was begun with, unchanged, got others; "
                 "records could be lost or count twice, so begin again with another checkpoint"
             )
+        summary.work = WORK
         self.summary, self._source = summary, source
         self._position = (int(place["file"]), int(place["place"]))
 

@@ -27,8 +27,8 @@ MOST_LEVELS = 6
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
 
-MOST_BITS, _BITS_OF_A_CELL = 14, 6
-"""How finely records are told apart but for time, at most; half as many bytes as the work on cells may take."""
+LEAST_BITS, MOST_BITS = 10, 14
+"""How finely records are told apart but for time."""
 
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
@@ -60,13 +60,18 @@ class Refinement:
         """How records are spread over all but time, if cells tell both."""
         if not Timeless.of_use(self._plan.domain, depth=self._plan.depth):
             return None
-        timeless = Timeless(
-            self._plan.domain, depth=self._plan.depth, bits=min(MOST_BITS, piece.bit_length() + _BITS_OF_A_CELL)
-        )
+        timeless = Timeless(self._plan.domain, depth=self._plan.depth, bits=self._bits())
         for cells in self._partition.counted(piece):
             timeless.add(cells, self._sure(cells))
         timeless.settle()
         return timeless
+
+    def _bits(self) -> int:
+        """How finely records are told apart but for time: sums that take half of what the plan leaves for the work."""
+        if not self._plan.memory:
+            return MOST_BITS
+        sums = (self._plan.memory - self._plan.nbytes) // 8
+        return min(max(sums.bit_length() - 1, LEAST_BITS), MOST_BITS)
 
     def _foresight(self, piece: int) -> float:
         """Share that came of the records which the last refinement foresaw in its cuts; 1 if noise hides it."""

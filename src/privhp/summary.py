@@ -42,10 +42,16 @@ class Summary:
     tables and refinements. Beyond it come the batch itself, what is made of a
     list while it is read, counters of its own for each thread, and up to 32 KiB
     of objects whatever the plan.
+
+    Args:
+        plan: What was fixed before the data.
+        work: Bytes that the work may take where that is more than the memory of the plan leaves; it is faster in
+            larger pieces, and the counts are the same.
     """
 
-    def __init__(self, plan: Plan) -> None:
+    def __init__(self, plan: Plan, *, work: int = 0) -> None:
         """Draw all the noise, from the entropy of the operating system."""
+        self.work = work
         self._tally = Tally(plan)
         self._parts = 1
         self._closed = False
@@ -78,7 +84,9 @@ class Summary:
     @property
     def _piece(self) -> int:
         """Cells to work on in one go, few enough for the memory that the plan leaves."""
-        return max((self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16) if self.plan.memory else 2**31
+        if not self.plan.memory:
+            return 2**31
+        return max(max(self.work, self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16)
 
     def _refine(self) -> None:
         """Cut the cells that promise most, and let every cell go on with fresh noise.
@@ -116,6 +124,7 @@ class Summary:
         if parts > len(lineage):
             raise StateError("expected a name for each summary that was added up, got fewer")
         summary = cls.__new__(cls)
+        summary.work = 0
         summary._tally = Tally(plan)
         summary._tally.lineage = lineage
         summary._parts = parts
@@ -182,7 +191,7 @@ class Summary:
         self._tally.check_finished()
         return np.concatenate([array.ravel() for array in self._levels.values()])
 
-    def update(self, records: Any, *, counts: Any = None, threads: int = 1, work: int = 0) -> None:
+    def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
         """Count a batch of records.
 
         Records that the domain has no cell for are left out in silence. A batch
@@ -196,11 +205,9 @@ class Summary:
             counts: How often each record occurs, for pre-aggregated batches; not where the partition grows.
             threads: How many count an array side by side, each in a tally of its own
                 for the time being. The result is the same.
-            work: Bytes that the work on the batch may take, where that is more than the memory of the plan
-                leaves. Long batches are counted faster in larger pieces.
         """
         self._check_open()
-        self._tally.add(records, counts=counts, threads=threads, work=work, refine=self._refine)
+        self._tally.add(records, counts=counts, threads=threads, work=self.work, refine=self._refine)
 
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""
