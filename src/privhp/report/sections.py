@@ -46,7 +46,7 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     return [
         privacy,
         protected,
-        ("Records", f"{round(generator.total, -1):,.0f}", "about, by a noisy count"),
+        ("Records", number(generator.total), "about, by a noisy count"),
         ("Detail", f"{leaves:,} cells", f"level {int(generator.leaves().levels.max())} at the finest"),
         room,
     ]
