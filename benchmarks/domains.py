@@ -134,7 +134,7 @@ def main() -> None:
             f"`python -m benchmarks.domains`, {dt.date.today().isoformat()}. {machine()}; {before}.",
             "",
             f"Nanoseconds a record of NumPy arrays of {RECORDS:,} records, to level 20 or the last, all in turns",
-            f"in one process, best of each; and as multiples of a box of two sides. Asked for: at most {ASKED}.",
+            f"in one process, best of each; and as multiples of a box of two sides. The aim is at most {ASKED}.",
             "The table of four columns goes with the box of four sides.",
             "",
             "| encode | native kernels | ratio | NumPy kernels | ratio |",
