@@ -19,6 +19,7 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 import numpy as np
 
 from privhp.cells import Counts
+from privhp.disk import partial_name, refusing_company, remove_leftover, replacing
 from privhp.errors import FileError, PrivhpError
 from privhp.generator import Generator
 from privhp.plan import Plan
@@ -100,8 +101,8 @@ def resume_reading(path: str | os.PathLike[str]) -> tuple[Summary, Source | None
     """The summary of a checkpoint, as `resume` gives it, and the source that it was saved with."""
     with Path(path).open("rb") as file:
         found = read_checkpoint_and_source(file)
-    with _refusing_company(Path(path)):
-        _remove_leftover(_partial(Path(path)))
+    with refusing_company(Path(path)):
+        remove_leftover(partial_name(Path(path)))
     return found
 
 
@@ -190,92 +191,6 @@ def _checked_source(source: Any) -> Source:
     if not plain:
         raise FileError("expected the source of a checkpoint as a mapping from names to texts and whole numbers")
     return dict(source)
-
-
-@contextmanager
-def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write, put where another may be when all is written, whole or not at all; the disk has it then.
-
-    Of two processes that write to one path at the same time, the second is refused.
-    """
-    partial = _partial(path)
-    with _refusing_company(path):
-        descriptor = open_alone(partial, mode=mode)
-    with open(descriptor, "wb") as file:
-        try:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(partial, path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
-
-
-@contextmanager
-def _refusing_company(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except BlockingIOError:
-        raise FileError(
-            f"expected {path} for this process alone, got another that is writing it; wait for that"
-        ) from None
-
-
-def open_alone(path: Path, *, mode: int) -> int:
-    """A new, empty file that is this process's own until it is closed; what a crash left there is removed.
-
-    Raises BlockingIOError if it is another's.
-    """
-    while True:
-        try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
-        except FileExistsError:
-            _remove_leftover(path)
-        else:
-            if _lock(descriptor, path):
-                return descriptor
-            os.close(descriptor)
-
-
-def _remove_leftover(path: Path) -> None:
-    """Remove a file that nobody has open alone, or a link."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return  # its owner is done, and what may be there by now is another's
-    except OSError:
-        if not path.is_symlink():
-            raise  # nobody knows whether it is in use
-        path.unlink(missing_ok=True)
-    else:
-        if _lock(descriptor, path):
-            path.unlink()
-        os.close(descriptor)
-
-
-def _lock(descriptor: int, path: Path) -> bool:
-    """Whether a file is still at its path, now that it is locked: whoever had it may have removed or renamed it."""
-    from fcntl import LOCK_EX, LOCK_NB, flock  # who does not write does not need it
-
-    try:
-        flock(descriptor, LOCK_EX | LOCK_NB)
-        return os.path.samestat(os.fstat(descriptor), path.lstat())
-    except FileNotFoundError:
-        return False
-    except BaseException:
-        os.close(descriptor)
-        raise
-
-
-def _partial(path: Path) -> Path:
-    """The one temporary name for a path, so that a crash leaves at most one file, and it is known which."""
-    return Path(f"{path}.partial")
 
 
 def _unpack(file: BinaryIO, magic: bytes) -> tuple[_Header, Counts, list[bytes]]:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from privhp.budget import Neighbours
+from privhp.disk import open_alone
 from privhp.domains import Domain
 from privhp.errors import FileError, PlanError, StateError
-from privhp.files import open_alone, resume_reading, save
+from privhp.files import resume_reading, save
 from privhp.generator import Generator
 from privhp.plan import Plan
 from privhp.sources import START, Batch, Format, Position, Source, open_source

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from privhp import Categories, Interval, kernels
 from privhp.cells import OUTSIDE
-from privhp.kernels import plain
+from privhp.kernels import finding
 
 needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
 both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
@@ -50,7 +50,7 @@ def test_numbers_lie_as_far_along_to_the_last_bit(data: st.DataObject, domain: I
     within = np.random.default_rng(data.draw(st.integers(0, 99))).uniform(line.knots[0], line.knots[-1], 1200)
     drawn = data.draw(st.lists(st.floats() | st.floats(domain.low, domain.high), max_size=20))
     numbers = np.concatenate([line.knots, near, within, drawn, [np.nan, np.inf, -np.inf]])
-    assert np.array_equal(kernels.lay_out(numbers, line), plain.lay_out(numbers, line), equal_nan=True)
+    assert np.array_equal(kernels.lay_out(numbers, line), finding.lay_out(numbers, line), equal_nan=True)
 
 
 WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories=["Cs"]), max_size=6).filter(

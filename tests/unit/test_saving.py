@@ -202,7 +202,7 @@ def test_a_disk_that_is_full_at_any_byte_keeps_the_file_before(tmp_path: Path, e
 WRITER = """
 import sys
 from pathlib import Path
-from privhp.files import replacing
+from privhp.disk import replacing
 
 with replacing(Path(sys.argv[1])) as file:
     file.write(b"slowly")

@@ -4,10 +4,10 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
+from privhp.disk import replacing
 from privhp.domains import Domain
 from privhp.domains.specs import Described, parse_columns, parse_domain, read_described
 from privhp.errors import FileError, PlanError, PrivhpError
-from privhp.files import replacing
 from privhp.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.cells import Codes, Counts
 from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_of
 from privhp.kernels import TextTable, find_texts
-from privhp.kernels.plain import slots_of
+from privhp.kernels.finding import slots_of
 
 NOWHERE = -1
 """Place of what has none."""

@@ -13,8 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
-from privhp.kernels import plain
-from privhp.kernels.plain import AliasTable, Grid, Group, Stretches, TextTable, alias_table
+from privhp.kernels import finding, plain
+from privhp.kernels.finding import Stretches, TextTable
+from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
 
 try:
     from privhp.kernels import native
@@ -79,7 +80,7 @@ def interleave(own: Codes, mask: int, codes: Codes) -> None:
 def lay_out(numbers: Floats, line: Stretches) -> Floats:
     """How far along the line each number lies, NaN for those beyond its ends."""
     if native is None:
-        return plain.lay_out(numbers, line)
+        return finding.lay_out(numbers, line)
     positions = np.empty(numbers.shape)
     native.lay_out(_ready(numbers), *line, positions)
     return positions
@@ -88,7 +89,7 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
 def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, other: int) -> Codes:
     """The value of the declared text that each text is, or another; both are rows of characters, see `plain`."""
     if native is None:
-        return plain.find_texts(texts, known, values, other)
+        return finding.find_texts(texts, known, values, other)
     found = np.empty(len(texts), dtype=np.uint64)
     native.find_texts(_ready(texts), *known, values, other, found)
     return found

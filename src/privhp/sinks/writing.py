@@ -9,9 +9,9 @@ from typing import Any, BinaryIO, Literal
 
 import numpy as np
 
+from privhp.disk import replacing
 from privhp.domains import Domain, Table
 from privhp.errors import FileError, RecordsError
-from privhp.files import replacing
 from privhp.generator import Generator
 from privhp.sinks.formats import Columns, Csv, Ipc, Ndjson, Npy, Parquet, Sink, check_plain
 

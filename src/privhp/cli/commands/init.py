@@ -5,8 +5,8 @@ from argparse import Namespace
 from privhp.cli.drafts import draft
 from privhp.cli.output import check_output
 from privhp.cli.reading import read_file
+from privhp.disk import replacing
 from privhp.errors import FileError
-from privhp.files import replacing
 from privhp.sources.bytes_of import STANDARD_INPUT
 from privhp.sources.schemas import read_schema
 

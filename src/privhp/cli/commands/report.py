@@ -7,9 +7,10 @@ from typing import Any
 
 from privhp.cli.output import check_output
 from privhp.cli.reading import read_file
+from privhp.disk import replacing
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
-from privhp.files import load, replacing
+from privhp.files import load
 from privhp.report import report_page
 from privhp.report.parts import parts_of
 from privhp.sources.columns import Layout
