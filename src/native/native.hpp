@@ -1,8 +1,8 @@
 // What all files of the native kernels share: arrays, instruction sets, bits of a code.
 //
-// The kernels are the loops of privhp/kernels/{plain,finding}.py and privhp/sources/fields.py, compiled: the same codes, counts,
-// estimates and values bit for bit, samples of the same distribution. The interpreter lock is released while a loop
-// runs, and nothing outlives a call but the arrays that it was given.
+// The kernels are the loops of privhp/kernels/{plain,finding}.py and privhp/sources/fields.py, compiled: the same codes,
+// counts, estimates and values bit for bit, samples of the same distribution. The interpreter lock is released while a
+// loop runs, and nothing outlives a call but the arrays that it was given.
 
 #pragma once
 
