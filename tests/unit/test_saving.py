@@ -18,7 +18,7 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, bytes_of
-from privhp import files
+from privhp import disk
 
 
 def partial(path: Path) -> Path:
@@ -138,7 +138,7 @@ class Watch:
                 return watch.watched(f"{name} file", getattr(self.file, name))
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(files, "open", File, raising=False)
+            patch.setattr(disk, "open", File, raising=False)
             for name in ("open", "fsync", "replace", "unlink", "close"):
                 patch.setattr(os, name, self.watched(name, getattr(os, name), first=name == "close"))
             yield
