@@ -161,7 +161,7 @@ def test_a_checkpoint_goes_on_with_what_it_was_begun_with_alone(refused, stopped
     (tmp_path / "2.csv").write_bytes(content + b"5\n")
     assert "expected the files and columns" in refused(*stopped, "--resume")
     assert (tmp_path / "state").read_bytes() == state
-    (tmp_path / "state").write_bytes(state[:-1] + b"x")
+    (tmp_path / "state").write_bytes(state[:-1] + bytes([state[-1] ^ 1]))
     assert "damaged" in refused(*stopped, "--resume")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv", "2.csv", "state"]
 
