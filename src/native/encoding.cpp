@@ -13,19 +13,25 @@ struct Side {
     Spread spread;
 };
 
-// The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. REACH is the number of steps by
-// which bits move, 6 also allowing for codes above 31 bits.
+// The low bits of a value moved to the set bits of a mask. REACH is the number of steps by which they move.
+template <int REACH>
+INLINE inline u64 spread_bits(u64 v, const Spread& spread) {
+#pragma GCC unroll 6
+    for (int i = REACH - 1; i >= 0; --i) v = (v & ~spread.steps[i]) | ((v << (1 << i)) & spread.steps[i]);
+    return v & spread.mask;
+}
+
+// The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. A REACH of 6 also allows for codes
+// above 31 bits.
 template <int REACH>
 INLINE inline u64 encode_side(double x, const Side& side, bool clamp) {
     if (clamp) x = x < side.low ? side.low : (x > side.high ? side.high : x);
     const bool inside = x >= side.low && x <= side.high;
     double position = ((inside ? x : side.low) - side.low) * side.rate;
     position = position < side.last ? position : side.last;
-    u64 v = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
-                       : static_cast<u32>(static_cast<std::int32_t>(position));
-#pragma GCC unroll 6
-    for (int i = REACH - 1; i >= 0; --i) v = (v & ~side.spread.steps[i]) | ((v << (1 << i)) & side.spread.steps[i]);
-    return inside ? v & side.spread.mask : OUTSIDE;
+    const u64 cell = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
+                                : static_cast<u32>(static_cast<std::int32_t>(position));
+    return inside ? spread_bits<REACH>(cell, side.spread) : OUTSIDE;
 }
 
 template <size_t SIDES, int REACH>
@@ -69,17 +75,17 @@ BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, boo
     }
 }
 
-BEST_CPU void interleave(In<u64> own, u64 mask, Out<u64> codes) {
+template <int REACH>
+BEST_CPU void interleave_codes(const u64* __restrict own, size_t n, Spread spread, u64* __restrict codes) {
+    for (size_t i = 0; i < n; ++i) codes[i] |= own[i] == OUTSIDE ? OUTSIDE : spread_bits<REACH>(own[i], spread);
+}
+
+void interleave(In<u64> own, u64 mask, Out<u64> codes) {
     expect(own.size() == codes.size(), "expected as many codes");
     nb::gil_scoped_release unlocked;
     const Spread spread(mask);
-    const u64* given = own.data();
-    u64* out = codes.data();
-    for (size_t i = 0, n = own.size(); i < n; ++i) {
-        u64 v = given[i];
-        for (int k = 5; k >= 0; --k) v = (v & ~spread.steps[k]) | ((v << (1 << k)) & spread.steps[k]);
-        out[i] |= given[i] == OUTSIDE ? OUTSIDE : v & mask;
-    }
+    const bool far = spread.steps[4] | spread.steps[5];
+    (far ? interleave_codes<6> : interleave_codes<4>)(own.data(), own.size(), spread, codes.data());
 }
 
 }  // namespace

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from scipy import stats
 
 from privhp import Categories, Interval, kernels
-from privhp.cells import OUTSIDE
-from privhp.kernels import finding
+from privhp.cells import OUTSIDE, Floats
+from privhp.kernels import Buckets
 
 needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
 both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
@@ -22,13 +23,26 @@ def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
         monkeypatch.setattr(kernels, "native", None)
 
 
+def knots_of(domain: Interval) -> Floats:
+    return np.array([domain.low, *(domain.cuts or ()), domain.high])
+
+
+def quantiles(distribution: Any, count: int) -> list[float]:
+    return list(distribution.ppf(np.arange(1, count + 1) / (count + 1)))
+
+
 FAR_APART = [
     Interval(0, 1, cuts=[1e-12]),
     Interval(0, 1.7e308, cuts=[1.0]),
+    Interval(-8e307, 8e307, cuts=[-1e-300, 0, 1e-300]),
     Interval(5e-324, 1, cuts=[1e-300, 1e-10]),
     Interval(0, 1e-300, cuts=[1e-305]),
-    Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # all in one bucket
-    Interval(-5, 5, cuts=list(np.linspace(-4.9, 4.9, 3000))),  # several in each
+    Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # dense at an end
+    Interval(-5, 5, cuts=list(np.linspace(-4.9, 4.9, 3000))),
+    Interval(-1e6, 1e6, cuts=quantiles(stats.cauchy, 999)),  # dense in the middle
+    Interval(0, 1e9, cuts=quantiles(stats.lognorm(3), 999)),
+    Interval(0, 1, cuts=sorted(np.random.default_rng(0).random(999))),  # several in a bucket
+    Interval(0, 100, cuts=[*np.linspace(1, 1 + 1e-9, 99), *np.linspace(99, 99 + 1e-9, 99)]),  # very many in one
 ]
 
 
@@ -42,15 +56,38 @@ def cut_lines(draw: st.DrawFn) -> Interval:
     return Interval(gaps[0], gaps[-1], cuts=gaps[1:-1])
 
 
-@needs_native
+def lie_by_search(numbers: Floats, domain: Interval) -> Floats:
+    """The definition: cuts at or below a number are counted, and the rest is a share of its stretch."""
+    knots = knots_of(domain)
+    widths = np.diff(knots)
+    inside = (numbers >= knots[0]) & (numbers <= knots[-1])
+    place = np.minimum(np.searchsorted(knots, numbers, side="right") - 1, widths.size - 1)
+    with np.errstate(all="ignore"):
+        steps = (place + (numbers - knots[place]) / widths[place]) / widths.size * domain.axis.width
+    return np.where(inside, steps, np.nan)
+
+
+@both
 @given(data=st.data(), domain=cut_lines() | st.sampled_from(FAR_APART))
-def test_numbers_lie_as_far_along_to_the_last_bit(data: st.DataObject, domain: Interval) -> None:
-    line = domain.line._line  # type: ignore[attr-defined]  # an interval with cuts has one
-    near = np.concatenate([np.nextafter(line.knots, to) for to in (-np.inf, np.inf)])
-    within = np.random.default_rng(data.draw(st.integers(0, 99))).uniform(line.knots[0], line.knots[-1], 1200)
+def test_numbers_lie_where_a_search_finds_them_to_the_last_bit(
+    native: bool, data: st.DataObject, domain: Interval
+) -> None:
+    knots = knots_of(domain)
+    near = np.concatenate([np.nextafter(knots, to) for to in (-np.inf, np.inf)])
+    rng = np.random.default_rng(data.draw(st.integers(0, 99)))
+    within = np.concatenate([rng.uniform(domain.low, domain.high, 600), rng.choice(knots, 600) * rng.random(600)])
     drawn = data.draw(st.lists(st.floats() | st.floats(domain.low, domain.high), max_size=20))
-    numbers = np.concatenate([line.knots, near, within, drawn, [np.nan, np.inf, -np.inf]])
-    assert np.array_equal(kernels.lay_out(numbers, line), finding.lay_out(numbers, line), equal_nan=True)
+    numbers = np.concatenate([knots, near, within, drawn, [0.0, -0.0, np.nan, np.inf, -np.inf]])
+    assert np.array_equal(domain.line.positions(numbers), lie_by_search(numbers, domain), equal_nan=True)
+    inside = numbers[~np.isnan(lie_by_search(numbers, domain))]
+    assert np.array_equal(domain.line.positions(inside), lie_by_search(inside, domain))
+
+
+def test_usual_guesses_leave_few_cuts_to_compare() -> None:
+    for domain in FAR_APART[5:9]:
+        buckets = Buckets.between(knots_of(domain))
+        assert buckets.half <= 2
+        assert buckets.before.size <= 2**15
 
 
 WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories=["Cs"]), max_size=6).filter(
@@ -62,7 +99,7 @@ WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories
 @given(
     declared=st.lists(WORDS, min_size=2, max_size=30, unique=True),
     others=st.lists(WORDS, max_size=20),
-    width=st.integers(1, 9),
+    width=st.integers(1, 20),
     other=st.booleans(),
 )
 @example(declared=["aaaaX", "aaaaY"], others=["aa"], width=2, other=False)  # no telling character is in the batch

@@ -14,7 +14,7 @@ import numpy as np
 from privhp.cells import Floats
 from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
 from privhp.errors import DomainError
-from privhp.kernels import Stretches, lay_out
+from privhp.kernels import Buckets, Stretches, lay_out
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
 
@@ -105,7 +105,7 @@ class Quantiles(Line):
         spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
         self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
-        self._line = Stretches(self._knots, self._widths, self._steps)
+        self._line = Stretches(low, high, self._widths, self._steps, Buckets.between(self._knots))
         self.axis = Axis(0.0, self._steps, whole=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.cells import Codes, Counts
 from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_of
 from privhp.kernels import TextTable, find_texts
-from privhp.kernels.finding import slots_of
+from privhp.kernels.finding import WORD, slots_of
 
 NOWHERE = -1
 """Place of what has none."""
@@ -148,8 +148,9 @@ class _Texts:
         characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
         short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
-        # Cut short, but never made longer: one long text in a batch would make all declared ones as long.
-        declared = _characters(self._declared.astype(f"U{min(width, self._longest)}", copy=False))
+        # As wide, but made longer only a little: one long text in a batch would make all declared ones as long.
+        own = width if width < self._longest + 2 * WORD else self._longest + WORD
+        declared = _characters(self._declared.astype(f"U{own}", copy=False))
         known = TextTable(declared, columns[near], factors[near], bits, table)
         values = among[np.where(short, self._places, self._other)]
         return find_texts(characters, known, values, other=int(among[self._other]))

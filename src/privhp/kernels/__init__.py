@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts, Floats
 from privhp.kernels import finding, plain
-from privhp.kernels.finding import Stretches, TextTable
+from privhp.kernels.finding import Buckets, Stretches, TextTable
 from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
 
 try:
@@ -24,6 +24,7 @@ except ImportError:  # no compiler was found when privhp was installed
 
 __all__ = [
     "AliasTable",
+    "Buckets",
     "Grid",
     "Group",
     "Stretches",
@@ -82,7 +83,7 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
     if native is None:
         return finding.lay_out(numbers, line)
     positions = np.empty(numbers.shape)
-    native.lay_out(_ready(numbers), *line, positions)
+    native.lay_out(_ready(numbers), *line[:-1], *line.buckets, positions)
     return positions
 
 

@@ -20,7 +20,21 @@ def encode_grid(
 ) -> None: ...
 def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
 def interleave(own: Codes, mask: int, codes: Codes) -> None: ...
-def lay_out(numbers: Floats, knots: Floats, widths: Floats, steps: float, positions: Floats) -> None: ...
+def lay_out(
+    numbers: Floats,
+    low: float,
+    high: float,
+    widths: Floats,
+    steps: float,
+    middle: float,
+    least: float,
+    shift: int,
+    first: int,
+    before: Counts,
+    starts: Floats,
+    half: int,
+    positions: Floats,
+) -> None: ...
 def find_texts(
     texts: NDArray[np.uint32],
     declared: NDArray[np.uint32],

@@ -6,6 +6,7 @@ around but never round. `src/native` has the same functions compiled.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,10 +51,19 @@ class AliasTable(NamedTuple):
 
 def interleave(own: Codes, mask: int, codes: Codes) -> None:
     """Put codes into the bits of a mask of other codes, in place; what is OUTSIDE in either is so in both."""
+    if mask.bit_count() <= BitMap.CHUNK:
+        codes |= _spread_or_outside(mask).take(own.view(np.int64))
+        return
     spread = BitMap.spreading(mask)
     for start in range(0, codes.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         codes[part] |= np.where(own[part] == OUTSIDE, OUTSIDE, spread(own[part]))
+
+
+@lru_cache(maxsize=1024)
+def _spread_or_outside(mask: int) -> Codes:
+    """What becomes of each code, and at the end of OUTSIDE, which is -1 as a place."""
+    return np.append(BitMap.spreading(mask)(np.arange(2 ** mask.bit_count(), dtype=np.uint64)), OUTSIDE)
 
 
 def encode_grid(points: Floats, grid: Grid) -> Codes:
