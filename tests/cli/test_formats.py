@@ -99,7 +99,9 @@ def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
     write(tmp_path, "a.parquet", [1.0, 2.0])
     parquet.write_table(pa.table({"fare": np.array(["2020-01-01"], dtype="M8[us]")}), tmp_path / "times.parquet")
     (tmp_path / "text.parquet").write_text("fare\n5\n")
-    assert "column 'fare': expected numbers, got timestamp[us]" in refused("fit", "times.parquet", *FIT)
+    assert "declared as interval, got timestamp[us]; declare it as time, convert" in refused(
+        "fit", "times.parquet", *FIT
+    )
     assert "text.parquet: expected a whole Parquet file" in refused("fit", "text.parquet", *FIT)
     assert "expected files that match *.pq, got none" in refused("fit", "*.pq", *FIT)
     assert "cannot use no.parquet: No such file" in refused("fit", "no.parquet", *FIT)

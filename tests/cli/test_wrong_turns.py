@@ -41,7 +41,11 @@ def data(tmp_path):
         (["fit", "trips.parquet", "--columns", "fair", *FARE[2:], *OUT], "did you mean fare?"),
         (
             ["fit", "trips.parquet", "--column", "fare=time:2020-01-01:2020-12-31", *PLAN, *OUT],
-            "expected times, got double",
+            "column 'fare': expected times or text, since it is declared as time, got double; declare it as interval",
+        ),
+        (
+            ["fit", "trips.parquet", "--column", "fare=categories:cheap,dear", *PLAN, *OUT],
+            "column 'fare': expected text, since it is declared as categories, got double; declare it as interval",
         ),
         (["fit", "trips.csv", "--columns", "fare,kind", *FARE[2:], *OUT], "columns for 1 values a record"),
         # wrong files
@@ -107,6 +111,21 @@ def test_what_may_not_be_read_is_named(refused, tmp_path):
     assert "cannot use trips.csv: Permission denied; check its name and permissions" in refused(
         "fit", "trips.csv", *FARE, *OUT
     )
+
+
+def test_text_where_numbers_are_declared_is_noted_whatever_it_says(run, tmp_path):
+    """It may hold numbers, so it is read; the note is about the schema alone, and comes once."""
+    notes = []
+    for number, texts in enumerate((["12.5", "7"], ["cheap", "dear"])):
+        for part in ("a", "b"):
+            parquet.write_table(pa.table({"fare": texts}), tmp_path / f"{number}{part}.parquet")
+        code, out, err = run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp")
+        assert (code, err) == (0, "")
+        note, _ = out.splitlines()
+        notes.append(note)
+        assert run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp", "--force", "--quiet").out == ""
+    assert notes[0] == notes[1]
+    assert notes[0].startswith("note: column 'fare' is text (string) and declared as interval: ")
 
 
 def test_an_empty_parquet_file_is_no_mistake(run, tmp_path):

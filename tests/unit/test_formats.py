@@ -7,6 +7,7 @@ import io
 import json
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from unittest import mock
 
@@ -20,6 +21,7 @@ from pyarrow import feather, ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Plan, RecordsError, Tally
+from privhp.cells import OUTSIDE
 from privhp.sources import START, open_source
 from silence import silence
 
@@ -276,11 +278,17 @@ def test_bytes_changed_inside_a_file_are_an_error_or_other_records_but_nothing_e
 @pytest.mark.parametrize(
     ("column", "domain", "says"),
     [
-        ("pickup", hp.Interval(0, 1), "expected numbers, got timestamp"),
-        ("pickup", hp.Integers(0, 1), "expected whole numbers, got timestamp"),
-        ("fare", hp.Time("2018-01-01", "2019-01-01"), "expected times, got double"),
-        ("nested", hp.Interval(0, 1), "expected numbers, got struct"),
-        ("nested", hp.IPv4(), "expected addresses"),
+        (
+            "pickup",
+            hp.Interval(0, 1),
+            "expected numbers, decimals or text, since it is declared as interval, got timestamp.*; declare it as time",
+        ),
+        ("pickup", hp.Nullable(hp.Integers(0, 1)), ".* declared as integers, got timestamp"),
+        ("pickup", hp.Categories(["a", "b"]), "expected text, .*, got timestamp.*; declare it as time"),
+        ("fare", hp.Time("2018-01-01", "2019-01-01"), "expected times or text, .*, got double; declare it as interval"),
+        ("fare", hp.Categories(["a", "b"]), "expected text, .* declared as categories, got double"),
+        ("nested", hp.Interval(0, 1), ".* got struct; convert the column first"),
+        ("nested", hp.IPv4(), ".* declared as ipv4, got struct"),
     ],
 )
 def test_columns_of_another_type_are_refused_before_they_are_read(tmp_path, column, domain, says):
@@ -288,6 +296,78 @@ def test_columns_of_another_type_are_refused_before_they_are_read(tmp_path, colu
     parquet.write_table(data, tmp_path / "a.parquet")
     with pytest.raises(FileError, match=f"column '{column}': {says}"):
         open_source(tmp_path / "a.parquet", domain=domain, columns=[column])
+
+
+WORDS = ["a", "1", "5", "2020-01-01", "1.2.3.4", "::1"]
+SAMPLES = {
+    "bool": pa.array([True, False]),
+    "int": pa.array([1, 5]),
+    "real": pa.array([1.0, 5.0]),
+    "decimal": pa.array([Decimal(1), Decimal(5)]),
+    "text": pa.array(WORDS),
+    "large text": pa.array(WORDS, pa.large_string()),
+    "view": pa.array(WORDS, pa.string_view()),
+    "bytes": pa.array([word.encode() for word in WORDS]),
+    "coded": pa.array(WORDS).dictionary_encode(),
+    "coded numbers": pa.array([1, 5]).dictionary_encode(),
+    "timestamp": pa.array([dt.datetime(2020, 1, 1)]),
+    "date": pa.array([dt.date(2020, 1, 1)]),
+    "time of day": pa.array([dt.time(1)]),
+    "duration": pa.array([dt.timedelta(1)]),
+    "list": pa.array([[1, 2]]),
+    "path": pa.array([["kinds", "a"]]),
+    "struct": pa.array([{"a": 1}]),
+    "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+@pytest.mark.parametrize(
+    "domain",
+    [
+        hp.Interval(0, 9),
+        hp.Box([(0, 9)]),
+        hp.Integers(0, 9),
+        hp.Time("2000-01-01", "2030-01-01"),
+        hp.Time("2000-01-01", "2030-01-01", unit="ns", zone="Europe/Berlin"),
+        hp.Categories(["a", "b"]),
+        hp.Categories(["b", "c"], other="rest"),
+        hp.Categories([1, 5]),
+        hp.Taxonomy({"kinds": ["a", "b"], "others": ["c"]}),
+        hp.IPv4(),
+        hp.IPv6(),
+    ],
+    ids=repr,
+)
+def test_a_type_is_refused_just_where_no_value_of_it_has_a_cell(sample, domain):
+    """Samples hold something for every domain that reads their type at all."""
+    data = pa.table({"a": SAMPLES[sample]})
+    try:
+        batches = list(open_source(data, domain=domain).batches())
+    except FileError:
+        values = SAMPLES[sample].to_pylist()
+        assert (domain.encode(values, level=domain.depth) == OUTSIDE).all()
+    else:
+        assert any((domain.encode(batch.records, level=domain.depth) != OUTSIDE).any() for batch in batches)
+
+
+def test_a_domain_of_ones_own_gets_columns_of_every_type():
+    class Anything(hp.Integers):
+        kind = "anything"
+        reads = None
+
+        def encode(self, records, *, level):
+            return np.zeros(len(records), dtype=np.uint64)
+
+    for array in SAMPLES.values():
+        (batch,) = open_source(pa.table({"a": array}), domain=Anything(0, 9)).batches()
+        assert len(batch.records) == len(array)
+
+
+def test_arrays_of_numbers_are_refused_where_words_are_declared(tmp_path):
+    np.save(tmp_path / "a.npy", np.arange(5))
+    with pytest.raises(FileError, match="column '1': expected text, since it is declared as categories, got int64"):
+        open_source(tmp_path / "a.npy", domain=hp.Categories(["a", "b"]))
 
 
 @pytest.mark.parametrize(
@@ -304,13 +384,21 @@ def test_columns_of_another_type_are_refused_before_they_are_read(tmp_path, colu
         ([b"1", None, b"\xff"], pa.binary()),
         (["1", None, "1"], pa.dictionary(pa.int8(), pa.string())),
         ([None, None, None], pa.null()),
-        ([1, None, 3], pa.decimal128(5, 2)),
     ],
     ids=str,
 )
 @pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9), hp.Categories([1, 3])], ids=repr)
 def test_columns_of_every_type_are_read_as_their_values(values, kind, domain):
     """One by one as Python's own values, or all together, with null or without."""
+    check_read_as_values(values, kind, domain)
+
+
+@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9)], ids=repr)
+def test_decimals_are_read_as_their_values(domain):
+    check_read_as_values([1, None, 3], pa.decimal128(5, 2), domain)
+
+
+def check_read_as_values(values, kind, domain):
     array = pa.array(values, kind)
     for domain_of in (domain, hp.Nullable(domain)):
         column = hp.Table(a=domain_of)

@@ -60,9 +60,10 @@ def _lines(kind: Any) -> list[str] | None:
 
     if types.is_dictionary(kind):
         lines = _lines(kind.value_type)
-        return [*lines, *_typed("category")] if lines and "categories" in lines[0] else lines
+        places = "" if types.is_int32(kind.index_type) else f"[{kind.index_type}]"
+        return [*lines, *_typed(f"category{places}")] if lines and "categories" in lines[0] else lines
     if types.is_boolean(kind):
-        return ['kind = "categories"', "values = [0, 1]       # false, true"]
+        return ['kind = "categories"', "values = [false, true]"]
     if types.is_integer(kind):
         return ['kind = "integers"', *_NUMBER, *_typed(str(kind), usual="int64")]
     if types.is_float32(kind):
@@ -72,7 +73,7 @@ def _lines(kind: Any) -> list[str] | None:
     if types.is_date(kind):
         return ['kind = "time"', *_TIMES, 'unit = "D"']
     if types.is_timestamp(kind):
-        zone = [] if kind.tz is None or kind.tz[0] in "+-" else [f"zone = {json.dumps(kind.tz)}"]
+        zone = [] if kind.tz is None else [f"zone = {json.dumps(kind.tz)}"]
         dtype = _typed(f"datetime64[{kind.unit}]", usual="datetime64[s]")
         return ['kind = "time"', *_TIMES, 'unit = "s"            # or "ms", "us", "ns"', *zone, *dtype]
     if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):

@@ -24,6 +24,12 @@ from privhp.errors import DomainError
 Outside = Literal["drop", "clamp"]
 """What becomes of a record out of bounds."""
 
+Holding = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
+"""What a column holds by its type; numbers may be whole."""
+
+NUMERIC: frozenset[Holding] = frozenset({"whole numbers", "numbers", "decimals", "text"})
+"""What numbers are read from."""
+
 _KINDS: dict[str, type[Domain]] = {}
 
 ALMOST_ALL = 1.0 - 2.0**-53
@@ -45,6 +51,9 @@ class Domain(ABC):
 
     is_line: ClassVar[bool] = False
     """Whether distances are differences on a line, where errors before a point add up by their signs."""
+
+    reads: frozenset[Holding] | None = None
+    """What columns whose types say it may hold, since records can be read from it; None where that is not known."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Make the kind known to `Domain.from_spec`."""

@@ -42,6 +42,8 @@ class Categories(Finite):
             raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
         if len({isinstance(value, str) for value in known}) > 1:
             raise DomainError("expected values that are all texts or all whole numbers, got both; make texts of all")
+        only_text = self.other is None and isinstance(known[0], str)
+        self.reads = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
         self.categories = np.array(known) if self.dtype == "category" else None
         self._places = {value: place for place, value in enumerate(known)}

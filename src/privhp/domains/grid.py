@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
-from privhp.domains.base import Domain, between
+from privhp.domains.base import NUMERIC, Domain, between
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
 
@@ -213,6 +213,8 @@ class GridDomain(Domain):
 
     Rounded to the type of samples, a record stays in its cell: the axes see to that.
     """
+
+    reads = NUMERIC
 
     def __init__(self, axes: Axes, dtype: np.dtype[Any]) -> None:
         self._axes, self.dtype = axes, dtype

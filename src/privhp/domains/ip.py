@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import Domain, shown
+from privhp.domains.base import NUMERIC, Domain, shown
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.bounds import sample_type
 from privhp.domains.numbers import Integers
@@ -118,6 +118,7 @@ class IPv4(RunDomain, _Network):
 
     kind: ClassVar[str] = "ipv4"
     ordered: ClassVar[bool] = True
+    reads = NUMERIC
     BITS: ClassVar[int] = 32
     NAMED: ClassVar[int] = 8
     EXAMPLE: ClassVar[str] = "10.0.0.0/8"
@@ -193,6 +194,7 @@ class IPv6(_Network):
     """
 
     kind: ClassVar[str] = "ipv6"
+    reads = frozenset({"whole numbers", "text"})
     BITS: ClassVar[int] = 128
     NAMED: ClassVar[int] = 16
     EXAMPLE: ClassVar[str] = "2001:db8::/32"

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, Outside, between, check_outside, clamping, shown, typing
+from privhp.domains.base import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, shown, typing
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import (
     bounds,
@@ -165,6 +165,7 @@ class Integers(RunDomain):
     kind: ClassVar[str] = "integers"
     ordered: ClassVar[bool] = True
     is_line: ClassVar[bool] = True
+    reads = NUMERIC
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:

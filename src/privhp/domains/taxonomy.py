@@ -41,6 +41,7 @@ class Taxonomy(Finite):
     """
 
     kind: ClassVar[str] = "taxonomy"
+    reads = frozenset({"text", "lists of text"})
 
     def __init__(self, tree: Mapping[str, Any] | Sequence[Any]) -> None:
         self.tree = _as_lists(tree, "the tree")

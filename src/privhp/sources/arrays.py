@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.domains.base import Holding
 from privhp.errors import FileError
 from privhp.sources.base import Piece
 from privhp.sources.columns import Layout
@@ -38,6 +39,9 @@ class ArrayReader:
         self._places = layout.numbered()
         if max(self._places) >= width:
             raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
+        for place, field in zip(self._places, layout.fields, strict=True):
+            holds: Holding = "numbers" if array.dtype.kind == "f" else "whole numbers"
+            layout.check(field, str(place + 1), holds, str(array.dtype))
 
     def pieces(self, start: int) -> Iterator[Piece]:
         """Some rows at a time; places are rows."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.domains.base import Holding
 from privhp.domains.batches import values_of
 from privhp.errors import FileError
 from privhp.sources.base import Piece
@@ -158,11 +159,9 @@ def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
     where = f"{'a' if layout.asked is None else 'the'} {what}"
     places = layout.named(schema.names, where=where, hint=_hint(schema.names, layout.asked or []))
     for place, field in zip(places, layout.fields, strict=True):
-        if not _is_readable(schema.types[place], field.kind):
-            raise FileError(
-                f"column {schema.names[place]!r}: expected {_EXPECTED[field.kind]}, got {schema.types[place]}; "
-                "convert it first, or choose another column or domain"
-            )
+        kind = _plain(schema.types[place])
+        if not arrow("Arrow").types.is_null(kind):  # all of it is missing, whatever was meant
+            layout.check(field, schema.names[place], _holding(kind), str(kind).partition("<")[0])
     return [schema.names[place] for place in places]
 
 
@@ -174,26 +173,36 @@ def _hint(known: list[str], asked: list[str]) -> str:
     return f"did you mean {near[0]}?" if near else "names are matched by case"
 
 
-_EXPECTED = {
-    Kind.REAL: "numbers",
-    Kind.WHOLE: "whole numbers",
-    Kind.ADDRESS: "addresses as text or whole numbers",
-    Kind.TIME: "times",
-    Kind.TEXT: "text",
-    Kind.CODED: "text",
-}
+def _plain(kind: Any) -> Any:
+    """A type without what only says how its values are stored."""
+    if arrow("Arrow").types.is_dictionary(kind):
+        return kind.value_type
+    return getattr(kind, "storage_type", kind)
 
 
-def _is_readable(kind: Any, wanted: Kind) -> bool:
-    """Whether values of a type may be what is wanted; text may hold anything, and is read value by value."""
+def _holding(kind: Any) -> Holding | None:
+    """What a column of a type holds; None for what no domain of ours reads."""
     types = arrow("Arrow").types
-    if types.is_dictionary(kind):
-        kind = kind.value_type
+    if types.is_integer(kind) or types.is_boolean(kind):
+        return "whole numbers"
+    if types.is_floating(kind):
+        return "numbers"
+    if types.is_decimal(kind):
+        return "decimals"
     if types.is_timestamp(kind) or types.is_date(kind):
-        return wanted in (Kind.TIME, Kind.TEXT)
-    if types.is_floating(kind) or types.is_integer(kind) or types.is_decimal(kind) or types.is_boolean(kind):
-        return wanted is not Kind.TIME
-    return wanted >= Kind.TEXT or not (types.is_nested(kind) or types.is_temporal(kind))
+        return "times"
+    if _is_text(kind):
+        return "text"
+    listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
+    return "lists of text" if listed and _is_text(_plain(kind.value_type)) else None
+
+
+def _is_text(kind: Any) -> bool:
+    """Whether it is text, or bytes that may be."""
+    types = arrow("Arrow").types
+    is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
+    is_bytes = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
+    return bool(is_text or is_bytes or types.is_fixed_size_binary(kind))
 
 
 def records_of(batch: Any, names: list[str], layout: Layout) -> Any:

@@ -1,14 +1,15 @@
 """Which columns of a file make a record, how each is read, and how they are put together for a domain."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
+from privhp.domains.base import Holding
 from privhp.domains.batches import LOST, as_floats
 from privhp.domains.finite import Finite
 from privhp.domains.grid import GridDomain
@@ -37,6 +38,23 @@ class Field(NamedTuple):
     nullable: bool
     repeats: bool
     """Whether it is one of a few declared values."""
+    domain: Domain
+    """Where it lives, with the other values of a record or by itself."""
+
+
+_ADVICE: dict[Holding | None, str] = {
+    "whole numbers": "declare it as integers, ",
+    "numbers": "declare it as interval, ",
+    "decimals": "declare it as interval, ",
+    "times": "declare it as time, ",
+}
+
+
+def _either(words: frozenset[Holding]) -> str:
+    """Words in the order in which they are declared; whole numbers are numbers."""
+    said = words - {"whole numbers"} if "numbers" in words else words
+    *others, last = [word for word in get_args(Holding) if word in said]
+    return f"{', '.join(others)} or {last}" if others else last
 
 
 def fields_of(domain: Domain) -> list[Field]:
@@ -46,7 +64,7 @@ def fields_of(domain: Domain) -> list[Field]:
     if isinstance(domain, Nullable):
         return [field._replace(nullable=True) for field in fields_of(domain.domain)]
     size = len(domain.axes) if isinstance(domain, Box | Geo) else 1
-    return [Field(_kind(domain), nullable=False, repeats=isinstance(domain, Finite))] * size
+    return [Field(_kind(domain), nullable=False, repeats=isinstance(domain, Finite), domain=domain)] * size
 
 
 def _kind(domain: Domain) -> Kind:
@@ -56,7 +74,7 @@ def _kind(domain: Domain) -> Kind:
         return Kind.ADDRESS
     if isinstance(domain, Time) and domain.zone in (None, "UTC") and domain.unit != "ns":
         return Kind.TIME
-    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and isinstance(domain.values[0], int))
+    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and type(domain.values[0]) is int)
     return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
 
 
@@ -68,9 +86,17 @@ class Layout:
         columns: Names of columns or, where there are none, their numbers from 1; by default
             a table's own names, or all columns, or the first ones.
         header: Whether the first line of a text names its columns.
+        tell: Told of columns whose types can be read, but are hardly what was meant.
     """
 
-    def __init__(self, domain: Domain, columns: Sequence[str] | None = None, *, header: bool = True) -> None:
+    def __init__(
+        self,
+        domain: Domain,
+        columns: Sequence[str] | None = None,
+        *,
+        header: bool = True,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
         self.domain, self.header = domain, header
         self.fields = fields_of(domain)
         self.columns = None if columns is None else list(columns)
@@ -79,6 +105,7 @@ class Layout:
                 f"expected {domain!r} to get columns for {len(self.fields)} values a record, "
                 f"got {', '.join(self.columns)}"
             )
+        self._tell = tell
         self.asked = self.columns or (list(domain.names) if isinstance(domain, Table) else None)
         """Names of the columns, where they are known before the file is opened."""
 
@@ -111,6 +138,27 @@ class Layout:
             if not re.fullmatch("[1-9][0-9]{0,6}", column):
                 raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
         return [int(column) - 1 for column in self.columns]
+
+    def check(self, field: Field, column: str, holds: Holding | None, kind: str) -> None:
+        """Refuse a column of which no value could be a field. Its type is public, like its name.
+
+        Args:
+            field: What is read.
+            column: Name of the column.
+            holds: What it holds by its type, if that is known.
+            kind: Its type.
+        """
+        reads, declared = field.domain.reads, field.domain.kind
+        if reads is not None and holds not in reads:
+            raise FileError(
+                f"column {column!r}: expected {_either(reads)}, since it is declared as {declared}, got "
+                f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
+            )
+        if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE):
+            self._tell(
+                f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
+                "are read, and all others left out in silence; declare it as categories if it holds words"
+            )
 
     def pack(self, columns: Sequence[Any], length: int, lost: NDArray[np.bool_] | None = None) -> Any:
         """Columns as records of the domain; those that are lost keep their place and have no cell."""

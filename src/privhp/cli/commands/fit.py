@@ -3,8 +3,9 @@
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -29,7 +30,7 @@ def run(options: Namespace) -> None:
         _check_mergeable(plan)
     output = check_release(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
-    layout = Layout(plan.domain, options.columns or columns, header=not options.no_header)
+    layout = Layout(plan.domain, options.columns or columns, header=not options.no_header, tell=_note(options))
     source = Files(options.data, layout, format=options.format)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
@@ -49,6 +50,17 @@ def run(options: Namespace) -> None:
             kept.close(released=written)
     if not options.quiet:
         print(said)
+
+
+def _note(options: Namespace) -> Callable[[str], None]:
+    """Say what is worth knowing of the types of columns, once for all files."""
+
+    @cache
+    def note(text: str) -> None:
+        if not options.quiet:
+            print(f"note: {text}", flush=True)
+
+    return note
 
 
 def _check_mergeable(plan: Plan) -> None:
