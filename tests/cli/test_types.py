@@ -24,6 +24,10 @@ COLUMNS = {
     "kind": ("categories:bus,tram", pa.string()),
     "source": ("ipv4:dtype=uint32", pa.uint32()),
     "host": ("ipv4", pa.string()),
+    "sent": ("time:2020-01-01:2020-12-31:unit=us:zone=-05:30:nullable", pa.timestamp("us", tz="-05:30")),
+    "paid": ("categories:false,true", pa.bool_()),
+    "late": ("categories:false,true:nullable", pa.bool_()),
+    "line": ("categories:bus,tram:dtype=category[int16]", pa.dictionary(pa.int16(), pa.string())),
 }
 PLAN = ["--epsilon", "1000", "--records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
 
@@ -44,6 +48,10 @@ def real_table() -> pa.Table:
         "kind": rng.choice(["bus", "tram"], 1000),
         "source": rng.integers(0, 2**32, 1000),
         "host": np.full(1000, "10.0.0.1"),
+        "sent": seconds,
+        "paid": rng.random(1000) < 0.5,
+        "late": rng.random(1000) < 0.5,
+        "line": rng.choice(["bus", "tram"], 1000),
     }
     missing = rng.random(1000) < 0.2
     return pa.table(
@@ -81,6 +89,9 @@ FILLED = {
     "kind": {"values": ["bus", "tram"]},
     "source": {"low": 0, "high": 2**32 - 1},
     "host": {"values": ["10.0.0.1", "10.0.0.2"]},
+    "paid": {},
+    "late": {"nullable": True},
+    "line": {"values": ["bus", "tram"]},
 }
 
 

@@ -35,6 +35,7 @@ from privhp import (
     check_domain,
 )
 from privhp.cells import OUTSIDE
+from privhp.domains.conditions import condition_of, read_condition
 from privhp.domains.specs import parse_columns, read_domain
 from privhp.sinks import write_sample
 from privhp.sinks.zones import zoned_texts
@@ -54,6 +55,11 @@ TABLE = Table(
     ip=IPv4("10.0.0.0/8", dtype="uint32"),
     host=IPv4("10.0.0.0/8", dtype="str"),
     word=Nullable(Categories(["tram", "bus", "a"], dtype="category")),
+    short=Nullable(Categories(["tram", "bus", "a"], dtype="category[int8]")),
+    sent=Time("2020-01-01", "2020-12-31", unit="ms", zone="+02:00"),
+    held=Nullable(Time("2020-01-01", "2020-12-31", zone="-05:30", dtype="datetime64[us]")),
+    paid=Categories([False, True]),
+    late=Nullable(Categories([True, False])),
 )
 ARROW = {
     "when": pa.timestamp("us", tz="Europe/Berlin"),
@@ -68,6 +74,11 @@ ARROW = {
     "ip": pa.uint32(),
     "host": pa.string(),
     "word": pa.dictionary(pa.int32(), pa.string()),
+    "short": pa.dictionary(pa.int8(), pa.string()),
+    "sent": pa.timestamp("ms", tz="+02:00"),
+    "held": pa.timestamp("us", tz="-05:30"),
+    "paid": pa.bool_(),
+    "late": pa.bool_(),
 }
 POLARS = {
     "when": pl.Datetime("us", "Europe/Berlin"),
@@ -82,6 +93,11 @@ POLARS = {
     "ip": pl.UInt32(),
     "host": pl.String(),
     "word": pl.Categorical(),
+    "short": pl.Categorical(),
+    "sent": pl.Datetime("ms", "Etc/GMT-2"),  # which is what polars makes of +02:00
+    "held": pl.Datetime("us", "UTC"),  # polars has no offsets but whole hours
+    "paid": pl.Boolean(),
+    "late": pl.Boolean(),
 }
 PANDAS = {
     "when": "datetime64[us, Europe/Berlin]",
@@ -96,6 +112,11 @@ PANDAS = {
     "ip": "uint32",
     "host": "str",
     "word": "category",
+    "short": "category",
+    "sent": "datetime64[ms, UTC+02:00]",
+    "held": "datetime64[us, UTC-05:30]",
+    "paid": "bool",
+    "late": "boolean",
 }
 
 
@@ -139,6 +160,11 @@ def test_arrays_have_the_declared_types_and_times_stay_utc(generator):
         "ip": "uint32",
         "host": "<U15",
         "word": "<U4",
+        "short": "<U4",
+        "sent": "datetime64[ms]",
+        "held": "datetime64[us]",
+        "paid": "bool",
+        "late": "bool",
     }
     assert [time.astimezone(dt.UTC).replace(tzinfo=None) for time in frame["when"].to_pylist()] == list(
         sample["when"].tolist()
@@ -149,7 +175,7 @@ def test_arrays_have_the_declared_types_and_times_stay_utc(generator):
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
 def test_a_zone_changes_no_instant(generator, library):
     sample, frame = generator.sample(300, rng=1), generator.sample(300, rng=1, frame=library)
-    for name in ("when", "seen"):
+    for name in ("when", "seen", "sent", "held"):
         column = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
         for value, true in zip(column, sample[name], strict=True):
             missing = value is None or value is pd.NaT
@@ -232,6 +258,10 @@ SPECS: list[tuple[Domain, dict[str, Any]]] = [
     (Categories([1, 2]), {}),
     (Categories([1, 2], dtype="uint16"), {"dtype": "uint16"}),
     (Categories(["b", "a"], other="c", dtype="category"), {"dtype": "category"}),
+    (Categories(["b", "a"], dtype="category[int32]"), {"dtype": "category"}),
+    (Categories(["b", "a"], dtype="category[uint16]"), {"dtype": "category[uint16]"}),
+    (Categories([False, True]), {}),
+    (Time("2020-01-01", "2021-01-01", zone="+02:00"), {}),
 ]
 
 
@@ -258,6 +288,10 @@ def test_a_spec_holds_the_type_where_it_is_not_the_usual_one(domain, kept):
         (lambda: Time("1000-01-01", "2021-01-01", dtype="datetime64[ns]"), "expected a dtype that holds '1000-01-01'"),
         (lambda: Categories(["a", "b"], dtype="int8"), 'expected dtype="category" or none for texts'),
         (lambda: Categories([1, 2], dtype="category"), "expected dtype as one of int64, int32"),
+        (lambda: Categories(["a", "b"], dtype="category[float64]"), 'expected dtype="category" or none for texts'),
+        (lambda: Categories(map(str, range(129)), dtype="category[int8]"), "whose places are enough for 129 values"),
+        (lambda: Categories([False, True], dtype="int8"), "expected no dtype for truth values"),
+        (lambda: Categories([False, 2]), "expected values that are all texts, all whole numbers or all truth values"),
         (lambda: Categories([1, 200], dtype="int8"), "expected a dtype that holds 1 and 200, got int8"),
         (lambda: IPv4(dtype="int64"), "expected dtype as one of uint32, str, got 'int64'"),
     ],
@@ -278,6 +312,135 @@ def test_types_are_declared_in_files_and_on_the_command_line(tmp_path):
         "age=integers:0:120:dtype=uint8",
     ]
     assert read_domain(tmp_path / "a.toml") == parse_columns(short) == expected
+
+
+def test_truth_values_and_offsets_are_declared_in_files_and_on_the_command_line(tmp_path):
+    (tmp_path / "a.toml").write_text(
+        '[columns.paid]\nkind = "categories"\nvalues = [false, true]\nnullable = true\n'
+        '[columns.sent]\nkind = "time"\nlow = "2020-01-01T12:30"\nhigh = "2020-12-31T12:30"\nzone = "-05:30"\n'
+    )
+    expected = Table(
+        paid=Nullable(Categories([False, True])),
+        sent=Time("2020-01-01T12:30-05:30", "2020-12-31T18:00Z", zone="-05:30"),
+    )
+    short = [
+        "paid=categories:false,true:nullable",
+        "sent=time:2020-01-01T12:30:2020-12-31T12:30:zone=-05:30:clamp",
+    ]
+    assert read_domain(tmp_path / "a.toml") == expected
+    assert parse_columns(short[:1]).columns[0].domain == expected.columns[0].domain
+    assert parse_columns(short[1:]).columns[0].domain == Time(
+        "2020-01-01T12:30", "2020-12-31T12:30", zone="-05:30", outside="clamp"
+    )
+
+
+TRUTH = [True, False, True, True]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        TRUTH,
+        np.array(TRUTH),
+        np.array(TRUTH, dtype=object),
+        np.array([1, 0, 1, 1], dtype=np.int8),
+        np.array([1.0, 0.0, 1.0, 1.0]),
+        [np.True_, "false", b"TRUE", "1"],
+        np.array(["true", "False", "TRUE", "1"]),
+        pd.Series(TRUTH),
+        pd.Series(TRUTH, dtype="boolean"),
+        pd.Series(TRUTH, dtype="category"),
+        pl.Series(TRUTH),
+        pa.array(TRUTH),
+        pa.chunked_array([TRUTH[:2], TRUTH[2:]]),
+    ],
+    ids=lambda records: f"{type(records).__module__}.{type(records).__name__}",
+)
+def test_truth_values_are_read_from_any_column(records):
+    assert Categories([False, True]).encode(records, level=1).tolist() == [1, 0, 1, 1]
+    assert Categories([True, False]).encode(records, level=1).tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "records",
+    [
+        [True, None, False, "perhaps", 2, float("nan"), "0.5", {}],
+        pd.Series([True, None, False, "perhaps", 2, np.nan, "0.5", pd.NaT], dtype=object),
+        np.array([1, np.nan, 0, 0.5, 2, np.inf, -1, 7]),
+    ],
+    ids=["list", "pandas", "floats"],
+)
+def test_what_is_neither_true_nor_false_is_lost_alone(records):
+    outside = [OUTSIDE] * 5
+    assert Categories([False, True]).encode(records, level=1).tolist() == [1, OUTSIDE, 0, *outside]
+
+
+@pytest.mark.parametrize(
+    "column",
+    [pd.Series([True, None, False], dtype="boolean"), pl.Series([True, None, False]), pa.array([True, None, False])],
+    ids=["pandas", "polars", "pyarrow"],
+)
+def test_a_missing_truth_value_is_null(column):
+    domain = Nullable(Categories([False, True]))
+    assert domain.encode(column, level=2).tolist() == [3, 0, 2]
+
+
+def test_truth_values_are_no_numbers():
+    truth, numbers = Categories([False, True]), Categories([0, 1])
+    assert truth != numbers
+    assert len({truth, numbers, Categories([False, True])}) == 2
+    assert truth.values == (False, True)
+    assert truth.describe(1, level=1) is True
+
+
+def test_truth_values_are_asked_for_as_they_are():
+    domain = Table(paid=Categories([False, True]), age=Integers(0, 120))
+    plan = Plan.paper(domain, epsilon=1, records=1e4, hot_cells=8)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    assert generator.mass(paid=True) == pytest.approx(0.5)
+    assert generator.mass(paid=[False]) == pytest.approx(0.5)
+    assert generator.sample(50, where={"paid": True})["paid"].all()
+    region = read_condition("paid = true", domain)
+    assert region == {"paid": True}
+    assert condition_of(region, domain) == "paid = true"
+    with pytest.raises(DomainError, match="such as false, got 'yes'"):
+        read_condition("paid = yes", domain)
+
+
+def test_text_says_true_and_false(generator, tmp_path):
+    write_sample(generator, tmp_path / "a.csv", rows=300, seed=1)
+    write_sample(generator, tmp_path / "a.ndjson", rows=300, seed=1)
+    sample = generator.sample(300, rng=1)
+    expected = [{True: "true", False: "false", None: None}[value] for value in sample["late"].tolist()]
+    texts = pd.read_csv(tmp_path / "a.csv", dtype=str)["late"]
+    assert [None if pd.isna(text) else text for text in texts] == expected
+    assert pl.read_csv(tmp_path / "a.csv").schema["late"] == pl.Boolean
+    rows = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
+    assert [row["late"] for row in rows] == sample["late"].tolist()
+
+
+def test_truth_values_are_an_array_of_their_own_type(tmp_path):
+    plan = Plan.paper(Categories([False, True]), epsilon=1, records=1e4, depth=1)
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    write_sample(generator, tmp_path / "a.npy", rows=20, seed=1)
+    array = np.load(tmp_path / "a.npy")
+    assert array.dtype == np.bool_
+    assert array.sum() == 10
+
+
+@pytest.mark.parametrize("zone", ["+25:00", "02:00", "+2:00", "+0200", "+02:60", "Mars/Olympus", 2])
+def test_what_is_no_zone_and_no_offset_is_refused(zone):
+    with pytest.raises(DomainError, match=r'such as "Europe/Berlin", or an offset such as "\+02:00", got'):
+        Time("2020-01-01", "2021-01-01", zone=zone)
+
+
+def test_times_without_an_offset_have_the_declared_one():
+    domain = Time("2020-01-01", "2020-12-31", zone="+02:00")
+    column = pd.Series(pd.DatetimeIndex(["2020-07-01 12:00"], tz="+02:00"))
+    times: list[Any] = ["2020-07-01T12:00", dt.datetime(2020, 7, 1, 12), "2020-07-01T10:00Z", "2020-07-01T06:00-04:00"]
+    codes = domain.encode(times, level=domain.depth)
+    assert set(codes.tolist()) == set(domain.encode(column, level=domain.depth).tolist())
+    assert repr(domain) == 'Time("2019-12-31T22:00:00Z", "2020-12-30T22:00:00Z", unit="s", zone=\'+02:00\')'
 
 
 FLOATS32 = [

@@ -238,13 +238,17 @@ class Domain(ABC):
 
     def __eq__(self, other: object) -> bool:
         """Whether the other domain has the same spec."""
-        return isinstance(other, Domain) and self.spec() == other.spec()
+        return isinstance(other, Domain) and self._written() == other._written()
 
     def __hash__(self) -> int:
         """Hash of the spec."""
-        import json  # takes long to import, and few domains are hashed
+        return hash(self._written())
 
-        return hash(json.dumps(self.spec(), sort_keys=True))
+    def _written(self) -> str:
+        """The spec as text, in which 1 is not true."""
+        import json  # takes long to import, and few domains are compared
+
+        return json.dumps(self.spec(), sort_keys=True)
 
 
 def between(first: Floats, last: Floats) -> Floats:

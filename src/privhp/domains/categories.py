@@ -1,7 +1,8 @@
-"""Categories as a domain: a declared list of texts or numbers without any order or nearness."""
+"""Categories as a domain: a declared list of texts, numbers or truth values without any order or nearness."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any, ClassVar
@@ -15,21 +16,26 @@ from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.errors import DomainError
 
+_CATEGORY = re.compile(r"category(?:\[(u?int(?:8|16|32|64))\])?")
+
 
 class Categories(Finite):
-    """Values of a declared list, texts or whole numbers, any two of them at distance 1.
+    """Values of a declared list, texts, whole numbers or truth values, any two of them at distance 1.
 
     The list is halved again and again in its own order, so put first what
     belongs together. Records are NumPy, pandas or Arrow arrays, categoricals
     and dictionaries included, or sequences; samples have the type of the list.
-    Regions are a value or a collection of values.
+    Regions are a value or a collection of values. Truth values are also read
+    from 0 and 1, and from true and false as text in any case.
 
     Args:
-        values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers.
+        values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers, or False and
+            True.
         other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
             last if it is not in the list. None, NaN and what else is neither are always dropped.
         dtype: Type of samples, public knowledge: for whole numbers one from "int8" to "uint64" that holds them, for
-            texts "category", which makes them categoricals or dictionaries in data frames and columnar files.
+            texts "category", which makes them categoricals or dictionaries in data frames and columnar files, and
+            "category[int8]" dictionaries of Arrow with places of that type, which is int32 otherwise.
     """
 
     kind: ClassVar[str] = "categories"
@@ -40,12 +46,18 @@ class Categories(Finite):
         known = [*self.values, *([] if other is None or self.other in self.values else [self.other])]
         if len(known) < 2:
             raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
-        if len({isinstance(value, str) for value in known}) > 1:
-            raise DomainError("expected values that are all texts or all whole numbers, got both; make texts of all")
+        if len(set(map(type, known))) > 1:
+            raise DomainError(
+                "expected values that are all texts, all whole numbers or all truth values, got several of these; "
+                "make texts of all"
+            )
         only_text = self.other is None and isinstance(known[0], str)
         self.reads = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
-        self.categories = np.array(known) if self.dtype == "category" else None
+        kept = _CATEGORY.fullmatch(self.dtype or "")
+        self.categories = np.array(known) if kept else None
+        self.places = np.dtype(kept[1] if kept and kept[1] else "int32")
+        """The type of the place of a text in an Arrow dictionary."""
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
         codes = spread(len(known))
@@ -64,7 +76,7 @@ class Categories(Finite):
 
     def present(self, records: NDArray[Any]) -> NDArray[Any]:
         """Values of the declared type."""
-        return records if self.dtype in (None, "category") else records.astype(self.dtype, copy=False)
+        return records if self.dtype is None or self.categories is not None else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
         asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
@@ -102,18 +114,35 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
     if dtype is None:
         return None
     if not isinstance(known[0], str):
+        if isinstance(known[0], bool):
+            raise DomainError(f"expected no dtype for truth values, which have their own, got {shown(dtype)}")
         return whole_type(dtype, min(known), max(known)).name
-    if not isinstance(dtype, str) or dtype != "category":
-        raise DomainError(f'expected dtype="category" or none for texts, got {shown(dtype)}')
-    return dtype
+    kept = _CATEGORY.fullmatch(dtype) if isinstance(dtype, str) else None
+    if kept is None:
+        raise DomainError(
+            f'expected dtype="category" or none for texts, or one with a type of places such as "category[int8]", '
+            f"got {shown(dtype)}"
+        )
+    places = kept[1] or "int32"
+    if len(known) - 1 > np.iinfo(places).max:
+        raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
+    return "category" if places == "int32" else dtype
+
+
+def text_of(value: str | int) -> str:
+    """A declared value as people write it."""
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _plain(value: Any, name: str) -> str | int:
     """A declared value as Python's own, or an error that names it."""
     if isinstance(value, str) and not value.endswith("\0"):
         return str(value)
-    if isinstance(value, int | np.integer) and not isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
+        return bool(value)
+    if isinstance(value, int | np.integer):
         return int(value)
     raise DomainError(
-        f"expected {name} as a text that does not end in a zero byte, or as a whole number, got {shown(value)}"
+        f"expected {name} as a text that does not end in a zero byte, a whole number, or True or False, "
+        f"got {shown(value)}"
     )

@@ -14,7 +14,7 @@ import numpy as np
 
 from privhp.domains.base import Domain, finite_number
 from privhp.domains.box import Box
-from privhp.domains.categories import Categories
+from privhp.domains.categories import Categories, text_of
 from privhp.domains.column import Name, naming
 from privhp.domains.finite import Finite
 from privhp.domains.geo import Geo
@@ -215,7 +215,7 @@ def _chosen(domain: Finite, sign: str, values: Sequence[str]) -> Any:
     if sign not in ("=", "among"):
         raise DomainError(f"expected = VALUE or in [VALUE, VALUE], got {_shown(sign, values)}")
     if isinstance(domain, Categories):
-        known = {str(value): value for value in (*domain.values, *([] if domain.other is None else [domain.other]))}
+        known = {text_of(value): value for value in (*domain.values, *([] if domain.other is None else [domain.other]))}
         for value in values:
             if value not in known:
                 near = "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(value, known, n=1))
@@ -258,8 +258,8 @@ def _condition(part: _Part, region: Any) -> str:
     if isinstance(domain, IPv4 | IPv6):
         return f"{label} in {region}"
     if isinstance(region, list):
-        return f"{label} in [{', '.join(written(str(value)) for value in region)}]"
-    return f"{label} = {written(str(region))}"
+        return f"{label} in [{', '.join(written(text_of(value)) for value in region)}]"
+    return f"{label} = {written(text_of(region))}"
 
 
 def _end_text(domain: Domain, end: Any) -> str:

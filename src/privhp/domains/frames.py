@@ -1,6 +1,7 @@
 """Columns as data frames. A library is imported when it is asked for."""
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -21,9 +22,11 @@ class Form(NamedTuple):
     """What a column is in data frames and files, beyond what its array says."""
 
     zone: str | None = None
-    """Name of the zone of times, which are UTC."""
+    """Name or offset of the zone of times, which are UTC."""
     categories: NDArray[np.str_] | None = None
     """All texts that a column of categories knows."""
+    places: np.dtype[Any] = np.dtype(np.int32)
+    """The type of the place of a text among them, in Arrow."""
 
 
 Columns = Mapping[str, tuple[NDArray[Any], Form]]
@@ -40,7 +43,7 @@ def form_of(domain: Domain) -> Form:
     inner = domain.domain if isinstance(domain, Nullable) else domain
     if isinstance(inner, Time):
         return Form(zone=inner.zone)
-    return Form(categories=inner.categories) if isinstance(inner, Categories) else Form()
+    return Form(categories=inner.categories, places=inner.places) if isinstance(inner, Categories) else Form()
 
 
 def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, Form]) -> Any:
@@ -72,20 +75,22 @@ def _pandas_column(pd: Any, column: NDArray[Any], form: Form) -> Any:
     return values if form.zone is None else pd.DatetimeIndex(values, tz="UTC").tz_convert(form.zone)
 
 
-def _codes(column: NDArray[Any], categories: NDArray[np.str_]) -> NDArray[np.int32]:
+def _codes(column: NDArray[Any], categories: NDArray[np.str_]) -> NDArray[np.int64]:
     """The place of each text among the categories; any place where it is masked."""
     order = np.argsort(categories)
     places = np.searchsorted(categories, np.ma.getdata(column), sorter=order)
-    return order[np.minimum(places, categories.size - 1)].astype(np.int32)
+    return order[np.minimum(places, categories.size - 1)]
 
 
 def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
-    """Whole numbers that may be null in pandas' own type for that, all else as NumPy has it."""
+    """Whole numbers and truth values that may be null in pandas' own types for that, all else as NumPy has it."""
     if not isinstance(column, np.ma.MaskedArray):
         return column
     null = np.ma.getmaskarray(column)
     if column.dtype.kind in "iu":
         return pd.arrays.IntegerArray(column.data, null)
+    if column.dtype.kind == "b":
+        return pd.arrays.BooleanArray(column.data, null)
     if column.dtype.kind in "fM":
         return column.filled(np.datetime64("NaT", "s") if column.dtype.kind == "M" else np.nan)
     values = column.data.astype(object)
@@ -103,7 +108,9 @@ def _polars_series(pl: Any, name: str, column: NDArray[Any], form: Form) -> Any:
         data = data.astype("M8[ms]")
     series = pl.Series(name, data.tolist() if data.dtype.kind == "O" else data)
     if form.zone is not None:
-        series = series.dt.replace_time_zone("UTC").dt.convert_time_zone(form.zone)
+        series = series.dt.replace_time_zone("UTC")
+        with suppress(pl.exceptions.ComputeError):  # it has no offsets of half an hour
+            series = series.dt.convert_time_zone(form.zone)
     null = np.ma.getmaskarray(column)
     series = series.set(pl.Series(null), None) if null.any() else series
     return series if form.categories is None else series.cast(pl.Categorical)
@@ -118,7 +125,8 @@ def arrow_array(pa: Any, column: NDArray[Any], form: Form) -> Any:
     data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
     null = mask if mask.any() else None
     if form.categories is not None:
-        return pa.DictionaryArray.from_arrays(pa.array(_codes(column, form.categories), mask=null), form.categories)
+        codes = _codes(column, form.categories).astype(form.places)
+        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=null), form.categories)
     kind = None if form.zone is None else pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
     return pa.array(data, type=kind, mask=null)
 

@@ -1,11 +1,11 @@
 """Declared values found again in batches of records.
 
-Takes a list of texts or of whole numbers, and gives for each record what belongs
+Takes a list of texts, of whole numbers or of truth values, and gives for each record what belongs
 to its value. It knows nothing of cells. Every record is looked up by itself, so
 no other can change what it is taken for.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from itertools import repeat
 from typing import Any
 
@@ -22,9 +22,10 @@ NOWHERE = -1
 
 
 class Lookup:
-    """Places of declared values, which are all texts or all whole numbers.
+    """Places of declared values, which are all texts, all whole numbers or all truth values.
 
-    Bytes are read as UTF-8; where numbers are declared, a text is read as one.
+    Bytes are read as UTF-8; where numbers are declared, a text is read as one,
+    and where truth values are, as one of them or as 0 or 1, like numbers.
 
     Args:
         places: Place of each value, from 0.
@@ -34,7 +35,9 @@ class Lookup:
 
     def __init__(self, places: Mapping[Any, int], *, other: int = NOWHERE, joint: str | None = None) -> None:
         self._places, self._other, self._joint = dict(places), other, joint
-        self._textual = isinstance(next(iter(places)), str)
+        self._type = type(next(iter(places)))
+        self._textual = self._type is str
+        self._read: Callable[[str], Any] = str if self._textual else _truth_text if self._type is bool else _whole_text
         self._numbers: _Numbers | None = None
         self._texts = _Texts(self._places, other) if self._textual else None
         if not self._textual and all(abs(value) < INT64_MAX - 1 for value in places):
@@ -61,7 +64,7 @@ class Lookup:
         return among[self._each(batch)]
 
     def _each(self, values: list[Any]) -> Counts:
-        known, other, usual = self._places, self._other, str if self._textual else int
+        known, other, usual = self._places, self._other, self._type
         places = (
             known.get(value, other) if type(value) is usual else attempt(value, self._place, NOWHERE)
             for value in values
@@ -76,7 +79,7 @@ class Lookup:
         if isinstance(value, bytes):
             value = value.decode("utf-8")
         if isinstance(value, str):
-            return self._places.get(value if self._textual else _whole_text(value), self._other)
+            return self._places.get(self._read(value), self._other)
         if isinstance(value, float | np.floating) and value != value:
             return NOWHERE
         if isinstance(value, int | float | np.number | np.bool_):
@@ -193,6 +196,11 @@ def _whole_text(text: str) -> int | None:
         return None if "_" in text else int(text)
     except ValueError:
         return None
+
+
+def _truth_text(text: str) -> int | None:
+    """A text as a truth value or as an int, None if it is not written as either."""
+    return {"true": True, "false": False}.get(text.lower(), _whole_text(text))
 
 
 def _chunks(records: Any) -> list[Any] | None:

@@ -5,6 +5,7 @@ which column, which key, and what would be right.
 """
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -21,12 +22,15 @@ FORMS = {
     "geo": "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe",
     "ipv4": "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8",
     "ipv6": "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32",
-    "categories": "categories:VALUE,VALUE,VALUE, with :other=VALUE after it if you like",
+    "categories": "categories:VALUE,VALUE,VALUE, with :other=VALUE after it if you like, or categories:false,true",
 }
 """How each kind is written in short."""
 
+_TRUTH = {"false": False, "true": True}
 _WORDS = {"log": ("scale", "log"), "clamp": ("outside", "clamp"), "nullable": ("nullable", True)}
 
+_PARTS = re.compile(r"(?<!zone=[+-]\d\d):")
+"""What stands between the parts of a short form: a colon, but for that of an offset."""
 
 _LEFT_BLANK = ("kind", "low", "high", "values")
 """What `privhp init` leaves to be filled in."""
@@ -110,7 +114,7 @@ def _column_spec(text: str) -> dict[str, Any]:
 
 def _short_spec(text: str) -> dict[str, Any]:
     """What a short form says, as the spec of a domain."""
-    kind, *parts = text.split(":")
+    kind, *parts = _PARTS.split(text)
     if kind not in FORMS:
         raise DomainError(f"expected one of {', '.join(FORMS)}, or a .toml file for --domain, got {text!r}")
     spec: dict[str, Any] = {"kind": kind}
@@ -166,7 +170,8 @@ def _network(parts: Sequence[str]) -> dict[str, Any]:
 
 def _list(parts: Sequence[str]) -> dict[str, Any]:
     (text,) = parts
-    return {"values": [value.strip() for value in text.split(",")]}
+    values = [value.strip() for value in text.split(",")]
+    return {"values": [_TRUTH[value] for value in values] if _TRUTH.keys() >= set(values) else values}
 
 
 _READERS: dict[str, Callable[[Sequence[str]], dict[str, Any]]] = {

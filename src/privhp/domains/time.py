@@ -31,6 +31,7 @@ _CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
+_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 _EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
 
 
@@ -58,9 +59,9 @@ class Time(RunDomain):
         low: Lower bound, public knowledge: ISO text, a datetime or a date.
         high: Upper bound, public knowledge.
         unit: "s", "ms", "us" or "ns"; or "D" for dates.
-        zone: Name of the zone, such as "Europe/Berlin", of bounds, datetimes, dates and text that do not say theirs,
-            and of samples in data frames and files, which have none otherwise. NumPy's times stay UTC. A local time
-            that occurs twice is the earlier, unless its `fold` is set.
+        zone: Name of the zone, such as "Europe/Berlin", or an offset, such as "+02:00", of bounds, datetimes, dates and
+            text that do not say theirs, and of samples in data frames and files, which have none otherwise. NumPy's
+            times stay UTC. A local time that occurs twice is the earlier, unless its `fold` is set.
         outside: What becomes of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
         dtype: Type of samples if it is finer than the unit, public knowledge: "datetime64[ns]" for whole seconds that
             are stored as nanoseconds.
@@ -84,7 +85,9 @@ class Time(RunDomain):
         if not isinstance(unit, str) or unit not in _TICKS:
             raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {shown(unit)}')
         self.unit, self.zone, self.outside = unit, zone, outside
-        self._zone = _read_zone(zone, unit)
+        if zone is not None and unit == "D":
+            raise DomainError(f'expected no zone with unit="D", since dates have none, got {shown(zone)}; leave it out')
+        self._zone = dt.UTC if zone is None else zone_of(zone)
         first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {shown(low)} and {shown(high)}")
@@ -244,17 +247,21 @@ class Time(RunDomain):
         return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype}
 
 
-def _read_zone(zone: Any, unit: str) -> dt.tzinfo:
-    if zone is None:
-        return dt.UTC
-    if unit == "D":
-        raise DomainError(f'expected no zone with unit="D", since dates have none, got {shown(zone)}; leave it out')
+def zone_of(name: Any) -> dt.tzinfo:
+    """The zone of a name or an offset, or an error that says what it should be."""
+    offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
+    if offset is not None:
+        ahead = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return dt.timezone(ahead if offset[1] == "+" else -ahead)
     from zoneinfo import ZoneInfo  # takes long to import, and few need it
 
     try:
-        return ZoneInfo(zone)
+        return ZoneInfo(name)
     except Exception:  # noqa: BLE001 - it raises many things for what is no name of a zone
-        raise DomainError(f'expected the name of a known zone such as "Europe/Berlin", got {shown(zone)}') from None
+        raise DomainError(
+            f'expected the name of a known zone such as "Europe/Berlin", or an offset such as "+02:00", '
+            f"got {shown(name)}"
+        ) from None
 
 
 def _without_zone(records: Any) -> Any:

@@ -83,7 +83,8 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
     if native is None:
         return finding.lay_out(numbers, line)
     positions = np.empty(numbers.shape)
-    native.lay_out(_ready(numbers), *line[:-1], *line.buckets, positions)
+    low, high, widths, steps, buckets = line
+    native.lay_out(_ready(numbers), low, high, widths, steps, *buckets, positions)
     return positions
 
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from privhp.cells import Floats
 from privhp.distribution import Distribution
 from privhp.domains import Categories
+from privhp.domains.categories import text_of
 from privhp.report.lines import Line, line_of
 from privhp.report.masses import masses
 from privhp.report.parts import Part
@@ -114,7 +115,7 @@ class NameAxis:
     @property
     def ticks(self) -> list[Tick]:
         """The names, each in the middle of its place."""
-        return [Tick((place + 0.5) / len(self.names), str(name)) for place, name in enumerate(self.names)]
+        return [Tick((place + 0.5) / len(self.names), text_of(name)) for place, name in enumerate(self.names)]
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The place of each value, the first being 1."""

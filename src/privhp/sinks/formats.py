@@ -18,6 +18,7 @@ from privhp.sources.extra import arrow
 Columns = Sequence[tuple[Domain, NDArray[Any]]]
 """Each column of some rows, with the domain that it belongs to."""
 
+_TRUTH = {False: "false", True: "true"}
 _LINES = 2**16  # rows turned into text at once
 
 
@@ -60,8 +61,14 @@ class Csv(_Text):
 
     def _write_rows(self, columns: Sequence[Sequence[Any]]) -> None:
         text = io.StringIO()
-        csv.writer(text, lineterminator="\n").writerows(zip(*columns, strict=True))
+        csv.writer(text, lineterminator="\n").writerows(zip(*map(self._values, columns), strict=True))
         self._file.write(text.getvalue().encode())
+
+    def _values(self, column: Sequence[Any]) -> Sequence[Any]:
+        """Truth values in the words that all readers know."""
+        if not any(isinstance(value, bool) for value in column):
+            return column
+        return [_TRUTH.get(value) for value in column]
 
 
 class Ndjson(_Text):
