@@ -1,13 +1,15 @@
 """`privhp sample`: formats, chunks, seeds, and nothing half-written."""
 
 import csv
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import privhp
-from privhp.sinks import formats, writing
+from privhp.sinks import lines, writing
 
 
 def numbers(path: str) -> list[list[float]]:
@@ -71,7 +73,7 @@ def test_seeds_repeat_and_methods_differ(run, release):
 @pytest.mark.parametrize("name", ["out.csv", "out.npy"])
 def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
     monkeypatch.setattr(writing, "CHUNK", 100)
-    monkeypatch.setattr(formats, "_LINES", 30)
+    monkeypatch.setattr(lines, "_ROWS", 30)
     assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
     generator, rng = privhp.load(pairs), np.random.default_rng(3)
     expected = np.concatenate([generator.sample(size, rng=rng) for size in (100, 100, 50)])
@@ -135,6 +137,24 @@ def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkey
     assert outcome.err.startswith(says)
     assert sorted(tmp_path.iterdir()) == before
     assert run("sample", release, "-n", "20", "-o", name).code == 0
+
+
+def test_standard_output_gets_the_rows_and_nothing_else(run, release):
+    for form in ("csv", "ndjson"):
+        assert run("sample", release, "-n", "25", "--seed", "1", "-o", f"out.{form}").code == 0
+        piped = run("sample", release, "-n", "25", "--seed", "1", "--format", form, "-o", "-")
+        assert piped == (0, Path(f"out.{form}").read_text(), "")
+    assert run("sample", release, "-n", "25", "--seed", "1", "-o", "-").out == Path("out.csv").read_text()
+
+
+@pytest.mark.parametrize("form", ["csv", "ndjson", "arrow", "npy"])
+def test_a_pipe_that_is_closed_ends_it_without_a_word(release, tmp_path, form):
+    command = [sys.executable, "-m", "privhp", "sample", release, "-n", "1e9", "--format", form, "-o", "-"]
+    with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdout.read(10)
+        process.stdout.close()
+        assert process.stderr.read() == b""
+        assert process.wait(60) == 0
 
 
 def test_a_forced_output_that_fails_keeps_the_old_file(run, release, tmp_path, monkeypatch):

@@ -1,5 +1,6 @@
 """Synthetic records written: names, types, chunks, seeds."""
 
+import io
 import json
 import sys
 
@@ -49,7 +50,11 @@ def generator() -> hp.Generator:
     return hp.Generator(hp.Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"])
+FILES = ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"]
+PACKED = ["a.csv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
+
+
+@pytest.mark.parametrize("name", FILES + PACKED)
 def test_what_is_written_is_read_back_as_it_was(generator, tmp_path, monkeypatch, name):
     monkeypatch.setattr(writing, "CHUNK", 300)
     write_sample(generator, tmp_path / name, rows=1000, seed=5)
@@ -90,13 +95,43 @@ def test_lines_of_json_hold_numbers_texts_and_null(generator, tmp_path):
     assert all(row["source"].startswith("10.") for row in rows)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrow"])
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrow", *PACKED])
 def test_the_same_seed_gives_the_same_file(generator, tmp_path, name):
     contents = []
     for seed in (1, 1, 2):
         write_sample(generator, tmp_path / name, rows=500, seed=seed)
         contents.append((tmp_path / name).read_bytes())
     assert contents[0] == contents[1] != contents[2]
+
+
+@pytest.mark.parametrize("name", ["a.csv", "a.ndjson"])
+def test_without_pyarrow_the_same_text_is_written(generator, tmp_path, monkeypatch, name):
+    write_sample(generator, tmp_path / name, rows=500, seed=1)
+    with_it = (tmp_path / name).read_bytes()
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    write_sample(generator, tmp_path / name, rows=500, seed=1)
+    assert (tmp_path / name).read_bytes() == with_it
+
+
+@pytest.mark.parametrize("kind", ["csv", "ndjson", "arrow"])
+def test_a_pipe_gets_what_a_file_holds(generator, tmp_path, kind):
+    pipe = io.BytesIO()
+    write_sample(generator, pipe, rows=500, seed=1, format=kind)
+    write_sample(generator, tmp_path / f"a.{kind}", rows=500, seed=1)
+    if kind == "arrow":
+        assert ipc.open_stream(pipe.getvalue()).read_all() == ipc.open_file(tmp_path / "a.arrow").read_all()
+    else:
+        assert pipe.getvalue() == (tmp_path / f"a.{kind}").read_bytes()
+
+
+def test_only_text_is_packed(generator, tmp_path):
+    for name, form in (("a.parquet.gz", None), ("a.gz", None), ("a.gz", "parquet")):
+        with pytest.raises(FileError, match=r"text also in \.gz or \.zst after that, got"):
+            write_sample(generator, tmp_path / name, rows=5, format=form)
+    with pytest.raises(FileError, match="Parquet, which is read from its end, got a pipe"):
+        write_sample(generator, io.BytesIO(), rows=5, format="parquet")
+    write_sample(generator, tmp_path / "a", rows=5, format="ndjson")
+    assert len((tmp_path / "a").read_text().splitlines()) == 5
 
 
 def test_without_pyarrow_one_line_says_what_to_install(generator, tmp_path, monkeypatch):

@@ -1,16 +1,19 @@
 """Rows as lines of text read back the same, whatever is in names and values."""
 
+import contextlib
 import csv
 import io
 import json
 from typing import Any
+from unittest import mock
 
 import numpy as np
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privhp import Categories, Interval, Nullable
-from privhp.sinks.formats import Columns, Csv, Ndjson
+from privhp.sinks.lines import Columns, Csv, Ndjson
+from privhp.sinks.values import as_written
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
 NAMES = st.lists(TEXTS, min_size=1, max_size=4, unique=True)
@@ -53,3 +56,49 @@ def test_lines_of_csv_read_back_the_same(given_rows: tuple[list[str], Columns, l
     header, *found = csv.reader(io.StringIO(file.getvalue().decode(), newline=""))
     assert header == names
     assert found == [["" if value is None else str(value) for value in row] for row in expected]
+
+
+FORMS: dict[str, st.SearchStrategy[Any]] = {
+    "f8": st.one_of(st.floats(allow_nan=False, allow_infinity=False), st.integers(-(10**6), 10**6)),
+    "f4": st.floats(width=32, allow_nan=False, allow_infinity=False),
+    "i8": st.integers(-(2**63), 2**63 - 1),
+    "u1": st.integers(0, 255),
+    "?": st.booleans(),
+    "U4": st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=4),
+    "O": st.integers(2**70, 2**71),
+}
+
+
+@st.composite
+def arrays(draw: st.DrawFn) -> Columns:
+    size = draw(st.integers(1, 6))
+    columns = []
+    for form in draw(st.lists(st.sampled_from(list(FORMS)), min_size=1, max_size=3)):
+        values = np.array(draw(st.lists(FORMS[form], min_size=size, max_size=size)), dtype=form)
+        null = draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size))
+        columns.append((Interval(0, 1), values if null is None else np.ma.MaskedArray(values, mask=null)))
+    return columns
+
+
+@given(columns=arrays())
+@example(columns=[(Interval(0, 1), np.array([0.0, -0.0, 5.0, 1e-5, 9.9e-5, 1e-4, 1e15, 1e16, 123.25, 1e22, 5e-324]))])
+@example(columns=[(Interval(0, 1), np.array([0.1, 1e-4, 9.99e-5, 16777216.0, 3.4e38], dtype=np.float32))])
+def test_all_at_once_gives_the_same_lines_as_one_by_one(columns: Columns) -> None:
+    """Both as the libraries of Python write them."""
+    names = [f"{place}%" for place in range(len(columns))]
+    rows = list(zip(*(as_written(own, values) for own, values in columns), strict=True))
+    truth = {False: "false", True: "true"}
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(names)
+    writer.writerows([truth[value] if isinstance(value, bool) else value for value in row] for row in rows)
+    objects = [
+        json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, separators=(",", ":")) for row in rows
+    ]
+    expected = {Csv: text.getvalue(), Ndjson: "".join(f"{line}\n" for line in objects)}
+    for kind, lines in expected.items():
+        for installed in (True, False):
+            file = io.BytesIO()
+            with contextlib.nullcontext() if installed else mock.patch.dict("sys.modules", pyarrow=None):
+                kind(file, names).write(columns)
+            assert file.getvalue().decode() == lines

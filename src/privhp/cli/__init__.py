@@ -35,7 +35,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except PrivhpError as error:
         return _end(REFUSED, str(error))
     except BrokenPipeError:
-        # The work is done before anything is printed; whoever read it has gone, so the rest goes nowhere.
+        # Files are written before anything is printed; whoever read it has gone, so the rest goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:

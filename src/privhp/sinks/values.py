@@ -12,10 +12,20 @@ from privhp.sinks.zones import zoned_texts
 
 def as_written(domain: Domain, values: NDArray[Any]) -> list[Any]:
     """Values of a domain as they are written in text: numbers so that they read back the same, null as None."""
+    return listed(with_texts(domain, values))
+
+
+def with_texts(domain: Domain, values: NDArray[Any]) -> NDArray[Any]:
+    """Addresses and times as text, anything else as it is."""
     values = with_dotted_addresses(domain, values)
-    if values.dtype.kind == "M":
-        texts = _times(np.ma.getdata(values), form_of(domain).zone)
-        values = np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
+    if values.dtype.kind != "M":
+        return values
+    texts = _times(np.ma.getdata(values), form_of(domain).zone)
+    return np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
+
+
+def listed(values: NDArray[Any]) -> list[Any]:
+    """Values as Python's own."""
     if values.dtype == np.float32:
         values = values.astype(np.str_).astype(np.float64)  # the shortest number that is rounded to it
     written: list[Any] = values.tolist()

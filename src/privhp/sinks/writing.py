@@ -1,9 +1,11 @@
-"""A generator to a file of synthetic records."""
+"""A generator to a file or a pipe of synthetic records."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import gzip
+import os
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -13,48 +15,62 @@ from privhp.disk import replacing
 from privhp.domains import Domain, Table
 from privhp.errors import FileError, RecordsError
 from privhp.generator import Generator
-from privhp.sinks.formats import Columns, Csv, Ipc, Ndjson, Npy, Parquet, Sink, check_plain
+from privhp.sinks.formats import Ipc, IpcStream, Npy, Parquet, Sink, check_plain
+from privhp.sinks.lines import Columns, Csv, Ndjson
+from privhp.sources.bytes_of import PACKED
+from privhp.sources.extra import arrow
+from privhp.sources.files import Format, format_of
 
 CHUNK = 10**6
 """Rows made at once, within which they are balanced; the seed gives the same rows because it is fixed."""
 
-ENDINGS = (".csv", ".ndjson", ".jsonl", ".parquet", ".pq", ".arrow", ".feather", ".npy")
-"""How the names of files end that synthetic records can be written to."""
+TEXTS = (".csv", ".ndjson", ".jsonl")
+ENDINGS = (*TEXTS, ".parquet", ".pq", ".arrow", ".feather", ".npy")
+"""How the names of files end that synthetic records can be written to; those of texts may be packed besides."""
 
 
 def write_sample(
     generator: Generator,
-    path: Path,
+    output: Path | BinaryIO,
     *,
     rows: int,
+    format: Format | None = None,  # noqa: A002 - what callers call it
     method: Literal["balanced", "independent"] = "balanced",
     seed: int | None = None,
     columns: Sequence[str] | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Write synthetic records, whole or not at all, in memory for a million rows whatever their number.
+    """Write synthetic records, to a file whole or not at all, in memory for a million rows whatever their number.
 
     The same seed gives the same rows.
 
     Args:
         generator: Where they come from.
-        path: The file, whose name says the format.
+        output: The file, whose name says the format, and whether text is packed; or a pipe.
         rows: How many.
+        format: What is written, where no name says it; to a pipe CSV unless given.
         method: "balanced" or "independent", as for `Generator.sample`; balanced within each million rows.
         seed: Seed of the sampling.
         columns: Names of the columns; by default those of a table, or value, or x1, x2 and so on.
         watch: Told how many rows are written, now and then.
     """
-    if path.suffix.lower() not in ENDINGS:
-        raise FileError(f"expected an output that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, got {path}")
+    kind, packing = _kind_and_packing(output, format)
     like = generator.sample(0)
     names = _names(like, columns)
-    if path.suffix.lower() == ".npy":
-        check_plain(like, path.name)
+    if kind == "npy":
+        check_plain(like)
     rng = np.random.default_rng(seed)
     domain = generator.plan.domain
-    with replacing(path) as file:
-        sink = _sink(path.suffix.lower(), file, names, domain, like, rows)
+    with _opened(output, packing) as file:
+        if kind == "csv":
+            sink: Sink = Csv(file, names)
+        elif kind == "ndjson":
+            sink = Ndjson(file, names)
+        elif kind == "npy":
+            sink = Npy(file, (rows, *like.shape[1:]), like.dtype)
+        else:
+            arrows = Parquet if kind == "parquet" else Ipc if isinstance(output, Path) else IpcStream
+            sink = arrows(file, names, _columns(domain, like))
         try:
             for start in range(0, rows, CHUNK):
                 size = min(CHUNK, rows - start)
@@ -67,14 +83,42 @@ def write_sample(
         sink.close()
 
 
-def _sink(ending: str, file: BinaryIO, names: list[str], domain: Domain, like: Any, rows: int) -> Sink:
-    if ending == ".csv":
-        return Csv(file, names)
-    if ending in (".ndjson", ".jsonl"):
-        return Ndjson(file, names)
-    if ending == ".npy":
-        return Npy(file, (rows, *like.shape[1:]), like.dtype)
-    return (Parquet if ending in (".parquet", ".pq") else Ipc)(file, names, _columns(domain, like))
+def _kind_and_packing(output: Path | BinaryIO, format: Format | None) -> tuple[Format, str]:  # noqa: A002 - see above
+    """What is written, and how the name of a packed file ends."""
+    if not isinstance(output, Path):
+        if format == "parquet":
+            raise FileError("expected a file for Parquet, which is read from its end, got a pipe; write --format arrow")
+        return format or "csv", ""
+    name = output.name.lower()
+    packing = next((ending for ending in PACKED if name.endswith(ending)), "")
+    known = name.removesuffix(packing).endswith(TEXTS if packing else ENDINGS)
+    if not known and (format is None or (packing and format not in ("csv", "ndjson"))):
+        raise FileError(
+            f"expected an output that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, text also in "
+            f"{' or '.join(PACKED)} after that, got {output}"
+        )
+    return format or format_of(name), packing
+
+
+@contextmanager
+def _opened(output: Path | BinaryIO, packing: str) -> Iterator[Any]:
+    """The file or pipe to write to, packed if its name says so."""
+    if not isinstance(output, Path):
+        yield output
+        output.flush()
+        return
+    with replacing(output) as file:
+        if packing == ".gz":
+            with gzip.GzipFile(
+                "", "wb", compresslevel=6, fileobj=file, mtime=0
+            ) as packed:  # no time: same rows, same bytes
+                yield packed
+        elif packing == ".zst":
+            pa = arrow("zstd")
+            with open(os.dup(file.fileno()), "wb") as twin, pa.CompressedOutputStream(twin, "zstd") as packed:
+                yield packed  # which closes what it writes to
+        else:
+            yield file
 
 
 def _names(like: Any, columns: Sequence[str] | None) -> list[str]:

@@ -8,6 +8,7 @@ _EXAMPLES = """\
 examples:
   privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
   privhp sample gb.privhp -n 1e6 --seed 1 --columns lon,lat -o synthetic.parquet
+  privhp sample gb.privhp -n 1e6 --format ndjson -o - | head
 
 Records are spread evenly over the distribution, so that every cell gets its
 expected number to within one. Beyond a million rows this holds for each million
@@ -30,4 +31,12 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--columns", type=names, metavar="NAMES", help="names for the columns of the file, such as lon,lat"
     )
-    add_output(parser, "file to write: .csv, .ndjson, .parquet, .arrow or .npy")
+    parser.add_argument(
+        "--format",
+        choices=["csv", "ndjson", "parquet", "arrow", "npy"],
+        help="what is written, where the name does not say it; csv to standard output by default",
+    )
+    add_output(
+        parser,
+        "file to write: .csv and .ndjson, also .gz and .zst; .parquet, .arrow or .npy; - for standard output",
+    )

@@ -12,7 +12,8 @@ from privhp.sinks import write_sample
 
 def run(options: Namespace) -> None:
     """Sample in chunks, so that any number of rows fits in memory."""
-    output = check_output(options.output, force=options.force)
+    piped = options.output == "-"
+    output = sys.stdout.buffer if piped else check_output(options.output, force=options.force)
     generator = read_file(load, options.release)
     rows = round(generator.total) if options.n is None else options.n
     with Progress(sys.stderr, size=rows, unit="rows", shown=not options.quiet and sys.stderr.isatty()) as progress:
@@ -20,10 +21,11 @@ def run(options: Namespace) -> None:
             generator,
             output,
             rows=rows,
+            format=options.format,
             method="independent" if options.independent else "balanced",
             seed=options.seed,
             columns=options.columns,
             watch=progress.show,
         )
-    if not options.quiet:
+    if not options.quiet and not piped:
         print(f"wrote {output}: {rows:,} synthetic records")
