@@ -35,6 +35,7 @@ FAR_APART = [
     Interval(0, 1, cuts=[1e-12]),
     Interval(0, 1.7e308, cuts=[1.0]),
     Interval(-8e307, 8e307, cuts=[-1e-300, 0, 1e-300]),
+    Interval(0, 1.79e308, cuts=[8.9e307]),  # distances overflow
     Interval(5e-324, 1, cuts=[1e-300, 1e-10]),
     Interval(0, 1e-300, cuts=[1e-305]),
     Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # dense at an end

@@ -105,10 +105,10 @@ class Quantiles(Line):
         spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
         self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
-        self._line = Stretches(low, high, self._widths, self._steps, Buckets.between(self._knots))
         self.axis = Axis(0.0, self._steps, whole=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
+        self._line = Stretches(low, high, self._widths, self._steps, Buckets.between(self._knots))
         self._diameters = self._widest_of_each_level()
 
     def positions(self, numbers: Floats) -> Floats:

@@ -124,7 +124,8 @@ def _cuts_up_to(numbers: Floats, line: Stretches) -> Counts:
 def _counted_down(numbers: Floats, middle: float, least: float, shift: int) -> Counts:
     """The bucket of each number: from 0 on downwards from the middle, and negative above it."""
     distances = middle - numbers  # never -0.0, which has the sign of what is above
-    buckets = (np.abs(distances) + least).view(np.int64)
+    with np.errstate(over="ignore"):  # the last octave may be infinite
+        buckets = (np.abs(distances) + least).view(np.int64)
     buckets -= np.float64(least).view(np.int64)
     buckets >>= shift
     buckets ^= distances.view(np.int64) >> 63
