@@ -23,6 +23,7 @@ import privhp as hp
 from privhp import FileError, Plan, RecordsError, Tally
 from privhp.cells import OUTSIDE
 from privhp.sources import START, open_source
+from privhp.sources.schemas import read_schema
 from silence import silence
 
 ROWS = 10_000
@@ -547,3 +548,18 @@ def test_a_large_file_is_read_in_little_memory(tmp_path, ending, offline):
             sink.close()
     done = subprocess.run([sys.executable, "-c", MEMORY, path], capture_output=True, check=True, text=True)
     assert int(done.stdout) < 100_000
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow"])
+def test_names_that_are_no_text_are_refused_by_one_line(tmp_path, ending):
+    path = tmp_path / f"a.{ending}"
+    data = pa.table({"faré": [1.0], "b": [2.0]})
+    if ending == "parquet":
+        parquet.write_table(data, path, store_schema=False)
+    else:
+        with ipc.new_file(path, data.schema) as writer:
+            writer.write_table(data)
+    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
+    for use in (lambda: open_source(path, domain=hp.Interval(0, 9), columns=["b"]), lambda: read_schema(str(path))):
+        with pytest.raises(FileError, match="expected names of columns in UTF-8, got one that is not"):
+            use()

@@ -46,7 +46,7 @@ class ParquetReader:
 
     def _open(self, coded: list[str]) -> Any:
         parquet = arrow("Parquet", "parquet")
-        with whole("Parquet"):
+        with whole("Parquet"), names_in_text():
             return parquet.ParquetFile(self._name, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=coded)
 
     def pieces(self, start: int) -> Iterator[Piece]:
@@ -157,12 +157,31 @@ def whole(kind: str) -> Iterator[None]:
 def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
     """Names of the columns that make a record, whose types must be such that a domain can read them."""
     where = f"{'a' if layout.asked is None else 'the'} {what}"
-    places = layout.named(schema.names, where=where, hint=_hint(schema.names, layout.asked or []))
+    known = columns_of(schema)
+    names = [name for name, _ in known]
+    places = layout.named(names, where=where, hint=_hint(names, layout.asked or []))
     for place, field in zip(places, layout.fields, strict=True):
-        kind = _plain(schema.types[place])
+        kind = _plain(known[place][1])
         if not arrow("Arrow").types.is_null(kind):  # all of it is missing, whatever was meant
-            layout.check(field, schema.names[place], _holding(kind), str(kind).partition("<")[0])
-    return [schema.names[place] for place in places]
+            layout.check(field, names[place], _holding(kind), str(kind).partition("<")[0])
+    return [names[place] for place in places]
+
+
+def columns_of(schema: Any) -> list[tuple[str, Any]]:
+    """Names and types of all columns."""
+    with names_in_text():
+        return [(field.name, field.type) for field in schema]
+
+
+@contextmanager
+def names_in_text() -> Iterator[None]:
+    """Refuse names of columns that are no text. No value is read in here."""
+    try:
+        yield
+    except UnicodeDecodeError:
+        raise FileError(
+            "expected names of columns in UTF-8, got one that is not; write the file again with other names"
+        ) from None
 
 
 def _hint(known: list[str], asked: list[str]) -> str:

@@ -6,7 +6,7 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from privhp.errors import FileError
-from privhp.sources.arrow import whole
+from privhp.sources.arrow import columns_of, names_in_text, whole
 from privhp.sources.bytes_of import Bytes, whole_if_packed
 from privhp.sources.extra import arrow
 from privhp.sources.fields import split
@@ -40,12 +40,12 @@ def read_schema(name: str) -> list[Column]:
     if kind == "csv":
         return [Column(column, None) for column in _header(name)]
     schema = _parquet_schema(name) if kind == "parquet" else _arrow_schema(name)
-    return [Column(field.name, field.type) for field in schema]
+    return [Column(*column) for column in columns_of(schema)]
 
 
 def _parquet_schema(name: str) -> Any:
     parquet = arrow("Parquet", "parquet")
-    with open(name, "rb") as file, whole("Parquet"):
+    with open(name, "rb") as file, whole("Parquet"), names_in_text():
         return parquet.read_schema(file)
 
 

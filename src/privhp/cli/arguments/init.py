@@ -9,8 +9,9 @@ examples:
   privhp init trips.csv -o trips.toml
 
 Only names and types are read: those of the schema of a Parquet or Arrow file, and the
-names alone in the first line of CSV text. No value is looked at, nor what a file says
-of its smallest and largest ones. Bounds are left blank: they must come from public
+names alone in the first line of CSV text, which must be a header: words of a record
+would be taken for names. No value is looked at, nor what a file says of its smallest
+and largest ones. Bounds are left blank: they must come from public
 knowledge, what anyone could say of such records without seeing them.
 """
 
