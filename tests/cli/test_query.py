@@ -95,6 +95,14 @@ def test_people_get_tables(run, trips):
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
+def test_the_only_column_of_a_table_need_not_be_named(run, release):
+    plan = ["--column", "fare=interval:0:1000", "--epsilon", "1", "--records", "1e3"]
+    assert run("fit", "data.csv", *plan, "-o", "one.privhp").code == 0
+    named = answers(run, "one.privhp", "--quantile", "0.5", "--of", "fare")
+    assert answers(run, "one.privhp", "--quantile", "0.5") == named
+    assert run("sample", "one.privhp", "-n", "1", "-o", "-").out.splitlines()[0] == "fare"
+
+
 def test_a_release_without_names_gets_them_from_columns(run, release):
     """The plan of the paper tells no standard errors."""
     unnamed, *_ = answers(run, release, "--where", "value < 500", "--quantile", "0.5")

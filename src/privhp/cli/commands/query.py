@@ -69,6 +69,8 @@ def _masses(generator: Generator, conditions: Sequence[str], names: Sequence[str
 
 
 def _quantiles(generator: Generator, shares: Sequence[float], column: str | None) -> _Answers:
+    if column is None and isinstance(generator.domain, Table) and len(generator.domain.columns) == 1:
+        column = _columns(generator.domain)
     part = _part(generator, column, values_only=True)
     if isinstance(part.domain, Table):
         raise QueryError(f"expected --of COLUMN with --quantile, one of {_columns(part.domain)}, got none")
