@@ -28,6 +28,8 @@ COLUMNS = {
     "paid": ("categories:false,true", pa.bool_()),
     "late": ("categories:false,true:nullable", pa.bool_()),
     "line": ("categories:bus,tram:dtype=category[int16]", pa.dictionary(pa.int16(), pa.string())),
+    "rank": ("categories:bus,tram:dtype=ordered category", pa.dictionary(pa.int32(), pa.string(), ordered=True)),
+    "note": ("categories:bus,tram:dtype=large_string", pa.large_string()),
 }
 PLAN = ["--epsilon", "1000", "--records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
 
@@ -52,6 +54,8 @@ def real_table() -> pa.Table:
         "paid": rng.random(1000) < 0.5,
         "late": rng.random(1000) < 0.5,
         "line": rng.choice(["bus", "tram"], 1000),
+        "rank": pa.array(rng.choice(["bus", "tram"], 1000)).dictionary_encode(),
+        "note": rng.choice(["bus", "tram"], 1000),
     }
     missing = rng.random(1000) < 0.2
     return pa.table(
@@ -92,6 +96,8 @@ FILLED = {
     "paid": {},
     "late": {"nullable": True},
     "line": {"values": ["bus", "tram"]},
+    "rank": {"values": ["bus", "tram"]},
+    "note": {"values": ["bus", "tram"]},
 }
 
 

@@ -56,6 +56,8 @@ TABLE = Table(
     host=IPv4("10.0.0.0/8", dtype="str"),
     word=Nullable(Categories(["tram", "bus", "a"], dtype="category")),
     short=Nullable(Categories(["tram", "bus", "a"], dtype="category[int8]")),
+    rank=Nullable(Categories(["low", "mid", "high"], dtype="ordered category[uint8]")),
+    note=Nullable(Categories(["low", "mid", "high"], dtype="large_string")),
     sent=Time("2020-01-01", "2020-12-31", unit="ms", zone="+02:00"),
     held=Nullable(Time("2020-01-01", "2020-12-31", zone="-05:30", dtype="datetime64[us]")),
     paid=Categories([False, True]),
@@ -75,6 +77,8 @@ ARROW = {
     "host": pa.string(),
     "word": pa.dictionary(pa.int32(), pa.string()),
     "short": pa.dictionary(pa.int8(), pa.string()),
+    "rank": pa.dictionary(pa.uint8(), pa.string(), ordered=True),
+    "note": pa.large_string(),
     "sent": pa.timestamp("ms", tz="+02:00"),
     "held": pa.timestamp("us", tz="-05:30"),
     "paid": pa.bool_(),
@@ -94,6 +98,8 @@ POLARS = {
     "host": pl.String(),
     "word": pl.Categorical(),
     "short": pl.Categorical(),
+    "rank": pl.Enum(["low", "mid", "high"]),
+    "note": pl.String(),
     "sent": pl.Datetime("ms", "Etc/GMT-2"),  # which is what polars makes of +02:00
     "held": pl.Datetime("us", "UTC"),  # polars has no offsets but whole hours
     "paid": pl.Boolean(),
@@ -113,6 +119,8 @@ PANDAS = {
     "host": "str",
     "word": "category",
     "short": "category",
+    "rank": "category",
+    "note": "str",
     "sent": "datetime64[ms, UTC+02:00]",
     "held": "datetime64[us, UTC-05:30]",
     "paid": "bool",
@@ -161,6 +169,8 @@ def test_arrays_have_the_declared_types_and_times_stay_utc(generator):
         "host": "<U15",
         "word": "<U4",
         "short": "<U4",
+        "rank": "<U4",
+        "note": "<U4",
         "sent": "datetime64[ms]",
         "held": "datetime64[us]",
         "paid": "bool",
@@ -191,6 +201,8 @@ def test_categories_are_the_same_texts(generator, library):
     assert [None if pd.isna(word) else word for word in column] == sample["word"].tolist()
     if library == "pandas":
         assert list(frame["word"].cat.categories) == ["tram", "bus", "a"]
+        assert frame["rank"].cat.ordered
+        assert not frame["word"].cat.ordered
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
@@ -260,6 +272,8 @@ SPECS: list[tuple[Domain, dict[str, Any]]] = [
     (Categories(["b", "a"], other="c", dtype="category"), {"dtype": "category"}),
     (Categories(["b", "a"], dtype="category[int32]"), {"dtype": "category"}),
     (Categories(["b", "a"], dtype="category[uint16]"), {"dtype": "category[uint16]"}),
+    (Categories(["b", "a"], dtype="ordered category"), {"dtype": "ordered category"}),
+    (Categories(["b", "a"], dtype="large_string"), {"dtype": "large_string"}),
     (Categories([False, True]), {}),
     (Time("2020-01-01", "2021-01-01", zone="+02:00"), {}),
 ]
@@ -286,9 +300,9 @@ def test_a_spec_holds_the_type_where_it_is_not_the_usual_one(domain, kept):
         (lambda: Interval(1, 1 + 1e-6, dtype="float32"), "too close"),
         (lambda: Time("2020-01-01", "2021-01-01", dtype="datetime64[D]"), "expected dtype as one of datetime64.s."),
         (lambda: Time("1000-01-01", "2021-01-01", dtype="datetime64[ns]"), "expected a dtype that holds '1000-01-01'"),
-        (lambda: Categories(["a", "b"], dtype="int8"), 'expected dtype="category" or none for texts'),
+        (lambda: Categories(["a", "b"], dtype="int8"), 'expected dtype="category", "ordered category", .* for texts'),
         (lambda: Categories([1, 2], dtype="category"), "expected dtype as one of int64, int32"),
-        (lambda: Categories(["a", "b"], dtype="category[float64]"), 'expected dtype="category" or none for texts'),
+        (lambda: Categories(["a", "b"], dtype="category[float64]"), 'expected dtype="category", "ordered category"'),
         (lambda: Categories(map(str, range(129)), dtype="category[int8]"), "whose places are enough for 129 values"),
         (lambda: Categories([False, True], dtype="int8"), "expected no dtype for truth values"),
         (lambda: Categories([False, 2]), "expected values that are all texts, all whole numbers or all truth values"),

@@ -24,9 +24,10 @@ _NULLABLE = "# nullable = true     # where values may be missing"
 _BOUNDS = ['low = ""              # fill in', 'high = ""             # fill in']
 _NUMBER = [*_BOUNDS, '# outside = "clamp"   # move what is out of bounds to the nearer one; else it is left out']
 _TIMES = ['low = ""              # fill in, such as "2018-01-01"', 'high = ""             # fill in']
-_LIST = [
+_TEXTS = [
+    'kind = "categories"',
     "values = []           # fill in all that can occur; or take another kind:",
-    '# kind = "ipv4"       # for addresses, and no values',
+    '# kind = "ipv4"       # for addresses, and no values and no dtype',
 ]
 _ANY = [
     'kind = ""             # fill in: interval or integers with low and high; time with low, high',
@@ -61,7 +62,8 @@ def _lines(kind: Any) -> list[str] | None:
     if types.is_dictionary(kind):
         lines = _lines(kind.value_type)
         places = "" if types.is_int32(kind.index_type) else f"[{kind.index_type}]"
-        return [*lines, *_typed(f"category{places}")] if lines and "categories" in lines[0] else lines
+        named = f"{'ordered ' if kind.ordered else ''}category{places}"
+        return [*_TEXTS, *_typed(named)] if lines and lines[: len(_TEXTS)] == _TEXTS else lines
     if types.is_boolean(kind):
         return ['kind = "categories"', "values = [false, true]"]
     if types.is_integer(kind):
@@ -76,8 +78,10 @@ def _lines(kind: Any) -> list[str] | None:
         zone = [] if kind.tz is None else [f"zone = {json.dumps(kind.tz)}"]
         dtype = _typed(f"datetime64[{kind.unit}]", usual="datetime64[s]")
         return ['kind = "time"', *_TIMES, 'unit = "s"            # or "ms", "us", "ns"', *zone, *dtype]
-    if types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind):
-        return ['kind = "categories"', *_LIST]
+    if types.is_large_string(kind):
+        return [*_TEXTS, *_typed("large_string")]
+    if types.is_string(kind) or types.is_string_view(kind):
+        return _TEXTS
     return None
 
 

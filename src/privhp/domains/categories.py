@@ -4,8 +4,8 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import re
 from collections import Counter
-from collections.abc import Iterable
-from typing import Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,7 +16,22 @@ from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.errors import DomainError
 
-_CATEGORY = re.compile(r"category(?:\[(u?int(?:8|16|32|64))\])?")
+_CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
+
+
+class Dictionary(NamedTuple):
+    """A column that holds places of texts in a list of all of them."""
+
+    texts: NDArray[np.str_]
+    places: np.dtype[Any]
+    """Their type in Arrow."""
+    ordered: bool
+
+    @classmethod
+    def of(cls, dtype: str | None, known: Sequence[Any]) -> Dictionary | None:
+        """The one that the name of a type says, if it says one."""
+        found = _CATEGORY.fullmatch(dtype or "")
+        return None if found is None else cls(np.array(known), np.dtype(found[2] or "int32"), ordered=bool(found[1]))
 
 
 class Categories(Finite):
@@ -34,8 +49,9 @@ class Categories(Finite):
         other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
             last if it is not in the list. None, NaN and what else is neither are always dropped.
         dtype: Type of samples, public knowledge: for whole numbers one from "int8" to "uint64" that holds them, for
-            texts "category", which makes them categoricals or dictionaries in data frames and columnar files, and
-            "category[int8]" dictionaries of Arrow with places of that type, which is int32 otherwise.
+            texts "category" or "ordered category", which makes them categoricals or dictionaries in data frames and
+            columnar files, "category[int8]" those with places of that type in Arrow, which is int32 otherwise, and
+            "large_string" for Arrow's other type of texts.
     """
 
     kind: ClassVar[str] = "categories"
@@ -54,10 +70,7 @@ class Categories(Finite):
         only_text = self.other is None and isinstance(known[0], str)
         self.reads = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
-        kept = _CATEGORY.fullmatch(self.dtype or "")
-        self.categories = np.array(known) if kept else None
-        self.places = np.dtype(kept[1] if kept and kept[1] else "int32")
-        """The type of the place of a text in an Arrow dictionary."""
+        self.dictionary = Dictionary.of(self.dtype, known)
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
         codes = spread(len(known))
@@ -76,7 +89,8 @@ class Categories(Finite):
 
     def present(self, records: NDArray[Any]) -> NDArray[Any]:
         """Values of the declared type."""
-        return records if self.dtype is None or self.categories is not None else records.astype(self.dtype, copy=False)
+        textual = records.dtype.kind == "U"
+        return records if self.dtype is None or textual else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
         asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
@@ -117,16 +131,17 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
         if isinstance(known[0], bool):
             raise DomainError(f"expected no dtype for truth values, which have their own, got {shown(dtype)}")
         return whole_type(dtype, min(known), max(known)).name
-    kept = _CATEGORY.fullmatch(dtype) if isinstance(dtype, str) else None
-    if kept is None:
+    if dtype == "large_string":
+        return "large_string"
+    dictionary = Dictionary.of(dtype, known) if isinstance(dtype, str) else None
+    if dictionary is None:
         raise DomainError(
-            f'expected dtype="category" or none for texts, or one with a type of places such as "category[int8]", '
-            f"got {shown(dtype)}"
+            'expected dtype="category", "ordered category", one with a type of places such as "category[int8]", '
+            f'"large_string", or none for texts, got {shown(dtype)}'
         )
-    places = kept[1] or "int32"
-    if len(known) - 1 > np.iinfo(places).max:
+    if len(known) - 1 > np.iinfo(dictionary.places).max:
         raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
-    return "category" if places == "int32" else dtype
+    return str(dtype).removesuffix("[int32]")
 
 
 def text_of(value: str | int) -> str:

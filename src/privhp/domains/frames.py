@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.base import Domain
-from privhp.domains.categories import Categories
+from privhp.domains.categories import Categories, Dictionary
 from privhp.domains.nullable import Nullable
 from privhp.domains.table import Table
 from privhp.domains.time import Time
@@ -23,10 +23,10 @@ class Form(NamedTuple):
 
     zone: str | None = None
     """Name or offset of the zone of times, which are UTC."""
-    categories: NDArray[np.str_] | None = None
-    """All texts that a column of categories knows."""
-    places: np.dtype[Any] = np.dtype(np.int32)
-    """The type of the place of a text among them, in Arrow."""
+    dictionary: Dictionary | None = None
+    """How a column of categories is kept."""
+    large: bool = False
+    """Whether texts are of Arrow's type for very many."""
 
 
 Columns = Mapping[str, tuple[NDArray[Any], Form]]
@@ -43,7 +43,9 @@ def form_of(domain: Domain) -> Form:
     inner = domain.domain if isinstance(domain, Nullable) else domain
     if isinstance(inner, Time):
         return Form(zone=inner.zone)
-    return Form(categories=inner.categories, places=inner.places) if isinstance(inner, Categories) else Form()
+    if isinstance(inner, Categories):
+        return Form(dictionary=inner.dictionary, large=inner.dtype == "large_string")
+    return Form()
 
 
 def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, Form]) -> Any:
@@ -68,18 +70,18 @@ def _pandas(pd: Any, columns: Columns) -> Any:
 
 
 def _pandas_column(pd: Any, column: NDArray[Any], form: Form) -> Any:
-    if form.categories is not None:
-        codes = np.where(np.ma.getmaskarray(column), -1, _codes(column, form.categories))
-        return pd.Categorical.from_codes(codes, form.categories)
+    if form.dictionary is not None:
+        codes = np.where(np.ma.getmaskarray(column), -1, _codes(column, form.dictionary.texts))
+        return pd.Categorical.from_codes(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
     values = _pandas_values(pd, column)
     return values if form.zone is None else pd.DatetimeIndex(values, tz="UTC").tz_convert(form.zone)
 
 
-def _codes(column: NDArray[Any], categories: NDArray[np.str_]) -> NDArray[np.int64]:
-    """The place of each text among the categories; any place where it is masked."""
-    order = np.argsort(categories)
-    places = np.searchsorted(categories, np.ma.getdata(column), sorter=order)
-    return order[np.minimum(places, categories.size - 1)]
+def _codes(column: NDArray[Any], texts: NDArray[np.str_]) -> NDArray[np.int64]:
+    """The place of each value among all texts; any place where it is masked."""
+    order = np.argsort(texts)
+    places = np.searchsorted(texts, np.ma.getdata(column), sorter=order)
+    return order[np.minimum(places, texts.size - 1)]
 
 
 def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
@@ -93,6 +95,8 @@ def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
         return pd.arrays.BooleanArray(column.data, null)
     if column.dtype.kind in "fM":
         return column.filled(np.datetime64("NaT", "s") if column.dtype.kind == "M" else np.nan)
+    if not null.any():
+        return column.data  # pandas would not find out what none of them are
     values = column.data.astype(object)
     values[null] = None
     return values
@@ -113,7 +117,9 @@ def _polars_series(pl: Any, name: str, column: NDArray[Any], form: Form) -> Any:
             series = series.dt.convert_time_zone(form.zone)
     null = np.ma.getmaskarray(column)
     series = series.set(pl.Series(null), None) if null.any() else series
-    return series if form.categories is None else series.cast(pl.Categorical)
+    if form.dictionary is None:
+        return series
+    return series.cast(pl.Enum(form.dictionary.texts.tolist()) if form.dictionary.ordered else pl.Categorical)
 
 
 def _pyarrow(pa: Any, columns: Columns) -> Any:
@@ -124,10 +130,12 @@ def arrow_array(pa: Any, column: NDArray[Any], form: Form) -> Any:
     """A column as an array of pyarrow, which is what `pa` is."""
     data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
     null = mask if mask.any() else None
-    if form.categories is not None:
-        codes = _codes(column, form.categories).astype(form.places)
-        return pa.DictionaryArray.from_arrays(pa.array(codes, mask=null), form.categories)
-    kind = None if form.zone is None else pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
+    if form.dictionary is not None:
+        codes = pa.array(_codes(column, form.dictionary.texts).astype(form.dictionary.places), mask=null)
+        return pa.DictionaryArray.from_arrays(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
+    kind = pa.large_string() if form.large else None
+    if form.zone is not None:
+        kind = pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
     return pa.array(data, type=kind, mask=null)
 
 
