@@ -52,7 +52,8 @@ class AliasTable(NamedTuple):
 def interleave(own: Codes, mask: int, codes: Codes) -> None:
     """Put codes into the bits of a mask of other codes, in place; what is OUTSIDE in either is so in both."""
     if mask.bit_count() <= BitMap.CHUNK:
-        codes |= _spread_or_outside(mask).take(own.view(np.int64))
+        table = _spread_or_outside(mask)
+        codes |= table.take(np.minimum(own, np.uint64(table.size - 1)).view(np.int64))
         return
     spread = BitMap.spreading(mask)
     for start in range(0, codes.size, _CHUNK):
@@ -62,7 +63,7 @@ def interleave(own: Codes, mask: int, codes: Codes) -> None:
 
 @lru_cache(maxsize=1024)
 def _spread_or_outside(mask: int) -> Codes:
-    """What becomes of each code, and at the end of OUTSIDE, which is -1 as a place."""
+    """What becomes of each code, and at the end of OUTSIDE, which is larger than all."""
     return np.append(BitMap.spreading(mask)(np.arange(2 ** mask.bit_count(), dtype=np.uint64)), OUTSIDE)
 
 
