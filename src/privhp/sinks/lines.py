@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
-from privhp.sinks.values import as_written, listed, with_texts
+from privhp.sinks.values import listed, with_texts
 
 Columns: TypeAlias = Sequence[tuple[Domain, NDArray[Any]]]
 """Each column of some rows, with the domain that it belongs to."""
@@ -41,7 +41,8 @@ class _Lines:
 
     def _by_row(self, columns: Columns) -> bytes:
         line = "".join(f"{before.replace('%', '%%')}%s" for before in self._before) + self._end
-        texts = [map(self._text, as_written(own, values)) for own, values in columns]
+        arrays = [with_texts(own, values) for own, values in columns]
+        texts = [map(repr if _is_plain(array) else self._text, listed(array)) for array in arrays]
         return "".join(map(line.__mod__, zip(*texts, strict=True))).encode()
 
     def _by_column(self, columns: Columns) -> memoryview:
@@ -117,6 +118,11 @@ def _arrow() -> Any:
     except ImportError:
         return None
     return pa, compute
+
+
+def _is_plain(values: NDArray[Any]) -> bool:
+    """Whether they are numbers and nothing else."""
+    return values.dtype.kind in "iuf" and not np.ma.is_masked(values)
 
 
 def _is_odd(numbers: NDArray[Any]) -> NDArray[np.bool_]:

@@ -1,0 +1,108 @@
+"""Synthetic records of one number, written to files: writes WRITING.md.
+
+    python -m benchmarks.writing [rows]
+
+Text is written column by column where pyarrow is installed, else row by row, to
+the same bytes; the two take turns, and the best turn of each counts. Then
+`privhp sample` writes a long file of each format, in a process of its own whose
+peak of memory is that of everything, interpreter and libraries included.
+"""
+
+import datetime as dt
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from unittest import mock
+
+import numpy as np
+
+import privhp as hp
+from benchmarks.timing import best_seconds, load
+from privhp.sinks import write_sample
+
+ROWS = 10**6
+LONG = 10**9
+DOMAIN = hp.Interval(0, 1000)
+
+SAMPLE = """
+import resource, sys
+from privhp.cli import main
+
+assert main(["sample", sys.argv[1], "-n", sys.argv[2], "--seed", "1", "-o", sys.argv[3], "--quiet"]) == 0
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+"""
+
+
+def rates(generator: hp.Generator, folder: Path) -> list[str]:
+    """A line for each kind of text."""
+    lines = []
+    for ending in ("csv", "ndjson"):
+        path = folder / f"a.{ending}"
+
+        def columns(path: Path = path) -> None:
+            write_sample(generator, path, rows=ROWS, seed=1)
+
+        def rows(write: Callable[[], None] = columns) -> None:
+            with mock.patch.dict("sys.modules", pyarrow=None):
+                write()
+
+        seconds = best_seconds({"columns": columns, "rows": rows}, turns=5, clock=time.perf_counter)
+        own, other = (ROWS / seconds[name] / 1e6 for name in ("columns", "rows"))
+        lines.append(f"| {ending} | {own:.1f} | {other:.1f} | {own / other:.1f} |")
+    return lines
+
+
+def long_file(release: Path, path: Path, rows: int) -> str:
+    """A line about a long file, which is removed again."""
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", SAMPLE, release, str(rows), path], capture_output=True, check=True, text=True
+    )
+    seconds = time.perf_counter() - start
+    size = path.stat().st_size / 1e9
+    path.unlink()
+    return f"| {path.suffix[1:]} | {rows:,} | {size:.1f} GB | {seconds:,.0f} s | {float(done.stdout):.0f} MB |"
+
+
+def main(rows: int = LONG) -> None:
+    """Measure everything, print it, keep it."""
+    before = load()
+    generator = hp.fit(np.random.default_rng(0).gamma(2, 20, 10**5), DOMAIN, epsilon=1, records=1e5)
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        hp.save(generator, folder / "a.privhp")
+        texts = rates(generator, folder)
+        files = [
+            long_file(folder / "a.privhp", folder / f"long.{ending}", rows) for ending in ("parquet", "csv", "ndjson")
+        ]
+    text = "\n".join(
+        [
+            "# Writing",
+            "",
+            f"`python -m benchmarks.writing`, {dt.date.today().isoformat()}: synthetic records of one number,",
+            f"sampled and written to the disk. {os.cpu_count()} cores, {before}.",
+            "",
+            "Million rows a second, with pyarrow and without:",
+            "",
+            "| file | columns at once | row by row | times as fast |",
+            "|---|---|---|---|",
+            *texts,
+            "",
+            "`privhp sample` of a long file:",
+            "",
+            "| file | rows | size | time | peak of memory |",
+            "|---|---|---|---|---|",
+            *files,
+            "",
+        ]
+    )
+    print(text)
+    (Path(__file__).parent / "WRITING.md").write_text(text)
+
+
+if __name__ == "__main__":
+    main(*(int(float(argument)) for argument in sys.argv[1:]))
