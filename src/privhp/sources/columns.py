@@ -154,7 +154,7 @@ class Layout:
                 f"column {column!r}: expected {_either(reads)}, since it is declared as {declared}, got "
                 f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
             )
-        if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE):
+        if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE) and not field.repeats:
             self._tell(
                 f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
                 "are read, and all others left out in silence; declare it as categories if it holds words"
