@@ -36,7 +36,7 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path):
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # which has tests of its own
-    assert len(commands) == 29
+    assert len(commands) == 30
     for command in commands:
         if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
             assert (run(*shlex.split(command)[1:]).code) == 0, command
