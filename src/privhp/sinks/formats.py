@@ -98,4 +98,4 @@ def check_plain(like: Any) -> None:
     """Refuse what a .npy file cannot hold as it is."""
     plain = isinstance(like, np.ndarray) and not isinstance(like, np.ma.MaskedArray) and like.dtype.kind != "O"
     if not plain:
-        raise FileError("expected CSV or Parquet for what is no array of numbers, got .npy; choose another ending")
+        raise FileError("expected an output that ends in .csv or .parquet for what is no array of numbers, got .npy")
