@@ -34,7 +34,7 @@ REGIONS = 50
 SIZES = (None, 100_000, 10_000)  # None is all there is
 EPSILONS = (1.0, 0.1, 10.0)
 RUNS = {1.0: 5, 0.1: 3, 10.0: 3}
-MORE_ON_A_LINE = 3  # times as many runs of whole streams: there a single noisy cell, far from all records, may decide
+MORE_ON_A_LINE = 8  # times as many runs of whole streams: there a single noisy cell, far from all records, may decide
 
 NAMES = ("data", "records", "method", "memory", "level", "form", "epsilon", "run")
 """What tells one line from another."""

@@ -32,7 +32,7 @@ EXPLANATION = """# Accuracy
 
 `make accuracy`, {date}. Error is W1 x n with the domain scaled to 1: 10 means "as if ten records had been moved
 across the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
-hierarchy down to level 24. Mean ± standard deviation of five fits at epsilon = 1, fifteen of whole streams on a line,
+hierarchy down to level 24. Mean ± standard deviation of five fits at epsilon = 1, forty of whole streams on a line,
 where they vary most, and three at other epsilons, each with new noise and new hash functions. No error can be told
 without looking at the real data, so none of this is private.
 

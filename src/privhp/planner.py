@@ -56,6 +56,7 @@ class Shape:
 
     exact: tuple[int, ...]
     grows_from: int | None = None
+    slots: int = 0
     sketched: tuple[int, ...] = ()
     width: int = 0
 
@@ -113,7 +114,7 @@ class Planner:
         if shape.grows_from is not None:
             scale = float(self._sensitivity(shape.grows_from) / budgets[shape.grows_from])
             settings["growth"] = Growth(
-                slots=self._slots(shape),
+                slots=shape.slots,
                 refined_after=self._moments(),
                 least=max(math.ceil(self._least(scale)), 1),
             )
@@ -145,8 +146,10 @@ class Planner:
         on_line = self._domain.is_line
         deepest = min(exact[-1] + 5, self._domain.depth, DEEPEST_ROOTS_ON_A_LINE if on_line else self._most_told())
         for level in range(exact[-1] + 1, deepest + 1):
-            if 2**level * (ROOTS_ON_A_LINE if on_line else ROOTS) <= left:
-                yield Shape(exact, grows_from=level)
+            slots = left
+            while slots >= 2**level * (ROOTS_ON_A_LINE if on_line else ROOTS):
+                yield Shape(exact, grows_from=level, slots=slots)
+                slots //= 4  # more parts have more noise in all, so that memory may well be left
 
     def _most_told(self) -> int:
         """Level of about as many cells as there are records and budget for; the noise hides records of deeper ones."""
@@ -196,7 +199,7 @@ class Planner:
             deeper = Growing(
                 level=shape.grows_from,
                 variance=noise[shape.grows_from],
-                slots=self._slots(shape),
+                slots=shape.slots,
                 moments=self._refined(),
                 least=self._least(scales[shape.grows_from]),
             )
@@ -212,9 +215,6 @@ class Planner:
         diameters = self._geometry.diameters
         halved = diameters[min(8, self._domain.depth)] <= diameters[0] / 2.0**8
         return scale * (LEAST_ON_A_LINE if self._domain.is_line else LEAST_WHERE_HALVED if halved else LEAST)
-
-    def _slots(self, shape: Shape) -> int:
-        return int(self._words - sum(2**level for level in shape.exact))
 
     def _moments(self) -> tuple[int, ...]:
         return tuple(sorted({max(int(self._records * share), 1) for share in self._refined()}))

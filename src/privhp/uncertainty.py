@@ -20,12 +20,14 @@ from privhp.errors import QueryError
 from privhp.hierarchy import Family, Hierarchy, Layer
 from privhp.release import Release
 
-ALIKE = 0.05
+ALIKE = 0.03
 """How much leaves on the edge of a region err alike: records line up, so that an edge cuts many in the same way."""
-
 
 ENOUGH = 8
 """Cells that must be seen to divide for a level to tell how they do; else the level above does."""
+
+COLUMNS = 3
+"""Levels of which the most uneven counts: each cuts one column, and a region's edge may run along another."""
 
 
 class Estimate(NamedTuple):
@@ -93,8 +95,10 @@ class Uncertainty:
 
     def _inside(self, layer: Layer, shares: Floats) -> Floats:
         """Variance of what is in the region of a leaf that is partly in it, given its count."""
-        partly = shares * (1.0 - shares)
-        return partly * (layer.found + self._unevenness[layer.levels] * layer.found**2)
+        partly, uneven = 4.0 * shares * (1.0 - shares), self._unevenness[layer.levels]
+        # If halves differ by sqrt(u) of their sum, and their halves again and so on, shares near 0 or 1 vary less.
+        halved = uneven * partly ** (2.0 - np.log2(1.0 + uneven))
+        return (partly * layer.found + halved * layer.found**2) / 4.0
 
     @cached_property
     def _unevenness(self) -> Floats:
@@ -102,17 +106,22 @@ class Uncertainty:
         uneven, clear = np.zeros((2, self._depth + 1))
         for layer, below in pairwise(self._hierarchy.layers):
             for family in layer.families:
-                halves = below.found[family.parts].reshape(-1, 2)
-                noise = below.doubts[family.parts].reshape(-1, 2).sum(axis=1)
-                sums, levels = halves.sum(axis=1), below.levels[family.parts].reshape(-1, 2)[:, 0]
-                told = sums > 4.0 * np.sqrt(noise)
-                apart = np.maximum((halves[:, 0] - halves[:, 1]) ** 2 - noise, 0.0)[told] / sums[told] ** 2
-                uneven += np.bincount(levels[told], weights=apart, minlength=self._depth + 1)
-                clear += np.bincount(levels[told], minlength=self._depth + 1)
-        found = np.ones(self._depth + 1)
+                found, noise = below.found[family.parts], below.doubts[family.parts]
+                levels = below.levels[family.parts[:, 0]]
+                while found.shape[1] > 1:
+                    apart = (found[:, ::2] - found[:, 1::2]) ** 2
+                    found, noise = (each[:, ::2] + each[:, 1::2] for each in (found, noise))
+                    told = found > 4.0 * np.sqrt(noise)
+                    at = np.broadcast_to(levels[:, None], told.shape)[told]
+                    shares = np.maximum(apart - noise, 0.0)[told] / found[told] ** 2
+                    uneven += np.bincount(at, weights=shares, minlength=self._depth + 1)
+                    clear += np.bincount(at, minlength=self._depth + 1)
+                    levels = levels - 1
+        known = np.ones(self._depth + 1)
         for level in range(1, self._depth + 1):
-            found[level] = uneven[level] / clear[level] if clear[level] >= ENOUGH else found[level - 1]
-        return found
+            known[level] = uneven[level] / clear[level] if clear[level] >= ENOUGH else known[level - 1]
+        lately = (known[max(level - COLUMNS, 0) + 1 : level + 1] for level in range(1, self._depth + 1))
+        return np.array([1.0, *(levels.max() for levels in lately)])
 
 
 def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:

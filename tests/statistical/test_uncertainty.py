@@ -94,6 +94,18 @@ def test_answers_without_errors_are_the_same() -> None:
     assert np.array_equal(generator.quantile([0.1, 0.5], error=True).value, generator.quantile([0.1, 0.5]))
 
 
+@pytest.mark.parametrize(("level", "uneven"), [(5, False), (6, True), (8, True)])
+def test_a_leaf_is_as_uneven_as_the_three_levels_above_it_measured_or_not(level: int, uneven: bool) -> None:
+    """Every second cell of a level is empty, all others are alike; the region ends in the middle of a leaf."""
+    plan = Plan(UNIT, epsilon=1, budgets={2: "1/2", 8: "1/2"}, exact_depth=8, inference="least-squares")
+    leaves = np.where(np.arange(256) >> (8 - level) & 1, 0, FULL)
+    generator = Generator(Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves}))
+    first = 2**8 // 2  # a leaf that has records at each of these levels
+    error = float(generator.mass((0, (first + 0.5) / 256), error=True).error)
+    in_one_place = 0.5 * FULL / leaves.sum()
+    assert (error > 0.9 * in_one_place) if uneven else (error < 0.1 * in_one_place)
+
+
 def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
     generator = Generator(Release(plan, {3: np.zeros(8, dtype=np.int64)}))
