@@ -116,6 +116,13 @@ def test_more_memory_never_predicts_more_error(name: str) -> None:
     assert all(later <= earlier * 1.01 for earlier, later in itertools.pairwise(means))
 
 
+def test_a_table_of_one_line_is_planned_like_the_line() -> None:
+    table, line = (Plan.auto(domain, **COMMON) for domain in (Table(x=UNIT), UNIT))
+    assert (table.budgets, table.growth) == (line.budgets, line.growth)
+    assert not Table(x=Nullable(UNIT)).is_line
+    assert not Table(x=UNIT, y=UNIT).is_line
+
+
 def test_memory_that_would_only_add_noise_is_left() -> None:
     small, large = (Plan.auto(UNIT, **COMMON, memory=memory) for memory in ("64 KiB", "16 MiB"))
     assert large.budgets == small.budgets

@@ -49,7 +49,7 @@ class Domain(ABC):
     ordered: ClassVar[bool] = False
     """Whether cells are in the order of the records, so that cdf and quantile make sense."""
 
-    is_line: ClassVar[bool] = False
+    is_line: bool = False
     """Whether distances are differences on a line, where errors before a point add up by their signs."""
 
     reads: frozenset[Holding] | None = None

@@ -57,7 +57,7 @@ class Interval(GridDomain):
 
     kind: ClassVar[str] = "interval"
     ordered: ClassVar[bool] = True
-    is_line: ClassVar[bool] = True
+    is_line = True
 
     def __init__(
         self,
@@ -164,7 +164,7 @@ class Integers(RunDomain):
 
     kind: ClassVar[str] = "integers"
     ordered: ClassVar[bool] = True
-    is_line: ClassVar[bool] = True
+    is_line = True
     reads = NUMERIC
     LIMIT: ClassVar[int] = 2**61
 

@@ -69,6 +69,7 @@ class Table(Domain):
             twice = [name for name in names if names.count(name) > 1]
             if twice:
                 raise DomainError(f"expected each column once, got {shown(twice[0])} twice")
+        self.is_line = len(self.columns) == 1 and self.columns[0].domain.is_line
         self.cuts = self._cut_order()
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
         self.dtype = np.dtype(fields, align=True)

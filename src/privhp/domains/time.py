@@ -69,7 +69,7 @@ class Time(RunDomain):
 
     kind: ClassVar[str] = "time"
     ordered: ClassVar[bool] = True
-    is_line: ClassVar[bool] = True
+    is_line = True
     reads = frozenset({"times", "text"})
 
     def __init__(
