@@ -5,9 +5,10 @@ error of their sum. Noise: what a group of cells says of the answer depends on
 its own noise only through how unequal their shares are, given the count of
 their parent, so variances add up from the leaves to the root. Resolution: a
 leaf that counts in part may hold its records anywhere, as unevenly as cells of
-its size divide elsewhere in the same release.
+its size divide elsewhere in the same release, and as much to the same side.
 """
 
+from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -20,8 +21,8 @@ from privhp.errors import QueryError
 from privhp.hierarchy import Family, Hierarchy, Layer
 from privhp.release import Release
 
-ALIKE = 0.03
-"""How much leaves on the edge of a region err alike: records line up, so that an edge cuts many in the same way."""
+ALIKE = 0.015
+"""How much leaves on the edge of a region err alike, at least: records line up, and an edge cuts many the same way."""
 
 ENOUGH = 8
 """Cells that must be seen to divide for a level to tell how they do; else the level above does."""
@@ -64,7 +65,8 @@ class Uncertainty:
         """
         layers, by_layer = self._hierarchy.layers, self._by_layer(shares)
         inside = [self._inside(layer, own) for layer, own in zip(layers, by_layer, strict=True)]
-        aligned = float(sum(np.sqrt(variance).sum() for variance in inside))
+        alike = self._divisions[1]
+        aligned = sum(np.sqrt(own * alike[layer.levels]).sum() for layer, own in zip(layers, inside, strict=True))
         weights, variances = by_layer[-1], inside[-1]
         for place in range(len(layers) - 2, -1, -1):
             layer, below = layers[place], layers[place + 1]
@@ -78,7 +80,7 @@ class Uncertainty:
             return 1.0
         mean = float((weights * top.found).sum()) / total
         noise = ((weights - mean) ** 2 * top.doubts).sum()
-        variance = float(variances.sum() + noise) + ALIKE * aligned**2
+        variance = float(variances.sum() + noise + aligned**2)
         return min(float(np.sqrt(variance)) / total, 1.0)
 
     def _by_layer(self, shares: Floats) -> list[Floats]:
@@ -95,33 +97,43 @@ class Uncertainty:
 
     def _inside(self, layer: Layer, shares: Floats) -> Floats:
         """Variance of what is in the region of a leaf that is partly in it, given its count."""
-        partly, uneven = 4.0 * shares * (1.0 - shares), self._unevenness[layer.levels]
+        partly, uneven = 4.0 * shares * (1.0 - shares), self._divisions[0][layer.levels]
         # If halves differ by sqrt(u) of their sum, and their halves again and so on, shares near 0 or 1 vary less.
         halved = uneven * partly ** (2.0 - np.log2(1.0 + uneven))
         return (partly * layer.found + halved * layer.found**2) / 4.0
 
     @cached_property
-    def _unevenness(self) -> Floats:
-        """How unevenly cells divide into halves of each level: 0 if evenly, 1 if all goes into one."""
-        uneven, clear = np.zeros((2, self._depth + 1))
+    def _divisions(self) -> tuple[Floats, Floats]:
+        """How unevenly cells divide into halves of each level, 0 if evenly, 1 if all goes into one, and how alike."""
+        size = self._depth + 1
+        levels, skews, noise = (np.concatenate(each) for each in zip(*self._skews(), strict=True))
+        clear, lean, squares, uneven = (
+            np.bincount(levels, weights=of_each, minlength=size)
+            for of_each in (np.ones(levels.shape), skews, skews**2, np.maximum(skews**2 - noise, 0.0))
+        )
+        known = np.array([[1.0], [ALIKE]]).repeat(size, axis=1)
+        for level in range(1, size):
+            known[:, level] = known[:, level - 1]
+            if clear[level] >= ENOUGH:
+                alike = (lean[level] ** 2 / max(squares[level], 1e-300) - 1.0) / clear[level]  # 0 on average by chance
+                known[:, level] = uneven[level] / clear[level], max(alike, ALIKE)
+        for level in range(self._depth, COLUMNS - 1, -1):
+            known[:, level] = known[:, level + 1 - COLUMNS : level + 1].max(axis=1)
+        return known[0], known[1]
+
+    def _skews(self) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
+        """Of cells that are more than noise: the level of their halves, how much more one holds, and its noise."""
+        yield np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
         for layer, below in pairwise(self._hierarchy.layers):
             for family in layer.families:
                 found, noise = below.found[family.parts], below.doubts[family.parts]
                 levels = below.levels[family.parts[:, 0]]
                 while found.shape[1] > 1:
-                    apart = (found[:, ::2] - found[:, 1::2]) ** 2
+                    apart = found[:, ::2] - found[:, 1::2]
                     found, noise = (each[:, ::2] + each[:, 1::2] for each in (found, noise))
                     told = found > 4.0 * np.sqrt(noise)
-                    at = np.broadcast_to(levels[:, None], told.shape)[told]
-                    shares = np.maximum(apart - noise, 0.0)[told] / found[told] ** 2
-                    uneven += np.bincount(at, weights=shares, minlength=self._depth + 1)
-                    clear += np.bincount(at, minlength=self._depth + 1)
+                    yield levels[np.nonzero(told)[0]], apart[told] / found[told], noise[told] / found[told] ** 2
                     levels = levels - 1
-        known = np.ones(self._depth + 1)
-        for level in range(1, self._depth + 1):
-            known[level] = uneven[level] / clear[level] if clear[level] >= ENOUGH else known[level - 1]
-        lately = (known[max(level - COLUMNS, 0) + 1 : level + 1] for level in range(1, self._depth + 1))
-        return np.array([1.0, *(levels.max() for levels in lately)])
 
 
 def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:

@@ -106,6 +106,22 @@ def test_a_leaf_is_as_uneven_as_the_three_levels_above_it_measured_or_not(level:
     assert (error > 0.9 * in_one_place) if uneven else (error < 0.1 * in_one_place)
 
 
+def test_leaves_that_divide_to_the_same_side_err_alike() -> None:
+    """Halves hold three quarters and one, all the first or by chance; the edge of the region cuts sixteen leaves."""
+    budgets = {2: "1/2", 8: "1/2"}
+    plan = Plan(Box([(0, 1), (0, 1)]), epsilon=1, budgets=budgets, exact_depth=8, inference="least-squares")
+    first = np.tile([3 * FULL, FULL], 128)
+    turned = np.where(np.repeat(np.random.default_rng(0).random(128) < 0.5, 2), first, first[::-1])
+    errors = []
+    for leaves in (first, turned):
+        release = Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves})
+        answer = Generator(release).mass([(0, 1), (0, 17 / 32)], error=True)
+        errors.append(float(answer.error))
+    one_leaf = 0.5 * 0.5 * 3 / 512  # half of it is in the region, give or take half of how unevenly cells divide
+    assert errors[0] == pytest.approx(16 * one_leaf, rel=0.05)
+    assert errors[1] < 1.5 * 16**0.5 * one_leaf
+
+
 def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
     generator = Generator(Release(plan, {3: np.zeros(8, dtype=np.int64)}))
