@@ -128,6 +128,17 @@ def test_text_where_numbers_are_declared_is_noted_whatever_it_says(run, tmp_path
     assert notes[0].startswith("note: column 'fare' is text (string) and declared as interval: ")
 
 
+def test_a_note_that_nobody_reads_does_not_cost_the_release(tmp_path):
+    parquet.write_table(pa.table({"fare": ["12.5", "7"]}), tmp_path / "texts.parquet")
+    reading, writing = os.pipe()
+    os.close(reading)
+    command = [sys.executable, "-m", "privhp", "fit", "texts.parquet", *FARE, *OUT]
+    done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, check=False, timeout=60)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (tmp_path / "out.privhp").exists()
+
+
 def test_an_empty_parquet_file_is_no_mistake(run, tmp_path):
     """Nobody is in it, which is as much a secret as who is."""
     parquet.write_table(pa.table({"fare": np.zeros(0)}), tmp_path / "none.parquet")

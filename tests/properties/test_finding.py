@@ -12,6 +12,7 @@ from scipy import stats
 from privhp import Categories, Interval, kernels
 from privhp.cells import OUTSIDE, Floats
 from privhp.kernels import Buckets
+from silence import silence
 
 needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
 both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
@@ -66,6 +67,14 @@ def lie_by_search(numbers: Floats, domain: Interval) -> Floats:
     with np.errstate(all="ignore"):
         steps = (place + (numbers - knots[place]) / widths[place]) / widths.size * domain.axis.width
     return np.where(inside, steps, np.nan)
+
+
+@both
+@pytest.mark.parametrize("domain", FAR_APART, ids=range(len(FAR_APART)))
+def test_nothing_is_said_about_a_number(native: bool, domain: Interval) -> None:
+    numbers = [5e-324, -5e-324, 2.3e-308, 1e-200, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan, *knots_of(domain)]
+    with silence():
+        domain.encode(np.array(numbers), level=domain.depth)
 
 
 @both

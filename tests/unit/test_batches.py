@@ -17,6 +17,7 @@ from privhp import Categories, Interval, IPv6, Nullable, Time
 from privhp.cells import OUTSIDE
 from privhp.domains.batches import INT64_MAX, as_column, as_counts, as_floats, as_integers, as_rows
 from privhp.errors import RecordsError
+from silence import silence
 
 
 class Refuses:
@@ -273,6 +274,16 @@ def test_a_text_that_is_not_utf8_is_lost_alone(column: Any, nullable: bool) -> N
     assert Interval(0, 1).encode(column, level=1).tolist() == [OUTSIDE] * 3
 
 
+@pytest.mark.parametrize("domain", [Interval(0, 9), IPv6(), Time("1970-01-01", "2030-01-01"), Categories([1, 2])])
+def test_a_text_of_what_are_no_characters_is_lost_alone(domain: Any) -> None:
+    texts = np.array(["1", "2020-01-01", "::1", "?"])
+    damaged = texts.copy()
+    damaged.view(np.uint32)[-10] = 0x7FFFFFFF
+    with silence():
+        codes = domain.encode(damaged, level=1)
+    assert np.array_equal(codes, domain.encode(texts, level=1))
+
+
 def test_a_time_in_a_dictionary_that_python_does_not_have_is_lost_alone() -> None:
     days = pa.array([0, 2**62, 0], pa.timestamp("s")).dictionary_encode()
     assert Time("1970-01-01", "1970-01-02").encode(days, level=0).tolist() == [0, OUTSIDE, 0]
@@ -328,6 +339,7 @@ WRONG_ARRAYS = [
     np.zeros(4321, dtype="datetime64[s]"),
     np.zeros(4321, dtype="timedelta64[s]"),
     np.zeros(4321, dtype=[("a", float)]),
+    np.zeros(3, dtype=[("a", "U4321")]),
     np.ma.zeros(4321, dtype=complex),
     np.zeros((4321, 3)),
     np.zeros((3, 4321)),

@@ -296,6 +296,15 @@ def test_mass_never_goes_to_a_cell_without_a_value() -> None:
     assert set(generator.sample(1000, rng=0)) == set("abcde")
 
 
+@pytest.mark.parametrize("place", [2, 127, -1, -2, -3, -128])
+def test_a_place_that_a_dictionary_does_not_have_is_lost_alone(place: int) -> None:
+    places = pa.array([1, place, 0], pa.int8())
+    damaged = pa.DictionaryArray.from_arrays(places, pa.array(["b", "a"]), safe=False)
+    with silence():
+        codes = Categories(["a", "b"], other="b").encode(damaged, level=1)
+    assert codes.tolist() == [0, OUTSIDE, 1]
+
+
 def test_a_summary_takes_categories_of_every_kind() -> None:
     summary = Summary(Plan.paper(Categories(["a", "b", "c"]), epsilon=1000, records=1000, hot_cells=2))
     with silence():

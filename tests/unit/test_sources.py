@@ -416,6 +416,8 @@ def not_numbers() -> dict[str, bytes]:
         "complex": saved(np.zeros(3, dtype=complex)),
         "dates": saved(np.zeros(3, dtype="M8[s]")),
         "structured": saved(np.zeros(3, dtype=[("a", "f8")])),
+        "long text": saved(np.array(["1" * 7919])),
+        "structured text": saved(np.zeros(3, dtype=[("a", "U7919")])),
         "no dimension": saved(np.array(1.0)),
         "three dimensions": saved(np.zeros((7919, 2, 2))),
         "too wide": saved(np.zeros((7919, 2))),

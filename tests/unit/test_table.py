@@ -32,6 +32,8 @@ from privhp import (
     check_domain,
 )
 from privhp.cells import OUTSIDE
+from privhp.sources import open_source
+from silence import silence
 
 TRIPS = Table(
     {"trip distance": Interval(0, 200), ("lon", "lat"): Box([(-9, 2), (49.8, 61)])},
@@ -474,3 +476,24 @@ def test_tables_that_make_no_sense_are_refused_in_one_line(build: Any, says: str
     with pytest.raises(DomainError, match=says) as caught:
         build()
     assert "\n" not in str(caught.value)
+
+
+RECORDS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
+COLUMNS_OF_RECORDS: dict[str, tuple[Any, list[Any]]] = {
+    "pandas": (lambda records: pd.Series(records, dtype=object), ["?", None, 3, {"a": "?", "b": 4}, {}, ("?",)]),
+    "polars": (lambda records: pl.Series(records, dtype=pl.Struct({"a": pl.Int64, "b": pl.String})), [None]),
+    "Arrow": (lambda records: pa.chunked_array([records], pa.struct({"a": pa.int64(), "b": pa.string()})), [None]),
+}
+
+
+@pytest.mark.parametrize("library", COLUMNS_OF_RECORDS)
+def test_a_value_among_records_in_one_column_is_lost_alone(library: str) -> None:
+    """Arrow would make a table of it, and refuse all for one of them, which it would quote."""
+    column, others = COLUMNS_OF_RECORDS[library]
+    domain = Table({"a": Integers(0, 3), "b": Categories(["x", "y"])})
+    first, last = domain.encode(RECORDS, level=3).tolist()
+    for other in others:
+        with silence():
+            (batch,) = open_source(column([RECORDS[0], other, RECORDS[1]]), domain=domain).batches()
+            codes = domain.encode(domain.as_batch(batch.records), level=3).tolist()
+        assert codes == [first, OUTSIDE, last]

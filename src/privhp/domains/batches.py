@@ -116,7 +116,7 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
             # polars has made an array of texts that loses zeros at their ends, as it would not with a missing one.
             return values_of(column)
     if records.dtype.kind == "O" and records.ndim > 0:
-        return _values(records)  # whatever its shape: one row of another length would have changed it
+        return values_in(records)  # whatever its shape: one row of another length would have changed it
     _check_kind(records.dtype, kinds, what)
     if records.shape == (0,):
         return []
@@ -124,7 +124,7 @@ def _as_batch(records: Any, *, columns: int, kinds: str = "biuf", what: str = "n
     if isinstance(records, np.ma.MaskedArray) and records.dtype.kind == "M":
         records = records.filled(np.datetime64("NaT", "s"))
     if records.dtype.kind not in kinds or isinstance(records, np.ma.MaskedArray):
-        return _values(records)
+        return values_in(records)
     array: NDArray[Any] = np.asarray(records)
     return array.reshape(-1) if columns == 1 else array
 
@@ -158,7 +158,12 @@ def _as_python(value: Any) -> Any:
 
 def _check_kind(dtype: Any, kinds: str, what: str) -> None:
     if dtype.kind not in f"{kinds}USTO":
-        raise RecordsError(f"expected {what}, got an array of {dtype}; convert it first")
+        raise RecordsError(f"expected {what}, got an array of {type_name(dtype)}; convert it first")
+
+
+def type_name(dtype: Any) -> str:
+    """The name of a type; not with how long its texts are, which the longest one decides."""
+    return str(dtype.type.__name__ if dtype.kind in "SUV" else dtype)
 
 
 def _has_dictionary(records: Any) -> bool:
@@ -166,9 +171,12 @@ def _has_dictionary(records: Any) -> bool:
     return hasattr(getattr(records, "type", None), "index_type")
 
 
-def _values(array: NDArray[Any]) -> list[Any]:
-    """The values of an array by themselves, None for one that is masked."""
-    values: list[Any] = array.tolist()
+def values_in(array: NDArray[Any]) -> list[Any]:
+    """The values of an array by themselves, None for one that is masked, LOST for a text of what are no characters."""
+    try:
+        values: list[Any] = array.tolist()
+    except Exception:  # noqa: BLE001 - a text may raise many things, and must be lost alone
+        return values_of(array)
     return values
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.cells import Codes, Counts
-from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_of
+from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_in, values_of
 from privhp.kernels import TextTable, find_texts
 from privhp.kernels.finding import WORD, slots_of
 
@@ -55,7 +55,8 @@ class Lookup:
         if coded is not None:
             codes, readable = as_integers(coded[0])
             values: Codes = among[np.append(self._each(coded[1]), NOWHERE)]
-            return values[np.where(readable, codes, NOWHERE)]
+            places = np.where(readable, codes, NOWHERE).view(np.uint64)  # those before the list are beyond it too
+            return values.take(np.minimum(places, np.uint64(values.size - 1)).view(np.int64))
         if self._texts is not None and _is_plain_text(records):
             return self._texts(records, among)
         batch = as_column(records, what="texts or numbers")
@@ -147,7 +148,7 @@ class _Texts:
     def __call__(self, texts: NDArray[np.str_], among: Codes) -> Codes:
         """For each text of an array what is at its place among some numbers."""
         if self._table is None:
-            return among[np.fromiter(map(self._known.get, texts.tolist(), repeat(self._other)), dtype=np.int64)]
+            return among[np.fromiter(map(self._known.get, values_in(texts), repeat(self._other)), dtype=np.int64)]
         characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
         short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.domains.batches import values_of
 from privhp.errors import RecordsError
 
 
@@ -40,12 +41,22 @@ def read_rows(records: Any, names: Sequence[str]) -> Rows:
     known = _columns_of(records)
     if known is not None:
         return _rows_of_frame(records, known, names)
+    if is_column(records):
+        return _rows_of_sequence(values_of(records), names)
     if hasattr(records, "__arrow_c_stream__"):
         return _rows_of_frame(table := _arrow_table(records), table.column_names, names)
     single = isinstance(records, str | bytes | np.generic) or getattr(records, "ndim", 1) == 0
     if single or not hasattr(records, "__iter__"):
         raise RecordsError(f"expected a batch of records with columns, got {type(records).__name__}")
     return _rows_of_sequence(records, names)
+
+
+def is_column(records: Any) -> bool:
+    """Whether it is one column of another library, whose values are records.
+
+    Arrow would make a table of it, of which one value could decide the columns and types, or that it is refused.
+    """
+    return hasattr(records, "__arrow_c_stream__") and (hasattr(records, "dtype") or hasattr(records, "chunks"))
 
 
 def _cut(column: Any, part: slice) -> Any:

@@ -89,9 +89,10 @@ class TextTable(NamedTuple):
 def lay_out(numbers: Floats, line: Stretches) -> Floats:
     """How far along the line each number lies, NaN for those beyond its ends."""
     positions = np.empty(numbers.shape)
-    for start in range(0, numbers.size, _CHUNK):
-        part = slice(start, start + _CHUNK)
-        positions[part] = _lay_out(numbers[part], line)
+    with np.errstate(all="ignore"):  # NumPy says nothing about a record
+        for start in range(0, numbers.size, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            positions[part] = _lay_out(numbers[part], line)
     return positions
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.base import Holding
+from privhp.domains.batches import type_name
 from privhp.errors import FileError
 from privhp.sources.base import Piece
 from privhp.sources.columns import Layout
@@ -67,7 +68,7 @@ def _open(name: str) -> NDArray[Any]:
             "write it with numpy.save"
         ) from None
     if array.dtype.kind not in "biuf":
-        raise FileError(f"expected a .npy file of numbers, got one of {array.dtype}; convert it first")
+        raise FileError(f"expected a .npy file of numbers, got one of {type_name(array.dtype)}; convert it first")
     if array.ndim not in (1, 2):
         raise FileError(f"expected a .npy file of shape (n,) or (n, d), got {array.ndim} dimensions; reshape it first")
     return array

@@ -4,7 +4,7 @@ from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
 from privhp.domains import Table
-from privhp.domains.rows import read_rows
+from privhp.domains.rows import is_column, read_rows
 from privhp.errors import RecordsError
 from privhp.sources.base import START, Batch, Position
 from privhp.sources.columns import Layout
@@ -71,7 +71,7 @@ class Memory:
 
 def _is_stream(data: Any) -> bool:
     """Whether it gives batches of Arrow; frames of pandas would be copied whole for that, so they are cut first."""
-    return hasattr(data, "__arrow_c_stream__") and not _is_frame(data)
+    return hasattr(data, "__arrow_c_stream__") and not _is_frame(data) and not is_column(data)
 
 
 def _is_frame(data: Any) -> bool:

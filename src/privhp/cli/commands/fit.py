@@ -4,7 +4,7 @@ import signal
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Event
@@ -58,7 +58,8 @@ def _note(options: Namespace) -> Callable[[str], None]:
     @cache
     def note(text: str) -> None:
         if not options.quiet:
-            print(f"note: {text}", flush=True)
+            with suppress(BrokenPipeError):  # whoever read it has gone, and wants the release all the same
+                print(f"note: {text}", flush=True)
 
     return note
 
