@@ -58,10 +58,8 @@ LIMITS = """Where it falls short, and what is possible.
   ([ORDER.md](ORDER.md)). Where the same stream is shuffled it has up to twice the default's error. No grid in 1 MiB
   comes to 0.7 of the complete tree: 65,536 cells without any noise have 2,235, 0.96 of it; it has 64 times as many.
 - *On a line in 1 MiB* the paper's plan is nearly the complete tree, and both it and the default are limited by the
-  noise of coarse levels. Of 23 sets of levels, budgets and moments, sixteen differed by less than a tenth over nine
-  streams in twelve or more fits each, which chance does not tell apart, and the others were worse; six more moments,
-  shares of the budget and least parts in 80 to 120 fits were within 5% of each other. Someone who knew of every cell
-  whether it is empty would have 0.91 of the default's error from the same counts.
+  noise of coarse levels. Other rules for the planner are no better ([VARIANTS.md](VARIANTS.md)). Someone who knew of
+  every cell whether it is empty would have 0.91 of the default's error from the same counts.
 """
 PREDICTED = """What `plan.predictions()` says of the default plan, against what was measured, at epsilon = 1 on whole
 streams: for a sparse stream if there are few places, for a sorted one if it is, else for a smooth one. Noise dominates

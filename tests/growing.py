@@ -71,6 +71,9 @@ class Chosen:
     def levels(self, cells: Cells) -> Counts:
         return np.array([self.levels_of(cells.level, code) for code in cells.codes.tolist()], dtype=np.int64)
 
+    def settled(self, cells: Cells, counts: Counts) -> Counts:
+        return counts
+
 
 @dataclass
 class Moments:

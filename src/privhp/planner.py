@@ -43,8 +43,11 @@ DEEPEST_ROOTS_ON_A_LINE = 12
 
 SKETCH_ROWS, SKETCH_STEP = 2, 2
 
-LEAST_SHARE, LEAST_GROWING_SHARE = 0.04, 0.35
-"""Of the budget, for each measured level, and for a partition that grows: real streams are uneven at all scales."""
+LEAST_SHARE, GROWING_SHARE_WHERE_HALVED, GROWING_SHARE = 0.04, 0.35, 0.6
+"""Of the budget, for each measured level, and for a partition that grows: real streams are uneven at all scales.
+
+Where each level halves the diameter, as on a line, coarse levels need more.
+"""
 
 FINALISTS = 24
 """How many shapes have their budgets optimised."""
@@ -93,6 +96,9 @@ class Planner:
         self._geometry = Geometry.of(domain)
         self._domain, self._epsilon, self._records, self._memory = domain, epsilon, records, memory
         self._neighbours, self._per_person, self._growing = neighbours, max_records_per_person, growing
+        diameters = self._geometry.diameters
+        self._halved = domain.is_line or diameters[min(8, domain.depth)] <= diameters[0] / 2.0**8
+        self._growing_share = GROWING_SHARE_WHERE_HALVED if self._halved else GROWING_SHARE
         work = max(memory // 8, min(memory // 4, LEAST_WORK))
         self._words = min((memory - min(work, MOST_WORK)) // CELL_BYTES, MAX_SLOTS)
         if self._words < 16:
@@ -100,7 +106,7 @@ class Planner:
 
     def settings(self) -> dict[str, Any]:
         """Sizes and budgets of the best plan."""
-        promising = sorted(self._shapes(), key=lambda shape: self._error(shape, _even(shape)))[:FINALISTS]
+        promising = sorted(self._shapes(), key=lambda shape: self._error(shape, self._even(shape)))[:FINALISTS]
         _, shape, shares = min((self._optimised(shape) for shape in promising), key=lambda found: found[0])
         budgets = split(self._epsilon, shares)
         settings: dict[str, Any] = {
@@ -166,7 +172,7 @@ class Planner:
 
     def _optimised(self, shape: Shape) -> tuple[float, Shape, dict[int, float]]:
         """The shape with the shares of the budget that predict least error: each in turn more, then less."""
-        shares = _even(shape)
+        shares = self._even(shape)
         least, step = self._error(shape, shares), 0.5
         while step > 0.05 and len(shares) > 1:
             better = False
@@ -181,10 +187,16 @@ class Planner:
             step = step if better else step / 2
         return least, shape, shares
 
-    @staticmethod
-    def _is_fair(shape: Shape, shares: dict[int, float]) -> bool:
+    def _even(self, shape: Shape) -> dict[int, float]:
+        """The same share of the budget for every level, and more for a partition that grows if there are many."""
+        growing = max(1.0 / len(shape.levels), self._growing_share) if shape.grows_from is not None else 0.0
+        others = [level for level in shape.levels if level != shape.grows_from]
+        shares = dict.fromkeys(others, (1.0 - growing) / len(others))
+        return shares if shape.grows_from is None else {**shares, shape.grows_from: growing}
+
+    def _is_fair(self, shape: Shape, shares: dict[int, float]) -> bool:
         growing = 1.0 if shape.grows_from is None else shares[shape.grows_from]
-        return min(shares.values()) >= LEAST_SHARE and growing >= LEAST_GROWING_SHARE
+        return min(shares.values()) >= LEAST_SHARE and growing >= self._growing_share
 
     def _error(self, shape: Shape, shares: dict[int, float]) -> float:
         """Predicted error whatever the stream: a geometric mean over its kinds."""
@@ -212,20 +224,10 @@ class Planner:
         return sensitivity(self._neighbours, level=level, rows=1, max_records_per_person=self._per_person)
 
     def _least(self, scale: float) -> float:
-        diameters = self._geometry.diameters
-        halved = diameters[min(8, self._domain.depth)] <= diameters[0] / 2.0**8
-        return scale * (LEAST_ON_A_LINE if self._domain.is_line else LEAST_WHERE_HALVED if halved else LEAST)
+        return scale * (LEAST_ON_A_LINE if self._domain.is_line else LEAST_WHERE_HALVED if self._halved else LEAST)
 
     def _moments(self) -> tuple[int, ...]:
         return tuple(sorted({max(int(self._records * share), 1) for share in self._refined()}))
 
     def _refined(self) -> tuple[float, ...]:
         return REFINED_ON_A_LINE if self._domain.is_line else REFINED
-
-
-def _even(shape: Shape) -> dict[int, float]:
-    """The same share of the budget for every level, and more for a partition that grows if there are many."""
-    growing = max(1.0 / len(shape.levels), LEAST_GROWING_SHARE) if shape.grows_from is not None else 0.0
-    others = [level for level in shape.levels if level != shape.grows_from]
-    shares = dict.fromkeys(others, (1.0 - growing) / len(others))
-    return shares if shape.grows_from is None else {**shares, shape.grows_from: growing}

@@ -11,6 +11,10 @@ Records are expected where records came, as far as that was true before: a
 stream that is sorted by place leaves the cells that were cut, and then records
 are expected everywhere alike. Where cells tell times and more, records are
 expected at all times alike, since streams mostly come in the order of time.
+
+What was counted until a refinement stays in the sums that are released, with its
+noise. So neighbours that differ by little more than their noise does are drawn to
+their mean first, by the rule of James and Stein.
 """
 
 import numpy as np
@@ -26,6 +30,9 @@ MOST_LEVELS = 6
 
 SURE = 3.0
 """A cell is cut when its count is so many standard deviations of its noise, or more."""
+
+NEIGHBOUR_LEVELS = 5
+"""By how many levels neighbours lie below the cell that holds them all, and no others."""
 
 LEAST_BITS, MOST_BITS = 10, 14
 """How finely records are told apart but for time."""
@@ -146,6 +153,17 @@ class Refinement:
         next_bins = np.take_along_axis(bins, steps[None], axis=0)[0]
         steps[self._spread(np.flatnonzero((next_bins >= 0) & (next_bins == self._least - 1)), steps)] += 1
         return steps
+
+    def settled(self, cells: Cells, counts: Counts) -> Counts:
+        """What each cell has counted so far, less some of the noise; sums of neighbours stay, but for rounding."""
+        above = cells.codes >> np.uint64(NEIGHBOUR_LEVELS)
+        starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]]))
+        sizes = np.diff(np.append(starts, counts.size))
+        means = np.repeat(np.add.reduceat(counts, starts) / sizes, sizes)
+        spread = np.add.reduceat((counts - means) ** 2, starts)
+        noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)
+        kept = np.maximum(1.0 - np.maximum(sizes - 3, 0) * noise / np.maximum(spread, 1e-300), 0.0)
+        return np.rint(means + np.repeat(kept, sizes) * (counts - means)).astype(np.int64)
 
     def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
         """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""

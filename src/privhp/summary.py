@@ -103,6 +103,7 @@ class Summary:
         partition.refinements += 1
         for cells in partition.counted(self._piece):
             levels = refinement.levels(cells)
+            partition.slots[cells.slots] = refinement.settled(cells, partition.slots[cells.slots])
             new = partition.cut(cells, levels)
             self._add_noise_at(cells.slots[levels == 0])
             for start in range(0, new.size, self._piece):

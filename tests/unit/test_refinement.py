@@ -108,3 +108,46 @@ def test_a_partition_that_is_fuller_than_its_share_is_not_cut() -> None:
     partition = start(plan, np.full(ROOTS, 1000))
     partition.used = 3 * ROOTS
     assert not refine(plan, partition, rows=FIRST).any()
+
+
+def settled(counts: list[int], *, piece: int = 2**31) -> list[int]:
+    """What a refinement makes of the counts of cells that lie one after the other."""
+    plan = plan_of(600)
+    partition = start(plan, np.array(counts))
+    refinement = Refinement(plan, partition, rows=FIRST, piece=piece)
+    return [
+        count
+        for cells in partition.counted(piece)
+        for count in refinement.settled(cells, partition.slots[cells.slots]).tolist()
+    ]
+
+
+def test_neighbours_that_differ_by_noise_alone_have_their_mean() -> None:
+    """The noise has a standard deviation of 1.4."""
+    assert settled([99, 101] * 32) == [100] * ROOTS
+
+
+def test_neighbours_that_differ_by_far_more_than_noise_stay() -> None:
+    counts = [0, 5000] * 32
+    assert settled(counts) == counts
+
+
+def test_counts_are_drawn_to_their_mean_by_the_rule_of_james_and_stein() -> None:
+    """A spread of 32 x 4 x 4 and a variance of 2, of which 32 - 3 are taken off."""
+    kept = 1 - 29 * 2 / (32 * 4**2)
+    assert settled([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
+
+
+@given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS))
+def test_sums_of_neighbours_stay_and_no_count_leaves_their_range(counts: list[int]) -> None:
+    for half in (slice(0, 32), slice(32, 64)):
+        before, after = counts[half], settled(counts)[half]
+        assert abs(sum(before) - sum(after)) <= 16
+        assert min(before) <= min(after) <= max(after) <= max(before)
+
+
+@given(counts=st.lists(st.integers(-50, 50), min_size=ROOTS, max_size=ROOTS))
+def test_neighbours_are_those_of_one_piece(counts: list[int]) -> None:
+    """Whatever the pieces: few cells are drawn to a mean of few, and three or less not at all."""
+    assert settled(counts, piece=32) == settled(counts)
+    assert settled(counts, piece=3) == counts
