@@ -1,7 +1,8 @@
 """Statistical checks of a growing partition, through what is released; they raise AssertionError.
 
 Where there is room for every cut, a cell is cut or not by its own noisy count
-alone. So the cells that a partition starts from are independent trials.
+alone. Counts of neighbours are drawn together, but not where one of them is full.
+So with a full cell among them the others are independent trials.
 """
 
 import math
@@ -18,11 +19,14 @@ from growing import MARK_ZERO, MARKS_END
 from privhp import Integers, Plan, Summary
 from privhp.cells import Counts
 from privhp.growth import Growth
+from privhp.refinement import NEIGHBOUR_LEVELS
 
 LEVEL, PARTS = 18, 2
 """The level that the partition grows from, and how many parts the domain lets a cell of it have."""
 
 ROOTS = 2**LEVEL
+
+NEIGHBOURS = 2**NEIGHBOUR_LEVELS
 
 
 def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least: int) -> Plan:
@@ -57,20 +61,27 @@ def noise_adds_up_by_stretches(samples: int = SAMPLES) -> None:
 def _released_noise() -> Iterator[tuple[int, Counts]]:
     """Of cells that were cut after one stretch, their parts after two more, and cells that were never cut, after three.
 
-    Every other cell has many records in the first stretch, and no other record
-    is in any. A cell is cut from 36 on, which noise of scale 1 tells apart but
+    Every other cell has many records in the first stretch; in the second one
+    empty cell and one part in each neighbourhood have many, and no other record
+    is in any. A cell is cut from 60 on, which noise of scale 1 tells apart but
     once in 10**10 such partitions.
     """
-    many, blank = 75, -1
+    many, blank = 100, -1
     first = np.repeat(np.arange(0, ROOTS, 2) * PARTS, many)
-    plan = plan_of(budget=1, refined_after=(first.size, first.size + 1), records=2 * first.size, least=18)
-    slots = slots_after(plan, [first, np.array([blank]), np.array([blank])])
+    full_cell, full_part = 1, 0  # the first odd cell, and the first part of the first even one, of 32 cells
+    second = np.repeat([np.arange(own, ROOTS, NEIGHBOURS // PARTS) * PARTS for own in (full_cell, full_part)], many)
+    plan = plan_of(
+        budget=1, refined_after=(first.size, first.size + second.size), records=2 * first.size, least=many * 3 // 10
+    )
+    slots = slots_after(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
+    empty = np.delete(np.arange(1, ROOTS, 2), np.s_[:: NEIGHBOURS // PARTS // 2])
     assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not cut"
-    assert (slots[1:ROOTS:2] >= MARKS_END).all(), "an empty cell was cut"
+    assert (slots[empty] >= MARKS_END).all(), "an empty cell was cut"
     yield 1, slots[(fields >> 16) - 1] - many
-    yield 2, slots[(fields >> 16)[:, None] + np.arange(PARTS)].ravel()
-    yield 3, slots[1:ROOTS:2]
+    parts = (fields >> 16)[:, None] + np.arange(PARTS)
+    yield 2, slots[np.delete(parts, np.s_[:: NEIGHBOURS // PARTS // 2], axis=0)].ravel()
+    yield 3, slots[empty]
 
 
 def _fit(values: Counts, draws: int, scale: Fraction) -> float:
@@ -90,10 +101,27 @@ def _fit(values: Counts, draws: int, scale: Fraction) -> float:
 
 def growing_keeps_its_budget(trials: int = SAMPLES) -> None:
     """Cells with two records, on the verge of being cut, against such with one more, early or late; the budget is 2."""
+    kind = np.arange(ROOTS) % 3
+    kind[::NEIGHBOURS] = _FULL
+    _keeps_its_budget(kind, trials)
+
+
+def drawn_together_keeps_its_budget(trials: int = SAMPLES // 5) -> None:
+    """The same of cells whose neighbours are empty, so that all are drawn to their mean."""
+    kind = np.full(ROOTS, _EMPTY)
+    kind[::NEIGHBOURS] = np.arange(ROOTS // NEIGHBOURS) % 3
+    _keeps_its_budget(kind, trials)
+
+
+_FULL, _EMPTY, _MANY = 3, 4, 200
+
+
+def _keeps_its_budget(kind: NDArray[np.int64], trials: int) -> None:
+    """Cells of kind 0 have two records, those of 1 one more early, those of 2 one more late."""
     base, early, late = (Events(np.zeros(_EVENTS, dtype=np.int64)) for _ in range(3))
     roots = np.arange(ROOTS) * PARTS
-    kind = np.arange(ROOTS) % 3
-    first = np.concatenate([roots, roots, np.where(kind == 1, roots, -1)])
+    of_all, full = roots[kind < _FULL], np.repeat(roots[kind == _FULL], _MANY)
+    first = np.concatenate([of_all, of_all, np.where(kind == 1, roots, -1), full])
     second = np.where(kind == 2, roots, -1)
     plan = plan_of(budget=2, refined_after=(first.size,), records=5 * first.size, least=1)
     while late.trials < trials:

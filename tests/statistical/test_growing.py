@@ -25,6 +25,10 @@ def test_a_growing_partition_keeps_its_budget(offline: bool) -> None:
     growing_audits.growing_keeps_its_budget(5_000_000 if offline else SAMPLES)
 
 
+def test_cells_that_are_drawn_together_keep_their_budget(offline: bool) -> None:
+    growing_audits.drawn_together_keeps_its_budget(500_000 if offline else SAMPLES // 5)
+
+
 def test_the_audit_rejects_noise_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
     _scale_noise(monkeypatch, 85)
     with pytest.raises(AssertionError, match="early"):
