@@ -20,7 +20,7 @@ their mean first, by the rule of James and Stein.
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Counts, Floats
+from privhp.cells import Codes, Counts, Floats
 from privhp.partition import Cells, Partition
 from privhp.plan import Plan
 from privhp.timeless import Timeless
@@ -155,15 +155,13 @@ class Refinement:
         return steps
 
     def settled(self, cells: Cells, counts: Counts) -> Counts:
-        """What each cell has counted so far, less some of the noise; sums of neighbours stay, but for rounding."""
-        above = cells.codes >> np.uint64(NEIGHBOUR_LEVELS)
-        starts = np.flatnonzero(np.concatenate([[True], above[1:] != above[:-1]]))
-        sizes = np.diff(np.append(starts, counts.size))
-        means = np.repeat(np.add.reduceat(counts, starts) / sizes, sizes)
-        spread = np.add.reduceat((counts - means) ** 2, starts)
-        noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)
-        kept = np.maximum(1.0 - np.maximum(sizes - 3, 0) * noise / np.maximum(spread, 1e-300), 0.0)
-        return np.rint(means + np.repeat(kept, sizes) * (counts - means)).astype(np.int64)
+        """What each cell has counted so far, less some of the noise; cells that can hold no record stay as they are."""
+        noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)  # more than is left after an earlier refinement
+        live = self._plan.domain.measure(cells.codes, level=cells.level) > 0
+        settled = counts.copy()
+        if live.any():
+            settled[live] = _drawn_together(counts[live], cells.codes[live] >> np.uint64(NEIGHBOUR_LEVELS), noise)
+        return settled
 
     def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
         """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""
@@ -174,6 +172,16 @@ class Refinement:
         afforded = int((costs <= self._left).sum())
         self._left -= int(costs[afforded - 1]) if afforded else 0
         return chosen[:afforded]
+
+
+def _drawn_together(counts: Counts, groups: Codes, noise: float) -> Counts:
+    """Counts nearer to the mean of their group, as far as noise of this variance explains that they differ."""
+    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    sizes = np.diff(np.append(starts, counts.size))
+    apart = counts - np.repeat(np.add.reduceat(counts, starts) / sizes, sizes)
+    spread = np.add.reduceat(apart**2, starts)
+    taken = np.minimum(np.maximum(sizes - 3, 0) * noise / np.maximum(spread, 1.0), 1.0)
+    return np.rint(counts - np.repeat(taken, sizes) * apart).astype(np.int64)
 
 
 def _cost(step: int) -> int:

@@ -46,7 +46,7 @@ class Summary:
     Args:
         plan: What was fixed before the data.
         work: Bytes that the work may take where that is more than the memory of the plan leaves; it is faster in
-            larger pieces, and the counts are the same.
+            larger pieces, and records are counted the same.
     """
 
     def __init__(self, plan: Plan, *, work: int = 0) -> None:
@@ -103,6 +103,7 @@ class Summary:
         partition.refinements += 1
         for cells in partition.counted(self._piece):
             levels = refinement.levels(cells)
+            # Before the fresh noise, never after: what is taken off must be noise of stretches that have ended.
             partition.slots[cells.slots] = refinement.settled(cells, partition.slots[cells.slots])
             new = partition.cut(cells, levels)
             self._add_noise_at(cells.slots[levels == 0])
