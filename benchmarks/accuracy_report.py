@@ -56,7 +56,8 @@ LIMITS = """Where it falls short, and what is possible.
   no use, and half of its cells are spent on it. A mergeable plan, `Plan.auto(..., mergeable=True)`, does not mind the
   order: 14,363 in 16 KiB, 1.33 of the best other, 8,029 in 64 KiB, 1.17, and 2,579 in 1 MiB, 1.08 of the complete tree
   ([ORDER.md](ORDER.md)). Where the same stream is shuffled it has 1.6 to 2.5 times the default's error. No grid in
-  1 MiB comes to 0.7 of the complete tree: 65,536 cells without any noise have 2,235, 0.93 of it; it has 64 times as many.
+  1 MiB comes to 0.7 of the complete tree: 65,536 cells without any noise have 2,235, 0.93 of it, and it has 64 times
+  as many.
 """
 PREDICTED = """What `plan.predictions()` says of the default plan, against what was measured, at epsilon = 1 on whole
 streams: for a sparse stream if there are few places, for a sorted one if it is, else for a smooth one. Noise dominates
