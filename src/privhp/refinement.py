@@ -155,13 +155,9 @@ class Refinement:
         return steps
 
     def settled(self, cells: Cells, counts: Counts) -> Counts:
-        """What each cell has counted so far, less some of the noise; cells that can hold no record stay as they are."""
+        """What each cell has counted so far, less some of the noise."""
         noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)  # more than is left after an earlier refinement
-        live = self._plan.domain.measure(cells.codes, level=cells.level) > 0
-        settled = counts.copy()
-        if live.any():
-            settled[live] = _drawn_together(counts[live], cells.codes[live] >> np.uint64(NEIGHBOUR_LEVELS), noise)
-        return settled
+        return _drawn_together(counts, cells.codes >> np.uint64(NEIGHBOUR_LEVELS), noise)
 
     def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
         """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""

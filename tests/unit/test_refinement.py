@@ -1,13 +1,11 @@
 """Which cells a refinement cuts, by chosen noisy counts."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from privhp import Integers, Interval, Plan
+from privhp import Interval, Plan
 from privhp.cells import Counts
 from privhp.growth import Growth
 from privhp.partition import Partition
@@ -138,15 +136,6 @@ def test_counts_are_drawn_to_their_mean_by_the_rule_of_james_and_stein() -> None
     """A spread of 32 x 4 x 4 and a variance of 2, of which 32 - 3 are taken off."""
     kept = 1 - 29 * 2 / (32 * 4**2)
     assert settled([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
-
-
-def test_cells_that_can_hold_no_record_are_no_neighbours() -> None:
-    """Of 64 cells the first 40 are numbers of the domain."""
-    plan = replace(plan_of(600), domain=Integers(0, 39))
-    partition = start(plan, np.array([99, 101] * 20 + [0, 2] * 12))
-    refinement = Refinement(plan, partition, rows=FIRST, piece=2**31)
-    (cells,) = partition.counted(2**31)
-    assert refinement.settled(cells, partition.slots[cells.slots]).tolist() == [100] * 40 + [0, 2] * 12
 
 
 @given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS))
