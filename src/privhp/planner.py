@@ -152,6 +152,10 @@ class Planner:
         on_line = self._domain.is_line
         deepest = min(exact[-1] + 5, self._domain.depth, DEEPEST_ROOTS_ON_A_LINE if on_line else self._most_told())
         for level in range(exact[-1] + 1, deepest + 1):
+            if level == self._domain.depth:  # nothing is left to grow, and a refinement would only add noise
+                if 2**level <= left:
+                    yield Shape((*exact, level))
+                break
             slots = left
             while slots >= 2**level * (ROOTS_ON_A_LINE if on_line else ROOTS):
                 yield Shape(exact, grows_from=level, slots=slots)

@@ -126,6 +126,13 @@ def test_a_table_of_one_line_is_planned_like_the_line() -> None:
     assert not Table(x=UNIT, y=UNIT).is_line
 
 
+@pytest.mark.parametrize("domain", [Integers(-120, 1440), Time("2013-01-01", "2013-12-31", unit="D")], ids=repr)
+def test_a_partition_that_cannot_be_cut_is_not_refined(domain: Domain) -> None:
+    plan = Plan.auto(domain, **COMMON)
+    assert plan.depth == domain.depth
+    assert plan.growth is None
+
+
 def test_memory_that_would_only_add_noise_is_left() -> None:
     small, large = (Plan.auto(UNIT, **COMMON, memory=memory) for memory in ("64 KiB", "16 MiB"))
     assert large.budgets == small.budgets
