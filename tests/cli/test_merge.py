@@ -126,7 +126,7 @@ def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_
 
 
 def test_a_plan_that_grows_is_refused_before_anything_is_read(refused, tmp_path):
-    growing = ["--domain", "integers:-120:1440", "--epsilon", "1", "--records", "3e5"]
+    growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--records", "3e5"]
     line = refused("fit", "no.csv", *growing, "--no-release", "-o", "0.part")
     assert "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json" in line
 
