@@ -13,7 +13,7 @@ from mutants.planting import killed_by
 from privhp import Summary, Tally
 from privhp.cells import CUT, Codes, Counts, cut_mark
 from privhp.partition import Cells, Partition
-from privhp.refinement import Refinement
+from privhp.refinement import NEIGHBOUR_LEVELS, _drawn_together
 
 
 @killed_by(
@@ -45,19 +45,15 @@ def fresh_noise_for_old_cells_only(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(growing_audits.drawn_together_keeps_its_budget)
 def fresh_noise_is_drawn_together_too(patch: pytest.MonkeyPatch) -> None:
-    def refine(self: Summary) -> None:
-        partition = self._tally.partition
-        assert partition is not None
-        refinement = Refinement(self.plan, partition, rows=self._tally.rows, piece=self._piece)
-        partition.refinements += 1
-        for cells in partition.counted(self._piece):
-            levels = refinement.levels(cells)
-            self._add_noise_at(partition.cut(cells, levels))
-            on = cells[levels == 0]
-            self._add_noise_at(on.slots)
-            partition.slots[on.slots] = refinement.settled(on, partition.slots[on.slots])
+    add_noise = Summary._add_noise_at
 
-    patch.setattr(Summary, "_refine", refine)
+    def drawing(self: Summary, slots: Any) -> None:
+        add_noise(self, slots)
+        assert self._tally.partition is not None
+        counts, noise = self._tally.partition.slots, 2.0 * float(self.plan.scale(self.plan.growth_level)) ** 2
+        counts[slots] = _drawn_together(counts[slots], slots >> NEIGHBOUR_LEVELS, noise)
+
+    patch.setattr(Summary, "_add_noise_at", drawing)
 
 
 def _keep_noise_from(patch: pytest.MonkeyPatch, is_spared: Callable[[Counts], Any]) -> None:

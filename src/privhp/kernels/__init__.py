@@ -89,7 +89,7 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
 
 
 def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, other: int) -> Codes:
-    """The value of the declared text that each text is, or another; both are rows of characters, see `plain`."""
+    """The value of the declared text that each text is, or another; both are rows of characters, see `finding`."""
     if native is None:
         return finding.find_texts(texts, known, values, other)
     found = np.empty(len(texts), dtype=np.uint64)

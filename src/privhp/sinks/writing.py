@@ -109,9 +109,8 @@ def _opened(output: Path | BinaryIO, packing: str) -> Iterator[Any]:
         return
     with replacing(output) as file:
         if packing == ".gz":
-            with gzip.GzipFile(
-                "", "wb", compresslevel=6, fileobj=file, mtime=0
-            ) as packed:  # no time: same rows, same bytes
+            # Without a name and a time in it: the same rows are the same bytes.
+            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
                 yield packed
         elif packing == ".zst":
             pa = arrow("zstd")
