@@ -1,7 +1,8 @@
 """Which cells of a growing partition are cut, judged by their noisy counts, and what is left in them.
 
 Takes a plan and noisy counts, gives how often each cell is halved at once, and
-counts with less noise. It sees nothing that is not private already, so its rules cost no privacy.
+counts with less noise. It sees nothing that is not private already, so its rules
+cost no privacy.
 
 Cutting a cell promises up to its expected records in the rest of the stream
 times its diameter, and costs a slot per part. The cuts that promise most are
