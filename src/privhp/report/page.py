@@ -49,7 +49,7 @@ def report_page(
     shown = [picture_figure(picture, own) for picture, own in zip(pictures, real, strict=True)]
     maps = [picture for picture in pictures if isinstance(picture, Map)]
     sections = [
-        ("What is promised", promise_section(generator.plan)),
+        ("What is promised", promise_section(generator.plan, covers_page=against is None)),
         ("What accuracy to expect", accuracy_section(generator.plan, round(generator.total))),
         ("What the records look like", f'<div class="figures">{"".join(shown)}</div>'),
         (
@@ -89,15 +89,18 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 <style>{style()}</style>
 </head>
 <body class="privhp page">
-<header><p class="kind">A differentially private release</p><h1>{heading}</h1></header>
+<header>
+<p class="kind">A differentially private release{"" if private else ", beside the real records"}</p>
+<h1>{heading}</h1>
+</header>
 {"" if private else _WARNING}
 {summary}
 <main>{body}</main>
 <footer>Made by privhp {version("privhp")} {
-        "from the release alone: it is as private as the release."
+        "from the release alone: it is as private as the release. Every number about the records is noisy by design."
         if private
-        else "from the release and the real records."
-    } Every number about the records is noisy by design.</footer>
+        else "from the release and the real records, which are shown as they are."
+    }</footer>
 </body>
 </html>
 """

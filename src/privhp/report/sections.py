@@ -52,9 +52,9 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     ]
 
 
-def promise_section(plan: Plan) -> str:
+def promise_section(plan: Plan, *, covers_page: bool) -> str:
     """The guarantee."""
-    first, *rest = promise(plan)
+    first, *rest = promise(plan, covers_page=covers_page)
     return f'<p class="lead">{escape(first)}</p>' + "".join(f"<p>{escape(sentence)}</p>" for sentence in rest)
 
 

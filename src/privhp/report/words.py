@@ -31,19 +31,19 @@ def unit(plan: Plan) -> str:
     return "one person's record" if many == 1 else f"all of one person's records, up to {many:,} of them,"
 
 
-def promise(plan: Plan) -> list[str]:
-    """The guarantee, in sentences."""
+def promise(plan: Plan, *, covers_page: bool = True) -> list[str]:
+    """The guarantee, in sentences, on a page that it covers or on one that shows real records too."""
     epsilon = float(plan.epsilon)
     sure = 1 / (1 + math.exp(-epsilon))
     protected = PROTECTED[plan.neighbours].format(unit=unit(plan))
     return [
         f"Whatever anybody makes of this release, it stays uncertain {protected}.",
-        f"Somebody who thought it as likely as not can be at most {_percent(sure)} sure after seeing all that is "
-        "published here, whatever they know besides and however clever they are.",
+        f"Somebody who thought it as likely as not can be at most {_percent(sure)} sure after seeing the "
+        "release, whatever they know besides and however clever they are.",
         f"This is differential privacy with epsilon = {epsilon:g}: no outcome becomes more than {_factor(epsilon)} "
         "times as likely, or as unlikely, because of one person. There is no small chance that it fails.",
-        "It covers this page, the release, and every synthetic record that is ever made of it. It adds up with other "
-        "releases of the same people's data.",
+        f"It covers {'this page, ' if covers_page else ''}the release, and every synthetic record that is ever made of "
+        f"it{'' if covers_page else ', but not this page'}. It adds up with other releases of the same people's data.",
     ]
 
 
