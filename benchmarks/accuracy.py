@@ -26,8 +26,8 @@ from benchmarks.accuracy_report import write_report
 from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
 from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, RESOLUTION
 from benchmarks.streams import Stream, available, load
-from privhp.metrics import random_regions
-from privhp.metrics.ranges import region_masses, relative_errors
+from privhp.evaluate import random_regions
+from privhp.evaluate.range_errors import region_masses, relative_errors
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.jsonl"
 REGIONS = 50

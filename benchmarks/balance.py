@@ -12,7 +12,7 @@ import numpy as np
 import privhp as hp
 from benchmarks import methods
 from benchmarks.streams import load
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 
 SAMPLES = 100_000
 RUNS = 5

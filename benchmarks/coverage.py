@@ -15,9 +15,9 @@ import numpy as np
 
 import privhp as hp
 from benchmarks import streams
-from privhp.cells import Floats
-from privhp.metrics import random_regions
-from privhp.metrics.ranges import region_masses
+from privhp.core.cells import Floats
+from privhp.evaluate import random_regions
+from privhp.evaluate.range_errors import region_masses
 
 REPORT = Path(__file__).parent / "COVERAGE.md"
 MEMORIES = ("64 KiB", "1 MiB")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import opendp.prelude as dp
 
 from benchmarks.timing import best_seconds
-from privhp.noise import discrete_laplace
+from privhp.collect.noise import discrete_laplace
 
 DRAWS, FEW = 1_000_000, 20_000
 

@@ -21,7 +21,7 @@ from tests.datasets import DATASETS
 
 import privhp as hp
 from privhp import kernels
-from privhp.cells import Codes
+from privhp.core.cells import Codes
 from privhp.kernels import plain
 
 RECORDS = 1_000_000

@@ -36,7 +36,7 @@ TABLE = hp.Table({("lon", "lat"): BOX, "kind": hp.Categories(KINDS.tolist())})
 
 PEAK = """
 import sys
-import privhp as hp, pyarrow.parquet, privhp.ingest, privhp.sources.text, privhp.sources.arrow
+import privhp as hp, pyarrow.parquet, privhp.collect.ingest, privhp.io.sources.csv_reader, privhp.io.sources.arrow
 
 def peak() -> int:
     with open("/proc/self/status") as status:

@@ -22,7 +22,7 @@ import numpy as np
 
 import privhp as hp
 from benchmarks.timing import best_seconds, load
-from privhp.sinks import write_sample
+from privhp.io.sinks import write_sample
 
 ROWS = 10**6
 LONG = 10**9

@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 import privhp as hp
+from privhp.io.sources import open_source
 from privhp.report import report_page
-from privhp.sources import open_source
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

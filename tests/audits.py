@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Integers, Interval, Plan, Summary, Tally
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 
 ALPHA = 1e-9
 AUDIT_ALPHA = 1e-7

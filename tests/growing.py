@@ -25,13 +25,13 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-import privhp.partition
-import privhp.summary
-import privhp.tally
+import privhp.collect.summary
+import privhp.collect.tally
+import privhp.planning.partition
 from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary, Tally
-from privhp.cells import Counts
-from privhp.growth import Growth
-from privhp.partition import Cells, Partition
+from privhp.core.cells import Counts
+from privhp.planning.growth import Growth
+from privhp.planning.partition import Cells, Partition
 from spies import watched_noise
 
 Cell = tuple[int, int]
@@ -93,7 +93,7 @@ def chosen_cuts(seed: int = 0) -> Iterator[Moments]:
         seen.slots.append(partition.slots.copy())
         return Chosen(plan, seed, partition.refinements)
 
-    with mock.patch.object(privhp.summary, "Refinement", choose):
+    with mock.patch.object(privhp.collect.summary, "Refinement", choose):
         yield seen
 
 
@@ -233,14 +233,14 @@ def every_stretch_has_noise_of_its_own() -> None:
 @contextlib.contextmanager
 def _before_counting(checked: Counter[int]) -> Iterator[None]:
     """Look at the slots whenever records are about to be counted."""
-    count = privhp.tally.add
+    count = privhp.collect.tally.add
 
     def watch(codes: NDArray[np.uint64], weights: Any, **details: Any) -> None:
         if codes.size:
             checked[_draws_are_complete(details["slots"], details["level"])] += 1
         count(codes, weights, **details)
 
-    with mock.patch.object(privhp.tally, "add", watch):
+    with mock.patch.object(privhp.collect.tally, "add", watch):
         yield
 
 
@@ -278,7 +278,7 @@ def an_interrupted_refinement_ends_in_its_release() -> None:
 
 def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
     """A summary of seven records, and how many lines its refinement took; it is interrupted before one of them."""
-    lines, rooms = itertools.count(), (privhp.summary.__file__, privhp.partition.__file__)
+    lines, rooms = itertools.count(), (privhp.collect.summary.__file__, privhp.planning.partition.__file__)
 
     def in_room(frame: FrameType, event: str, argument: Any) -> Any:
         if event == "line" and next(lines) == stop:

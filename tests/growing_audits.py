@@ -17,9 +17,9 @@ from scipy import stats
 from audits import ALPHA, SAMPLES, Events, measured_epsilon
 from growing import MARK_ZERO, MARKS_END
 from privhp import Integers, Plan, Summary
-from privhp.cells import Counts
-from privhp.growth import Growth
-from privhp.refinement import NEIGHBOUR_LEVELS
+from privhp.collect.refinement import NEIGHBOUR_LEVELS
+from privhp.core.cells import Counts
+from privhp.planning.growth import Growth
 
 LEVEL, PARTS = 18, 2
 """The level that the partition grows from, and how many parts the domain lets a cell of it have."""

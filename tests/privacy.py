@@ -29,7 +29,7 @@ from numpy.typing import NDArray
 
 from neighbours import Pair, fixed_line_pairs, fixed_pairs, line_pairs, stream_pairs
 from privhp import Box, Generator, Integers, Interval, IPv4, Plan, PlanError, StateError, Summary, Tally
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 from silence import silence
 from spies import draw_of_each_level, pinned_noise, watched_noise
 
@@ -255,7 +255,7 @@ def nothing_is_counted_twice() -> None:
         summary.merge(other)
     _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
     half, fresh = Summary(plan), Summary(plan)
-    with mock.patch("privhp.tally.add", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+    with mock.patch("privhp.collect.tally.add", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
         half.update([0.5])
     _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half))
     half.release()

@@ -7,8 +7,8 @@ from unittest import mock
 import numpy as np
 
 from privhp import Integers, Nullable, Plan, Table
-from privhp.ingest import CheckpointedIngestion
-from privhp.sources import open_source
+from privhp.collect.ingest import CheckpointedIngestion
+from privhp.io.sources import open_source
 from silence import silence
 
 LINES = 300
@@ -20,8 +20,8 @@ def going_on_counts_each_record_once() -> None:
     values = np.random.default_rng(0).integers(0, 256, LINES)
     with (
         tempfile.TemporaryDirectory() as folder,
-        mock.patch("privhp.sources.lines._BLOCK", 100),
-        mock.patch("privhp.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)),
+        mock.patch("privhp.io.sources.text_lines._BLOCK", 100),
+        mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)),
     ):
         data, state = Path(folder) / "data.csv", Path(folder) / "state"
         data.write_text("n\n" + "".join(f"{value}\n" for value in values))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 
 from privhp import Plan
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 
 Node = tuple[int, int]
 Tree = dict[Node, Fraction]

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp import Domain, Generator, Plan, Release, Tally
-from privhp.cells import Counts, fold
+from privhp.core.cells import Counts, fold
 
 
 def exact_counts(tally: Tally) -> dict[int, Counts]:

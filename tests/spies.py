@@ -12,7 +12,7 @@ import numpy as np
 
 import privhp
 from privhp import Plan, Summary
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Draw:
 def watched_noise(sampler: Callable[[int, Fraction], Counts] | None = None) -> Iterator[list[Draw]]:
     """Write down every call of the sampler, wherever it is made; another sampler may stand in for it."""
     draws: list[Draw] = []
-    original = privhp.summary.discrete_laplace
+    original = privhp.collect.summary.discrete_laplace
 
     def watched(size: int, *, scale: Fraction) -> Counts:
         values = original(size, scale=scale) if sampler is None else sampler(size, scale)

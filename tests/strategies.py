@@ -38,7 +38,7 @@ from privhp import (
     Taxonomy,
     Time,
 )
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 from privhp.domains.checks import AWKWARD
 
 OUTSIDE_RULES = st.sampled_from(["drop", "clamp"])

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from privhp import Domain
-from privhp.sources import open_source
+from privhp.io.sources import open_source
 
 
 def text_batches(

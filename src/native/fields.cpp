@@ -1,6 +1,6 @@
 // Lines of comma-separated text to values, for the lines and fields that are written in a plain way.
 //
-// What is not plain is marked, and read by privhp/sources/fields.py, which is
+// What is not plain is marked, and read by privhp/io/sources/csv_fields.py, which is
 // the definition; what is read here is read as it would be there. No line is
 // remembered while another is read.
 

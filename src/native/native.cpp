@@ -15,5 +15,5 @@ NB_MODULE(native, module) {
     define_counting(module);
     define_sampling(module);
     define_fields(module);
-    define_finding(module);
+    define_search(module);
 }

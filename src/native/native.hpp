@@ -1,6 +1,6 @@
 // What all files of the native kernels share: arrays, instruction sets, bits of a code.
 //
-// The kernels are the loops of privhp/kernels/{plain,finding}.py and privhp/sources/fields.py, compiled: the same codes,
+// The kernels are the loops of privhp/kernels/{plain,search}.py and privhp/io/sources/csv_fields.py, compiled: the same codes,
 // counts, estimates and values bit for bit, samples of the same distribution. The interpreter lock is released while a
 // loop runs, and nothing outlives a call but the arrays that it was given.
 
@@ -52,7 +52,7 @@ void define_encoding(nb::module_& module);
 void define_counting(nb::module_& module);
 void define_sampling(nb::module_& module);
 void define_fields(nb::module_& module);
-void define_finding(nb::module_& module);
+void define_search(nb::module_& module);
 
 // Calls a function with the number of sides of a record as a constant, 0 where it is none of the usual ones.
 template <typename Run>

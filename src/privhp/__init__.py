@@ -15,8 +15,14 @@ One pass, fixed memory, pure epsilon-differential privacy:
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from privhp.bounds import Prediction
-    from privhp.distribution import Distribution
+    from privhp.answers.distribution import Distribution
+    from privhp.answers.generator import Generator
+    from privhp.answers.heavy_hitters import HeavyHitter
+    from privhp.answers.leaves import Leaves
+    from privhp.answers.standard_errors import Estimate
+    from privhp.collect.ingest import fit
+    from privhp.collect.summary import Summary
+    from privhp.collect.tally import Tally
     from privhp.domains import (
         Box,
         Categories,
@@ -34,18 +40,12 @@ if TYPE_CHECKING:
     )
     from privhp.domains.specs import read_domain
     from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
+    from privhp.evaluate import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
     from privhp.files import load, resume, save
-    from privhp.generator import Generator
-    from privhp.growth import Growth
-    from privhp.ingest import fit
-    from privhp.metrics import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
-    from privhp.plan import Plan
-    from privhp.queries.heavy import HeavyHitter
+    from privhp.planning.error_model import Prediction
+    from privhp.planning.growth import Growth
+    from privhp.planning.plan import Plan
     from privhp.release import Release
-    from privhp.summary import Summary
-    from privhp.tally import Tally
-    from privhp.tree import Leaves
-    from privhp.uncertainty import Estimate
 
 __version__ = "0.1.0"
 
@@ -93,8 +93,8 @@ __all__ = [
 ]
 
 _ROOMS = {
-    "privhp.bounds": ("Prediction",),
-    "privhp.distribution": ("Distribution",),
+    "privhp.planning.error_model": ("Prediction",),
+    "privhp.answers.distribution": ("Distribution",),
     "privhp.domains": (
         "Box",
         "Categories",
@@ -121,17 +121,17 @@ _ROOMS = {
         "StateError",
     ),
     "privhp.files": ("load", "resume", "save"),
-    "privhp.generator": ("Generator",),
-    "privhp.growth": ("Growth",),
-    "privhp.ingest": ("fit",),
-    "privhp.metrics": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
-    "privhp.plan": ("Plan",),
-    "privhp.queries.heavy": ("HeavyHitter",),
+    "privhp.answers.generator": ("Generator",),
+    "privhp.planning.growth": ("Growth",),
+    "privhp.collect.ingest": ("fit",),
+    "privhp.evaluate": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
+    "privhp.planning.plan": ("Plan",),
+    "privhp.answers.heavy_hitters": ("HeavyHitter",),
     "privhp.release": ("Release",),
-    "privhp.summary": ("Summary",),
-    "privhp.tally": ("Tally",),
-    "privhp.tree": ("Leaves",),
-    "privhp.uncertainty": ("Estimate",),
+    "privhp.collect.summary": ("Summary",),
+    "privhp.collect.tally": ("Tally",),
+    "privhp.answers.leaves": ("Leaves",),
+    "privhp.answers.standard_errors": ("Estimate",),
 }
 """Where the public names live: a room is imported when one of its names is asked for; `privhp --help` needs none."""
 

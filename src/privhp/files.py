@@ -18,13 +18,13 @@ from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
 
-from privhp.cells import Counts
-from privhp.disk import partial_name, refusing_company, remove_leftover, replacing
+from privhp.answers.generator import Generator
+from privhp.collect.summary import Summary
+from privhp.core.cells import Counts
 from privhp.errors import FileError, PrivhpError
-from privhp.generator import Generator
-from privhp.plan import Plan
+from privhp.io.disk import partial_name, refusing_company, remove_leftover, replacing
+from privhp.planning.plan import Plan
 from privhp.release import Release
-from privhp.summary import Summary
 
 RELEASE, CHECKPOINT = b"PRIVHP-R", b"PRIVHP-C"
 VERSION = 1

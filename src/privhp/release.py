@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 from privhp.errors import PlanError
-from privhp.partition import is_sound
-from privhp.plan import Plan
+from privhp.planning.partition import is_sound
+from privhp.planning.plan import Plan
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,20 +27,20 @@ WORKER = """
 import sys, time
 from unittest import mock
 import numpy as np
-import privhp.summary, privhp.sources.lines, privhp.sources.columns
+import privhp.collect.summary, privhp.io.sources.text_lines, privhp.io.sources.selection
 from privhp.cli import main
-from privhp.plan import Plan
+from privhp.planning.plan import Plan
 
-privhp.sources.lines._BLOCK = 4000
-privhp.sources.columns.MOST_ROWS = privhp.sources.columns.LEAST_ROWS = 1000
-update = privhp.summary.Summary.update
+privhp.io.sources.text_lines._BLOCK = 4000
+privhp.io.sources.selection.MOST_ROWS = privhp.io.sources.selection.LEAST_ROWS = 1000
+update = privhp.collect.summary.Summary.update
 
 def slow(self, records, **options):
     update(self, records, **options)
     time.sleep(float(sys.argv[1]))
 
-privhp.summary.Summary.update = slow
-with mock.patch("privhp.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)):
+privhp.collect.summary.Summary.update = slow
+with mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)):
     sys.exit(main(sys.argv[2:]))
 """
 

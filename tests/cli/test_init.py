@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp.cli.drafts import draft
-from privhp.sources.schemas import Column
+from privhp.io.sources.schemas import Column
 
 SECRET = 987654.25
 COLUMNS = {

@@ -45,7 +45,7 @@ def test_a_plan_is_written_and_read_back(run, plan, tmp_path):
 
 
 def test_parts_without_noise_add_up_to_the_counts_of_all(run, plan, tmp_path):
-    with mock.patch("privhp.summary.discrete_laplace", no_noise):
+    with mock.patch("privhp.collect.summary.discrete_laplace", no_noise):
         values = np.arange(1000) % 256
         for place in range(3):
             (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, values[place::3])))

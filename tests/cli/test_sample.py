@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import privhp
-from privhp.sinks import lines, writing
+from privhp.io.sinks import text_writer, writer
 
 
 def numbers(path: str) -> list[list[float]]:
@@ -72,8 +72,8 @@ def test_seeds_repeat_and_methods_differ(run, release):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.npy"])
 def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
-    monkeypatch.setattr(writing, "CHUNK", 100)
-    monkeypatch.setattr(lines, "_ROWS", 30)
+    monkeypatch.setattr(writer, "CHUNK", 100)
+    monkeypatch.setattr(text_writer, "_ROWS", 30)
     assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
     generator, rng = privhp.load(pairs), np.random.default_rng(3)
     expected = np.concatenate([generator.sample(size, rng=rng) for size in (100, 100, 50)])
@@ -122,7 +122,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     ],
 )
 def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkeypatch, name, error, code, says):
-    monkeypatch.setattr(writing, "CHUNK", 10)
+    monkeypatch.setattr(writer, "CHUNK", 10)
     draw = privhp.Generator.sample
 
     def fail_later(self, n, **options):

@@ -9,7 +9,7 @@ import pytest
 
 import privhp
 from privhp import Tally
-from privhp.sources import open_source
+from privhp.io.sources import open_source
 
 COLUMNS = [
     "--column",

@@ -16,7 +16,7 @@ import numpy as np
 
 import privhp as hp
 from privhp.files import VERSION
-from privhp.growth import Growth
+from privhp.planning.growth import Growth
 
 FOLDER = Path(__file__).parent / f"v{VERSION}"
 

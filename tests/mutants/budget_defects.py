@@ -9,10 +9,10 @@ import pytest
 import audits
 import leaks
 import privacy
-import privhp.layout
-import privhp.recipes
-import privhp.summary
-import privhp.tally
+import privhp.collect.summary
+import privhp.collect.tally
+import privhp.planning.layout
+import privhp.planning.paper
 from mutants.planting import killed_by
 from privhp import Plan, Summary
 
@@ -29,8 +29,10 @@ def sketch_noise_ignores_the_rows(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
 def replace_one_not_doubled(patch: pytest.MonkeyPatch) -> None:
-    original = privhp.layout.sensitivity
-    patch.setattr(privhp.layout, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
+    original = privhp.planning.layout.sensitivity
+    patch.setattr(
+        privhp.planning.layout, "sensitivity", lambda neighbours, **details: original("add-remove", **details)
+    )
 
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
@@ -39,21 +41,23 @@ def max_records_per_person_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
-    original = privhp.layout.sensitivity
+    original = privhp.planning.layout.sensitivity
     patch.setattr(
-        privhp.layout, "sensitivity", lambda neighbours, **details: original(neighbours, **{**details, **changed})
+        privhp.planning.layout,
+        "sensitivity",
+        lambda neighbours, **details: original(neighbours, **{**details, **changed}),
     )
 
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def root_left_out_of_the_budget(patch: pytest.MonkeyPatch) -> None:
-    split = privhp.recipes.split
+    split = privhp.planning.paper.split
 
     def generous(epsilon: Fraction, weights: dict[int, float]) -> dict[int, Fraction]:
         deeper = {level: weight for level, weight in weights.items() if level > 0}
         return {0: epsilon / 10, **split(epsilon, deeper)}
 
-    patch.setattr(privhp.recipes, "split", generous)
+    patch.setattr(privhp.planning.paper, "split", generous)
     patch.setattr(Plan, "_check_privacy", lambda plan: None)
 
 
@@ -64,7 +68,7 @@ def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.layout, "exact_epsilon", lambda value: Fraction(float(value)))
+    patch.setattr(privhp.planning.layout, "exact_epsilon", lambda value: Fraction(float(value)))
 
 
 @killed_by(leaks.header_does_not_know_the_records)

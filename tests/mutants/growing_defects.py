@@ -8,12 +8,12 @@ import pytest
 
 import growing
 import growing_audits
-import privhp.layout
+import privhp.planning.layout
 from mutants.planting import killed_by
 from privhp import Summary, Tally
-from privhp.cells import CUT, Codes, Counts, cut_mark
-from privhp.partition import Cells, Partition
-from privhp.refinement import NEIGHBOUR_LEVELS, _drawn_together
+from privhp.collect.refinement import NEIGHBOUR_LEVELS, _drawn_together
+from privhp.core.cells import CUT, Codes, Counts, cut_mark
+from privhp.planning.partition import Cells, Partition
 
 
 @killed_by(
@@ -147,14 +147,14 @@ def a_cut_in_two_steps(patch: pytest.MonkeyPatch) -> None:
     def put(self: Partition, first: Any, counts: Any) -> None:
         self.slots[first - 1] = counts
 
-    put.__code__ = put.__code__.replace(co_filename=privhp.partition.__file__)
+    put.__code__ = put.__code__.replace(co_filename=privhp.planning.partition.__file__)
     patch.setattr(Partition, "_one_line_later", put, raising=False)
     patch.setattr(Partition, "cut", unsafe)
 
 
 @killed_by(growing.refused_where_rows_have_no_numbers)
 def grows_under_add_remove(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.layout.Layout, "_check_growth", lambda self: None)
+    patch.setattr(privhp.planning.layout.Layout, "_check_growth", lambda self: None)
 
 
 @killed_by(growing.refused_where_rows_have_no_numbers)

@@ -7,13 +7,13 @@ import pytest
 
 import leaks
 import privacy
+import privhp.collect.summary
+import privhp.collect.tally
 import privhp.files
-import privhp.summary
-import privhp.tally
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
 from privhp.domains import batches
-from privhp.sources.lines import Lines
+from privhp.io.sources.text_lines import Lines
 
 
 @killed_by(privacy.a_summary_is_released_once)
@@ -39,7 +39,7 @@ def a_summary_can_be_copied(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.nothing_is_counted_twice)
 def merge_without_lineage_check(patch: pytest.MonkeyPatch) -> None:
-    for module in (privhp.tally, privhp.summary):
+    for module in (privhp.collect.tally, privhp.collect.summary):
         patch.setattr(module, "check_mergeable", lambda plan, other, lineage, others: None)
 
 
@@ -58,7 +58,7 @@ def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
 @killed_by(privacy.nothing_is_counted_twice)
 def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
     def late(self: privhp.Tally, other: privhp.Tally) -> None:
-        privhp.tally.check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        privhp.collect.tally.check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
         self._plus(other)
         self.lineage |= other.lineage
 

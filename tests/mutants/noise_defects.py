@@ -10,12 +10,12 @@ import pytest
 
 import audits
 import privacy
-import privhp.layout
-import privhp.summary
-import privhp.tally
+import privhp.collect.summary
+import privhp.collect.tally
+import privhp.planning.layout
 from mutants.planting import killed_by
 from privhp import Plan, Summary
-from privhp.cells import Counts, fold
+from privhp.core.cells import Counts, fold
 
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon)
@@ -44,7 +44,7 @@ def noise_only_in_touched_cells(patch: pytest.MonkeyPatch) -> None:
         update(self, records, counts=counts)
         touched = np.flatnonzero(self._tally.counters != before)
         scale = self.plan.scale(self.plan.exact_depth)
-        self._tally.counters[touched] += privhp.summary.discrete_laplace(touched.size, scale=scale)
+        self._tally.counters[touched] += privhp.collect.summary.discrete_laplace(touched.size, scale=scale)
 
     patch.setattr(Summary, "update", late)
 
@@ -56,7 +56,7 @@ def noise_drawn_at_the_release(patch: pytest.MonkeyPatch) -> None:
 
     def late(self: Summary) -> Any:
         counters = self._tally.counters
-        counters += privhp.summary.discrete_laplace(counters.size, scale=self.plan.scale(self.plan.exact_depth))
+        counters += privhp.collect.summary.discrete_laplace(counters.size, scale=self.plan.scale(self.plan.exact_depth))
         return release(self)
 
     patch.setattr(Summary, "release", late)
@@ -98,9 +98,9 @@ def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.draws_are_fresh)
 def same_noise_in_all_summaries(patch: pytest.MonkeyPatch) -> None:
-    sampler = privhp.summary.discrete_laplace
+    sampler = privhp.collect.summary.discrete_laplace
     cached = functools.cache(lambda size, scale: sampler(size, scale=scale))
-    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
+    patch.setattr(privhp.collect.summary, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
 
 
 @killed_by(privacy.released_counts_are_counts_and_draws)
@@ -165,18 +165,20 @@ def noise_10_percent_too_large(patch: pytest.MonkeyPatch) -> None:
 
 
 def _scaled_sampler(patch: pytest.MonkeyPatch, factor: Fraction) -> None:
-    sampler = privhp.summary.discrete_laplace
-    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale))
+    sampler = privhp.collect.summary.discrete_laplace
+    patch.setattr(
+        privhp.collect.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
+    )
 
 
 @killed_by(audits.draws_follow_the_law)
 def noise_clipped_by_the_sampler(patch: pytest.MonkeyPatch) -> None:
-    sampler = privhp.summary.discrete_laplace
+    sampler = privhp.collect.summary.discrete_laplace
 
     def clipped(size: int, *, scale: Fraction) -> Counts:
         return np.clip(sampler(size, scale=scale), -int(2 * scale), int(2 * scale))
 
-    patch.setattr(privhp.summary, "discrete_laplace", clipped)
+    patch.setattr(privhp.collect.summary, "discrete_laplace", clipped)
 
 
 @killed_by(audits.draws_follow_the_law, privacy.draws_are_made_of_system_entropy)
@@ -186,7 +188,7 @@ def float_noise(patch: pytest.MonkeyPatch) -> None:
     def rounded(size: int, *, scale: Fraction) -> Counts:
         return np.rint(rng.laplace(scale=float(scale), size=size)).astype(np.int64)
 
-    patch.setattr(privhp.summary, "discrete_laplace", rounded)
+    patch.setattr(privhp.collect.summary, "discrete_laplace", rounded)
 
 
 @killed_by(privacy.draws_are_fresh, privacy.draws_are_made_of_system_entropy)
@@ -194,4 +196,4 @@ def noise_from_a_seed(patch: pytest.MonkeyPatch) -> None:
     def seeded(size: int, *, scale: Fraction) -> Counts:
         return np.random.default_rng(0).integers(-int(scale), int(scale) + 1, size)
 
-    patch.setattr(privhp.summary, "discrete_laplace", seeded)
+    patch.setattr(privhp.collect.summary, "discrete_laplace", seeded)

@@ -7,9 +7,9 @@ import pytest
 
 import reading
 from mutants.planting import killed_by
-from privhp import ingest
-from privhp.ingest import CheckpointedIngestion, Ingestion
-from privhp.sources import START, scanning
+from privhp.collect import ingest
+from privhp.collect.ingest import CheckpointedIngestion, Ingestion
+from privhp.io.sources import START, csv_scanner
 
 
 @killed_by(reading.going_on_counts_each_record_once)
@@ -55,15 +55,15 @@ def an_odd_line_takes_the_values_of_the_one_before(patch: pytest.MonkeyPatch) ->
     def read(self: Any, line: bytes) -> tuple[Any, ...]:
         return (1, 2)
 
-    patch.setattr(scanning.Scanner, "_read", read)
+    patch.setattr(csv_scanner.Scanner, "_read", read)
 
 
 @killed_by(reading.the_scanner_answers_for_its_own_lines)
 def a_lost_line_is_counted(patch: pytest.MonkeyPatch) -> None:
-    columns = scanning.Scanner.columns
+    columns = csv_scanner.Scanner.columns
 
     def generous(self: Any, block: bytes) -> Any:
         found, lost = columns(self, block)
         return found, np.zeros_like(lost)
 
-    patch.setattr(scanning.Scanner, "columns", generous)
+    patch.setattr(csv_scanner.Scanner, "columns", generous)

@@ -10,43 +10,43 @@ import pytest
 
 import leaks
 import privacy
-import privhp.plan
-import privhp.summary
-import privhp.tally
+import privhp.collect.summary
+import privhp.collect.tally
+import privhp.planning.plan
 from mutants.planting import killed_by
 from privhp import Interval, Summary, Time
-from privhp.cells import OUTSIDE, Counts
+from privhp.core.cells import OUTSIDE, Counts
 from privhp.domains import batches, ip, lookup, nullable, numbers, table
 from privhp.domains.lookup import NOWHERE, Lookup
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
-    add = privhp.tally.add
+    add = privhp.collect.tally.add
 
     def twice(codes: Any, weights: Any, **sizes: Any) -> None:
         add(codes, weights, **sizes)
         add(codes, weights, **{**sizes, "counters": np.zeros_like(sizes["counters"]), "groups": sizes["groups"][:1]})
 
-    patch.setattr(privhp.tally, "add", twice)
+    patch.setattr(privhp.collect.tally, "add", twice)
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
-    add = privhp.tally.add
+    add = privhp.collect.tally.add
 
     def narrow(codes: Any, weights: Any, *, counters: Counts, **sizes: Any) -> None:
         counted = np.zeros_like(counters)
         add(codes, weights, counters=counted, **sizes)
         counters += counted.astype(np.uint16)
 
-    patch.setattr(privhp.tally, "add", narrow)
+    patch.setattr(privhp.collect.tally, "add", narrow)
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def counts_weighed_twice(patch: pytest.MonkeyPatch) -> None:
-    as_counts = privhp.tally.as_counts
-    patch.setattr(privhp.tally, "as_counts", lambda counts, *, records: as_counts(counts, records=records) ** 2)
+    as_counts = privhp.collect.tally.as_counts
+    patch.setattr(privhp.collect.tally, "as_counts", lambda counts, *, records: as_counts(counts, records=records) ** 2)
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -211,7 +211,7 @@ def a_bad_count_raises(patch: pytest.MonkeyPatch) -> None:
             raise TypeError("expected integers")
         return np.maximum(values, 0)
 
-    patch.setattr(privhp.tally, "as_counts", strict)
+    patch.setattr(privhp.collect.tally, "as_counts", strict)
 
 
 @killed_by(leaks.bad_records_pass_in_silence)

@@ -22,7 +22,7 @@ from privhp import (
     tree_wasserstein,
     wasserstein,
 )
-from privhp.metrics import grid_masses
+from privhp.evaluate import grid_masses
 from strategies import generators
 
 LINES = [Interval(0, 1), Interval(-1e6, 3e9), Interval(0, 1000, cuts=[5, 10, 40])]

@@ -10,7 +10,7 @@ import numpy as np
 from hypothesis import given, settings
 
 from privhp import Box, Domain, DomainError, Integers, Interval, Table, Time, check_domain
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 from strategies import OUTSIDE_RULES, any_domains, junk, ordered_domains, records, tables
 
 finite = st.floats(allow_nan=False, allow_infinity=False)

@@ -16,7 +16,7 @@ from hypothesis import assume, given, settings
 
 import privhp as hp
 from forgery import PLAN, READERS, forge, sign
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
 from strategies import batches, domains, plans
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from privhp import Categories, Interval, kernels
-from privhp.cells import OUTSIDE, Floats
+from privhp.core.cells import OUTSIDE, Floats
 from privhp.kernels import Buckets
 from silence import silence
 

@@ -18,10 +18,10 @@ import privhp as hp
 from forgery import READERS, sign
 from growing import MARK_ZERO, MARKS_END, chosen_cuts, counted_by_hand, no_noise, plan_of, read_slots
 from privhp import Generator, Plan, Release, Summary, kernels
-from privhp.cells import Counts
+from privhp.core.cells import Counts
 from privhp.files import CHECKPOINT, RELEASE
-from privhp.growth import Growth
-from privhp.partition import is_sound
+from privhp.planning.growth import Growth
+from privhp.planning.partition import is_sound
 from spies import watched_noise
 
 ROWS = st.lists(st.one_of(st.none(), st.integers(-3, 1030), st.integers(0, 40)), max_size=40)

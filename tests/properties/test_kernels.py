@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 from privhp.kernels import AliasTable, Group, plain
-from privhp.partition import Partition
+from privhp.planning.partition import Partition
 
 ALPHA = 1e-9
 
@@ -352,7 +352,7 @@ def test_threads_give_the_same_counts(threads: int, native: bool) -> None:
 
 
 def test_threads_of_a_summary_are_those_of_its_tally(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("privhp.summary.discrete_laplace", lambda size, scale: np.arange(size))
+    monkeypatch.setattr("privhp.collect.summary.discrete_laplace", lambda size, scale: np.arange(size))
     plan = Plan.paper(Interval(0, 1), epsilon=1, records=1e5, hot_cells=8, hash_seed=1)
     states = []
     for threads in (1, 2):

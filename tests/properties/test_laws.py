@@ -18,7 +18,7 @@ from hypothesis.strategies import DataObject
 import privhp
 from datasets import lognormal
 from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Release, Summary, Tally
-from privhp.cells import OUTSIDE, Counts, fold
+from privhp.core.cells import OUTSIDE, Counts, fold
 from strategies import as_batch, batches, noise, plans, records, untidy_batches
 
 
@@ -29,7 +29,7 @@ def same_noise(size: int, *, scale: Fraction) -> Counts:
 
 @pytest.fixture(autouse=True, scope="module")
 def pinned_noise() -> Iterator[None]:
-    with patch("privhp.summary.discrete_laplace", same_noise):
+    with patch("privhp.collect.summary.discrete_laplace", same_noise):
         yield
 
 

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from privhp import Integers, Interval, Plan, Release
-from privhp.cells import CUT
-from privhp.growth import Growth
-from privhp.hierarchy import Hierarchy
-from privhp.inference import combined, projected, share_out, sparse_guess
-from privhp.partition import Partition
+from privhp.answers.estimators import combined, projected, share_out, sparse_guess
+from privhp.answers.hierarchy import Hierarchy
+from privhp.core.cells import CUT
+from privhp.planning.growth import Growth
+from privhp.planning.partition import Partition
 
 Floats = NDArray[np.float64]
 

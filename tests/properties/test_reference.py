@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import reference
 from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Release, Tally, Taxonomy, Time
-from privhp.cells import OUTSIDE, Counts
+from privhp.core.cells import OUTSIDE, Counts
 from reference import Node
 from releases import exact_counts, leaf_places, nodes_of, release_of
 from strategies import HASH_SEEDS, as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans

@@ -11,8 +11,8 @@ from pages import Reader
 from privhp import Generator
 from privhp.report import pictures, report_page
 from privhp.report.masses import masses, survey
+from privhp.report.overlay import Batch, Beside
 from privhp.report.pictures import Histogram, Map, pictures_of
-from privhp.report.real import Batch, Beside
 from strategies import any_domains, batches, generators
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import audits
-import privhp.summary
+import privhp.collect.summary
 
 
 @pytest.fixture
@@ -54,6 +54,8 @@ def test_measured_epsilon_is_a_lower_bound_that_nears_the_truth() -> None:
 
 
 def _scale_noise(patch: pytest.MonkeyPatch, percent: int) -> None:
-    sampler = privhp.summary.discrete_laplace
+    sampler = privhp.collect.summary.discrete_laplace
     factor = Fraction(percent, 100)
-    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale))
+    patch.setattr(
+        privhp.collect.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
+    )

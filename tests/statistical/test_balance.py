@@ -11,7 +11,7 @@ from scipy import stats
 
 from datasets import gaussian_mixture, lognormal
 from privhp import Box, Generator, Interval, Plan, grid_wasserstein, wasserstein
-from privhp.metrics import grid_masses
+from privhp.evaluate import grid_masses
 from releases import release_of
 
 ALPHA = 1e-9

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import growing_audits
-import privhp.summary
+import privhp.collect.summary
 from audits import SAMPLES
 from privhp import Summary
 
@@ -42,6 +42,8 @@ def test_the_audit_rejects_a_refinement_without_fresh_noise(monkeypatch: pytest.
 
 
 def _scale_noise(patch: pytest.MonkeyPatch, percent: int) -> None:
-    sampler = privhp.summary.discrete_laplace
+    sampler = privhp.collect.summary.discrete_laplace
     factor = Fraction(percent, 100)
-    patch.setattr(privhp.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale))
+    patch.setattr(
+        privhp.collect.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
+    )

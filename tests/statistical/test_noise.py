@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Interval, Plan, Summary
-from privhp.cells import Counts
-from privhp.noise import discrete_laplace
+from privhp.collect.noise import discrete_laplace
+from privhp.core.cells import Counts
 
 ALPHA = 1e-9
 SAMPLES = 100_000

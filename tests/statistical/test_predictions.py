@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from privhp import Box, Domain, Interval, IPv4, Plan, Summary, tree_wasserstein, wasserstein
-from privhp.bounds import STREAMS, Geometry, Growing, Outline, Sketched, paper_bound, predict
-from privhp.recipes import paper_settings
+from privhp.planning.error_model import STREAMS, Geometry, Growing, Outline, Sketched, paper_bound, predict
+from privhp.planning.paper import paper_settings
 
 UNIT = Interval(0, 1)
 RECORDS, RUNS = 20_000, 100

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import Box, Generator, Integers, Interval, Plan, Release, Summary
-from privhp.growth import Growth
-from privhp.partition import Partition
+from privhp.planning.growth import Growth
+from privhp.planning.partition import Partition
 
 UNIT = Interval(0, 1)
 FULL = 10**7

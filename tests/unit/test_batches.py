@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from privhp import Categories, Interval, IPv6, Nullable, Time
-from privhp.cells import OUTSIDE
+from privhp.core.cells import OUTSIDE
 from privhp.domains.batches import INT64_MAX, as_column, as_counts, as_floats, as_integers, as_rows
 from privhp.errors import RecordsError
 from silence import silence

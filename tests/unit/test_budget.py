@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from privhp import PlanError
-from privhp.budget import (
+from privhp.core.budget import (
     MAX_EPSILON,
     MIN_EPSILON,
     Neighbours,

@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 from privhp import Categories, Domain, DomainError, Plan, RecordsError, Release, Summary, check_domain
-from privhp.cells import OUTSIDE
-from privhp.generator import Generator
+from privhp.answers.generator import Generator
+from privhp.core.cells import OUTSIDE
 from silence import silence
 
 HUGE = 2**200

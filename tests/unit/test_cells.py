@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, ancestors, descendants, fold
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, ancestors, descendants, fold
 
 words = st.integers(0, 2**64 - 1)
 batches_of_words = st.lists(words, max_size=20).map(lambda values: np.array(values, dtype=np.uint64))

@@ -7,7 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from privhp import Domain, DomainError, Plan, Summary, check_domain
-from privhp.cells import OUTSIDE, Codes, Floats
+from privhp.core.cells import OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_floats
 
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from scipy import stats
 
 from privhp import Domain, DomainError, Generator, Interval, Plan, Release, check_domain, wasserstein
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 
 ALPHA = 1e-9
 SAMPLES = 100_000

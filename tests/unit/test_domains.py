@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Domain, DomainError, Integers, Interval, IPv4, RecordsError, check_domain
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 
 ALPHA = 1e-9
 SAMPLES = 100_000

@@ -9,11 +9,11 @@ from hypothesis import given, settings
 
 import leaks
 import privacy
-import privhp.noise
-import privhp.summary
-import privhp.tally
+import privhp.collect.noise
+import privhp.collect.summary
+import privhp.collect.tally
 from privhp import Plan, Summary
-from privhp.noise import discrete_laplace
+from privhp.collect.noise import discrete_laplace
 from strategies import plans
 
 
@@ -57,7 +57,7 @@ def test_nobody_can_choose_the_noise() -> None:
     actions = [value for value in vars(Summary).values() if inspect.isfunction(value)]
     for action in (discrete_laplace, *actions):
         assert not {"seed", "rng", "random_state"} & set(inspect.signature(action).parameters)
-    for module in (privhp.noise, privhp.summary, privhp.tally):
+    for module in (privhp.collect.noise, privhp.collect.summary, privhp.collect.tally):
         assert "random." not in inspect.getsource(module).replace("os.urandom", "")
 
 

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp import FileError, PlanError, RecordsError
-from privhp.sources.ahead import ahead
+from privhp.io.sources.prefetch import ahead
 
 DOMAIN = hp.Interval(0, 1000)
 
@@ -91,7 +91,7 @@ def test_reading_ahead_is_over_once_whoever_takes_has_left():
 
 
 def test_reading_ahead_does_not_wait_for_ever(monkeypatch):
-    monkeypatch.setattr("privhp.sources.ahead._PATIENCE", 0.01)
+    monkeypatch.setattr("privhp.io.sources.prefetch._PATIENCE", 0.01)
     more = threading.Event()
 
     def stuck():

@@ -21,9 +21,9 @@ from pyarrow import feather, ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Plan, RecordsError, Tally
-from privhp.cells import OUTSIDE
-from privhp.sources import START, open_source
-from privhp.sources.schemas import read_schema
+from privhp.core.cells import OUTSIDE
+from privhp.io.sources import START, open_source
+from privhp.io.sources.schemas import read_schema
 from silence import silence
 
 ROWS = 10_000
@@ -225,9 +225,9 @@ def test_reading_goes_on_from_any_position(tmp_path, name, expected):
     whole = counted(both)
     tally = Tally(PLAN)
     with (
-        mock.patch("privhp.sources.lines._BLOCK", 150_000),
-        mock.patch("privhp.sources.columns.MOST_ROWS", 1234),
-        mock.patch("privhp.sources.columns.LEAST_ROWS", 1),
+        mock.patch("privhp.io.sources.text_lines._BLOCK", 150_000),
+        mock.patch("privhp.io.sources.selection.MOST_ROWS", 1234),
+        mock.patch("privhp.io.sources.selection.LEAST_ROWS", 1),
     ):
         batches = list(open_source(both, domain=DOMAIN).batches())
         assert len(batches) > 4
@@ -513,7 +513,7 @@ def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):
 MEMORY = """
 import sys
 import privhp as hp, pyarrow, pyarrow.parquet, pyarrow.ipc
-from privhp.sources import open_source
+from privhp.io.sources import open_source
 
 def peak() -> int:
     with open("/proc/self/status") as status:

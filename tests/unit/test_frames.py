@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from privhp import QueryError
-from privhp.domains.frames import as_frame
+from privhp.io.frames import as_frame
 
 DAYS = np.array(["2020-02-28", "2020-02-29", "2020-03-01"], dtype="M8[D]")
 VALUES: dict[str, np.ndarray] = {

@@ -15,7 +15,7 @@ from scipy import integrate, stats
 import privhp
 from neighbours import SIGNALLING_NAN
 from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 from releases import histogram
 from silence import silence
 

@@ -18,9 +18,9 @@ import growing
 import privhp as hp
 from forgery import forge, refusal
 from growing import MARK_ZERO, plan_of
-from privhp.cells import cut_mark
+from privhp.core.cells import cut_mark
 from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
-from privhp.growth import Growth
+from privhp.planning.growth import Growth
 from texts import text_batches
 
 FIXED = 32 * 1024

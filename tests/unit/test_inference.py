@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import reference
 from privhp import Generator, Interval, Plan, Release
-from privhp.inference import share_out
+from privhp.answers.estimators import share_out
 
 COUNTS = st.integers(-20, 40)
 HALVES = st.integers(0, 80).map(lambda count: Fraction(count, 2))

@@ -14,7 +14,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privhp import Domain, DomainError, IPv4, IPv6, Plan, RecordsError, Summary, check_domain
-from privhp.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes
 from privhp.domains.addresses import coloned
 from silence import silence
 

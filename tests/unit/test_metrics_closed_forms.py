@@ -20,7 +20,7 @@ from privhp import (
     tree_wasserstein,
     wasserstein,
 )
-from privhp.metrics import grid_masses, random_regions
+from privhp.evaluate import grid_masses, random_regions
 from releases import histogram
 
 SQUARE = Box([(0, 1), (0, 1)])

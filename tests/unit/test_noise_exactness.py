@@ -26,8 +26,9 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import privhp
-from privhp import Domain, PlanError, PrivhpError, check_domain, noise
-from privhp.noise import Chance, discrete_laplace
+from privhp import Domain, PlanError, PrivhpError, check_domain
+from privhp.collect import noise
+from privhp.collect.noise import Chance, discrete_laplace
 
 FORMS = ["zero", "digit", "exceed"]
 RATES = [
@@ -366,9 +367,9 @@ def test_noise_is_made_of_integers_and_the_entropy_of_the_system_alone() -> None
 
 def test_only_summaries_draw_noise_and_only_the_noise_room_asks_for_entropy() -> None:
     rooms = {path: parsed(path) for path in Path(privhp.__file__).parent.rglob("*.py")}
-    assert {path.stem for path, nodes in rooms.items() if "privhp.noise.discrete_laplace" in imported(nodes)} == {
-        "summary"
-    }
+    assert {
+        path.stem for path, nodes in rooms.items() if "privhp.collect.noise.discrete_laplace" in imported(nodes)
+    } == {"summary"}
     assert {path.stem for path, nodes in rooms.items() if named(nodes) & {"urandom", "getrandom"}} == {"noise"}
 
 

@@ -24,7 +24,7 @@ from privhp import (
     Time,
     check_domain,
 )
-from privhp.cells import OUTSIDE
+from privhp.core.cells import OUTSIDE
 
 DELAY = Nullable(Integers(-120, 1440))
 NULL = 0

@@ -10,8 +10,8 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, READERS, bytes_of, forge, refusal
+from privhp.answers.hierarchy import Hierarchy
 from privhp.files import CHECKPOINT, RELEASE
-from privhp.hierarchy import Hierarchy
 
 LEAST_SQUARES = hp.Plan(
     hp.Integers(0, 255), epsilon=1, budgets={2: "1/2", 6: "1/2"}, exact_depth=6, inference="least-squares"

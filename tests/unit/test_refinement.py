@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privhp import Interval, Plan
-from privhp.cells import Counts
-from privhp.growth import Growth
-from privhp.partition import Partition
-from privhp.refinement import Refinement
+from privhp.collect.refinement import Refinement
+from privhp.core.cells import Counts
+from privhp.planning.growth import Growth
+from privhp.planning.partition import Partition
 
 LEVEL, ROOTS = 6, 64
 FIRST, SECOND, RECORDS = 1000, 2000, 100_000

@@ -27,13 +27,13 @@ from privhp import (
 )
 from privhp.report import report_page
 from privhp.report.axes import TAIL
-from privhp.report.numerals import duration, memory, number, share
+from privhp.report.number_format import duration, memory, number, share
+from privhp.report.overlay import Beside
 from privhp.report.parts import parts_of
 from privhp.report.pictures import Histogram, Map, Names, pictures_of
 from privhp.report.png import shaded
-from privhp.report.real import Beside
+from privhp.report.prose import promise
 from privhp.report.ticks import decade_ticks, number_ticks, time_ticks
-from privhp.report.words import promise
 from releases import histogram, release_of
 
 RNG = np.random.default_rng(5)

@@ -18,7 +18,7 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, bytes_of
-from privhp import disk
+from privhp.io import disk
 
 
 def partial(path: Path) -> Path:
@@ -202,7 +202,7 @@ def test_a_disk_that_is_full_at_any_byte_keeps_the_file_before(tmp_path: Path, e
 WRITER = """
 import sys
 from pathlib import Path
-from privhp.disk import replacing
+from privhp.io.disk import replacing
 
 with replacing(Path(sys.argv[1])) as file:
     file.write(b"slowly")

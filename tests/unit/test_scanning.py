@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privhp import Box, Categories, Domain, Integers, Interval, IPv4, Nullable, Table, Time
-from privhp.sources import scanning
+from privhp.io.sources import csv_scanner
 from texts import text_batches
 
 PROMISED = max(500, settings().max_examples)
@@ -72,24 +72,24 @@ def cells(content: bytes, domain: Domain) -> list[int]:
     return [code for batch in batches for code in domain.encode(batch, level=domain.depth).tolist()]
 
 
-@pytest.mark.skipif(scanning.native is None, reason="the scanner is not compiled")
+@pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
 @settings(max_examples=PROMISED)
 @given(st.lists(line, max_size=8), st.sampled_from(DOMAINS))
 def test_the_scanner_reads_what_the_definition_reads(lines, domain):
     content = b"".join(text + b"\n" for text in lines)
-    with mock.patch.object(scanning, "native", None):
+    with mock.patch.object(csv_scanner, "native", None):
         defined = cells(content, domain)
     assert cells(content, domain) == defined
     assert len(defined) == len(lines)
 
 
-@pytest.mark.skipif(scanning.native is None, reason="the scanner is not compiled")
+@pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
 @settings(max_examples=PROMISED)
 @given(st.lists(numbers, min_size=1, max_size=20))
 def test_numbers_are_read_to_the_last_bit(texts):
     content = "".join(f"{text}\n" for text in texts).encode()
     found = np.concatenate(text_batches(content, Interval(-5, 100)))
-    with mock.patch.object(scanning, "native", None):
+    with mock.patch.object(csv_scanner, "native", None):
         defined = np.concatenate(text_batches(content, Interval(-5, 100)))
     assert found.tobytes() == defined.tobytes() or np.array_equal(found, defined, equal_nan=True)
 
@@ -106,6 +106,6 @@ def test_plain_lines_need_no_second_look():
     lines = b"1.5,3,2020-01-01 12:30:00,x,10.0.0.1\r\n,,,,\n1e3,4.0,2020-01-01T00:00:00.5,x,1\n"
     lines += b'-2,,2020-01-01,"y",167772161\n'
     expected = cells(lines, domain)
-    if scanning.native is not None:
-        with mock.patch.object(scanning.Scanner, "_read", side_effect=AssertionError):
+    if csv_scanner.native is not None:
+        with mock.patch.object(csv_scanner.Scanner, "_read", side_effect=AssertionError):
             assert cells(lines, domain) == expected

@@ -11,8 +11,8 @@ from pyarrow import ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Tally
-from privhp.sinks import write_sample, writing
-from privhp.sources import open_source
+from privhp.io.sinks import write_sample, writer
+from privhp.io.sources import open_source
 
 DOMAIN = hp.Table(
     {
@@ -56,7 +56,7 @@ PACKED = ["a.csv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
 
 @pytest.mark.parametrize("name", FILES + PACKED)
 def test_what_is_written_is_read_back_as_it_was(generator, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(writing, "CHUNK", 300)
+    monkeypatch.setattr(writer, "CHUNK", 300)
     write_sample(generator, tmp_path / name, rows=1000, seed=5)
     plan = hp.Plan(DOMAIN, epsilon=1, budgets={16: 1}, exact_depth=16)
     read, direct = Tally(plan), Tally(plan)
@@ -143,7 +143,7 @@ def test_without_pyarrow_one_line_says_what_to_install(generator, tmp_path, monk
 
 
 def test_rows_are_made_a_chunk_at_a_time(generator, tmp_path, monkeypatch):
-    monkeypatch.setattr(writing, "CHUNK", 100)
+    monkeypatch.setattr(writer, "CHUNK", 100)
     told: list[int] = []
     sizes: list[int] = []
     sample = hp.Generator.sample

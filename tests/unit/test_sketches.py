@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from privhp.sketches import decoded
+from privhp.answers.sketch_decoding import decoded
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.float64]

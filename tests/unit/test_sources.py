@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
-from privhp.sources import lines, open_source
-from privhp.sources.columns import LOST
-from privhp.sources.lines import MAX_LINE, Lines
+from privhp.io.sources import open_source, text_lines
+from privhp.io.sources.selection import LOST
+from privhp.io.sources.text_lines import MAX_LINE, Lines
 from texts import text_batches
 
 UNIT = Interval(0, 1)
@@ -230,7 +230,7 @@ def test_lines_end_at_newline_bytes_however_the_bytes_arrive(content, sizes):
             self.turn += 1
             return super().read(sizes[self.turn % len(sizes)])
 
-    with mock.patch.object(lines, "_BLOCK", 11):
+    with mock.patch.object(text_lines, "_BLOCK", 11):
         blocks = list(Lines(Trickle(content)).blocks())
         parts = [block for block, _ in blocks]
         assert b"".join(parts) == content
@@ -259,7 +259,7 @@ PROMISED = max(500, settings().max_examples)
 @given(st.lists(any_line, max_size=8), st.sampled_from(DOMAINS))
 def test_a_line_means_the_same_alone_as_in_company(records, domain):
     alone = [code for line in records for code in codes([line], domain)]
-    with mock.patch.object(lines, "_BLOCK", 7):
+    with mock.patch.object(text_lines, "_BLOCK", 7):
         assert codes(records, domain) == alone
     assert len(alone) == len(records)
 

@@ -12,8 +12,8 @@ import pytest
 
 import privhp
 from privhp import Generator, Interval, Plan, RecordsError, StateError, Summary, Tally
-from privhp.cells import Counts, fold
-from privhp.noise import discrete_laplace
+from privhp.collect.noise import discrete_laplace
+from privhp.core.cells import Counts, fold
 
 BATCH = np.linspace(0, 1, 50)
 
@@ -32,7 +32,7 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> list[Counts]:
         drawn.append(discrete_laplace(size, scale=scale))
         return drawn[-1].copy()
 
-    monkeypatch.setattr("privhp.summary.discrete_laplace", spy)
+    monkeypatch.setattr("privhp.collect.summary.discrete_laplace", spy)
     return drawn
 
 

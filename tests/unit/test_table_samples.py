@@ -26,7 +26,7 @@ from privhp import (
     Table,
     Time,
 )
-from privhp.cells import OUTSIDE
+from privhp.core.cells import OUTSIDE
 
 SIZE = 20_000
 DOMAIN = Table(

@@ -8,7 +8,7 @@ import pytest
 
 import reference
 from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Tally
-from privhp.tally import _MOST_ROWS as _BLOCK
+from privhp.collect.tally import _MOST_ROWS as _BLOCK
 
 
 def small_plan(**changes: object) -> Plan:
@@ -154,7 +154,9 @@ def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
     assert not any(cells_of(tally))
 
 
-@pytest.mark.parametrize(("threads", "step"), [(1, "privhp.tally.add"), (2, "privhp.tally.Tally._plus")])
+@pytest.mark.parametrize(
+    ("threads", "step"), [(1, "privhp.collect.tally.add"), (2, "privhp.collect.tally.Tally._plus")]
+)
 def test_after_half_a_batch_nothing_can_be_counted_again(
     threads: int, step: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -187,7 +189,7 @@ def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
             tally.add([0.5])
 
     with monkeypatch.context() as patch:
-        patch.setattr("privhp.tally.add", meanwhile)
+        patch.setattr("privhp.collect.tally.add", meanwhile)
         tally.add([0.1])
     tally.add([0.1])
     assert tally.counters.tolist() == [1, 0, 0, 0]

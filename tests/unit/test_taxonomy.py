@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 from privhp import Domain, DomainError, Plan, Release, Summary, Taxonomy, check_domain
-from privhp.cells import OUTSIDE
-from privhp.generator import Generator
+from privhp.answers.generator import Generator
+from privhp.core.cells import OUTSIDE
 from silence import silence
 
 FOOD: dict[str, Any] = {

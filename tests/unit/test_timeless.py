@@ -8,9 +8,9 @@ import pytest
 from hypothesis import assume, given
 
 import privhp as hp
-from privhp.cells import Codes
-from privhp.partition import Cells
-from privhp.timeless import Timeless
+from privhp.collect.timeless import Timeless
+from privhp.core.cells import Codes
+from privhp.planning.partition import Cells
 from strategies import any_domains
 
 YEAR = hp.Time("2020-01-01", "2020-12-31T23:59:59")

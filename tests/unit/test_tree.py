@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import DataObject
 
 from privhp import Integers, Interval, Leaves, Plan, Release
-from privhp.tree import grow
+from privhp.answers.leaves import grow
 from strategies import noise, plans
 
 

@@ -34,12 +34,12 @@ from privhp import (
     Time,
     check_domain,
 )
-from privhp.cells import OUTSIDE
+from privhp.core.cells import OUTSIDE
 from privhp.domains.conditions import condition_of, read_condition
 from privhp.domains.specs import parse_columns, read_domain
-from privhp.sinks import write_sample
-from privhp.sinks.zones import zoned_texts
-from privhp.sources import open_source
+from privhp.io.sinks import write_sample
+from privhp.io.sinks.time_zones import zoned_texts
+from privhp.io.sources import open_source
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TABLE = Table(

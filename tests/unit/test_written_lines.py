@@ -12,8 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privhp import Categories, Interval, Nullable
-from privhp.sinks.lines import Columns, Csv, Ndjson
-from privhp.sinks.values import as_written
+from privhp.io.sinks.text_values import as_written
+from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
 NAMES = st.lists(TEXTS, min_size=1, max_size=4, unique=True)

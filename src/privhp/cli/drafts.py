@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from privhp.sources.schemas import Column
+from privhp.io.sources.schemas import Column
 
 _TOP = """\
 # Where the records live: for privhp fit --domain with the name of this file.

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from privhp.errors import FileError
-from privhp.sources.bytes_of import PACKED
-from privhp.sources.files import ENDINGS
+from privhp.io.sources.byte_streams import PACKED
+from privhp.io.sources.files import ENDINGS
 
 _DATA = (*ENDINGS, *PACKED, ".toml")  # endings that privhp reads data and domains by
 

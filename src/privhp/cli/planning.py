@@ -4,11 +4,11 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
-from privhp.disk import replacing
 from privhp.domains import Domain
 from privhp.domains.specs import Described, parse_columns, parse_domain, read_described
 from privhp.errors import FileError, PlanError, PrivhpError
-from privhp.plan import Plan
+from privhp.io.disk import replacing
+from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
 

@@ -1,9 +1,9 @@
 """Domains: where a record lives. One file per family; `base` says what a domain is."""
 
-from privhp.domains.base import Domain
 from privhp.domains.box import Box
 from privhp.domains.categories import Categories
 from privhp.domains.checks import check_domain
+from privhp.domains.domain import Domain
 from privhp.domains.geo import Geo
 from privhp.domains.ip import IPv4, IPv6
 from privhp.domains.nullable import Nullable

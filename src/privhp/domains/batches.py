@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Counts, Floats
+from privhp.core.cells import Counts, Floats
 from privhp.errors import RecordsError
 
 INT64_MAX = 2**63 - 1

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.domains.base import finite_number, shown
+from privhp.domains.domain import finite_number, shown
 from privhp.errors import DomainError
 
 

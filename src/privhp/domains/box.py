@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.base import Outside, check_outside, clamping, shown, typing
+from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import bounds, has_number, pair, real_type, region_ends, rounded_in, rounded_out
+from privhp.domains.domain import Outside, check_outside, clamping, shown, typing
 from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
 from privhp.errors import DomainError
 

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors
-from privhp.domains.base import Domain
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors
+from privhp.domains.domain import Domain
 
 AWKWARD: list[Any] = [
     float("nan"),

@@ -12,17 +12,17 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privhp.domains.base import Domain, finite_number
 from privhp.domains.box import Box
 from privhp.domains.categories import Categories, text_of
-from privhp.domains.column import Name, naming
+from privhp.domains.condition_grammar import SIGNS, Comparison, parse, written
+from privhp.domains.domain import Domain, finite_number
 from privhp.domains.finite import Finite
 from privhp.domains.geo import Geo
-from privhp.domains.grammar import SIGNS, Comparison, parse, written
 from privhp.domains.ip import IPv4, IPv6
 from privhp.domains.nullable import Nullable
 from privhp.domains.numbers import Integers, Interval
 from privhp.domains.table import Table
+from privhp.domains.table_column import Name, naming
 from privhp.domains.time import Time
 from privhp.errors import DomainError
 

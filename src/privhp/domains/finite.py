@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.lookup import Lookup
-from privhp.domains.runs import RunDomain
 
 
 def spread(size: int) -> list[int]:

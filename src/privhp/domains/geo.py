@@ -14,10 +14,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, Domain, between, finite_number, shown, typing
+from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
+from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, shown, typing
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
 from privhp.domains.sphere import Zone
 from privhp.errors import DomainError

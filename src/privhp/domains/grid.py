@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
-from privhp.domains.base import NUMERIC, Domain, between
+from privhp.core.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
+from privhp.domains.domain import NUMERIC, Domain, between
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
 

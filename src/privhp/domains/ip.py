@@ -11,12 +11,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import NUMERIC, Domain, shown
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.bounds import sample_type
+from privhp.domains.domain import NUMERIC, Domain, shown
+from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
-from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError
 
 _WORD = 2**64 - 1

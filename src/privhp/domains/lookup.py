@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts
+from privhp.core.cells import Codes, Counts
 from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_in, values_of
 from privhp.kernels import TextTable, find_texts
-from privhp.kernels.finding import WORD, slots_of
+from privhp.kernels.search import WORD, slots_of
 
 NOWHERE = -1
 """Place of what has none."""

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import Domain, finite_number, shown
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_array
+from privhp.domains.domain import Domain, finite_number, shown
 from privhp.errors import DomainError
 
 _VALUE, _NULL = "value", "null"

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.base import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, shown, typing
+from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.bounds import (
     bounds,
@@ -23,9 +22,10 @@ from privhp.domains.bounds import (
     whole_number,
     whole_type,
 )
+from privhp.domains.domain import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, shown, typing
 from privhp.domains.grid import Axes, GridDomain
-from privhp.domains.lines import Line, Octaves, Quantiles, Straight
-from privhp.domains.runs import RunDomain
+from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.scales import Line, Octaves, Quantiles, Straight
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 

@@ -9,8 +9,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from privhp.domains.base import Domain, shown
-from privhp.domains.column import naming
+from privhp.domains.domain import Domain, shown
+from privhp.domains.table_column import naming
 from privhp.errors import DomainError
 
 FORMS = {

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privhp.cells import Codes, Counts, Floats
+from privhp.core.cells import Codes, Counts, Floats
 
 
 class Zone(NamedTuple):

@@ -9,10 +9,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Counts, Floats
-from privhp.domains.base import Domain, shown
-from privhp.domains.column import Column, Name, naming, read_column
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Counts, Floats
+from privhp.domains.domain import Domain, shown
 from privhp.domains.rows import Rows, read_rows
+from privhp.domains.table_column import Column, Name, naming, read_column
 from privhp.errors import DomainError, RecordsError
 from privhp.kernels import interleave
 from privhp.kernels.plain import lattice_steps

@@ -11,8 +11,8 @@ from typing import Any, ClassVar, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import MAX_DEPTH, Codes
-from privhp.domains.base import shown
+from privhp.core.cells import MAX_DEPTH, Codes
+from privhp.domains.domain import shown
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import Lookup
 from privhp.errors import DomainError

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, Floats
-from privhp.domains.base import Outside, clamping, shown
+from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.batches import as_column, each, only
 from privhp.domains.bounds import pair, sample_type
+from privhp.domains.domain import Outside, clamping, shown
+from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
-from privhp.domains.runs import RunDomain
 from privhp.errors import DomainError, RecordsError
 
 Unit = Literal["D", "s", "ms", "us", "ns"]

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, Floats
-from privhp.kernels import finding, plain
-from privhp.kernels.finding import Buckets, Stretches, TextTable
+from privhp.core.cells import Codes, Counts, Floats
+from privhp.kernels import plain, search
 from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
+from privhp.kernels.search import Buckets, Stretches, TextTable
 
 try:
     from privhp.kernels import native
@@ -81,7 +81,7 @@ def interleave(own: Codes, mask: int, codes: Codes) -> None:
 def lay_out(numbers: Floats, line: Stretches) -> Floats:
     """How far along the line each number lies, NaN for those beyond its ends."""
     if native is None:
-        return finding.lay_out(numbers, line)
+        return search.lay_out(numbers, line)
     positions = np.empty(numbers.shape)
     low, high, widths, steps, buckets = line
     native.lay_out(_ready(numbers), low, high, widths, steps, *buckets, positions)
@@ -89,9 +89,9 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
 
 
 def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, other: int) -> Codes:
-    """The value of the declared text that each text is, or another; both are rows of characters, see `finding`."""
+    """The value of the declared text that each text is, or another; both are rows of characters, see `search`."""
     if native is None:
-        return finding.find_texts(texts, known, values, other)
+        return search.find_texts(texts, known, values, other)
     found = np.empty(len(texts), dtype=np.uint64)
     native.find_texts(_ready(texts), *known, values, other, found)
     return found

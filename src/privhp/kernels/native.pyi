@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Codes, Counts, Floats
+from privhp.core.cells import Codes, Counts, Floats
 from privhp.kernels.plain import Group
 
 def encode_grid(

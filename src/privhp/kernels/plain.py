@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import CUT, OUTSIDE, BitMap, Codes, Counts, Floats, read_mark
+from privhp.core.cells import CUT, OUTSIDE, BitMap, Codes, Counts, Floats, read_mark
 
 _CHUNK = 1 << 14  # points between two passes: their columns stay in the cache
 

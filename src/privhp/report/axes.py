@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Floats
-from privhp.distribution import Distribution
+from privhp.answers.distribution import Distribution
+from privhp.core.cells import Floats
 from privhp.domains import Categories
 from privhp.domains.categories import text_of
 from privhp.report.lines import Line, line_of

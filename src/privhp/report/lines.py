@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 from privhp.domains import Box, Geo, Integers, Interval, Time
-from privhp.report.numerals import duration, number
+from privhp.report.number_format import duration, number
 from privhp.report.parts import Part
 from privhp.report.ticks import Tick, decade_ticks, number_ticks, time_ticks
 

@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from privhp.cells import Codes, Floats
-from privhp.distribution import Distribution
+from privhp.answers.distribution import Distribution
+from privhp.answers.generator import Generator
+from privhp.core.cells import Codes, Floats
 from privhp.domains import Domain
-from privhp.generator import Generator
 
 Regions = Sequence[Any]
 

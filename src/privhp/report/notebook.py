@@ -4,8 +4,8 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from html import escape
 
-from privhp.generator import Generator
-from privhp.plan import Plan
+from privhp.answers.generator import Generator
+from privhp.planning.plan import Plan
 from privhp.report.page import picture_figure, style
 from privhp.report.pictures import pictures_of
 from privhp.report.sections import accuracy_section, facts, generator_facts, plan_facts

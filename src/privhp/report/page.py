@@ -8,13 +8,13 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
-from privhp.cells import Floats
-from privhp.generator import Generator
+from privhp.answers.generator import Generator
+from privhp.core.cells import Floats
 from privhp.report.figures.line import line_figure
 from privhp.report.figures.maps import fineness_figure, map_figure
 from privhp.report.figures.names import names_figure
+from privhp.report.overlay import Beside
 from privhp.report.pictures import Histogram, Map, Picture, pictures_of
-from privhp.report.real import Beside
 from privhp.report.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from privhp.domains import Box, Domain, Geo, Nullable, Table
-from privhp.domains.column import Name
+from privhp.domains.table_column import Name
 
 
 @dataclass(frozen=True)

@@ -15,15 +15,15 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Floats
-from privhp.distribution import Distribution
+from privhp.answers.distribution import Distribution
+from privhp.core.cells import Floats
 from privhp.domains import Geo, Nullable
-from privhp.domains.column import Name
+from privhp.domains.table_column import Name
 from privhp.errors import DomainError
 from privhp.report.axes import Axis, NameAxis, axis_of, name_axis_of, names_of
 from privhp.report.masses import doubts, masses, survey
+from privhp.report.overlay import Batch
 from privhp.report.parts import Part, parts_of
-from privhp.report.real import Batch
 
 MAP_BINS = 128
 MOST_MAPS = 6

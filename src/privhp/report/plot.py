@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.distribution import Distribution
+from privhp.answers.distribution import Distribution
 from privhp.errors import QueryError
 from privhp.report.axes import Axis, NameAxis
 from privhp.report.figures.names import MOST

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 
 Colour = tuple[int, int, int]
 

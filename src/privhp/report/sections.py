@@ -7,13 +7,13 @@ from html import escape
 
 import numpy as np
 
-from privhp.bounds import Prediction
-from privhp.distribution import Distribution
+from privhp.answers.distribution import Distribution
+from privhp.answers.generator import Generator
 from privhp.domains import IPv4, IPv6, Table
-from privhp.generator import Generator
-from privhp.plan import Plan
-from privhp.report.numerals import memory, number, share
-from privhp.report.words import STREAMS, cell_size, distance, distance_meaning, promise
+from privhp.planning.error_model import Prediction
+from privhp.planning.plan import Plan
+from privhp.report.number_format import memory, number, share
+from privhp.report.prose import STREAMS, cell_size, distance, distance_meaning, promise
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privhp.report.numerals import number
+from privhp.report.number_format import number
 
 _MOST = 6
 _CALENDAR = [

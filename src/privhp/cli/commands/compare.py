@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from privhp.cells import OUTSIDE, Codes
+from privhp.answers.generator import Generator
 from privhp.cli.planning import read_domain
 from privhp.cli.progress import Progress
 from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
+from privhp.core.cells import OUTSIDE, Codes
 from privhp.domains import Box, Domain, Interval, IPv4
 from privhp.errors import DomainError, QueryError, RecordsError
+from privhp.evaluate import grid_wasserstein, random_regions, range_errors, tree_wasserstein, wasserstein
 from privhp.files import RELEASE, load
-from privhp.generator import Generator
-from privhp.metrics import grid_wasserstein, random_regions, range_errors, tree_wasserstein, wasserstein
-from privhp.sources.columns import Layout
-from privhp.sources.files import Files
+from privhp.io.sources.files import Files
+from privhp.io.sources.selection import Layout
 
 REGIONS = 200
 """Random regions whose masses are compared, the same in every run."""

@@ -13,14 +13,14 @@ from typing import Any
 from privhp.cli.output import check_checkpoint, check_release
 from privhp.cli.planning import read_planned
 from privhp.cli.progress import Progress
+from privhp.collect.ingest import CheckpointedIngestion, Ingestion
+from privhp.collect.summary import Summary
 from privhp.errors import PlanError
 from privhp.files import save
-from privhp.ingest import CheckpointedIngestion, Ingestion
-from privhp.plan import Plan
-from privhp.sources import Batch, Source
-from privhp.sources.columns import Layout
-from privhp.sources.files import Files
-from privhp.summary import Summary
+from privhp.io.sources import Batch, Source
+from privhp.io.sources.files import Files
+from privhp.io.sources.selection import Layout
+from privhp.planning.plan import Plan
 
 
 def run(options: Namespace) -> None:

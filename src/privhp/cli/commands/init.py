@@ -5,10 +5,10 @@ from argparse import Namespace
 from privhp.cli.drafts import draft
 from privhp.cli.output import check_output
 from privhp.cli.reading import read_file
-from privhp.disk import replacing
 from privhp.errors import FileError
-from privhp.sources.bytes_of import STANDARD_INPUT
-from privhp.sources.schemas import read_schema
+from privhp.io.disk import replacing
+from privhp.io.sources.byte_streams import STANDARD_INPUT
+from privhp.io.sources.schemas import read_schema
 
 
 def run(options: Namespace) -> None:

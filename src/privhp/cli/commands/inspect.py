@@ -8,13 +8,13 @@ from pathlib import Path
 import numpy as np
 
 import privhp
+from privhp.answers.generator import Generator
 from privhp.cli.planning import load_plan
 from privhp.cli.reading import read_file
 from privhp.files import CHECKPOINT, load, read_checkpoint
-from privhp.generator import Generator
+from privhp.io.sinks import as_written
 from privhp.kernels import in_use
-from privhp.plan import Plan
-from privhp.sinks import as_written
+from privhp.planning.plan import Plan
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 from privhp.cli.output import check_release
 from privhp.cli.reading import read_file
+from privhp.collect.summary import Summary
 from privhp.errors import FileError, StateError
 from privhp.files import read_checkpoint_and_source, save
-from privhp.summary import Summary
 
 
 def run(options: Namespace) -> None:

@@ -8,16 +8,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from privhp.answers.distribution import Distribution
+from privhp.answers.generator import Generator
 from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
-from privhp.distribution import Distribution
 from privhp.domains import IPv4, Nullable, Table
-from privhp.domains.column import Name
 from privhp.domains.conditions import condition_of, read_condition
+from privhp.domains.table_column import Name
 from privhp.errors import QueryError
 from privhp.files import load
-from privhp.generator import Generator
-from privhp.sinks import as_written
+from privhp.io.sinks import as_written
 
 
 class _Answers(NamedTuple):

@@ -7,14 +7,14 @@ from typing import Any
 
 from privhp.cli.output import check_output
 from privhp.cli.reading import read_file
-from privhp.disk import replacing
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
 from privhp.files import load
+from privhp.io.disk import replacing
+from privhp.io.sources.files import Files
+from privhp.io.sources.selection import Layout
 from privhp.report import report_page
 from privhp.report.parts import parts_of
-from privhp.sources.columns import Layout
-from privhp.sources.files import Files
 
 PUBLIC, CONFIDENTIAL = 0o644, 0o600
 

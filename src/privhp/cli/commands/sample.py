@@ -7,7 +7,7 @@ from privhp.cli.output import check_output
 from privhp.cli.progress import Progress
 from privhp.cli.reading import read_file
 from privhp.files import load
-from privhp.sinks import write_sample
+from privhp.io.sinks import write_sample
 
 
 def run(options: Namespace) -> None:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 from privhp.report.axes import Axis
 from privhp.report.figures.markup import (
     band,
@@ -18,7 +18,7 @@ from privhp.report.figures.markup import (
     targets,
 )
 from privhp.report.lines import TimeLine
-from privhp.report.numerals import give_or_take, share
+from privhp.report.number_format import give_or_take, share
 from privhp.report.pictures import Histogram
 from privhp.report.ticks import Tick, number_ticks
 

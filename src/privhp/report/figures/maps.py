@@ -5,10 +5,10 @@ from html import escape
 
 import numpy as np
 
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 from privhp.report.axes import Axis
 from privhp.report.figures.markup import below, difference, figure
-from privhp.report.numerals import share
+from privhp.report.number_format import share
 from privhp.report.pictures import Map
 from privhp.report.png import Colour, scale, shaded
 

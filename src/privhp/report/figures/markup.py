@@ -5,8 +5,8 @@ from html import escape
 
 import numpy as np
 
-from privhp.cells import Floats
-from privhp.report.numerals import share
+from privhp.core.cells import Floats
+from privhp.report.number_format import share
 from privhp.report.ticks import Tick
 
 SIZE = 1000

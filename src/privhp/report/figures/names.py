@@ -4,9 +4,9 @@ from html import escape
 
 import numpy as np
 
-from privhp.cells import Floats
+from privhp.core.cells import Floats
 from privhp.report.figures.markup import figure, legend
-from privhp.report.numerals import give_or_take, share
+from privhp.report.number_format import give_or_take, share
 from privhp.report.pictures import Names
 
 MOST = 20

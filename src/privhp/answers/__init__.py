@@ -1,0 +1,1 @@
+"""Public code: everything computed from a release."""

@@ -1,0 +1,51 @@
+"""Cumulative probabilities and quantiles, where a domain has an order."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privhp.answers.histogram import Histogram, Places
+from privhp.core.cells import Floats
+from privhp.errors import QueryError
+
+
+def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
+    """Probability at or below each record."""
+    points = np.ravel(records)
+    if points.dtype.kind == "f" and np.isnan(points).any():
+        raise QueryError("expected records to tell the probability at or below, got NaN among them")
+    cells = _cells_of(histogram, points)
+    answer = np.empty(points.shape)
+    for level, chosen in histogram.by_level(cells):
+        places = cells[chosen]
+        share = histogram.domain.below(points[chosen], histogram.codes[places], level=level)
+        inside = histogram.before(places) + histogram.probabilities[places] * share
+        ends = histogram.ends[places]
+        answer[chosen] = np.where(share < 1.0, np.minimum(inside, ends), ends)
+    return answer.reshape(np.shape(records))
+
+
+def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Places:
+    """Place of each record's cell, found by going right wherever the left half lies at or below it."""
+    codes = np.zeros(points.shape, dtype=np.uint64)
+    for level in range(1, histogram.depth + 1):
+        codes = codes << np.uint64(1)
+        codes = codes | (histogram.domain.below(points, codes, level=level) >= 1.0)
+    return np.searchsorted(histogram.starts, codes, side="right") - 1
+
+
+def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
+    """Least record at or below which each share of the distribution lies."""
+    points = np.ravel(np.asarray(shares, dtype=np.float64))
+    if not ((points >= 0) & (points <= 1)).all():
+        raise QueryError("expected shares between 0 and 1; 0.5 asks for the median")
+    cells = np.searchsorted(histogram.ends, np.maximum(points, np.finfo(np.float64).tiny))
+    before = histogram.before(cells)
+    within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)
+    answer = histogram.domain.at(within, np.zeros(points.shape, dtype=np.uint64), level=0)
+    for level, chosen in histogram.by_level(cells):
+        answer[chosen] = histogram.domain.at(within[chosen], histogram.codes[cells[chosen]], level=level)
+    return answer.reshape(np.shape(shares))

@@ -1,0 +1,1 @@
+"""Confidential code: records, noise and counts, up to the release."""

@@ -1,0 +1,1 @@
+"""Cells and budgets: what everything else is counted in."""

@@ -1,0 +1,139 @@
+"""How numbers are laid out on the line that is cut in halves: as they are, by octaves, or by declared quantiles.
+
+A layout is a monotone map from floats to floats, so the order of numbers is
+kept to the last bit. The two that bend the line give whole numbers of steps no
+finer than the floats, which is what keeps a number in its cell when it is drawn.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from privhp.core.cells import Floats
+from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
+from privhp.errors import DomainError
+from privhp.kernels import Buckets, Stretches, lay_out
+
+_NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
+
+
+class Line(ABC):
+    """Where numbers between two bounds lie on the axis that is cut."""
+
+    axis: Axis
+
+    @abstractmethod
+    def positions(self, numbers: Floats) -> Floats:
+        """Position of each number; for numbers out of bounds, one out of bounds or NaN."""
+
+    @abstractmethod
+    def numbers(self, positions: Floats) -> Floats:
+        """The number at each position, to rounding."""
+
+    @abstractmethod
+    def widest(self, level: int) -> float:
+        """Largest distance in a cell of a level."""
+
+
+class Straight(Line):
+    """Numbers as they are."""
+
+    def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
+        self.axis = axis_of(low, high, dtype)
+        check_axis(self.axis, "the interval", low=low, high=high)
+
+    def positions(self, numbers: Floats) -> Floats:
+        """Themselves."""
+        return numbers
+
+    def numbers(self, positions: Floats) -> Floats:
+        """Themselves."""
+        return positions
+
+    def widest(self, level: int) -> float:
+        """The same for all cells."""
+        return self.axis.width * 2.0**-level
+
+
+class Octaves(Line):
+    """Positive numbers by their rank among the floats from the lowest, so that each octave is cut evenly."""
+
+    def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
+        own = np.finfo(dtype)
+        if own.bits < 64 and low < own.tiny:
+            raise DomainError(f"expected a lower bound of at least {own.tiny} on a log scale in {dtype}, got {low}")
+        self._low, self._high = low, high
+        self._first = np.float64(low).view(np.int64)
+        width = float(np.float64(high).view(np.int64) - self._first)
+        self.axis = Axis(0.0, width, whole=True, step=2.0 ** (52 - own.nmant))
+        check_axis(self.axis, "the interval", low=low, high=high)
+
+    def positions(self, numbers: Floats) -> Floats:
+        """Ranks; NaN out of bounds."""
+        inside = (numbers >= self._low) & (numbers <= self._high)
+        ranks = np.where(inside, numbers, self._low).view(np.int64) - self._first
+        return np.where(inside, ranks, np.nan)
+
+    def numbers(self, positions: Floats) -> Floats:
+        """The floats of these ranks."""
+        ranks = np.rint(positions).astype(np.int64) + self._first
+        return np.minimum(ranks.view(np.float64), self._high)  # beyond 2**53 ranks, positions are rounded
+
+    def widest(self, level: int) -> float:
+        """In octaves, the same for all cells."""
+        return self.axis.width / 2.0**52 * 2.0**-level
+
+
+class Quantiles(Line):
+    """Numbers by the share that lies below them, where each stretch between two cuts has the same.
+
+    The whole is 2**b steps, as many as leave every step a float wide in the
+    stretch with the fewest floats.
+    """
+
+    MOST_STEPS = 2.0**52
+
+    def __init__(self, low: float, high: float, cuts: tuple[float, ...], dtype: np.dtype[Any]) -> None:
+        if high - low == math.inf:
+            raise DomainError(_NOT_IN_FLOATS)
+        self._knots = np.array([low, *cuts, high])
+        self._widths = np.diff(self._knots)
+        self._stretches = self._widths.size
+        largest = np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:]))
+        spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
+        steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
+        self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
+        self.axis = Axis(0.0, self._steps, whole=True)
+        if self.axis.depth < 1:
+            raise DomainError(_NOT_IN_FLOATS)
+        self._line = Stretches(low, high, self._widths, self._steps, Buckets.between(self._knots))
+        self._diameters = self._widest_of_each_level()
+
+    def positions(self, numbers: Floats) -> Floats:
+        """Steps below each number; NaN out of bounds."""
+        return lay_out(np.ravel(numbers), self._line).reshape(np.shape(numbers))
+
+    def numbers(self, positions: Floats) -> Floats:
+        """The number that as many steps are below of."""
+        places = np.clip(positions / self._steps * self._stretches, 0.0, self._stretches)
+        stretch = np.minimum(places.astype(np.int64), self._stretches - 1)
+        numbers = self._knots[stretch] + (places - stretch) * self._widths[stretch]
+        within: Floats = np.minimum(numbers, self._knots[stretch + 1])
+        return within
+
+    def widest(self, level: int) -> float:
+        """That of the cell where numbers are sparsest."""
+        return float(self._diameters[level])
+
+    def _widest_of_each_level(self) -> Floats:
+        """From cells of at most half a stretch on, the widest lies inside the widest stretch."""
+        widest = []
+        for level in range(self.axis.depth + 1):
+            if 2**level < 2 * self._stretches:
+                edges = self.numbers(np.arange(2**level + 1) * (self._steps * 2.0**-level))
+                widest.append(np.diff(edges).max())
+            else:
+                widest.append(self._widths.max() * (self._stretches * 2.0**-level))
+        return np.minimum.accumulate(widest)

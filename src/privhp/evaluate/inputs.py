@@ -1,0 +1,45 @@
+"""The two sides of a comparison: a generator, or real records."""
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from privhp.answers.generator import Generator
+from privhp.core.cells import OUTSIDE, Codes
+from privhp.domains.domain import Domain
+from privhp.errors import DomainError, QueryError, RecordsError, described
+
+Side: TypeAlias = Generator | ArrayLike | Mapping[str, ArrayLike]
+"""A distribution: a generator, or records of equal weight; those of a table by their columns."""
+
+Number = TypeVar("Number", np.uint64, np.float64)
+
+
+def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
+    """The domain of two sides: that of the generators, or the one that was given for records."""
+    domains = [side.plan.domain for side in (one, other) if isinstance(side, Generator)]
+    if domain is not None:
+        domains.append(domain)
+    if not domains:
+        raise QueryError(
+            f"expected a generator, or domain= for two sets of records, got {described(one)} and no domain"
+        )
+    if not all(isinstance(known, Domain) and known == domains[0] for known in domains):
+        raise DomainError("expected one domain on both sides, got several")
+    return domains[0]
+
+
+def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
+    """The cell of each record, where each has one."""
+    codes = domain.encode(records, level=level)
+    if not codes.size or (codes == OUTSIDE).any():
+        raise RecordsError("expected at least one record, and a cell of the domain for each; leave out the others")
+    return np.asarray(codes)
+
+
+def sorted_once(*parts: NDArray[Number]) -> NDArray[Number]:
+    """All values in order, each once; NumPy's own `unique` hashes them first, which takes longer."""
+    values = np.sort(np.concatenate(parts), kind="stable")  # fast where the parts are in order
+    return np.extract(np.concatenate([[True], values[1:] != values[:-1]]), values)

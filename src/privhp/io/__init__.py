@@ -1,0 +1,1 @@
+"""Files and data frames: reading records, writing synthetic ones."""

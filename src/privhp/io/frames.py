@@ -1,0 +1,146 @@
+"""Columns as data frames. A library is imported when it is asked for."""
+
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from importlib import import_module
+from typing import Any, Literal, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.domains.categories import Categories, Dictionary
+from privhp.domains.domain import Domain
+from privhp.domains.nullable import Nullable
+from privhp.domains.table import Table
+from privhp.domains.time import Time
+from privhp.errors import QueryError
+
+Frame = Literal["pandas", "polars", "pyarrow"]
+
+
+class Form(NamedTuple):
+    """What a column is in data frames and files, beyond what its array says."""
+
+    zone: str | None = None
+    """Name or offset of the zone of times, which are UTC."""
+    dictionary: Dictionary | None = None
+    """How a column of categories is kept."""
+    large: bool = False
+    """Whether texts are of Arrow's type for very many."""
+
+
+Columns = Mapping[str, tuple[NDArray[Any], Form]]
+"""Each column by name."""
+
+
+def forms_of(table: Table) -> dict[str, Form]:
+    """What each column of a table is, by name."""
+    return {name: form_of(column.domain) for column in table.columns for name in column.names}
+
+
+def form_of(domain: Domain) -> Form:
+    """What a column of a domain is."""
+    inner = domain.domain if isinstance(domain, Nullable) else domain
+    if isinstance(inner, Time):
+        return Form(zone=inner.zone)
+    if isinstance(inner, Categories):
+        return Form(dictionary=inner.dictionary, large=inner.dtype == "large_string")
+    return Form()
+
+
+def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, Form]) -> Any:
+    """A data frame, or an Arrow table, with these columns; what is masked is null in it.
+
+    Args:
+        columns: The columns by name.
+        frame: Whose frame it is.
+        forms: What columns are beyond what their arrays say, by name.
+    """
+    if frame not in get_args(Frame):
+        raise QueryError(f'expected frame="pandas", "polars" or "pyarrow", got {frame!r}')
+    try:
+        library = import_module(frame)
+    except ImportError:
+        raise QueryError(f'expected {frame} to be installed for frame="{frame}"; pip install {frame}') from None
+    return _BUILDERS[frame](library, {name: (column, forms.get(name, Form())) for name, column in columns.items()})
+
+
+def _pandas(pd: Any, columns: Columns) -> Any:
+    return pd.DataFrame({name: _pandas_column(pd, *column) for name, column in columns.items()})
+
+
+def _pandas_column(pd: Any, column: NDArray[Any], form: Form) -> Any:
+    if form.dictionary is not None:
+        codes = np.where(np.ma.getmaskarray(column), -1, _codes(column, form.dictionary.texts))
+        return pd.Categorical.from_codes(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
+    values = _pandas_values(pd, column)
+    return values if form.zone is None else pd.DatetimeIndex(values, tz="UTC").tz_convert(form.zone)
+
+
+def _codes(column: NDArray[Any], texts: NDArray[np.str_]) -> NDArray[np.int64]:
+    """The place of each value among all texts; any place where it is masked."""
+    order = np.argsort(texts)
+    places = np.searchsorted(texts, np.ma.getdata(column), sorter=order)
+    return order[np.minimum(places, texts.size - 1)]
+
+
+def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
+    """Whole numbers and truth values that may be null in pandas' own types for that, all else as NumPy has it."""
+    if not isinstance(column, np.ma.MaskedArray):
+        return column
+    null = np.ma.getmaskarray(column)
+    if column.dtype.kind in "iu":
+        return pd.arrays.IntegerArray(column.data, null)
+    if column.dtype.kind == "b":
+        return pd.arrays.BooleanArray(column.data, null)
+    if column.dtype.kind in "fM":
+        return column.filled(np.datetime64("NaT", "s") if column.dtype.kind == "M" else np.nan)
+    if not null.any():
+        return column.data  # pandas would not find out what none of them are
+    values = column.data.astype(object)
+    values[null] = None
+    return values
+
+
+def _polars(pl: Any, columns: Columns) -> Any:
+    return pl.DataFrame([_polars_series(pl, name, *column) for name, column in columns.items()])
+
+
+def _polars_series(pl: Any, name: str, column: NDArray[Any], form: Form) -> Any:
+    data = np.ma.getdata(column)
+    if data.dtype == "M8[s]":  # which polars does not have
+        data = data.astype("M8[ms]")
+    series = pl.Series(name, data.tolist() if data.dtype.kind == "O" else data)
+    if form.zone is not None:
+        series = series.dt.replace_time_zone("UTC")
+        with suppress(pl.exceptions.ComputeError):  # it has no offsets of half an hour
+            series = series.dt.convert_time_zone(form.zone)
+    null = np.ma.getmaskarray(column)
+    series = series.set(pl.Series(null), None) if null.any() else series
+    if form.dictionary is None:
+        return series
+    return series.cast(pl.Enum(form.dictionary.texts.tolist()) if form.dictionary.ordered else pl.Categorical)
+
+
+def _pyarrow(pa: Any, columns: Columns) -> Any:
+    return pa.table({name: arrow_array(pa, *column) for name, column in columns.items()})
+
+
+def arrow_array(pa: Any, column: NDArray[Any], form: Form) -> Any:
+    """A column as an array of pyarrow, which is what `pa` is."""
+    data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
+    null = mask if mask.any() else None
+    if form.dictionary is not None:
+        codes = pa.array(_codes(column, form.dictionary.texts).astype(form.dictionary.places), mask=null)
+        return pa.DictionaryArray.from_arrays(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
+    kind = pa.large_string() if form.large else None
+    if form.zone is not None:
+        kind = pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
+    return pa.array(data, type=kind, mask=null)
+
+
+_BUILDERS: dict[str, Callable[[Any, Columns], Any]] = {
+    "pandas": _pandas,
+    "polars": _polars,
+    "pyarrow": _pyarrow,
+}

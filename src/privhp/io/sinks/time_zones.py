@@ -1,0 +1,43 @@
+"""Times as text in a zone, with its offset: the same instants, whatever the zone."""
+
+import datetime as dt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.core.cells import Counts
+from privhp.domains.time import zone_of
+
+_DAY = 86_400
+_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
+_FIRST, _LAST = (int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_seconds()) for year in (2, 9998))
+"""Between these seconds Python knows of offsets; before and after them they stay the same."""
+
+
+def zoned_texts(times: NDArray[np.datetime64], zone: str) -> NDArray[np.str_]:
+    """ISO texts of UTC times, such as 2020-07-01T12:00:00+02:00."""
+    minutes = _offsets(times.astype("M8[s]").view(np.int64), zone_of(zone))
+    known, places = np.unique(minutes, return_inverse=True)
+    local = np.datetime_as_string(times + minutes.view("m8[m]"), timezone="naive")
+    return np.strings.add(local, np.array([_text(offset) for offset in known.tolist()], dtype="U6")[places])
+
+
+def _text(minutes: int) -> str:
+    hours, rest = divmod(abs(minutes), 60)
+    return f"{'-' if minutes < 0 else '+'}{hours:02}:{rest:02}"
+
+
+def _offsets(seconds: Counts, zone: dt.tzinfo) -> Counts:
+    """Minutes that clocks are ahead of UTC: those of a day, except where they change in it, which is rare."""
+    seconds = np.clip(seconds, _FIRST, _LAST)
+    days, places = np.unique(seconds // _DAY, return_inverse=True)
+    starts, ends = (_each_offset(days * _DAY + after, zone) for after in (0, _DAY))
+    minutes = starts[places]
+    changing = (starts != ends)[places]
+    minutes[changing] = _each_offset(seconds[changing], zone)
+    return minutes
+
+
+def _each_offset(seconds: Counts, zone: dt.tzinfo) -> Counts:
+    offsets = [(_EPOCH + dt.timedelta(seconds=own)).astimezone(zone).utcoffset() for own in seconds.tolist()]
+    return np.array([(offset or dt.timedelta()) // dt.timedelta(minutes=1) for offset in offsets], dtype=np.int64)

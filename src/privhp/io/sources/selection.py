@@ -1,0 +1,199 @@
+"""Which columns of a file make a record, how each is read, and how they are put together for a domain."""
+
+import re
+from collections.abc import Callable, Sequence
+from enum import IntEnum
+from typing import Any, NamedTuple, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
+from privhp.domains.batches import LOST, as_floats
+from privhp.domains.domain import Holding
+from privhp.domains.finite import Finite
+from privhp.domains.grid import GridDomain
+from privhp.domains.rows import Rows
+from privhp.errors import FileError, RecordsError
+
+MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
+
+
+class Kind(IntEnum):
+    """How a field of text is read; the numbers are those of the native scanner."""
+
+    REAL = 0
+    WHOLE = 1
+    ADDRESS = 2
+    TIME = 3
+    TEXT = 4
+    CODED = 5
+    """Text that is one of a few declared ones."""
+
+
+class Field(NamedTuple):
+    """One value of a record."""
+
+    kind: Kind
+    nullable: bool
+    repeats: bool
+    """Whether it is one of a few declared values."""
+    domain: Domain
+    """Where it lives, with the other values of a record or by itself."""
+
+
+_ADVICE: dict[Holding | None, str] = {
+    "whole numbers": "declare it as integers, ",
+    "numbers": "declare it as interval, ",
+    "decimals": "declare it as interval, ",
+    "times": "declare it as time, ",
+}
+
+
+def _either(words: frozenset[Holding]) -> str:
+    """Words in the order in which they are declared; whole numbers are numbers."""
+    said = words - {"whole numbers"} if "numbers" in words else words
+    *others, last = [word for word in get_args(Holding) if word in said]
+    return f"{', '.join(others)} or {last}" if others else last
+
+
+def fields_of(domain: Domain) -> list[Field]:
+    """The values that make a record of a domain."""
+    if isinstance(domain, Table):
+        return [field for column in domain.columns for field in fields_of(column.domain)]
+    if isinstance(domain, Nullable):
+        return [field._replace(nullable=True) for field in fields_of(domain.domain)]
+    size = len(domain.axes) if isinstance(domain, Box | Geo) else 1
+    return [Field(_kind(domain), nullable=False, repeats=isinstance(domain, Finite), domain=domain)] * size
+
+
+def _kind(domain: Domain) -> Kind:
+    if isinstance(domain, GridDomain):
+        return Kind.REAL
+    if isinstance(domain, IPv4):
+        return Kind.ADDRESS
+    if isinstance(domain, Time) and domain.zone in (None, "UTC") and domain.unit != "ns":
+        return Kind.TIME
+    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and type(domain.values[0]) is int)
+    return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
+
+
+class Layout:
+    """The columns that a caller asks for, and the records that they make.
+
+    Args:
+        domain: Where the records live.
+        columns: Names of columns or, where there are none, their numbers from 1; by default
+            a table's own names, or all columns, or the first ones.
+        header: Whether the first line of a text names its columns.
+        tell: Told of columns whose types can be read, but are hardly what was meant.
+    """
+
+    def __init__(
+        self,
+        domain: Domain,
+        columns: Sequence[str] | None = None,
+        *,
+        header: bool = True,
+        tell: Callable[[str], None] = lambda _: None,
+    ) -> None:
+        self.domain, self.header = domain, header
+        self.fields = fields_of(domain)
+        self.columns = None if columns is None else list(columns)
+        if self.columns is not None and len(self.columns) != len(self.fields):
+            raise RecordsError(
+                f"expected {domain!r} to get columns for {len(self.fields)} values a record, "
+                f"got {', '.join(self.columns)}"
+            )
+        self._tell = tell
+        self.asked = self.columns or (list(domain.names) if isinstance(domain, Table) else None)
+        """Names of the columns, where they are known before the file is opened."""
+
+    @property
+    def rows(self) -> int:
+        """Rows of a batch, fewer where they have many columns."""
+        return min(max(MOST_VALUES // len(self.fields), LEAST_ROWS), MOST_ROWS)
+
+    def named(self, known: Sequence[str], *, where: str, hint: str = "names are matched by case") -> list[int]:
+        """Places of the columns among those that a file has. No message quotes these: a header may be a record."""
+        size = len(self.fields)
+        if self.asked is None and len(known) == size:
+            return list(range(size))
+        if self.asked is None:
+            raise FileError(
+                f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
+                f"got more or fewer; choose with --columns {','.join(['NAME'] * size)}"
+            )
+        for column in self.asked:
+            if list(known).count(column) != 1:
+                found = "it twice" if column in known else "no such name"
+                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
+        return [list(known).index(column) for column in self.asked]
+
+    def numbered(self) -> list[int]:
+        """Places, from 0, of columns given as numbers from 1; by default the first ones."""
+        if self.columns is None:
+            return list(range(len(self.fields)))
+        for column in self.columns:
+            if not re.fullmatch("[1-9][0-9]{0,6}", column):
+                raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
+        return [int(column) - 1 for column in self.columns]
+
+    def check(self, field: Field, column: str, holds: Holding | None, kind: str) -> None:
+        """Refuse a column of which no value could be a field. Its type is public, like its name.
+
+        Args:
+            field: What is read.
+            column: Name of the column.
+            holds: What it holds by its type, if that is known.
+            kind: Its type.
+        """
+        reads, declared = field.domain.reads, field.domain.kind
+        if reads is not None and holds not in reads:
+            raise FileError(
+                f"column {column!r}: expected {_either(reads)}, since it is declared as {declared}, got "
+                f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
+            )
+        if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE) and not field.repeats:
+            self._tell(
+                f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
+                "are read, and all others left out in silence; declare it as categories if it holds words"
+            )
+
+    def pack(self, columns: Sequence[Any], length: int, lost: NDArray[np.bool_] | None = None) -> Any:
+        """Columns as records of the domain; those that are lost keep their place and have no cell."""
+        if lost is not None and not lost.any():
+            lost = None
+        if isinstance(self.domain, Table):
+            return Rows(columns, length=length, readable=None if lost is None else ~lost)
+        if lost is not None and isinstance(self.domain, Nullable):
+            return _listed(columns, lost)
+        if len(columns) > 1:
+            points = np.empty((length, len(columns)))
+            for place, column in enumerate(columns):
+                points[:, place] = as_floats(column)  # which np.stack takes ten times as long for
+            if lost is not None:
+                points[lost] = np.nan
+            return points
+        return columns[0] if lost is None else _without(columns[0], lost)
+
+
+def _listed(columns: Sequence[Any], lost: NDArray[np.bool_]) -> list[Any]:
+    rows = zip(*(_values(column) for column in columns), strict=True)
+    single = len(columns) == 1
+    return [LOST if gone else row[0] if single else row for row, gone in zip(rows, lost.tolist(), strict=True)]
+
+
+def _values(column: Any) -> list[Any]:
+    return list(getattr(column, "tolist", column.__iter__)())
+
+
+def _without(column: Any, lost: NDArray[np.bool_]) -> Any:
+    """A column in which some values have no cell, as an array if it is one."""
+    if not isinstance(column, np.ndarray):
+        return _listed([column], lost)
+    if column.dtype.kind == "f":
+        return np.where(lost, np.nan, column)
+    if column.dtype.kind == "M":
+        return np.where(lost, np.array("NaT", column.dtype), column)
+    return np.ma.MaskedArray(np.ma.getdata(column), mask=np.ma.getmaskarray(column) | lost)

@@ -1,0 +1,1 @@
+"""Plans: all that is fixed before the data."""

@@ -1,0 +1,81 @@
+"""The parameters of a plan as a caller writes them: read, or refused with a message that names them."""
+
+import re
+from collections.abc import Iterable, Mapping
+from fractions import Fraction
+from numbers import Integral, Real
+from typing import Any
+
+from privhp.core.budget import MAX_EPSILON, exact
+from privhp.core.cells import MAX_DEPTH
+from privhp.domains.domain import Domain
+from privhp.errors import PlanError, described
+
+MAX_ROWS = 1000
+MAX_WIDTH = 2**24
+MAX_HOT_CELLS = 2**40
+MAX_HASH_GROUP = 8
+MAX_RECORDS = 10**15
+MAX_MEMORY = 2**40
+
+_UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
+
+
+def check_domain(domain: Any) -> None:
+    """Refuse what is not a domain."""
+    if not isinstance(domain, Domain):
+        raise PlanError(f"expected a domain, such as Interval(0, 1), got {described(domain)}")
+
+
+def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
+    """Refuse what is not one of a few words."""
+    if value not in choices:
+        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {described(value)}")
+
+
+def check_records(records: Any) -> None:
+    """Refuse a guess of the number of records that makes no sense."""
+    real = isinstance(records, Real) and not isinstance(records, bool)
+    if not real or not 1 <= records <= MAX_RECORDS:
+        raise PlanError(
+            f"expected records, a public guess of how many, between 1 and 1e15, got {described(records)}; "
+            "the data itself goes to Summary.update"
+        )
+
+
+def whole(value: Any, name: str, low: int, high: int) -> int:
+    """A whole number within bounds."""
+    if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
+        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {described(value)}")
+    return int(value)
+
+
+def listed(values: Mapping[str, int]) -> str:
+    """Parameters with their values, for a message."""
+    return ", ".join(f"{name} {value}" for name, value in values.items())
+
+
+def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
+    """Budgets as exact rationals, coarsest level first."""
+    if not isinstance(budgets, Mapping) or not budgets:
+        raise PlanError(f"expected budgets as a mapping from level to budget, got {described(budgets)}")
+    read: dict[int, Fraction] = {}
+    for level, budget in budgets.items():
+        share = exact(budget, name=f"the budget of level {level}")
+        if not 0 < share <= MAX_EPSILON:
+            raise PlanError(
+                f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
+                "leave a level out to skip it"
+            )
+        read[whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
+    return dict(sorted(read.items()))
+
+
+def read_memory(value: Any) -> int:
+    """Bytes from a number or a text such as "256 KiB"."""
+    written = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
+    if written is not None and written[2].upper() in _UNITS:
+        value = int(float(written[1]) * _UNITS[written[2].upper()])
+    if isinstance(value, str):
+        raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {described(value)}')
+    return whole(value, "memory", 256, MAX_MEMORY)

@@ -1,1 +1,0 @@
-"""What can be asked of cells with probabilities. One file per question; `histogram` is what they are asked of."""
