@@ -171,7 +171,7 @@ def released_counts_are_counts_and_draws(plans: list[Plan] | None = None) -> Non
         with pinned_noise():
             summary, other = Summary(plan), Summary(plan)
         summary.absorb(truth)
-        summary = Summary.from_state(plan, summary.state(), summary.lineage)
+        summary = Summary.from_state(plan, summary.state(), summary.merged_ids)
         summary.merge(other)
         _same(_less(summary.release(), truth), {level: own[level] + others[level] for level in own})
 
@@ -246,7 +246,7 @@ def nothing_is_counted_twice() -> None:
     summary.absorb(wider)
     _refused(lambda: summary.absorb(tally), lambda: summary.absorb(wider))
     _refused(lambda: summary.absorb(pickle.loads(pickle.dumps(tally))), lambda: summary.merge(summary))
-    twin = Summary.from_state(plan, summary.state(), summary.lineage)
+    twin = Summary.from_state(plan, summary.state(), summary.merged_ids)
     _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
     torn, other = Tally(plan), Summary(plan)
     with mock.patch.object(Tally, "_plus", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):

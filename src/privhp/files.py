@@ -29,7 +29,7 @@ from privhp.release import Release
 RELEASE, CHECKPOINT = b"PRIVHP-R", b"PRIVHP-C"
 VERSION = 1
 MAX_HEADER = 64 * 1024
-MAX_LINEAGE = 2**20
+MAX_MERGED_IDS = 2**20
 
 Source: TypeAlias = dict[str, int | str]
 """Where a checkpoint has come to in what it reads, in the words of whoever reads."""
@@ -63,16 +63,16 @@ def save(
     if source is not None and not isinstance(item, Summary):
         raise FileError("expected a source with a Summary alone, since a release says nothing of what was read")
     if isinstance(item, Generator):
-        header = _header(RELEASE, item.plan, refinements=item.release.refinements, parts=item.release.parts)
+        header = _header(RELEASE, item.plan, refinements=item.release.refinements, parts=item.release.merged)
         parts, mode = _pack(RELEASE, header, item.release.cells()), 0o644
     elif isinstance(item, Summary):
-        cells, names = item.state(), sorted(item.lineage)
+        cells, names = item.state(), sorted(item.merged_ids)
         header = _header(
             CHECKPOINT,
             item.plan,
             names=len(names),
             refinements=item.refinements,
-            parts=item.parts,
+            parts=item.merged,
             rows=item.rows,
             source=None if source is None else _checked_source(source),
         )
@@ -111,7 +111,7 @@ def read_release(file: BinaryIO) -> Generator:
     header, cells, _ = _unpack(file, RELEASE)
     with _honoured():
         counts = header.plan.unpack(cells)
-        return Generator(Release(header.plan, counts, refinements=header.refinements, parts=header.parts))
+        return Generator(Release(header.plan, counts, refinements=header.refinements, merged=header.parts))
 
 
 def read_checkpoint(file: BinaryIO) -> Summary:
@@ -129,7 +129,7 @@ def read_checkpoint_and_source(file: BinaryIO) -> tuple[Summary, Source | None]:
             frozenset(names),
             rows=header.rows,
             refinements=header.refinements,
-            parts=header.parts,
+            merged=header.parts,
         )
     return summary, header.source
 
@@ -151,8 +151,8 @@ class _Header(NamedTuple):
 
 def _pack(magic: bytes, header: bytes, cells: Counts, names: Sequence[bytes] = ()) -> list[bytes | memoryview]:
     """All bytes of a file, in parts."""
-    if len(names) > MAX_LINEAGE:
-        raise FileError(f"expected a summary of at most {MAX_LINEAGE} parts; merge their tallies before saving")
+    if len(names) > MAX_MERGED_IDS:
+        raise FileError(f"expected a summary of at most {MAX_MERGED_IDS} parts; merge their tallies before saving")
     if len(header) > MAX_HEADER:
         raise FileError(f"expected a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
     prefix, body = _PREFIX.pack(magic, VERSION, len(header)), cells.astype("<i8", copy=False).data
@@ -194,7 +194,7 @@ def _checked_source(source: Any) -> Source:
 
 
 def _unpack(file: BinaryIO, magic: bytes) -> tuple[_Header, Counts, list[bytes]]:
-    """Header, cells and lineage of a file of one kind."""
+    """Header, cells and merged ids of a file of one kind."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     prefix = file.read(_PREFIX.size)
@@ -213,10 +213,10 @@ def _unpack(file: BinaryIO, magic: bytes) -> tuple[_Header, Counts, list[bytes]]
     if size != _PREFIX.size + length + nbytes + header.names * _NAME_BYTES + _DIGEST_BYTES:
         raise _foreign("its size does not fit its plan")
     cells = np.frombuffer(file.read(nbytes), dtype="<i8").astype(np.int64, copy=False)
-    lineage = [file.read(_NAME_BYTES) for _ in range(header.names)]
-    if lineage != sorted(set(lineage)):
+    merged_ids = [file.read(_NAME_BYTES) for _ in range(header.names)]
+    if merged_ids != sorted(set(merged_ids)):
         raise _foreign("its parts are not listed in order, each once")
-    return header, cells, lineage
+    return header, cells, merged_ids
 
 
 def _checksum() -> Any:
@@ -250,7 +250,7 @@ def _read_header(text: bytes, magic: bytes) -> _Header:
             raise
         except Exception as error:  # a domain may raise anything when its spec makes no sense
             raise _foreign("its header makes no sense") from error
-    possible = range(1, MAX_LINEAGE + 1) if magic == CHECKPOINT else range(1)
+    possible = range(1, MAX_MERGED_IDS + 1) if magic == CHECKPOINT else range(1)
     sensible = all(type(number) is int and 0 <= number < 2**62 for number in numbers) and read.names in possible
     if again != text or not sensible:
         raise _foreign("its header is not written in the one way it could be")

@@ -27,19 +27,19 @@ class Release:
             exact level, a table of rows and buckets on a sketched one, the slots of
             the partition on the level that it grows from.
         refinements: How often the partition of a plan that grows was refined.
-        parts: How many summaries were added up, each with noise of its own.
+        merged: How many summaries were added up, each with noise of its own.
     """
 
     plan: Plan
     counts: Mapping[int, Counts]
     refinements: int = 0
-    parts: int = 1
+    merged: int = 1
 
     def __post_init__(self) -> None:
         came = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
         if came != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
             raise PlanError("expected one int64 array of noisy counts, of the plan's shape, for each measured level")
-        check_parts(self.plan, self.parts)
+        check_merged(self.plan, self.merged)
         if self.plan.growth is not None:
             check_partition(self.plan, self.counts[self.plan.growth_level], self.refinements)
         frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
@@ -51,21 +51,21 @@ class Release:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as plain arrays."""
-        return Release, (self.plan, dict(self.counts), self.refinements, self.parts)
+        return Release, (self.plan, dict(self.counts), self.refinements, self.merged)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):
             return False
-        same = (self.plan, self.refinements, self.parts) == (other.plan, other.refinements, other.parts)
+        same = (self.plan, self.refinements, self.merged) == (other.plan, other.refinements, other.merged)
         return same and np.array_equal(self.cells(), other.cells())
 
     def __hash__(self) -> int:
         return hash(self.plan)
 
 
-def check_parts(plan: Plan, parts: int) -> None:
-    """Refuse a number of parts that no summary of the plan could have."""
-    if type(parts) is not int or not 1 <= parts <= (2**62 if plan.growth is None else 1):
+def check_merged(plan: Plan, merged: int) -> None:
+    """Refuse a number of merged summaries that no summary of the plan could have."""
+    if type(merged) is not int or not 1 <= merged <= (2**62 if plan.growth is None else 1):
         raise PlanError("expected the number of summaries that were added up, 1 if the partition grows")
 
 

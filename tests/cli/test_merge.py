@@ -76,7 +76,7 @@ def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
     assert np.array_equal(merged.release.cells(), total)
-    assert merged.release.parts == 2  # standard errors go by it
+    assert merged.release.merged == 2  # standard errors go by it
     assert "parts       2, each with the noise of the plan\n" in run("inspect", "all.privhp").out
     assert abs(merged.total - expected.sum()) < 500
 

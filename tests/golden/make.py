@@ -76,7 +76,7 @@ def expected(checkpoint: Path, release: Path) -> dict[str, Any]:
     leaves = generator.leaves()
     return {
         "checkpoint cells": summary.state().tolist(),
-        "lineage": sorted(name.hex() for name in summary.lineage),
+        "lineage": sorted(name.hex() for name in summary.merged_ids),
         "rest": rest_of(summary.plan.domain).tolist(),
         "release cells": generator.release.cells().tolist(),
         "leaves": {"codes": leaves.codes.tolist(), "levels": leaves.levels.tolist(), "counts": leaves.counts.tolist()},

@@ -55,7 +55,7 @@ def test_a_golden_release_gives_the_stored_answers(release: Path, expected: dict
 def test_a_golden_checkpoint_holds_the_stored_cells_and_lineage(release: Path, expected: dict[str, Any]) -> None:
     summary = resumed(release)
     assert summary.state().tolist() == expected["checkpoint cells"]
-    assert sorted(part.hex() for part in summary.lineage) == expected["lineage"]
+    assert sorted(part.hex() for part in summary.merged_ids) == expected["lineage"]
 
 
 def test_a_golden_checkpoint_goes_on_to_the_golden_release(release: Path, expected: dict[str, Any]) -> None:

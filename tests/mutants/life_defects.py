@@ -40,7 +40,7 @@ def a_summary_can_be_copied(patch: pytest.MonkeyPatch) -> None:
 @killed_by(privacy.nothing_is_counted_twice)
 def merge_without_lineage_check(patch: pytest.MonkeyPatch) -> None:
     for module in (privhp.collect.tally, privhp.collect.summary):
-        patch.setattr(module, "check_mergeable", lambda plan, other, lineage, others: None)
+        patch.setattr(module, "check_mergeable", lambda plan, other, merged_ids, others: None)
 
 
 @killed_by(privacy.nothing_is_counted_twice)
@@ -48,9 +48,9 @@ def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
     merge = privhp.Tally.merge
 
     def forgetting(self: privhp.Tally, other: privhp.Tally) -> None:
-        lineage = self.lineage
+        merged_ids = self.merged_ids
         merge(self, other)
-        self.lineage = lineage
+        self.merged_ids = merged_ids
 
     patch.setattr(privhp.Tally, "merge", forgetting)
 
@@ -58,9 +58,9 @@ def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
 @killed_by(privacy.nothing_is_counted_twice)
 def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
     def late(self: privhp.Tally, other: privhp.Tally) -> None:
-        privhp.collect.tally.check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        privhp.collect.tally.check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
         self._plus(other)
-        self.lineage |= other.lineage
+        self.merged_ids |= other.merged_ids
 
     patch.setattr(privhp.Tally, "merge", late)
 

@@ -134,7 +134,7 @@ def test_lineage_names_out_of_order_or_twice_are_refused(tmp_path: Path) -> None
     first.merge(second)
     content = bytes_of(first, tmp_path / "file")[:-32]
     content, lower, upper = content[:-32], content[-32:-16], content[-16:]
-    assert read_checkpoint(io.BytesIO(sign(content + lower + upper))).lineage == {lower, upper}
+    assert read_checkpoint(io.BytesIO(sign(content + lower + upper))).merged_ids == {lower, upper}
     for names in (upper + lower, lower + lower):
         assert "not listed in order" in refusal(sign(content + names), CHECKPOINT)
 
@@ -159,7 +159,7 @@ def test_a_header_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
 
 
 def test_a_lineage_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_LINEAGE", 2)
+    monkeypatch.setattr(files, "MAX_MERGED_IDS", 2)
     summary = hp.Summary(PLAN)
     summary.merge(hp.Summary(PLAN))
     hp.save(summary, tmp_path / "file")
@@ -218,7 +218,7 @@ def test_a_release_holds_no_lineage(tmp_path: Path) -> None:
     summary.absorb(hp.Tally(PLAN))
     checkpoint = bytes_of(summary, tmp_path / "checkpoint")
     release = bytes_of(summary.release(), tmp_path / "release")
-    for name in summary.lineage:
+    for name in summary.merged_ids:
         assert name in checkpoint
         assert name not in release
 

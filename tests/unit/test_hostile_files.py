@@ -128,7 +128,7 @@ def test_the_frame_around_hostile_headers_is_right() -> None:
     """The control: with the header of a real plan, what the tests forge loads."""
     assert read_release(io.BytesIO(forge({"plan": PLAN.spec()}, body=bytes(PLAN.nbytes)))).total == 0
     header, body = {"plan": PLAN.spec(), "lineage": 1}, bytes(PLAN.nbytes + 16)
-    assert read_checkpoint(io.BytesIO(forge(header, magic=CHECKPOINT, body=body))).lineage == {bytes(16)}
+    assert read_checkpoint(io.BytesIO(forge(header, magic=CHECKPOINT, body=body))).merged_ids == {bytes(16)}
 
 
 @pytest.mark.parametrize("key", PLAN.spec())
@@ -190,12 +190,12 @@ def test_a_checkpoint_without_a_name_is_refused() -> None:
 
 
 def test_a_checkpoint_with_too_many_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_LINEAGE", 2)
+    monkeypatch.setattr(files, "MAX_MERGED_IDS", 2)
     for names, fits in ((2, True), (3, False)):
         body = bytes(PLAN.nbytes) + b"".join(name.to_bytes(16, "big") for name in range(names))
         data = forge({"plan": PLAN.spec(), "lineage": names}, magic=CHECKPOINT, body=body)
         if fits:
-            assert len(read_checkpoint(io.BytesIO(data)).lineage) == names
+            assert len(read_checkpoint(io.BytesIO(data)).merged_ids) == names
         else:
             refusal(data, CHECKPOINT)
 

@@ -28,9 +28,9 @@ def test_parts_add_up_whatever_the_order_of_merges(tmp_path: Path) -> None:
     three.merge(four)
     hp.save(three, tmp_path / "checkpoint")
     one.merge(hp.resume(tmp_path / "checkpoint"))
-    assert one.parts == 4
+    assert one.merged == 4
     generator = one.release()
-    assert generator.release.parts == 4
+    assert generator.release.merged == 4
     hp.save(generator, tmp_path / "release")
     assert hp.load(tmp_path / "release").release == generator.release
 
@@ -40,8 +40,8 @@ def test_tallies_bring_no_noise() -> None:
     tally = hp.Tally(LEAST_SQUARES)
     tally.add([5])
     summary.absorb(tally)
-    assert summary.parts == 1
-    assert len(summary.lineage) == 2
+    assert summary.merged == 1
+    assert len(summary.merged_ids) == 2
 
 
 def test_one_part_is_not_worth_a_word(tmp_path: Path) -> None:
@@ -51,12 +51,12 @@ def test_one_part_is_not_worth_a_word(tmp_path: Path) -> None:
 
 def test_releases_that_differ_in_parts_alone_are_not_equal() -> None:
     counts = {2: np.full(4, 5), 6: np.full(64, 5)}
-    assert hp.Release(LEAST_SQUARES, counts) != hp.Release(LEAST_SQUARES, counts, parts=2)
+    assert hp.Release(LEAST_SQUARES, counts) != hp.Release(LEAST_SQUARES, counts, merged=2)
 
 
 def test_every_level_has_the_noise_of_every_part() -> None:
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, five = (Hierarchy(hp.Release(LEAST_SQUARES, counts, parts=parts)) for parts in (1, 5))
+    one, five = (Hierarchy(hp.Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
     for own, others in zip(one.layers, five.layers, strict=True):
         assert np.allclose(others.own_variances, 5 * own.own_variances, rtol=1e-12)
 
@@ -65,7 +65,7 @@ def test_every_level_has_the_noise_of_every_part() -> None:
 def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -> None:
     """Of a region that cells fill, so that nothing but noise makes it uncertain."""
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, many = (hp.Generator(hp.Release(LEAST_SQUARES, counts, parts=own)) for own in (1, parts))
+    one, many = (hp.Generator(hp.Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
     before, after = (generator.mass((0, 99), error=True) for generator in (one, many))
     assert after.value == pytest.approx(before.value)
     assert after.error == pytest.approx(math.sqrt(parts) * before.error)
@@ -74,14 +74,14 @@ def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -
 @pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
 def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
     with pytest.raises(hp.PlanError, match="number of summaries that were added up"):
-        hp.Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, parts=parts)  # type: ignore[arg-type]  # what is tested
+        hp.Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # what is tested
 
 
 def test_a_partition_that_grows_has_one_part() -> None:
     growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, records=300_000)
     release = hp.Summary(growing).release().release
     with pytest.raises(hp.PlanError, match="1 if the partition grows"):
-        hp.Release(growing, dict(release.counts), parts=2)
+        hp.Release(growing, dict(release.counts), merged=2)
 
 
 def test_more_parts_than_names_of_parts_are_refused() -> None:
@@ -90,7 +90,7 @@ def test_more_parts_than_names_of_parts_are_refused() -> None:
         parts: forge({"plan": PLAN.spec(), "parts": parts, "lineage": 2}, magic=CHECKPOINT, body=body)
         for parts in (2, 3)
     }
-    assert READERS[CHECKPOINT](io.BytesIO(forged[2])).parts == 2
+    assert READERS[CHECKPOINT](io.BytesIO(forged[2])).merged == 2
     assert "a name for each summary" in refusal(forged[3], CHECKPOINT)
 
 

@@ -304,7 +304,7 @@ def records_since(start: hp.Summary, now: hp.Summary) -> int:
     step, change = once.state() - before, now.state() - start.state()
     times = int(change.max())
     assert np.array_equal(change, times * step)
-    assert now.lineage == start.lineage
+    assert now.merged_ids == start.merged_ids
     return times
 
 

@@ -79,10 +79,10 @@ def test_the_state_is_a_copy() -> None:
 def test_a_summary_is_its_state_and_lineage() -> None:
     summary = Summary(small_plan())
     summary.update(BATCH[:20])
-    twin = Summary.from_state(summary.plan, summary.state(), summary.lineage)
+    twin = Summary.from_state(summary.plan, summary.state(), summary.merged_ids)
     for each in (summary, twin):
         each.update(BATCH[20:])
-    assert twin.lineage == summary.lineage
+    assert twin.merged_ids == summary.merged_ids
     assert twin.nbytes == summary.nbytes
     assert np.array_equal(twin.state(), summary.state())
     assert twin.release().release == summary.release().release
@@ -133,7 +133,7 @@ def test_what_is_already_in_is_not_added_again() -> None:
     summary, tally = Summary(small_plan()), Tally(small_plan())
     tally.add(BATCH)
     summary.absorb(tally)
-    fork = Summary.from_state(summary.plan, summary.state(), summary.lineage)
+    fork = Summary.from_state(summary.plan, summary.state(), summary.merged_ids)
     other = Summary(summary.plan)
     other.absorb(tally)
     before = summary.state()
@@ -156,9 +156,9 @@ def test_what_is_no_part_is_refused() -> None:
 
 def test_merging_keeps_both_lineages() -> None:
     one, two = Summary(small_plan()), Summary(small_plan())
-    names = one.lineage | two.lineage
+    names = one.merged_ids | two.merged_ids
     one.merge(two)
-    assert one.lineage == names
+    assert one.merged_ids == names
     assert len(names) == 2
 
 

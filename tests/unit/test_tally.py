@@ -95,7 +95,7 @@ def test_merge_adds_and_remembers_the_lineage() -> None:
     two.add([0.1, 0.9])
     one.merge(two)
     assert one.counters.tolist() == [2, 0, 0, 1]
-    assert one.lineage > two.lineage
+    assert one.merged_ids > two.merged_ids
 
 
 def test_a_merged_tally_shares_no_memory_with_its_parts() -> None:
@@ -143,7 +143,7 @@ def test_a_tally_travels_between_processes() -> None:
     there.add([0.5])
     tally.add([0.5])
     assert there.plan == tally.plan
-    assert there.lineage == tally.lineage
+    assert there.merged_ids == tally.merged_ids
     assert cells_of(there) == cells_of(tally)
 
 
@@ -178,7 +178,7 @@ def test_after_half_a_batch_nothing_can_be_counted_again(
         with pytest.raises(StateError, match="half-way"):
             whole.merge(again)
     assert not any(cells_of(whole))
-    assert whole.lineage.isdisjoint(half.lineage)
+    assert whole.merged_ids.isdisjoint(half.merged_ids)
 
 
 def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

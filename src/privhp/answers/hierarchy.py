@@ -96,7 +96,7 @@ class Hierarchy:
         return self._layer(codes, level, self._release.counts[level], self._variance(level))
 
     def _variance(self, level: int) -> float:
-        return 2.0 * float(self._plan.scale(level)) ** 2 * self._release.parts
+        return 2.0 * float(self._plan.scale(level)) ** 2 * self._release.merged
 
     def _layer(self, codes: Codes, level: int, counts: Counts | Floats, variances: float | Floats) -> Layer:
         live = self._plan.domain.measure(codes, level=level) > 0

@@ -25,7 +25,7 @@ from privhp.io.disk import open_alone
 from privhp.io.sources import START, Batch, Format, Position, Source, open_source
 from privhp.planning.plan import Plan
 
-WORK = 2**23
+SCRATCH = 2**23
 """Bytes for the work on a batch, which the reader has read in pieces of megabytes anyway."""
 
 
@@ -91,7 +91,7 @@ class Ingestion:
     """
 
     def __init__(self, plan: Plan, source: Source) -> None:
-        self.summary, self._source = Summary(plan, work=WORK), source
+        self.summary, self._source = Summary(plan, scratch=SCRATCH), source
         self._position: Position = START
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
@@ -169,7 +169,7 @@ class CheckpointedIngestion(Ingestion):
                 "expected the files and columns that the checkpoint was begun with, unchanged, got others; "
                 "records could be lost or count twice, so begin again with another checkpoint"
             )
-        summary.work = WORK
+        summary.scratch = SCRATCH
         self.summary, self._source = summary, source
         self._position = (int(place["file"]), int(place["place"]))
 

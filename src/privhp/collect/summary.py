@@ -19,7 +19,7 @@ from privhp.core.cells import Counts, fold
 from privhp.errors import StateError
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
-from privhp.release import Release, check_partition, check_parts
+from privhp.release import Release, check_merged, check_partition
 
 _CELL_BYTES = 1024
 """What drawing noise and a refinement may take for each cell in one go, up to 64 parts of it included."""
@@ -45,15 +45,15 @@ class Summary:
 
     Args:
         plan: What was fixed before the data.
-        work: Bytes that the work may take where that is more than the memory of the plan leaves; it is faster in
+        scratch: Bytes that the work may take where that is more than the memory of the plan leaves; it is faster in
             larger pieces, and records are counted the same.
     """
 
-    def __init__(self, plan: Plan, *, work: int = 0) -> None:
+    def __init__(self, plan: Plan, *, scratch: int = 0) -> None:
         """Draw all the noise, from the entropy of the operating system."""
-        self.work = work
+        self.scratch = scratch
         self._tally = Tally(plan)
-        self._parts = 1
+        self._merged = 1
         self._closed = False
         self._process = os.getpid()
         self._add_noise(plan.exact_depth, self._tally.counters)
@@ -86,7 +86,7 @@ class Summary:
         """Cells to work on in one go, few enough for the memory that the plan leaves."""
         if not self.plan.memory:
             return 2**31
-        return max(max(self.work, self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16)
+        return max(max(self.scratch, self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16)
 
     def _refine(self) -> None:
         """Cut the cells that promise most, and let every cell go on with fresh noise.
@@ -115,21 +115,21 @@ class Summary:
         cls,
         plan: Plan,
         cells: Counts,
-        lineage: frozenset[bytes],
+        merged_ids: frozenset[bytes],
         *,
         rows: int = 0,
         refinements: int = 0,
-        parts: int = 1,
+        merged: int = 1,
     ) -> "Summary":
-        """The summary whose state, lineage and progress these are, as a checkpoint holds them."""
-        check_parts(plan, parts)
-        if parts > len(lineage):
+        """The summary whose state, merged_ids and progress these are, as a checkpoint holds them."""
+        check_merged(plan, merged)
+        if merged > len(merged_ids):
             raise StateError("expected a name for each summary that was added up, got fewer")
         summary = cls.__new__(cls)
-        summary.work = 0
+        summary.scratch = 0
         summary._tally = Tally(plan)
-        summary._tally.lineage = lineage
-        summary._parts = parts
+        summary._tally.merged_ids = merged_ids
+        summary._merged = merged
         summary._closed = False
         summary._process = os.getpid()
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
@@ -168,14 +168,14 @@ class Summary:
         return self._tally.plan
 
     @property
-    def lineage(self) -> frozenset[bytes]:
+    def merged_ids(self) -> frozenset[bytes]:
         """Random names of all summaries and tallies that are in this one."""
-        return self._tally.lineage
+        return self._tally.merged_ids
 
     @property
-    def parts(self) -> int:
+    def merged(self) -> int:
         """How many summaries were added up in this one, itself included: how often its cells have the plan's noise."""
-        return self._parts
+        return self._merged
 
     @property
     def closed(self) -> bool:
@@ -209,7 +209,7 @@ class Summary:
                 for the time being. The result is the same.
         """
         self._check_open()
-        self._tally.add(records, counts=counts, threads=threads, work=self.work, refine=self._refine)
+        self._tally.add(records, counts=counts, threads=threads, scratch=self.scratch, refine=self._refine)
 
     def absorb(self, tally: Tally) -> None:
         """Add what a tally of the same plan has counted; each tally can be absorbed once."""
@@ -228,12 +228,12 @@ class Summary:
         if not isinstance(other, Summary):
             raise StateError(f"expected a Summary to merge, got {type(other).__name__}; a tally is added with absorb")
         other._check_open()
-        check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
         self._tally.check_finished()
         other._tally.check_finished()
         # Written down first: what is interrupted may lose counts, but cannot be done again and count them twice.
-        self._tally.lineage |= other.lineage
-        self._parts += other._parts
+        self._tally.merged_ids |= other.merged_ids
+        self._merged += other._merged
         other._closed = True
         for level, counters in self._levels.items():
             counters += other._levels[level]
@@ -247,7 +247,9 @@ class Summary:
             level: fold(counters, levels=exact_depth - level) + correction
             for level, correction in self._corrections.items()
         }
-        return Generator(Release(self.plan, {**self._levels, **exact}, refinements=self.refinements, parts=self._parts))
+        return Generator(
+            Release(self.plan, {**self._levels, **exact}, refinements=self.refinements, merged=self._merged)
+        )
 
     def _check_open(self) -> None:
         if self._closed:

@@ -44,7 +44,7 @@ class Tally:
         import secrets  # takes long to import, and who only samples does not need it
 
         self.plan = plan
-        self.lineage = frozenset([secrets.token_bytes(16)])
+        self.merged_ids = frozenset([secrets.token_bytes(16)])
         self._unfinished = False
         self._is_share = False
         self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
@@ -62,7 +62,7 @@ class Tally:
         *,
         counts: Any = None,
         threads: int = 1,
-        work: int = 0,
+        scratch: int = 0,
         refine: Callable[[], None] | None = None,
     ) -> None:
         """Count a batch of records; with `counts`, the i-th record that many times.
@@ -79,10 +79,10 @@ class Tally:
             self._check_rows(counts, refine)
         records = self.plan.domain.as_batch(records)
         if threads > 1 and _is_cuttable(records) and not self._refines_within(len(records)):
-            self._add_in_threads(records, counts, threads, work)
+            self._add_in_threads(records, counts, threads, scratch)
             return
         with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
-            parts = self._encoded(records, counts, work)
+            parts = self._encoded(records, counts, scratch)
             first = next(parts)  # what is refused is refused here
             with self._counting():
                 for codes, weights in chain([first], parts):
@@ -127,21 +127,21 @@ class Tally:
                 "Plan.auto(..., mergeable=True)"
             )
 
-    def _encoded(self, records: Any, counts: Any, work: int) -> Iterator[tuple[Codes, Counts | None]]:
+    def _encoded(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
         """Codes and weights of a batch, part by part; at least one part."""
         encode, level = self.plan.domain.encode, self.plan.depth
-        for block, block_counts in _blocks(records, counts, self._block(work)):
+        for block, block_counts in _blocks(records, counts, self._block(scratch)):
             codes = encode(block, level=level)
             rows = len(block) if hasattr(block, "__len__") else codes.size
             if codes.dtype != _CODE or codes.shape != (rows,):
                 raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
-    def _block(self, work: int) -> int:
+    def _block(self, scratch: int) -> int:
         """Rows that are encoded at once, few enough for the work allowed or for the memory that the plan leaves."""
         if not self.plan.memory:
             return _MOST_ROWS
-        bytes_left = max(work, self.plan.memory - self.plan.nbytes)
+        bytes_left = max(scratch, self.plan.memory - self.plan.nbytes)
         return min(max(bytes_left // _ROW_BYTES, _LEAST_ROWS), _MOST_ROWS)
 
     @contextmanager
@@ -174,7 +174,7 @@ class Tally:
             group.tables.append((level, self.tables[level]))
         return list(groups.values())
 
-    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int, work: int) -> None:
+    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int, scratch: int) -> None:
         from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
 
         ends = [len(records) * part // threads for part in range(threads + 1)]
@@ -182,7 +182,7 @@ class Tally:
 
         def count(part: int) -> Tally:
             own, share = self._share(), slice(ends[part], ends[part + 1])
-            own.add(records[share], counts=None if weights is None else weights[share], work=work)
+            own.add(records[share], counts=None if weights is None else weights[share], scratch=scratch)
             return own
 
         with ThreadPoolExecutor(threads) as pool:
@@ -209,10 +209,10 @@ class Tally:
 
     def merge(self, other: "Tally") -> None:
         """Add what another tally of the same plan has counted; each tally can be added once."""
-        check_mergeable(self.plan, other.plan, self.lineage, other.lineage)
+        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
         self.check_finished()
         other.check_finished()
-        self.lineage |= other.lineage  # before the counts, so that what is interrupted cannot be done again
+        self.merged_ids |= other.merged_ids  # before the counts, so that what is interrupted cannot be done again
         self._plus(other)
 
 
@@ -231,7 +231,7 @@ def _is_cuttable(records: Any) -> bool:
     return isinstance(records, Rows) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
-def check_mergeable(plan: Plan, other: Plan, lineage: frozenset[bytes], others: frozenset[bytes]) -> None:
+def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], others: frozenset[bytes]) -> None:
     """Refuse to add counts of another plan, or counts that are already in."""
     if plan.growth is not None:
         raise StateError(
@@ -240,5 +240,5 @@ def check_mergeable(plan: Plan, other: Plan, lineage: frozenset[bytes], others: 
         )
     if plan != other:
         raise StateError("expected the same plan on both sides, hash seed included; build both from one plan")
-    if lineage & others:
+    if merged_ids & others:
         raise StateError("the two share counts already, so adding them would count records twice; merge each part once")

@@ -63,8 +63,8 @@ def describe(generator: Generator) -> str:
         f"leaves      {generator.leaves().codes.size:,}",
         f"records     about {generator.total:,.0f} (noisy)",
     ]
-    if generator.release.parts > 1:
-        lines.append(f"parts       {generator.release.parts:,}, each with the noise of the plan")
+    if generator.release.merged > 1:
+        lines.append(f"parts       {generator.release.merged:,}, each with the noise of the plan")
     domain = generator.plan.domain
     if domain.ordered:
         values = as_written(domain, generator.quantile(SHARES))

@@ -27,7 +27,7 @@ def run(options: Namespace) -> None:
     if not options.quiet:
         print(
             f"wrote {output}, {float(summary.plan.epsilon):g}-differentially private if no record is in two parts: "
-            f"about {generator.total:,.0f} records (noisy), with the noise of {summary.parts} parts"
+            f"about {generator.total:,.0f} records (noisy), with the noise of {summary.merged} parts"
         )
 
 
