@@ -176,7 +176,7 @@ def digest(plan: hp.Plan) -> str:
 def measure(bench: Bench, selection: Selection, results: Results) -> None:
     """All fits of one stream that are not known yet."""
     stream = bench.stream
-    sizes = {"records": len(stream)}
+    sizes = {"expected_records": len(stream)}
     if FLOOR in selection.methods:
         results.fill(bench.names | {"method": FLOOR}, bench.floor)
     if RESOLUTION in selection.methods:

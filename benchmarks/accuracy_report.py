@@ -213,7 +213,7 @@ def predicted(figures: Figures) -> str:
         for memory in ENDS:
             fits = figures.fits(name, DEFAULT, memory)
             if fits:
-                plan = hp.Plan.auto(domain, epsilon=1, records=fits[0]["records"], memory=memory)
+                plan = hp.Plan.auto(domain, epsilon=1, expected_records=fits[0]["records"], memory=memory)
                 error, unit = plan.predictions()[kind], domain.diameter(0) / fits[0]["records"]
                 noisy = "yes" if error.noise > error.resolution else "no"
                 figure = [number(error.total / unit), number(mean(fits)), f"{mean(fits) * unit / error.total:.2f}"]

@@ -27,9 +27,11 @@ def measure_balance(name: str, form: str) -> dict[str, Any]:
     """Mean W1 x n of balanced and of independent samples to the generator of one release."""
     stream = load(name)
     if form == "sparse":
-        plan = methods.largest_paper(stream.domain, epsilon=1, records=len(stream), memory=methods.MEMORY["64 KiB"])
+        plan = methods.largest_paper(
+            stream.domain, epsilon=1, expected_records=len(stream), memory=methods.MEMORY["64 KiB"]
+        )
     else:
-        plan = methods.complete(stream.domain, epsilon=1, records=len(stream), most=16)
+        plan = methods.complete(stream.domain, epsilon=1, expected_records=len(stream), most=16)
     summary = hp.Summary(plan)
     summary.update(stream.records)
     generator = summary.release()

@@ -28,7 +28,7 @@ def covered(
     stream: streams.Stream, asked: list[tuple[list[Any], Floats]], memory: str, *, mergeable: bool
 ) -> tuple[float, float]:
     """Share of the intervals that hold the truth, and the median standard error."""
-    plan = hp.Plan.auto(stream.domain, epsilon=1, records=len(stream), memory=memory, mergeable=mergeable)
+    plan = hp.Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory, mergeable=mergeable)
     hits, errors = [], []
     for regions, truths in asked:
         summary = hp.Summary(plan)

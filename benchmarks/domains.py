@@ -99,7 +99,7 @@ def seconds_to_encode(known: dict[str, tuple[hp.Domain, Any]]) -> dict[str, floa
 
 def uses(name: str, domain: hp.Domain, records: Any) -> dict[str, Callable[[], object]]:
     """Finding cells in lists, counting an array, and sampling."""
-    plan = hp.Plan.paper(domain, epsilon=1, records=RECORDS, depth=level_of(domain))
+    plan = hp.Plan.paper(domain, epsilon=1, expected_records=RECORDS, depth=level_of(domain))
     tally, summary = hp.Tally(plan), hp.Summary(plan)
     summary.update(records)
     generator, rng = summary.release(), np.random.default_rng(1)

@@ -52,9 +52,11 @@ def time_to_release() -> list[tuple[str, float]]:
     line = hp.Interval(0, 1)
     plans = {
         "release of 1 MiB": hp.Plan.paper(
-            line, epsilon=1, records=1e6, hot_cells=1024, sketch_rows=4, exact_depth=15, sketch_width=4096
+            line, epsilon=1, expected_records=1e6, hot_cells=1024, sketch_rows=4, exact_depth=15, sketch_width=4096
         ),
-        "release of 1,048,576 leaves": hp.Plan.paper(line, epsilon=1, records=1e6, hot_cells=1, exact_depth=20),
+        "release of 1,048,576 leaves": hp.Plan.paper(
+            line, epsilon=1, expected_records=1e6, hot_cells=1, exact_depth=20
+        ),
     }
     rows = []
     for name, plan in plans.items():

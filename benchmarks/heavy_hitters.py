@@ -33,9 +33,9 @@ PLANS: dict[str, Callable[[int], hp.Plan]] = {
         hp.IPv4(), epsilon=Fraction(1), budgets={8: HALF, 16: HALF}, exact_depth=16
     ),
     "paper, k = 1024, 2 rows": lambda records: hp.Plan.paper(
-        hp.IPv4(), epsilon=1, records=records, hot_cells=1024, depth=16, exact_depth=12, sketch_rows=2
+        hp.IPv4(), epsilon=1, expected_records=records, hot_cells=1024, depth=16, exact_depth=12, sketch_rows=2
     ),
-    "auto, 256 KiB": lambda records: hp.Plan.auto(hp.IPv4(), epsilon=1, records=records, memory="256 KiB"),
+    "auto, 256 KiB": lambda records: hp.Plan.auto(hp.IPv4(), epsilon=1, expected_records=records, memory="256 KiB"),
 }
 
 

@@ -141,7 +141,7 @@ def growing(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple
         turns: dict[str, Callable[[], object]] = {"boost": histogram_fill(records, 64)}
         for memory in ("64 KiB", "1 MiB"):
             square = hp.Box([(0, 1), (0, 1)])
-            summary = hp.Summary(hp.Plan.auto(square, epsilon=1, records=POINTS, memory=memory))
+            summary = hp.Summary(hp.Plan.auto(square, epsilon=1, expected_records=POINTS, memory=memory))
             summary.update(records)  # all refinements are made here
             turns[memory] = partial(summary.update, records)
         best = best_seconds(turns)

@@ -20,15 +20,15 @@ FLOOR, RESOLUTION, BALANCE = "half against half", "resolution", "balanced sample
 """More to measure: records against their like, histograms without noise, and samples against their generator."""
 
 
-def plan_of(method: str, domain: hp.Domain, *, epsilon: float, records: int, memory: str) -> hp.Plan | None:
+def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records: int, memory: str) -> hp.Plan | None:
     """The plan of a bounded method, or nothing where privhp does not have it."""
     if method == DEFAULT:
         auto = getattr(hp.Plan, "auto", None)
-        return None if auto is None else auto(domain, epsilon=epsilon, records=records, memory=memory)
+        return None if auto is None else auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory)
     if method == PAPER:
-        return largest_paper(domain, epsilon=epsilon, records=records, memory=MEMORY[memory])
+        return largest_paper(domain, epsilon=epsilon, expected_records=expected_records, memory=MEMORY[memory])
     fits = int(math.log2(MEMORY[memory] / CELL_BYTES)) - 1  # all levels together have twice the cells of the last
-    plan = complete(domain, epsilon=epsilon, records=records, most=fits)
+    plan = complete(domain, epsilon=epsilon, expected_records=expected_records, most=fits)
     if method == LEAST_SQUARES:
         inferred: dict[str, Any] = {"inference": "least-squares"}
         known = {field.name for field in dataclasses.fields(hp.Plan)}
@@ -36,11 +36,13 @@ def plan_of(method: str, domain: hp.Domain, *, epsilon: float, records: int, mem
     return plan
 
 
-def largest_paper(domain: hp.Domain, *, epsilon: float, records: int, memory: int) -> hp.Plan:
+def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, memory: int) -> hp.Plan:
     """The paper's settings with as many hot cells as fit, eight at a time, so that four levels share a hash."""
 
     def plan(hot_cells: int) -> hp.Plan:
-        return hp.Plan.paper(domain, epsilon=epsilon, records=records, hot_cells=hot_cells, expand="all")
+        return hp.Plan.paper(
+            domain, epsilon=epsilon, expected_records=expected_records, hot_cells=hot_cells, expand="all"
+        )
 
     few, many = 1, 2**16
     while many - few > 1:  # the most that fit lie between, the upper end excluded
@@ -49,10 +51,10 @@ def largest_paper(domain: hp.Domain, *, epsilon: float, records: int, memory: in
     return plan(few if few < 8 else few // 8 * 8)
 
 
-def complete(domain: hp.Domain, *, epsilon: float, records: int, most: int = MAX_COMPLETE_DEPTH) -> hp.Plan:
+def complete(domain: hp.Domain, *, epsilon: float, expected_records: int, most: int = MAX_COMPLETE_DEPTH) -> hp.Plan:
     """The complete tree of the paper's depth, log2(epsilon n), or as deep as allowed."""
-    depth = min(max(math.ceil(math.log2(epsilon * records)), 1), domain.depth, most)
-    return hp.Plan.paper(domain, epsilon=epsilon, records=records, depth=depth, exact_depth=depth)
+    depth = min(max(math.ceil(math.log2(epsilon * expected_records)), 1), domain.depth, most)
+    return hp.Plan.paper(domain, epsilon=epsilon, expected_records=expected_records, depth=depth, exact_depth=depth)
 
 
 def flat(domain: hp.Domain, *, epsilon: float, level: int) -> hp.Plan:

@@ -84,11 +84,13 @@ def main() -> None:
     for name, (records, domain) in {**streams, SORTED: (points.records, points.domain)}.items():
         size = size_of(records)
         plans = {
-            f"{label}, {memory}": hp.Plan.auto(domain, epsilon=1, records=size, memory=memory, mergeable=mergeable)
+            f"{label}, {memory}": hp.Plan.auto(
+                domain, epsilon=1, expected_records=size, memory=memory, mergeable=mergeable
+            )
             for memory in MEMORIES
             for label, mergeable in (("grows", False), ("mergeable", True))
         }
-        plans["the paper's, 1,024 hot cells"] = hp.Plan.paper(domain, epsilon=1, records=size, hot_cells=1024)
+        plans["the paper's, 1,024 hot cells"] = hp.Plan.paper(domain, epsilon=1, expected_records=size, hot_cells=1024)
         for label, plan in plans.items():
             lines.append(f"| {name}, {size:,} | {label} | {' | '.join(measured(plan, records))} |")
             print(lines[-1], flush=True)

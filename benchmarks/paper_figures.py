@@ -51,7 +51,7 @@ def randomly_hashed(cells: Codes, words: Codes, *, width: int) -> Codes:
 
 def error(records: NDArray[np.float64], **options: Any) -> float:
     """W1 x n of one fit."""
-    plan = hp.Plan.paper(hp.Interval(0, 1), epsilon=1, records=RECORDS, expand="all", **options)
+    plan = hp.Plan.paper(hp.Interval(0, 1), epsilon=1, expected_records=RECORDS, expand="all", **options)
     summary = hp.Summary(plan)
     summary.update(records)
     return hp.wasserstein(summary.release(), records) * RECORDS
@@ -79,7 +79,7 @@ def main() -> None:
     ]
     misses = []
     for setting, options in SETTINGS.items():
-        size = hp.Plan.paper(hp.Interval(0, 1), epsilon=1, records=RECORDS, **options).nbytes
+        size = hp.Plan.paper(hp.Interval(0, 1), epsilon=1, expected_records=RECORDS, **options).nbytes
         for name, expected in REFERENCE[setting].items():
             streams = [DATASETS[name](RECORDS, seed=seed) for seed in range(runs)]
             ours = [error(records, **options) for records in streams]

@@ -87,7 +87,7 @@ def readers(path: Path, names: list[str]) -> dict[str, Callable[[], object]]:
 
 def measure(path: Path, what: str, domain: hp.Domain, names: list[str], rows: int, turns: int) -> str:
     """A line of the table."""
-    plan = hp.Plan.auto(domain, epsilon=1, records=rows)
+    plan = hp.Plan.auto(domain, epsilon=1, expected_records=rows)
 
     def fit() -> None:
         total = hp.fit(path, plan=plan, columns=names).total

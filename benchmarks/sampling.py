@@ -18,7 +18,7 @@ LEAST = {("leaf order", SIZES[1]): 3.0, ("shuffled", SIZES[0]): 0.8}
 def generator() -> hp.Generator:
     """A two-dimensional generator of some ten thousand leaves."""
     rng = np.random.default_rng(2)
-    plan = hp.Plan.paper(hp.Box([(0, 1), (0, 1)]), epsilon=1, records=1e6, hot_cells=256, sketch_rows=4)
+    plan = hp.Plan.paper(hp.Box([(0, 1), (0, 1)]), epsilon=1, expected_records=1e6, hot_cells=256, sketch_rows=4)
     summary = hp.Summary(plan)
     summary.update(skewed_mixture(500_000, 2, rng))
     summary.update(rng.random((500_000, 2)))

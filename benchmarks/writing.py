@@ -71,7 +71,7 @@ def long_file(release: Path, path: Path, rows: int) -> str:
 def main(rows: int = LONG) -> None:
     """Measure everything, print it, keep it."""
     before = load()
-    generator = hp.fit(np.random.default_rng(0).gamma(2, 20, 10**5), DOMAIN, epsilon=1, records=1e5)
+    generator = hp.fit(np.random.default_rng(0).gamma(2, 20, 10**5), DOMAIN, epsilon=1, expected_records=1e5)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         hp.save(generator, folder / "a.privhp")

@@ -97,7 +97,7 @@ def find(css: str) -> str:
 def draw_flights(picture: Picture) -> None:
     """The whole of a report, and one column with the real flights beside, which are public."""
     table = hp.Table(sched_dep_min=hp.Integers(0, 1439), arr_delay=hp.Integers(-120, 1440))
-    generator = hp.fit(FLIGHTS, table, epsilon=1, records=300_000)
+    generator = hp.fit(FLIGHTS, table, epsilon=1, expected_records=300_000)
     picture.show(report_page(generator, title="Flights from New York City"), width=1080)
     picture.cut("report.png", "header", "section:nth-of-type(2)")
     source = open_source(FLIGHTS, domain=table)
@@ -110,7 +110,7 @@ def draw_departures(picture: Picture) -> None:
     """A column of times: the departures of a year on one clock."""
     times = np.datetime64("2013-01-01") + flights("sched_dep_min").astype("timedelta64[m]")
     day = hp.Time("2013-01-01T00:00", "2013-01-01T23:59")
-    generator = hp.fit(times.astype("datetime64[s]"), day, epsilon=1, records=300_000)
+    generator = hp.fit(times.astype("datetime64[s]"), day, epsilon=1, expected_records=300_000)
     picture.show(report_page(generator, title="Departures", names=["scheduled departure"]), width=760)
     picture.cut("times.png", "figure", "figure")
 
@@ -118,7 +118,7 @@ def draw_departures(picture: Picture) -> None:
 def draw_few(picture: Picture) -> None:
     """Bands that are wide, because records are few."""
     delays = flights("arr_delay")[:2000]
-    generator = hp.fit(delays, hp.Integers(-120, 1440), epsilon=0.5, records=2000)
+    generator = hp.fit(delays, hp.Integers(-120, 1440), epsilon=0.5, expected_records=2000)
     picture.show(report_page(generator, title="Delays", names=["delay in minutes"]), width=760)
     picture.cut("few.png", "figure", "figure")
 
@@ -135,11 +135,11 @@ def draw_notebook(picture: Picture) -> None:
     kinds = ["bus", "tram", "taxi"]
     trips = {"fare": rng.lognormal(2.5, 0.7, 50_000), "kind": rng.choice(kinds, 50_000, p=[0.5, 0.3, 0.2])}
     table = hp.Table(fare=hp.Interval(0, 200), kind=hp.Categories(kinds))
-    generator = hp.fit(trips, table, epsilon=1, records=50_000)
+    generator = hp.fit(trips, table, epsilon=1, expected_records=50_000)
     picture.show(f"<!doctype html><meta charset=utf-8>{generator.plan._repr_html_()}", width=860)
     picture.cut("plan.png", ".card", ".card")
     generator.plot().savefig(PICTURES / "plot.png", dpi=90)
-    few = hp.fit(trips["fare"][:1000], hp.Interval(0, 200), epsilon=0.5, records=1000)
+    few = hp.fit(trips["fare"][:1000], hp.Interval(0, 200), epsilon=0.5, expected_records=1000)
     draw_share(few, np.linspace(0, 60, 241))
 
 
@@ -157,7 +157,7 @@ def draw_share(generator: hp.Generator, at: NDArray[np.float64]) -> None:
 
 def draw_kinds(picture: Picture) -> None:
     """A column of categories."""
-    generator = hp.fit(CRIME, hp.Categories(KINDS), columns=["crime_type"], epsilon=1, records=2e6)
+    generator = hp.fit(CRIME, hp.Categories(KINDS), columns=["crime_type"], epsilon=1, expected_records=2e6)
     picture.show(report_page(generator, title="Street crime", names=["kind of crime"]), width=760)
     picture.cut("categories.png", "figure", "figure")
 
@@ -166,7 +166,7 @@ def draw_prefixes(picture: Picture) -> None:
     """Heavy prefixes of addresses."""
     table = importlib.import_module("pyarrow.parquet").read_table(BLOCKLIST)
     addresses = np.repeat(table["ip"].to_numpy(), table["n_lists"].to_numpy())
-    generator = hp.fit(addresses, hp.IPv4(), epsilon=1, records=2e5)
+    generator = hp.fit(addresses, hp.IPv4(), epsilon=1, expected_records=2e5)
     picture.show(report_page(generator, title="Blocked addresses", names=["address"]), width=760)
     picture.cut("prefixes.png", "figure", "figure")
 
@@ -174,7 +174,7 @@ def draw_prefixes(picture: Picture) -> None:
 def draw_crime(picture: Picture) -> None:
     """A map of places."""
     generator = hp.fit(
-        CRIME, hp.Geo(-8.7, 49.8, 2, 55.9), columns=["lon", "lat"], epsilon=1, records=2e6, memory="1 MiB"
+        CRIME, hp.Geo(-8.7, 49.8, 2, 55.9), columns=["lon", "lat"], epsilon=1, expected_records=2e6, memory="1 MiB"
     )
     page = report_page(generator, title="Street crime", names=["longitude", "latitude"])
     picture.show(page.replace("max-width: 36rem", "max-width: 34rem"), width=680)

@@ -49,7 +49,7 @@ def plan_of(**changes: Any) -> Plan:
         "exact_depth": 2,
         "growth": growth,
         "inference": "least-squares",
-        "records": 40,
+        "expected_records": 40,
         "neighbours": "zero-out",
         "hash_seed": 0,
     }

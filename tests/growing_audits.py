@@ -29,7 +29,7 @@ ROOTS = 2**LEVEL
 NEIGHBOURS = 2**NEIGHBOUR_LEVELS
 
 
-def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least: int) -> Plan:
+def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: int, least: int) -> Plan:
     """A partition of 2**18 cells of two numbers each, with room for all cuts."""
     return Plan(
         Integers(0, ROOTS * PARTS - 1),
@@ -38,7 +38,7 @@ def plan_of(*, budget: int, refined_after: tuple[int, ...], records: int, least:
         exact_depth=0,
         growth=Growth(slots=len(refined_after) * ROOTS * (PARTS + 2), refined_after=refined_after, least=least),
         inference="least-squares",
-        records=records,
+        expected_records=expected_records,
         neighbours="zero-out",
         hash_seed=0,
     )
@@ -71,7 +71,10 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
     full_cell, full_part = 1, 0  # the first odd cell, and the first part of the first even one, of 32 cells
     second = np.repeat([np.arange(own, ROOTS, NEIGHBOURS // PARTS) * PARTS for own in (full_cell, full_part)], many)
     plan = plan_of(
-        budget=1, refined_after=(first.size, first.size + second.size), records=2 * first.size, least=many * 3 // 10
+        budget=1,
+        refined_after=(first.size, first.size + second.size),
+        expected_records=2 * first.size,
+        least=many * 3 // 10,
     )
     slots = slots_after(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
@@ -123,7 +126,7 @@ def _keeps_its_budget(kind: NDArray[np.int64], trials: int) -> None:
     of_all, full = roots[kind < _FULL], np.repeat(roots[kind == _FULL], _MANY)
     first = np.concatenate([of_all, of_all, np.where(kind == 1, roots, -1), full])
     second = np.where(kind == 2, roots, -1)
-    plan = plan_of(budget=2, refined_after=(first.size,), records=5 * first.size, least=1)
+    plan = plan_of(budget=2, refined_after=(first.size,), expected_records=5 * first.size, least=1)
     while late.trials < trials:
         seen = _events(slots_after(plan, [first, second]))
         for events, own in zip((base, early, late), range(3), strict=True):

@@ -38,7 +38,7 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
         (Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40))), (0.3, None)),
     ]
     for domain, good in homes:
-        plan = Plan.paper(domain, epsilon=1, records=100, hot_cells=2, depth=4, exact_depth=2)
+        plan = Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, depth=4, exact_depth=2)
         with silence():
             company, alone = Tally(plan), Tally(plan)
             company.add([*bad, good, *bad])
@@ -55,7 +55,7 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
 def _bad_columns_pass_in_silence(bad: list[Any]) -> None:
     """The same for values in the columns of a table, where null is a value."""
     domain = Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40)))
-    plan = Plan.paper(domain, epsilon=1, records=100, hot_cells=2, depth=4, exact_depth=2)
+    plan = Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, depth=4, exact_depth=2)
     good = [0.3] * len(bad)
     with silence():
         company, alone = Tally(plan), Tally(plan)
@@ -114,7 +114,7 @@ def _said(text: bytes) -> tuple[int, str, str]:
         data, release = Path(folder) / "data.csv", Path(folder) / "release"
         data.write_bytes(text)
         out, err = io.StringIO(), io.StringIO()
-        options = ["--domain", "interval:0:1", "--epsilon", "1", "--records", "100", "-o", str(release)]
+        options = ["--domain", "interval:0:1", "--epsilon", "1", "--expected-records", "100", "-o", str(release)]
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = main(["fit", str(data), *options])
         public = f"about {privhp.load(release).total:,.0f} records"
@@ -123,10 +123,10 @@ def _said(text: bytes) -> tuple[int, str, str]:
 
 def no_output_knows_the_records() -> None:
     """Neither the number of records nor one of them stands in any text, message or file."""
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1000, hot_cells=2, depth=6, exact_depth=3)
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1000, hot_cells=2, depth=6, exact_depth=3)
     records = np.full(RECORDS, PLANTED)
     with pinned_noise():
-        summary, other = Summary(plan), Summary(Plan.paper(Interval(0, 1), epsilon=1, records=9, hot_cells=1))
+        summary, other = Summary(plan), Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=9, hot_cells=1))
     summary.update(records)
     said = [repr(summary), str(summary)]
     said += _answers(

@@ -253,7 +253,7 @@ def _plan(domain: Domain, neighbours: str = "add-remove", *, persons: int = 1, d
     return Plan.paper(
         domain,
         epsilon=1,
-        records=100,
+        expected_records=100,
         hot_cells=2,
         depth=depth,
         exact_depth=3,

@@ -51,7 +51,7 @@ def cells_of(plan: Plan, level: int) -> int:
 def example_plans() -> list[Plan]:
     """Plans under both relations: with sketches and without, with gaps, with no root, with several records a person."""
     sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 2}
-    paper: dict[str, Any] = {"epsilon": "0.7", "records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
+    paper: dict[str, Any] = {"epsilon": "0.7", "expected_records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
     made = []
     for neighbours, persons in itertools.product(("add-remove", "replace-one"), (1, 3)):
         relation: dict[str, Any] = {"neighbours": neighbours, "max_records_per_person": persons}

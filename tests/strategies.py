@@ -241,7 +241,7 @@ def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None
     return Plan.paper(
         space,
         epsilon=draw(st.sampled_from(["0.1", "1", "3"])),
-        records=1000,
+        expected_records=1000,
         hot_cells=draw(st.integers(1, 6)),
         depth=depth,
         exact_depth=draw(st.integers(0, depth)),

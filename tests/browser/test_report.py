@@ -111,7 +111,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def _fitted(domain, records) -> Generator:
-    return Generator(release_of(Plan.paper(domain, epsilon=1, records=20_000, hash_seed=1), records))
+    return Generator(release_of(Plan.paper(domain, epsilon=1, expected_records=20_000, hash_seed=1), records))
 
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])

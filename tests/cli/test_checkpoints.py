@@ -17,7 +17,18 @@ import privhp as hp
 from cli.running import spawn
 from privhp.files import read_checkpoint, resume_reading
 
-PLAN = ["--domain", "integers:0:255", "--epsilon", "1", "--records", "1e5", "--depth", "8", "--exact-depth", "8"]
+PLAN = [
+    "--domain",
+    "integers:0:255",
+    "--epsilon",
+    "1",
+    "--expected-records",
+    "1e5",
+    "--depth",
+    "8",
+    "--exact-depth",
+    "8",
+]
 PLAN += ["--hot-cells", "64"]
 CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
 ROWS = 60_000
@@ -240,7 +251,7 @@ def rows_in(checkpoint):
 def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):
     """Refinements come after public row numbers, however often the run was broken off."""
     write_parts(tmp_path, "csv")
-    plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--records", "6e4", "--memory", "16KiB"]
+    plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--expected-records", "6e4", "--memory", "16KiB"]
     command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
     process = subprocess.Popen(command, cwd=tmp_path)
     while rows_in(tmp_path / "state") == 0:

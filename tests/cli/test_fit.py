@@ -57,7 +57,7 @@ def test_every_kind_of_file_gives_the_same_distribution(run, tmp_path, monkeypat
 
 
 def test_whole_numbers_and_addresses_reach_the_domain_exactly(run, tmp_path):
-    plan = ["--epsilon", "1000", "--records", "1e6", "--hot-cells", "4", "--no-header"]
+    plan = ["--epsilon", "1000", "--expected-records", "1e6", "--hot-cells", "4", "--no-header"]
     (tmp_path / "whole.csv").write_text(f"{2**60 + 1}\n" * 10_000)
     whole = ["--domain", f"integers:{2**60}:{2**60 + 3}"]
     assert run("fit", "whole.csv", *whole, *plan, "-o", "whole.privhp").code == 0
@@ -95,24 +95,24 @@ def test_the_release_names_neither_file_nor_column(run, tmp_path):
 
 
 BAD_PLANS = {
-    "no bounds": ["--domain", "interval", "--epsilon", "1", "--records", "1e3"],
-    "no domain": ["--epsilon", "1", "--records", "1e3"],
-    "no epsilon": ["--domain", "interval:0:1", "--records", "1e3"],
+    "no bounds": ["--domain", "interval", "--epsilon", "1", "--expected-records", "1e3"],
+    "no domain": ["--epsilon", "1", "--expected-records", "1e3"],
+    "no epsilon": ["--domain", "interval:0:1", "--expected-records", "1e3"],
     "no records": ["--domain", "interval:0:1", "--epsilon", "1"],
-    "bad epsilon": ["--domain", "interval:0:1", "--epsilon", "0", "--records", "1e3"],
+    "bad epsilon": ["--domain", "interval:0:1", "--epsilon", "0", "--expected-records", "1e3"],
     "bad depth": [
         "--domain",
         "interval:0:1",
         "--epsilon",
         "1",
-        "--records",
+        "--expected-records",
         "1e3",
         "--hot-cells",
         "4",
         "--depth",
         "99",
     ],
-    "too many columns": ["--domain", "interval:0:1", "--epsilon", "1", "--records", "1e3", "--columns", "a,b"],
+    "too many columns": ["--domain", "interval:0:1", "--epsilon", "1", "--expected-records", "1e3", "--columns", "a,b"],
 }
 
 

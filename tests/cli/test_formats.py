@@ -124,7 +124,16 @@ def test_from_many_files_to_every_format(run, tmp_path):
         name = f"synthetic.{ending}"
         assert run("sample", "out.privhp", "-n", "500", "--seed", "1", "--columns", "fare", "-o", name).code == 0
         columns = [] if ending == "npy" else ["--columns", "fare"]
-        again = ["--epsilon", "100", "--domain", "interval:0:1000", "--records", "1e3", "-o", f"{ending}.privhp"]
+        again = [
+            "--epsilon",
+            "100",
+            "--domain",
+            "interval:0:1000",
+            "--expected-records",
+            "1e3",
+            "-o",
+            f"{ending}.privhp",
+        ]
         assert run("fit", name, *columns, *again).code == 0
         assert abs(hp.load(f"{ending}.privhp").total - 500) < 30
 

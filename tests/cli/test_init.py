@@ -97,7 +97,7 @@ def test_what_is_not_filled_in_is_named_column_by_column_and_key_by_key(run, ref
     parquet.write_table(pa.table({"fare": [1.0], "kind": ["a"]}), tmp_path / "t.parquet")
     assert run("init", "t.parquet").code == 0
     path = tmp_path / "domain.toml"
-    plan = ["plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e5"]
+    plan = ["plan", "--domain", "domain.toml", "--epsilon", "1", "--expected-records", "1e5"]
     for key, blank, filled in (
         ("column 'fare': expected low", 'low = ""', "low = 0"),
         ("column 'fare': expected high", 'high = ""', "high = 100"),
@@ -115,7 +115,7 @@ def test_text_has_names_alone(run, refused, tmp_path):
     assert run("init", "trips.csv", "-o", "t.toml", "--quiet") == (0, "", "")
     columns = tomllib.loads((tmp_path / "t.toml").read_text())["columns"]
     assert columns == {"fare": {"kind": ""}, "the kind": {"kind": ""}}
-    line = refused("plan", "--domain", "t.toml", "--epsilon", "1", "--records", "1e5")
+    line = refused("plan", "--domain", "t.toml", "--epsilon", "1", "--expected-records", "1e5")
     assert "column 'fare': expected kind to be filled in" in line
 
 

@@ -23,7 +23,7 @@ def test_a_release_is_shown_in_full(run, release):
 def test_quantiles_are_shown_where_there_is_an_order(run, tmp_path, domain, shows):
     np.save(tmp_path / "data.npy", np.full((3000, 2), {"ipv4": 2**32 - 1, "integers:5:6": 6}.get(domain, 1)))
     columns = [] if domain.startswith("box") else ["--columns", "1"]
-    options = ["--domain", domain, *columns, "--epsilon", "1", "--records", "1e3", "-o", "out"]
+    options = ["--domain", domain, *columns, "--epsilon", "1", "--expected-records", "1e3", "-o", "out"]
     assert run("fit", "data.npy", *options).code == 0
     out = run("inspect", "out").out
     assert shows in out if shows else "share at or below" not in out

@@ -38,8 +38,8 @@ def test_help_of_all_names_every_command(run):
         ([], "command"),
         (["dance"], "'dance'"),
         (["plan"], "--epsilon"),
-        (["plan", "--epsilon", "1", "--records", "1"], "--domain"),
-        (["plan", "--dom", "ipv4", "--epsilon", "1", "--records", "1"], "--domain"),
+        (["plan", "--epsilon", "1", "--expected-records", "1"], "--domain"),
+        (["plan", "--dom", "ipv4", "--epsilon", "1", "--expected-records", "1"], "--domain"),
         (["sample", "a", "b", "-o", "c"], "unrecognized arguments: b"),
     ],
 )
@@ -65,7 +65,7 @@ def test_what_is_unknown_points_to_its_command_and_to_the_nearest_option(refused
 
 
 def test_a_file_may_be_named_like_an_option(refused):
-    options = ["--domain", "ipv4", "--epsilon", "1", "--records", "9", "-o", "out.privhp"]
+    options = ["--domain", "ipv4", "--epsilon", "1", "--expected-records", "9", "-o", "out.privhp"]
     assert "cannot use --data: " in refused("fit", *options, "--", "--data")
 
 
@@ -86,14 +86,25 @@ def test_the_help_of_fit_explains_what_newcomers_ask(run):
 
 
 def test_the_module_runs_as_a_program(tmp_path):
-    done = spawn("plan", "--domain", "ipv4", "--epsilon", "1", "--records", "10", folder=tmp_path)
+    done = spawn("plan", "--domain", "ipv4", "--epsilon", "1", "--expected-records", "10", folder=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(b"domain      IPv4()\n")
     assert spawn("plan", folder=tmp_path).returncode == 2
 
 
 def test_a_reader_that_leaves_early_is_no_error(tmp_path):
-    command = [sys.executable, "-m", "privhp", "plan", "--domain", "ipv4", "--epsilon", "1", "--records", "1e9"]
+    command = [
+        sys.executable,
+        "-m",
+        "privhp",
+        "plan",
+        "--domain",
+        "ipv4",
+        "--epsilon",
+        "1",
+        "--expected-records",
+        "1e9",
+    ]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=tmp_path)
     process.stdout.close()
     assert process.stderr.read() == b""
@@ -119,7 +130,7 @@ def test_exit_codes_are_told_in_the_help(run):
     assert "130 interrupted" in text
 
 
-PLAN = ["plan", "--domain", "ipv4", "--epsilon", "1", "--records", "10"]
+PLAN = ["plan", "--domain", "ipv4", "--epsilon", "1", "--expected-records", "10"]
 
 
 @pytest.mark.parametrize(

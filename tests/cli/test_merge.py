@@ -9,7 +9,7 @@ import pytest
 import privhp as hp
 from cli.running import PLAN
 
-MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--records", "1e4", "--mergeable"]
+MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--mergeable"]
 
 
 def no_noise(size, *, scale):
@@ -126,7 +126,7 @@ def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_
 
 
 def test_a_plan_that_grows_is_refused_before_anything_is_read(refused, tmp_path):
-    growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--records", "3e5"]
+    growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
     line = refused("fit", "no.csv", *growing, "--no-release", "-o", "0.part")
     assert "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json" in line
 
@@ -135,8 +135,8 @@ def test_a_plan_file_says_everything(refused, plan, tmp_path):
     fit = ["fit", "no.csv", "-o", "out.privhp"]
     assert "without --epsilon, --depth, got both" in refused(*fit, "--plan", plan, "--epsilon", "1", "--depth", "3")
     assert "not allowed with argument" in refused(*fit, "--plan", plan, "--domain", "ipv4")
-    assert "expected --epsilon with a domain, got none" in refused(*fit, "--domain", "ipv4", "--records", "1")
-    assert "expected --records with a domain, got none" in refused(*fit, "--domain", "ipv4", "--epsilon", "1")
+    assert "expected --epsilon with a domain, got none" in refused(*fit, "--domain", "ipv4", "--expected-records", "1")
+    assert "expected --expected-records with a domain, got none" in refused(*fit, "--domain", "ipv4", "--epsilon", "1")
     (tmp_path / "a.json").write_text("{}")
     (tmp_path / "b.json").write_bytes(b"\xff{")
     spec = json.loads((tmp_path / plan).read_text())

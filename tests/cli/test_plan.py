@@ -73,7 +73,7 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
     ],
 )
 def test_domains_that_make_no_sense_are_refused(refused, text, says):
-    assert says in refused("plan", "--domain", text, "--epsilon", "1", "--records", "1e6")
+    assert says in refused("plan", "--domain", text, "--epsilon", "1", "--expected-records", "1e6")
 
 
 @pytest.mark.parametrize(
@@ -92,22 +92,22 @@ def test_domains_that_make_no_sense_are_refused(refused, text, says):
 )
 def test_files_that_describe_no_domain_are_refused(refused, tmp_path, lines, says):
     (tmp_path / "domain.toml").write_bytes(lines)
-    line = refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--records", "1e6")
+    line = refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--expected-records", "1e6")
     assert says in line
     assert "domain.toml" in line
 
 
 def test_the_plan_is_printed_as_the_library_prints_it(run):
     code, out, err = run(
-        "plan", "--domain", "interval:0:1000", "--epsilon", "1", "--records", "1e6", "--hot-cells", "64"
+        "plan", "--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6", "--hot-cells", "64"
     )
-    plan = Plan.paper(Interval(0, 1000), epsilon=1, records=1_000_000, hot_cells=64)
+    plan = Plan.paper(Interval(0, 1000), epsilon=1, expected_records=1_000_000, hot_cells=64)
     assert (code, out, err) == (0, f"{plan}\n", "")
 
 
 def test_without_sizes_the_best_plan_is_chosen(run):
-    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--records", "1e6"]
-    chosen = {"domain": Interval(0, 1000), "epsilon": 1, "records": 1_000_000}
+    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6"]
+    chosen = {"domain": Interval(0, 1000), "epsilon": 1, "expected_records": 1_000_000}
     assert run("plan", *given).out == f"{Plan.auto(**chosen, memory='256 KiB')}\n"
     assert run("plan", *given, "--memory", "16KiB").out == f"{Plan.auto(**chosen, memory=2**14)}\n"
     hidden = run("plan", *given, "--neighbours", "add-remove").out
@@ -124,13 +124,13 @@ def test_without_sizes_the_best_plan_is_chosen(run):
     ],
 )
 def test_sizes_that_do_not_go_together_are_refused(refused, options, says):
-    assert says in refused("plan", "--domain", "interval:0:1", "--epsilon", "1", "--records", "1e6", *options)
+    assert says in refused("plan", "--domain", "interval:0:1", "--epsilon", "1", "--expected-records", "1e6", *options)
 
 
 def test_every_option_reaches_the_plan(run):
     options = {
         "epsilon": "0.1",
-        "records": "1e5",
+        "expected-records": "1e5",
         "hot-cells": "7",
         "exact-depth": "3",
         "depth": "9",
@@ -144,7 +144,7 @@ def test_every_option_reaches_the_plan(run):
     plan = Plan.paper(
         Interval(-1, 1),
         epsilon="0.1",
-        records=1e5,
+        expected_records=1e5,
         hot_cells=7,
         exact_depth=3,
         depth=9,
@@ -164,9 +164,9 @@ def test_every_option_reaches_the_plan(run):
         ("--epsilon", "-1", "epsilon between"),
         ("--epsilon", "much", "number for epsilon"),
         ("--epsilon", "nan", "number for epsilon"),
-        ("--records", "0", "public guess"),
-        ("--records", "many", "expected a number such as 1e6"),
-        ("--records", "nan", "public guess"),
+        ("--expected-records", "0", "public guess"),
+        ("--expected-records", "many", "expected a number such as 1e6"),
+        ("--expected-records", "nan", "public guess"),
         ("--hot-cells", "0", "hot_cells"),
         ("--hot-cells", "1.5", "whole number"),
         ("--hot-cells", "-3", "whole number"),
@@ -178,5 +178,5 @@ def test_every_option_reaches_the_plan(run):
     ],
 )
 def test_plans_that_cannot_be_honoured_are_refused(refused, option, value, says):
-    given = {"--domain": "interval:0:1", "--epsilon": "1", "--records": "1e6"} | {option: value}
+    given = {"--domain": "interval:0:1", "--epsilon": "1", "--expected-records": "1e6"} | {option: value}
     assert says in refused("plan", *[part for pair in given.items() for part in pair])

@@ -27,7 +27,10 @@ def trips(run, tmp_path):
         "delay": pa.array([None if place % 4 == 0 else place % 100 for place in range(n)]),
     }
     parquet.write_table(pa.table(columns), tmp_path / "trips.parquet")
-    assert run("fit", "trips.parquet", *TABLE, "--epsilon", "1", "--records", "2e4", "-o", "trips.privhp").code == 0
+    assert (
+        run("fit", "trips.parquet", *TABLE, "--epsilon", "1", "--expected-records", "2e4", "-o", "trips.privhp").code
+        == 0
+    )
     return "trips.privhp"
 
 
@@ -96,7 +99,7 @@ def test_people_get_tables(run, trips):
 
 
 def test_the_only_column_of_a_table_need_not_be_named(run, release):
-    plan = ["--column", "fare=interval:0:1000", "--epsilon", "1", "--records", "1e3"]
+    plan = ["--column", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", *plan, "-o", "one.privhp").code == 0
     named = answers(run, "one.privhp", "--quantile", "0.5", "--of", "fare")
     assert answers(run, "one.privhp", "--quantile", "0.5") == named
@@ -125,7 +128,9 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
         "interval": [str(place / 2) for place in range(n)],
     }[domain.split(":")[0]]
     (tmp_path / "data.csv").write_text("v\n" + "\n".join(lines))
-    assert run("fit", "data.csv", "--domain", domain, "--epsilon", "1", "--records", "2e3", "-o", "r").code == 0
+    assert (
+        run("fit", "data.csv", "--domain", domain, "--epsilon", "1", "--expected-records", "2e3", "-o", "r").code == 0
+    )
     (found,) = answers(run, "r", "--quantile", "0.5")
     assert found["value"].startswith(value) if isinstance(value, str) else abs(found["value"] - value) < 100
     assert found["standard_error"] is None if error is None else 0 <= found["standard_error"] < 30 * error

@@ -22,7 +22,10 @@ def pairs(run, tmp_path):
     """A release of points near the middle of a box."""
     (tmp_path / "pairs.csv").write_text("x,y\n" + "5,-5\n" * 5000)
     assert (
-        run("fit", "pairs.csv", "--domain", "box:0:10,-10:0", "--epsilon", "1", "--records", "1e3", "-o", "p").code == 0
+        run(
+            "fit", "pairs.csv", "--domain", "box:0:10,-10:0", "--epsilon", "1", "--expected-records", "1e3", "-o", "p"
+        ).code
+        == 0
     )
     return "p"
 
@@ -83,7 +86,7 @@ def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
 
 def test_whole_numbers_are_written_as_such_and_addresses_dotted(run, tmp_path):
     (tmp_path / "data.csv").write_text("1\n2\n")
-    options = ["--no-header", "--epsilon", "1", "--records", "1e3"]
+    options = ["--no-header", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", "--domain", f"integers:{2**60}:{2**60 + 9}", *options, "-o", "whole").code == 0
     assert run("fit", "data.csv", "--domain", "ipv4", *options, "-o", "ip").code == 0
     assert run("sample", "whole", "-n", "20", "-o", "whole.csv").code == 0

@@ -25,7 +25,7 @@ COLUMNS = [
     "--column",
     "source=ipv4:10.0.0.0/8",
 ]
-PLAN = ["--epsilon", "100", "--records", "1e4", "--hot-cells", "16", "--depth", "14"]
+PLAN = ["--epsilon", "100", "--expected-records", "1e4", "--hot-cells", "16", "--depth", "14"]
 HEADER = "more,kind,fare,pickup,delay,lat,lon,source"
 LINE = 'x,"tram",12.5,2019-07-04T12:30:00,{delay},51.5,-0.1,10.1.2.3\r'
 
@@ -76,7 +76,7 @@ def test_a_line_with_a_bad_field_is_lost_alone(run, tmp_path):
     plan = privhp.Plan.paper(
         privhp.Table(a=privhp.Interval(0, 1), b=privhp.Nullable(privhp.Categories(["x", "y"], other="z"))),
         epsilon=1,
-        records=100,
+        expected_records=100,
         hot_cells=2,
     )
     good = b"0.5,x\n0.25,\n0.5,what\n"

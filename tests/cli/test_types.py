@@ -31,7 +31,7 @@ COLUMNS = {
     "rank": ("categories:bus,tram:dtype=ordered category", pa.dictionary(pa.int32(), pa.string(), ordered=True)),
     "note": ("categories:bus,tram:dtype=large_string", pa.large_string()),
 }
-PLAN = ["--epsilon", "1000", "--records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
+PLAN = ["--epsilon", "1000", "--expected-records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
 
 
 def real_table() -> pa.Table:

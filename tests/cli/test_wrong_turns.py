@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 from cli.running import spawn
 
-PLAN = ["--epsilon", "1", "--records", "1e3"]
+PLAN = ["--epsilon", "1", "--expected-records", "1e3"]
 FARE = ["--columns", "fare", "--domain", "interval:0:1000", *PLAN]
 OUT = ["-o", "out.privhp"]
 
@@ -76,7 +76,7 @@ def data(tmp_path):
         (["init", "trips.csv", "-o", "folder.toml/x.toml"], "expected a folder at folder.toml to write x.toml in"),
         # values
         (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "number for epsilon"),
-        (["fit", "trips.csv", *FARE, "--records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),
+        (["fit", "trips.csv", *FARE, "--expected-records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),
     ],
     ids=lambda value: None,
 )

@@ -41,11 +41,18 @@ def plan_of(kind: str) -> hp.Plan:
             exact_depth=3,
             growth=Growth(slots=200, refined_after=(50, 150), least=2),  # both before the checkpoint: noise is fresh
             inference="least-squares",
-            records=500,
+            expected_records=500,
             memory=4096,
             neighbours="zero-out",
         )
-    settings = {"records": 500, "hot_cells": 3, "exact_depth": 2, "sketch_rows": 2, "sketch_width": 8, "depth": 4}
+    settings = {
+        "expected_records": 500,
+        "hot_cells": 3,
+        "exact_depth": 2,
+        "sketch_rows": 2,
+        "sketch_width": 8,
+        "depth": 4,
+    }
     return hp.Plan.paper(**(settings | PLANS[kind]))
 
 

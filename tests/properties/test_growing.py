@@ -37,7 +37,7 @@ def growing_plans(draw: st.DrawFn) -> Plan:
         neighbours=draw(st.sampled_from(["zero-out", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 2)),
         memory=draw(st.sampled_from([0, 2**14])),
-        records=10**6,
+        expected_records=10**6,
     )
 
 
@@ -229,7 +229,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 59), st.one_of(MARKS, st.integers(-9
 @settings(max_examples=300)
 @given(seed=SEEDS, changes=CHANGES)
 def test_a_release_of_any_slots_is_refused_or_gives_a_generator(seed: int, changes: list[tuple[int, int]]) -> None:
-    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), records=10**6)
+    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
     release = grown(plan, [growing.a_stream(20, seed=seed, dropped=0)]).release().release
     slots = release.counts[plan.growth_level].copy()
     for place, value in changes:
@@ -249,7 +249,7 @@ def files_of(plan: Plan, folder: Path) -> dict[bytes, bytes]:
 
 def test_files_with_any_slot_changed_are_refused_or_faithful(tmp_path: Path) -> None:
     """To a small count, a mark, or anything else, with a right checksum around it."""
-    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), records=10**6)
+    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
     rng = np.random.default_rng(0)
     read = 0
     with mock.patch.object(os, "fsync"):

@@ -117,7 +117,7 @@ def test_arrays_may_lie_in_memory_in_any_way(layout: Any, native: bool) -> None:
     places = np.arange(1000)[::-1]
     scattered = box.scatter(layout(codes), layout(np.full(1000, 20)), layout(places), rng=rng)
     assert np.array_equal(box.encode(scattered, level=20), codes[places])
-    plan = Plan.paper(box, epsilon=1, records=1e5, hot_cells=8, depth=20)
+    plan = Plan.paper(box, epsilon=1, expected_records=1e5, hot_cells=8, depth=20)
     assert same(counted(plan, layout(codes), None, kernels.add), counted(plan, codes, None, plain.add))
 
 
@@ -248,7 +248,7 @@ def test_large_and_skewed_batches_are_counted_the_same(plan: Plan, seed: int, si
 @pytest.mark.parametrize("hash_group", [0, 4])
 def test_counts_do_not_stop_at_16_bits(size: int, hash_group: int) -> None:
     """Different codes at first, so that equal ones are not combined, all in one cell of the coarser levels."""
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1e6, hot_cells=8, depth=40, hash_group=hash_group)
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1e6, hot_cells=8, depth=40, hash_group=hash_group)
     codes = np.minimum(np.arange(size, dtype=np.uint64), 4096)
     tally = counted(plan, codes, None, kernels.add)
     assert same(tally, counted(plan, codes, None, plain.add))
@@ -341,7 +341,7 @@ def test_slots_that_cannot_be_counted_in_are_refused() -> None:
 @both
 @pytest.mark.parametrize("threads", [2, 3, 8])
 def test_threads_give_the_same_counts(threads: int, native: bool) -> None:
-    plan = Plan.paper(Box([(0, 1), (0, 1)]), epsilon=1, records=1e5, hot_cells=8, sketch_rows=3)
+    plan = Plan.paper(Box([(0, 1), (0, 1)]), epsilon=1, expected_records=1e5, hot_cells=8, sketch_rows=3)
     points = np.random.default_rng(0).random((50_001, 2))
     counts = np.arange(len(points)) % 4
     alone, together = Tally(plan), Tally(plan)
@@ -353,7 +353,7 @@ def test_threads_give_the_same_counts(threads: int, native: bool) -> None:
 
 def test_threads_of_a_summary_are_those_of_its_tally(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("privhp.collect.summary.discrete_laplace", lambda size, scale: np.arange(size))
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1e5, hot_cells=8, hash_seed=1)
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1e5, hot_cells=8, hash_seed=1)
     states = []
     for threads in (1, 2):
         summary = Summary(plan)
@@ -364,7 +364,7 @@ def test_threads_of_a_summary_are_those_of_its_tally(monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, True, "2"])
 def test_a_number_of_threads_that_makes_no_sense_is_refused(threads: Any) -> None:
-    tally = Tally(Plan.paper(Interval(0, 1), epsilon=1, records=1e3, hot_cells=2))
+    tally = Tally(Plan.paper(Interval(0, 1), epsilon=1, expected_records=1e3, hot_cells=2))
     with pytest.raises(StateError, match="threads"):
         tally.add(np.zeros(3), threads=threads)
     assert not tally.counters.any()

@@ -194,7 +194,7 @@ def test_a_fresh_process_makes_the_same_generator_from_the_same_bytes(tmp_path: 
     ]
     expected = []
     for number, (domain, batch) in enumerate(cases):
-        plan = Plan.paper(domain, epsilon=1, records=2000, hot_cells=8)
+        plan = Plan.paper(domain, epsilon=1, expected_records=2000, hot_cells=8)
         generator = summary_of(plan, batch).release()
         privhp.save(generator, tmp_path / f"{number}.privhp")
         expected.append(fingerprint(generator))

@@ -148,7 +148,7 @@ def grown_release(seed: int) -> Release:
         exact_depth=1,
         growth=growth,
         inference="least-squares",
-        records=100,
+        expected_records=100,
         neighbours="zero-out",
     )
     partition = Partition(3, np.zeros(64, dtype=np.int64))

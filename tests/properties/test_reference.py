@@ -119,7 +119,7 @@ def test_deep_plans_count_and_grow_as_the_algorithms(data: DataObject, domain: D
     plan = Plan.paper(
         domain,
         epsilon=1,
-        records=1000,
+        expected_records=1000,
         hot_cells=2,
         exact_depth=2,
         depth=domain.depth,

@@ -27,7 +27,7 @@ def release(domain: Interval | Box, records: NDArray[np.float64], form: str) -> 
     """A complete tree of 2**14 leaves, or a partition that goes deep where the records are."""
     depth = 14
     sizes = {"hot_cells": 1, "exact_depth": depth} if form == "dense" else {"hot_cells": 8, "sketch_rows": 3}
-    plan = Plan.paper(domain, epsilon=1, records=RECORDS, depth=depth, hash_seed=5, **sizes)
+    plan = Plan.paper(domain, epsilon=1, expected_records=RECORDS, depth=depth, hash_seed=5, **sizes)
     return Generator(release_of(plan, records))
 
 

@@ -218,7 +218,7 @@ def test_no_cell_of_a_fresh_summary_is_constant_or_equal_to_another(fresh_noise:
 
 
 def test_states_in_memory_are_as_fresh_as_releases() -> None:
-    plan = Plan.paper(Interval(0, 1), epsilon="0.001", records=1000, hot_cells=2)
+    plan = Plan.paper(Interval(0, 1), epsilon="0.001", expected_records=1000, hot_cells=2)
     states = np.stack([Summary(plan).state() for _ in range(64)])
     assert (states.min(axis=0) < states.max(axis=0)).all()
     assert np.unique(states, axis=0).shape == states.shape

@@ -46,7 +46,7 @@ def measured(plan: Plan, draw: Callable[..., Any], runs: int = RUNS) -> float:
 
 
 def exact(domain: Domain, budgets: dict[int, str], **changes: Any) -> Plan:
-    settings = {"epsilon": 1, "exact_depth": max(budgets), "inference": "least-squares", "records": RECORDS}
+    settings = {"epsilon": 1, "exact_depth": max(budgets), "inference": "least-squares", "expected_records": RECORDS}
     return Plan(domain, budgets=budgets, **settings | changes)
 
 
@@ -71,7 +71,7 @@ def test_errors_of_noise_on_a_smooth_stream_are_as_predicted(plan: Plan) -> None
 @pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
 @pytest.mark.parametrize("domain", [UNIT, IPv4()], ids=["line", "addresses"])
 def test_errors_of_planned_summaries_are_as_predicted(domain: Domain, draw: Any, mergeable: bool) -> None:
-    plan = Plan.auto(domain, epsilon="0.2", records=RECORDS, memory="64 KiB", mergeable=mergeable)
+    plan = Plan.auto(domain, epsilon="0.2", expected_records=RECORDS, memory="64 KiB", mergeable=mergeable)
     predicted = plan.predictions()["smooth" if draw is smooth else "sparse"]
     assert 1 / FACTOR < measured(plan, draw) / predicted.total < FACTOR
 
@@ -89,14 +89,14 @@ def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
     if name not in streams.available():
         pytest.skip("the data is not here")
     stream = streams.load(name)
-    plan = Plan.auto(stream.domain, epsilon=1, records=len(stream), memory=memory)
+    plan = Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory)
     found = measured(plan, lambda domain, rng: stream.records, runs=20)
     assert 1 / FACTOR < found / plan.predictions()["smooth"].total < FACTOR
 
 
 def test_the_paper_s_bound_holds() -> None:
     """Forty places in 64 hot cells, so nothing is left outside of them."""
-    plan = Plan.paper(UNIT, epsilon=1, records=RECORDS, hot_cells=64)
+    plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, hot_cells=64)
     variances = {level: 2.0 * float(plan.scale(level)) ** 2 for level in plan.budgets}
     sketched = {level: variances[level] for level in plan.sketched_levels}
     outline = Outline(
@@ -124,18 +124,18 @@ def test_the_paper_s_bound_by_hand() -> None:
 
 def test_a_plan_of_the_paper_says_its_bound() -> None:
     """Of a complete tree of depth 2: a person moves the root by 1 and each other level by 2 when they are replaced."""
-    plan = Plan.paper(UNIT, epsilon=1, records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
+    plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
     noise = [1 / plan.budgets[0], 2 / plan.budgets[1], 2 * 2 * 0.5 / plan.budgets[2]]
     bound = float(sum(noise)) / RECORDS + 0.25
     assert f"at most, by the paper {bound:19.3g}" in str(plan)
-    assert "by the paper" not in str(Plan.auto(UNIT, epsilon=1, records=RECORDS))
+    assert "by the paper" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
 
 
 def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None:
     settings = paper_settings(
         UNIT,
         epsilon=1,
-        records=RECORDS,
+        expected_records=RECORDS,
         hot_cells=16,
         exact_depth=None,
         depth=None,

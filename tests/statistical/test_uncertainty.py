@@ -85,7 +85,7 @@ def test_the_error_of_a_quantile_is_how_far_it_moves() -> None:
 
 
 def test_answers_without_errors_are_the_same() -> None:
-    plan = Plan.auto(UNIT, epsilon=1, records=10_000, memory="16 KiB")
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=10_000, memory="16 KiB")
     summary = Summary(plan)
     summary.update(uniform(10_000))
     generator = summary.release()
@@ -177,7 +177,7 @@ def test_intervals_hold_the_truth_nine_times_in_ten(name: str, mergeable: bool, 
     """Between 85% and 97%, as far as chance lets so many releases tell."""
     domain, draw = STREAMS[name]
     releases = RELEASES * (10 if offline else 1)
-    plan = Plan.auto(domain, epsilon=1, records=10_000, memory="64 KiB", mergeable=mergeable)
+    plan = Plan.auto(domain, epsilon=1, expected_records=10_000, memory="64 KiB", mergeable=mergeable)
     found = deviations(replace(plan, memory=0), draw(10_000, seed=1), releases)
     covered = np.mean(found <= 1.645)
     assert LEAST - chance(LEAST, releases) < covered < MOST + chance(MOST, releases)
@@ -196,7 +196,7 @@ def test_where_nothing_was_found_there_is_still_doubt() -> None:
         exact_depth=1,
         growth=growth,
         inference="least-squares",
-        records=1000,
+        expected_records=1000,
         neighbours="zero-out",
     )
     partition = Partition(3, np.zeros(20, dtype=np.int64), refinements=1)

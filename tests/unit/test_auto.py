@@ -30,7 +30,7 @@ from privhp import (
 )
 
 UNIT = Interval(0, 1)
-COMMON: dict[str, Any] = {"epsilon": 1, "records": 1_000_000}
+COMMON: dict[str, Any] = {"epsilon": 1, "expected_records": 1_000_000}
 DOMAINS: dict[str, Domain] = {
     "interval": UNIT,
     "log interval": Interval(1e-3, 1e6, scale="log"),
@@ -82,7 +82,7 @@ def test_plans_of_tiny_and_huge_memories_fit(name: str, memory: int, mergeable: 
 @given(
     domain=st.sampled_from([UNIT, Integers(0, 1), IPv4(), Box([(0, 1)] * 3)]),
     epsilon=st.sampled_from(["1e-6", "0.01", 1, 30, 1000]),
-    records=st.sampled_from([1, 2, 1000.5, 10**6, 1e15]),
+    expected_records=st.sampled_from([1, 2, 1000.5, 10**6, 1e15]),
     memory=st.sampled_from([256, 300, 1023, 2**14, 2**20]) | st.integers(256, 2**21),
     neighbours=st.sampled_from(["add-remove", "zero-out", "replace-one"]),
     persons=st.sampled_from([1, 7]),
@@ -103,7 +103,10 @@ def test_the_choice_depends_on_nothing_but_the_parameters() -> None:
 
 
 def test_few_records_and_a_small_epsilon_choose_few_cells() -> None:
-    sizes = [Plan.auto(UNIT, epsilon=epsilon, records=10**4, mergeable=True).cells for epsilon in ("1e-3", "0.1", 10)]
+    sizes = [
+        Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4, mergeable=True).cells
+        for epsilon in ("1e-3", "0.1", 10)
+    ]
     assert sizes == sorted(sizes)
     assert sizes[0] <= 32 < sizes[2]
 
@@ -145,11 +148,11 @@ def test_predicted_errors_fall_with_epsilon_and_with_records(mergeable: bool) ->
     memory = "16 KiB"
     for domain in (UNIT, IPv4()):
         by_epsilon = [
-            Plan.auto(domain, epsilon=epsilon, records=10**6, memory=memory, mergeable=mergeable)
+            Plan.auto(domain, epsilon=epsilon, expected_records=10**6, memory=memory, mergeable=mergeable)
             for epsilon in ("0.01", "0.3", 10)
         ]
         by_records = [
-            Plan.auto(domain, epsilon=1, records=records, memory=memory, mergeable=mergeable)
+            Plan.auto(domain, epsilon=1, expected_records=records, memory=memory, mergeable=mergeable)
             for records in (10**3, 10**5, 10**7)
         ]
         for plans in (by_epsilon, by_records):
@@ -168,8 +171,8 @@ def test_relations_and_people_scale_the_noise() -> None:
 
 
 def test_ten_records_per_person_are_planned_like_a_tenth_of_epsilon() -> None:
-    many = Plan.auto(UNIT, epsilon=1, records=10**6, max_records_per_person=10)
-    tenth = Plan.auto(UNIT, epsilon="1/10", records=10**6)
+    many = Plan.auto(UNIT, epsilon=1, expected_records=10**6, max_records_per_person=10)
+    tenth = Plan.auto(UNIT, epsilon="1/10", expected_records=10**6)
     assert list(many.budgets) == list(tenth.budgets)
     assert [many.scale(level) for level in many.budgets] == pytest.approx(
         [tenth.scale(level) for level in tenth.budgets], rel=1e-9
@@ -177,7 +180,7 @@ def test_ten_records_per_person_are_planned_like_a_tenth_of_epsilon() -> None:
 
 
 def test_mergeable_plans_merge_and_do_not_grow() -> None:
-    plan = Plan.auto(UNIT, epsilon=1, records=2000, memory="16 KiB", mergeable=True)
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=2000, memory="16 KiB", mergeable=True)
     assert (plan.growth, plan.neighbours) == (None, "add-remove")
     first, second = Tally(plan), Tally(plan)
     first.add(np.full(1000, 0.2))
@@ -201,7 +204,7 @@ def test_errors_can_be_predicted_for_other_numbers_of_records() -> None:
     plan = Plan.auto(UNIT, **COMMON)
     assert plan.predictions(10**6) == plan.predictions()
     assert plan.predictions(10**5)["smooth"].total > plan.predictions()["smooth"].total
-    with pytest.raises(PlanError, match="expected records"):
+    with pytest.raises(PlanError, match="expected_records"):
         plan.predictions(-1)
 
 
@@ -220,10 +223,12 @@ def test_a_table_says_how_fine_each_column_is() -> None:
     assert "warning" not in text
 
 
-@pytest.mark.parametrize("records", [1_000, 50_000, 1_000_000])
-def test_a_partition_starts_from_no_more_cells_than_there_are_records_whatever_the_memory(records: int) -> None:
-    plan = Plan.auto(wide(5), epsilon=0.5, records=records, memory="64 MiB")
-    assert plan.growth is None or 2**plan.growth_level <= records / 2
+@pytest.mark.parametrize("expected_records", [1_000, 50_000, 1_000_000])
+def test_a_partition_starts_from_fewer_cells_than_records(
+    expected_records: int,
+) -> None:
+    plan = Plan.auto(wide(5), epsilon=0.5, expected_records=expected_records, memory="64 MiB")
+    assert plan.growth is None or 2**plan.growth_level <= expected_records / 2
 
 
 def test_a_table_with_too_many_columns_warns() -> None:
@@ -251,10 +256,10 @@ def test_domains_without_columns_say_nothing_of_them() -> None:
         ({"memory": 2**41}, "for memory"),
         ({"memory": None}, "for memory"),
         ({"memory": True}, "for memory"),
-        ({"records": 0}, "expected records"),
-        ({"records": 1e16}, "expected records"),
-        ({"records": float("nan")}, "expected records"),
-        ({"records": [1, 2]}, "expected records"),
+        ({"expected_records": 0}, "expected_records"),
+        ({"expected_records": 1e16}, "expected_records"),
+        ({"expected_records": float("nan")}, "expected_records"),
+        ({"expected_records": [1, 2]}, "expected_records"),
         ({"epsilon": 0}, "expected an epsilon between"),
         ({"epsilon": "much"}, "expected a number for epsilon"),
         ({"neighbours": "twins"}, "expected neighbours to be one of"),

@@ -306,7 +306,7 @@ def test_a_place_that_a_dictionary_does_not_have_is_lost_alone(place: int) -> No
 
 
 def test_a_summary_takes_categories_of_every_kind() -> None:
-    summary = Summary(Plan.paper(Categories(["a", "b", "c"]), epsilon=1000, records=1000, hot_cells=2))
+    summary = Summary(Plan.paper(Categories(["a", "b", "c"]), epsilon=1000, expected_records=1000, hot_cells=2))
     with silence():
         summary.update(np.array(["a"] * 500), threads=2)
         summary.update(["b"] * 300 + AWKWARD)

@@ -47,7 +47,7 @@ def test_a_domain_of_ones_own_keeps_the_laws(length: int) -> None:
 
 
 def test_a_domain_of_ones_own_gets_a_generator() -> None:
-    summary = Summary(Plan.paper(Barcodes(4), epsilon=100, records=10_000, hot_cells=8))
+    summary = Summary(Plan.paper(Barcodes(4), epsilon=100, expected_records=10_000, hot_cells=8))
     summary.update(["GATC"] * 10_000 + ["no word"])
     words, counts = np.unique(summary.release().sample(1000, rng=0).astype(str), return_counts=True)
     assert words[counts.argmax()] == "GATC"

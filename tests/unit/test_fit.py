@@ -19,14 +19,14 @@ def test_a_call_reads_a_file_or_a_variable(tmp_path):
     values = np.random.default_rng(0).uniform(100, 200, 20_000)
     parquet.write_table(pa.table({"id": np.arange(20_000), "fare": values}), tmp_path / "a.parquet")
     for data, columns in ((values, None), (tmp_path / "a.parquet", ["fare"]), ({"fare": values}, None)):
-        generator = hp.fit(data, DOMAIN, epsilon=1, records=1e4, memory="64 KiB", columns=columns)
+        generator = hp.fit(data, DOMAIN, epsilon=1, expected_records=1e4, memory="64 KiB", columns=columns)
         assert generator.mass((90, 210)) > 0.9
         assert abs(generator.total - 20_000) < 2000
         assert generator.plan.memory == 2**16
 
 
 def test_a_plan_may_be_given_instead():
-    plan = hp.Plan.paper(DOMAIN, epsilon=1, records=1000)
+    plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1000)
     assert hp.fit([5.0] * 1000, plan=plan).plan == plan
     assert hp.fit([5.0] * 1000, DOMAIN, plan=plan).plan == plan
     for domain, options in (
@@ -34,7 +34,7 @@ def test_a_plan_may_be_given_instead():
         (None, {"plan": plan, "epsilon": 1}),
         (None, {}),
         (DOMAIN, {"epsilon": 1}),
-        (DOMAIN, {"records": 1e6}),
+        (DOMAIN, {"expected_records": 1e6}),
     ):
         with pytest.raises(PlanError, match="plan"):
             hp.fit([5.0], domain, **options)
@@ -42,16 +42,16 @@ def test_a_plan_may_be_given_instead():
 
 def test_what_does_not_fit_is_refused():
     with pytest.raises(FileError, match="to name a column 'fee'"):
-        hp.fit({"fare": [5.0]}, DOMAIN, epsilon=1, records=1e3, columns=["fee"])
+        hp.fit({"fare": [5.0]}, DOMAIN, epsilon=1, expected_records=1e3, columns=["fee"])
     with pytest.raises(RecordsError, match="expected numbers"):
-        hp.fit(np.array(["2020-01-01"], dtype="M8[D]"), DOMAIN, epsilon=1, records=1e3)
+        hp.fit(np.array(["2020-01-01"], dtype="M8[D]"), DOMAIN, epsilon=1, expected_records=1e3)
     with pytest.raises(FileNotFoundError):
-        hp.fit("no-such-file.parquet", DOMAIN, epsilon=1, records=1e3)
+        hp.fit("no-such-file.parquet", DOMAIN, epsilon=1, expected_records=1e3)
 
 
 def test_a_list_of_texts_holds_records_and_no_file_names():
     domain = hp.Categories(["a", "b"])
-    generator = hp.fit(["a"] * 5000 + ["no such file"], domain, epsilon=1, records=1e4)
+    generator = hp.fit(["a"] * 5000 + ["no such file"], domain, epsilon=1, expected_records=1e4)
     assert generator.mass("a") > 0.9
 
 
@@ -62,7 +62,7 @@ def test_batches_are_made_in_the_thread_of_the_caller():
         assert threading.current_thread() is threading.main_thread()
         yield np.full(1000, 5.0)
 
-    hp.fit(batches(), DOMAIN, epsilon=1, records=1e3)
+    hp.fit(batches(), DOMAIN, epsilon=1, expected_records=1e3)
 
 
 def test_reading_ahead_keeps_the_order_and_raises_in_place():

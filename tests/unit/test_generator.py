@@ -168,7 +168,9 @@ def test_fractions_among_integers() -> None:
 
 def test_neighbours_among_huge_integers_are_told_apart() -> None:
     domain, record = Integers(0, 2**60), 2**59 + 12345
-    plan = Plan.paper(domain, epsilon=1, records=1000, hot_cells=2, depth=61, exact_depth=2, sketch_rows=1, hash_seed=3)
+    plan = Plan.paper(
+        domain, epsilon=1, expected_records=1000, hot_cells=2, depth=61, exact_depth=2, sketch_rows=1, hash_seed=3
+    )
     generator = Generator(release_of(plan, np.full(1000, record)))
     assert generator.cdf([record - 1, record, record + 1]).tolist() == [0, 1, 1]
     assert generator.mass((record, record)) == 1
@@ -231,7 +233,7 @@ def test_mass_is_the_share_of_samples(domain: Domain, region: Any, close: float)
     """Balanced samples on a line miss it by at most two records at each end, in a box by less than independent ones."""
     real = lognormal(2000)
     records = {"box": np.stack([real, real[::-1]], axis=1), "integers": (real * 100).astype(np.int64)}
-    plan = Plan.paper(domain, epsilon=2, records=2000, hot_cells=8, hash_seed=4)
+    plan = Plan.paper(domain, epsilon=2, expected_records=2000, hot_cells=8, hash_seed=4)
     generator = Generator(release_of(plan, records.get(domain.kind, real)))
     samples = generator.sample(10_000, rng=6).reshape(10_000, -1)
     inside = np.ones(10_000, dtype=bool)
@@ -258,7 +260,7 @@ def test_probabilities_are_read_only_and_sum_to_1(generator: Generator) -> None:
 
 
 def test_total_is_the_noisy_root() -> None:
-    generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()
+    generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2)).release()
     assert generator.total == pytest.approx(max(int(generator.release.counts[0][0]), 0))
 
 

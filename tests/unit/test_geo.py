@@ -395,7 +395,7 @@ def test_the_mass_of_a_region_across_the_antimeridian() -> None:
 
 
 def test_a_generator_of_places_is_saved_and_sampled(tmp_path: Path) -> None:
-    summary = Summary(Plan.paper(FIJI, epsilon=100, records=1000, hot_cells=4))
+    summary = Summary(Plan.paper(FIJI, epsilon=100, expected_records=1000, hot_cells=4))
     summary.update(np.tile([[179.5, -40.0], [-179.5, -40.0]], (500, 1)))
     privhp.save(summary.release(), tmp_path / "places.privhp")
     generator = privhp.load(tmp_path / "places.privhp")
@@ -415,7 +415,7 @@ def test_street_crime_in_britain() -> None:
     table = pq.read_table(CRIMES, columns=["lon", "lat"])
     places = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
     domain = Geo(-8.7, 49.8, 2, 55.9)
-    summary = Summary(Plan.paper(domain, epsilon=1, records=len(places), hot_cells=256))
+    summary = Summary(Plan.paper(domain, epsilon=1, expected_records=len(places), hot_cells=256))
     summary.update(places)
     generator = summary.release()
     made = generator.sample(len(places), rng=0)

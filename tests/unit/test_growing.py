@@ -198,7 +198,7 @@ def at_most(limit: int) -> Iterator[None]:
 def test_a_plan_keeps_its_memory(kind: str, memory: int) -> None:
     """Counters and all that is done with batches and refinements, but not the batch itself; FIXED is extra."""
     domain, batch_of = BATCHES[kind]
-    plan = hp.Plan.auto(domain, epsilon=1, records=30_000, memory=memory)
+    plan = hp.Plan.auto(domain, epsilon=1, expected_records=30_000, memory=memory)
     rng = np.random.default_rng(0)
     batches = [batch_of(rng, 10_000) for _ in range(2)]
     hp.Summary(plan).update(batches[0])  # what is imported or cached once belongs to no plan

@@ -270,7 +270,7 @@ def test_the_mass_of_a_prefix(domain: Network) -> None:
         "ipv4": ["10.1.2.3"] * 900 + ["10.200.0.1"] * 100,
         "ipv6": ["2001:db8:1::1"] * 900 + ["2001:db8:f000::"] * 100,
     }
-    summary = Summary(Plan.paper(domain, epsilon=1000, records=1000, hot_cells=4, depth=16))
+    summary = Summary(Plan.paper(domain, epsilon=1000, expected_records=1000, hot_cells=4, depth=16))
     with silence():
         summary.update(texts[domain.kind] + AWKWARD)
     generator = summary.release()

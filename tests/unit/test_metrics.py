@@ -57,7 +57,7 @@ def test_distance_scales_with_the_interval(factor: float) -> None:
 def test_as_scipy_has_it_on_a_fine_grid(name: str) -> None:
     """A leaf cut into many atoms is within half their spacing of the leaf."""
     real = DATASETS[name](3000)
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=3000, hot_cells=8, exact_depth=4, hash_seed=9)
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=3000, hot_cells=8, exact_depth=4, hash_seed=9)
     generator = Generator(release_of(plan, DATASETS["gaussian mixture"](3000, seed=1)))
     leaves = generator.leaves()
     widths, pieces = 2.0**-leaves.levels, 1000

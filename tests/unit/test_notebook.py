@@ -19,7 +19,7 @@ def test_a_generator_shows_itself() -> None:
 
 
 def test_a_plan_shows_itself() -> None:
-    plan = Plan.auto(Interval(0, 1000), epsilon=1, records=1e6)
+    plan = Plan.auto(Interval(0, 1000), epsilon=1, expected_records=1e6)
     card = Reader(plan._repr_html_())
     assert "Interval(0, 1000)" in card.text
     assert "expected error" in card.text

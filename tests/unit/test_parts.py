@@ -78,7 +78,7 @@ def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
 
 
 def test_a_partition_that_grows_has_one_part() -> None:
-    growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, records=300_000)
+    growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
     release = hp.Summary(growing).release().release
     with pytest.raises(hp.PlanError, match="1 if the partition grows"):
         hp.Release(growing, dict(release.counts), merged=2)

@@ -27,7 +27,7 @@ SMALL: dict[str, Any] = {
     "hot_cells": 4,
     "hash_seed": 7,
 }
-PAPER: dict[str, Any] = {"epsilon": 1, "records": 1e6, "hot_cells": 16, "hash_seed": 7}
+PAPER: dict[str, Any] = {"epsilon": 1, "expected_records": 1e6, "hot_cells": 16, "hash_seed": 7}
 
 
 # The settings of the paper.
@@ -47,7 +47,7 @@ def test_more_hot_cells_move_the_exact_depth() -> None:
 
 
 def test_the_smallest_plan_of_the_paper() -> None:
-    plan = Plan.paper(UNIT, epsilon="1e-6", records=1, hot_cells=1)
+    plan = Plan.paper(UNIT, epsilon="1e-6", expected_records=1, hot_cells=1)
     assert (plan.depth, plan.exact_depth) == (1, 1)
 
 
@@ -126,8 +126,8 @@ def test_the_depth_of_the_domain_caps_that_of_the_plan() -> None:
 def test_with_all_sizes_given_the_expected_number_of_records_changes_the_predictions_alone() -> None:
     constants = {"depth": 15, "exact_depth": 6, "sketch_rows": 4, "sketch_width": 32}
     first = Plan.paper(UNIT, **PAPER | constants)
-    second = Plan.paper(UNIT, **PAPER | constants | {"records": 12_345_678})
-    assert dataclasses.replace(first, records=second.records) == second
+    second = Plan.paper(UNIT, **PAPER | constants | {"expected_records": 12_345_678})
+    assert dataclasses.replace(first, expected_records=second.expected_records) == second
     assert str(first).partition("\nexpected 1-")[0] == str(second).partition("\nexpected 1-")[0]
 
 
@@ -328,7 +328,7 @@ def test_whole_numbers_of_numpy_are_as_good_as_python_s() -> None:
     plan = Plan.paper(
         UNIT,
         epsilon=np.int64(1),
-        records=np.int64(10**6),
+        expected_records=np.int64(10**6),
         hot_cells=np.int32(16),
         exact_depth=np.uint8(10),
         sketch_rows=np.int64(20),
@@ -409,11 +409,11 @@ def test_bad_parameters_are_named_with_what_was_expected_and_what_came(
     [
         ("domain", None, "domain", "None"),
         ("epsilon", None, "epsilon", "None"),
-        ("records", 0, "records", "0"),
-        ("records", 1e16, "records", "1e+16"),
-        ("records", "1e6", "records", "'1e6'"),
-        ("records", float("nan"), "records", "nan"),
-        ("records", True, "records", "True"),
+        ("expected_records", 0, "expected_records", "0"),
+        ("expected_records", 1e16, "expected_records", "1e+16"),
+        ("expected_records", "1e6", "expected_records", "'1e6'"),
+        ("expected_records", float("nan"), "expected_records", "nan"),
+        ("expected_records", True, "expected_records", "True"),
         ("hot_cells", 0, "hot_cells", "0"),
         ("hot_cells", "16", "hot_cells", "'16'"),
         ("depth", 60, "depth", "60"),

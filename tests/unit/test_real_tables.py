@@ -23,7 +23,7 @@ def test_taxi_trips_keep_their_types_and_marginals() -> None:
         trip_distance=Interval(0, 200),
         pu_zone=Integers(1, 265),
     )
-    summary = Summary(Plan.paper(table, epsilon=1, records=400_000, hot_cells=128))
+    summary = Summary(Plan.paper(table, epsilon=1, expected_records=400_000, hot_cells=128))
     summary.update(trips, threads=2)
     generator = summary.release()
     made, real = generator.sample(50_000, rng=1, frame="pandas"), trips.to_pandas()
@@ -49,7 +49,7 @@ def test_flights_keep_dates_whole_numbers_and_null() -> None:
         distance=Integers(0, 5000),
         weights={"arr_delay": 4},
     )
-    summary = Summary(Plan.paper(table, epsilon=1, records=300_000, hot_cells=128))
+    summary = Summary(Plan.paper(table, epsilon=1, expected_records=300_000, hot_cells=128))
     summary.update(flights)
     generator = summary.release()
     made = generator.sample(50_000, rng=1, frame="pyarrow")

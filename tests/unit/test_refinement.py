@@ -23,7 +23,7 @@ def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), least: int = 10)
         exact_depth=2,
         growth=Growth(slots=slots, refined_after=moments, least=least),
         inference="least-squares",
-        records=RECORDS,
+        expected_records=RECORDS,
         neighbours="zero-out",
     )
 

@@ -53,7 +53,7 @@ def test_counts_that_are_not_the_plan_s_are_refused(counts: dict[int, np.ndarray
 
 
 def test_generators_travel_by_pickle() -> None:
-    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2))
+    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2))
     generator = summary.release()
     twin = pickle.loads(pickle.dumps(generator))
     assert twin.release == generator.release
@@ -66,9 +66,9 @@ SECRETS = np.array([123456.789, 987654.321])
 @pytest.mark.parametrize(
     "mistake",
     [
-        lambda: Plan.paper(Interval(0, 1), epsilon=1, records=SECRETS),
-        lambda: Plan.paper(Interval(0, 1), epsilon=SECRETS, records=10),
-        lambda: Plan.paper(SECRETS, epsilon=1, records=10),
+        lambda: Plan.paper(Interval(0, 1), epsilon=1, expected_records=SECRETS),
+        lambda: Plan.paper(Interval(0, 1), epsilon=SECRETS, expected_records=10),
+        lambda: Plan.paper(SECRETS, epsilon=1, expected_records=10),
         lambda: Summary(SECRETS),
         lambda: Summary(Interval(0, 1)),
         lambda: Tally(SECRETS),

@@ -84,7 +84,7 @@ def fitted(name: str) -> tuple[Generator, object]:
     """A generator without noise, and its records."""
     domain, records = RECORDS[name]
     level = min(domain.depth, 11)
-    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, records=SIZE)
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, expected_records=SIZE)
     return Generator(release_of(plan, records)), records
 
 
@@ -200,7 +200,7 @@ def test_names_are_escaped() -> None:
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3, 50])
 def test_the_promise_is_that_of_the_plan(epsilon: float) -> None:
-    plan = Plan.paper(Interval(0, 1), epsilon=epsilon, records=1000)
+    plan = Plan.paper(Interval(0, 1), epsilon=epsilon, expected_records=1000)
     words = " ".join(promise(plan))
     assert f"epsilon = {epsilon:g}:" in words
     sure = math.exp(epsilon) / (1 + math.exp(epsilon))
@@ -210,7 +210,9 @@ def test_the_promise_is_that_of_the_plan(epsilon: float) -> None:
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("most", [1, 7])
 def test_the_promise_names_what_is_protected(neighbours: str, most: int) -> None:
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=1000, neighbours=neighbours, max_records_per_person=most)
+    plan = Plan.paper(
+        Interval(0, 1), epsilon=1, expected_records=1000, neighbours=neighbours, max_records_per_person=most
+    )
     words = " ".join(promise(plan))
     assert ("number of records is not hidden" in words) == (neighbours == "replace-one")
     assert ("up to 7" in words) == (most == 7)

@@ -46,7 +46,7 @@ KINDS: list[tuple[Domain, Any, tuple[int, ...]]] = [
 
 def lopsided(domain: Domain) -> Generator:
     """A generator with most of its mass in the first cells."""
-    plan = Plan.paper(domain, epsilon=2, records=500, hot_cells=4, exact_depth=3, sketch_rows=2, hash_seed=2)
+    plan = Plan.paper(domain, epsilon=2, expected_records=500, hot_cells=4, exact_depth=3, sketch_rows=2, hash_seed=2)
     codes = (lognormal(500) * 2**plan.depth * 0.7).astype(np.uint64)
     return Generator(release_of(plan, domain.decode(codes, level=plan.depth, rng=np.random.default_rng(1))))
 
@@ -123,7 +123,7 @@ def test_balanced_samples_keep_to_the_cdf_to_within_two_records(domain: Domain) 
 
 
 def test_balanced_samples_are_twenty_times_closer_to_the_generator_than_independent_ones() -> None:
-    plan = Plan.paper(Interval(0, 1), epsilon=1, records=10_000, hot_cells=16, hash_seed=1)
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=10_000, hot_cells=16, hash_seed=1)
     generator = Generator(release_of(plan, gaussian_mixture(10_000)))
     balanced = wasserstein(generator, generator.sample(100_000, rng=5))
     independent = wasserstein(generator, generator.sample(100_000, method="independent", rng=5))
@@ -187,7 +187,7 @@ def test_independent_samples_leaf_by_leaf_are_as_many_as_asked_for() -> None:
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])
 def test_an_array_can_be_filled(domain: Domain, method: Any, shuffle: bool) -> None:
-    summary = Summary(Plan.paper(domain, epsilon=1, records=100, hot_cells=2))
+    summary = Summary(Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2))
     generator = summary.release()
     made = generator.sample(500, method=method, shuffle=shuffle, rng=3)
     out = np.zeros_like(made)
@@ -199,6 +199,6 @@ def test_an_array_can_be_filled(domain: Domain, method: Any, shuffle: bool) -> N
     "out", [np.empty(9), np.empty((10, 1)), np.empty(10, dtype=np.float32), np.empty(20)[::2], np.broadcast_to(0.0, 10)]
 )
 def test_an_array_that_does_not_fit_is_refused(out: Any) -> None:
-    generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()
+    generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2)).release()
     with pytest.raises(QueryError, match=r"contiguous array of float64 of shape \(10,\)"):
         generator.sample(10, out=out)

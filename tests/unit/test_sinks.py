@@ -46,7 +46,7 @@ TYPES = {
 @pytest.fixture(scope="module")
 def generator() -> hp.Generator:
     """The base measure: nothing was counted, and no noise."""
-    plan = hp.Plan.paper(DOMAIN, epsilon=1, records=1e4, hot_cells=8)
+    plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1e4, hot_cells=8)
     return hp.Generator(hp.Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
 
 

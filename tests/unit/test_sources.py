@@ -288,7 +288,7 @@ def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
 )
 def test_one_line_moves_the_state_by_at_most_one_record(records, data, replacement, domain, header):
     """From bytes to state: a line that goes moves each level by one record at most, one that changes by two."""
-    plan = Plan.paper(domain, epsilon=1, records=64, hot_cells=2, exact_depth=1, depth=4, sketch_rows=2)
+    plan = Plan.paper(domain, epsilon=1, expected_records=64, hot_cells=2, exact_depth=1, depth=4, sketch_rows=2)
     place = data.draw(st.integers(0, len(records) - 1))
     others = records[:place] + ([] if replacement is None else [replacement]) + records[place + 1 :]
     names = [b"a,b" if isinstance(domain, Box) else b"a"] if header else []

@@ -19,7 +19,7 @@ BATCH = np.linspace(0, 1, 50)
 
 
 def small_plan(**changes: object) -> Plan:
-    settings = {"epsilon": 1, "records": 100, "hot_cells": 2, "exact_depth": 3, "depth": 5, "hash_seed": 7}
+    settings = {"epsilon": 1, "expected_records": 100, "hot_cells": 2, "exact_depth": 3, "depth": 5, "hash_seed": 7}
     return Plan.paper(Interval(0, 1), **{**settings, **changes})
 
 
@@ -199,7 +199,7 @@ def test_what_is_shown_of_a_summary_does_not_depend_on_its_records() -> None:
 @pytest.mark.parametrize("look", [lambda s: s.update([0.5]), lambda s: s.release(), lambda s: s.state()])
 def test_a_fork_cannot_use_the_summary_of_its_parent(look: Callable[[Summary], object]) -> None:
     """In the child the noise would be used a second time."""
-    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2))
+    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2))
     child = os.fork()
     if child == 0:
         try:

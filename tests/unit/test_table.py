@@ -304,7 +304,7 @@ def test_batches_are_counted_in_blocks(
         "structured": lambda: np.array(list(zip(*columns.values(), strict=True)), dtype=[("a", "f8"), ("b", "i8")]),
         "2-D": lambda: np.stack([columns["a"], columns["b"]], axis=1),
     }[shape]()
-    plan = Plan.paper(Table(a=Interval(0, 1), b=Integers(0, 7)), epsilon=1, records=1000, hot_cells=4, depth=8)
+    plan = Plan.paper(Table(a=Interval(0, 1), b=Integers(0, 7)), epsilon=1, expected_records=1000, hot_cells=4, depth=8)
     counts = rng.integers(0, 3, 1000)
     tally, whole = Tally(plan), Tally(plan)
     tally.add(batch, counts=counts, threads=threads)
@@ -317,7 +317,7 @@ def test_batches_are_counted_in_blocks(
 
 
 def test_a_batch_that_is_refused_changes_nothing() -> None:
-    tally = Tally(Plan.paper(SMALL, epsilon=1, records=100, hot_cells=2))
+    tally = Tally(Plan.paper(SMALL, epsilon=1, expected_records=100, hot_cells=2))
     for batch in ({"a": [1]}, {"a": [1], "b": [1], "c": np.zeros(1, dtype=complex)}, {"a": [1], "b": [], "c": [1]}):
         with pytest.raises(RecordsError):
             tally.add(batch)

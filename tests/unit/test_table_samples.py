@@ -72,7 +72,7 @@ def some_records(size: int = SIZE) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def generator() -> Generator:
-    summary = Summary(Plan.paper(DOMAIN, epsilon=4, records=SIZE, hot_cells=64))
+    summary = Summary(Plan.paper(DOMAIN, epsilon=4, expected_records=SIZE, hot_cells=64))
     summary.update(some_records())
     return summary.release()
 
@@ -158,7 +158,7 @@ def test_questions_that_make_no_sense_are_refused(generator: Generator) -> None:
         generator.sample(3, frame="excel")  # type: ignore[arg-type]  # a wrong type is the test
     with pytest.raises(QueryError, match="expected frame= for a new sample of a Table"):
         generator.sample(frame="pandas", out=np.zeros(3, dtype=DOMAIN.dtype))
-    plain = Summary(Plan.paper(Interval(0, 1), epsilon=1, records=100, hot_cells=2)).release()
+    plain = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2)).release()
     with pytest.raises(QueryError, match="expected frame= for a new sample of a Table"):
         plain.sample(3, frame="pandas")
     with pytest.raises(QueryError, match="expected one region of Interval"):

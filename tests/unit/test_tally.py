@@ -12,7 +12,7 @@ from privhp.collect.tally import _MOST_ROWS as _BLOCK
 
 
 def small_plan(**changes: object) -> Plan:
-    settings = {"epsilon": 1, "records": 100, "hot_cells": 2, "exact_depth": 2, "depth": 4, "hash_seed": 7}
+    settings = {"epsilon": 1, "expected_records": 100, "hot_cells": 2, "exact_depth": 2, "depth": 4, "hash_seed": 7}
     return Plan.paper(Interval(0, 1), **{**settings, **changes})
 
 
@@ -113,7 +113,7 @@ def test_a_merged_tally_shares_no_memory_with_its_parts() -> None:
         small_plan(hot_cells=3),
         small_plan(expand="all"),
         small_plan(neighbours="replace-one"),
-        Plan.paper(Interval(0, 2), epsilon=1, records=100, hot_cells=2, exact_depth=2, depth=4, hash_seed=7),
+        Plan.paper(Interval(0, 2), epsilon=1, expected_records=100, hot_cells=2, exact_depth=2, depth=4, hash_seed=7),
     ],
 )
 def test_another_plan_is_refused(plan: Plan) -> None:
@@ -149,7 +149,7 @@ def test_a_tally_travels_between_processes() -> None:
 
 @pytest.mark.parametrize("domain", [Integers(0, 4), Box([(0, 1), (0, 1)])])
 def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
-    tally = Tally(Plan.paper(domain, epsilon=1, records=100, hot_cells=2, exact_depth=2))
+    tally = Tally(Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, exact_depth=2))
     tally.add([])
     assert not any(cells_of(tally))
 

@@ -262,7 +262,7 @@ def test_a_generator_answers_in_nodes() -> None:
 
 
 def test_a_summary_takes_leaves_and_paths() -> None:
-    summary = Summary(Plan.paper(Taxonomy(FOOD), epsilon=1000, records=1000, hot_cells=4))
+    summary = Summary(Plan.paper(Taxonomy(FOOD), epsilon=1000, expected_records=1000, hot_cells=4))
     with silence():
         summary.update(np.array(["kale"] * 500), threads=2)
         summary.update([("fruit", "apple")] * 300 + ["fruit/pear"] * 200 + AWKWARD)

@@ -399,7 +399,7 @@ def test_a_generator_answers_in_times() -> None:
 
 
 def test_a_summary_takes_times_of_every_kind() -> None:
-    plan = Plan.paper(FROM_2000["s"], epsilon=1000, records=1000, hot_cells=4)
+    plan = Plan.paper(FROM_2000["s"], epsilon=1000, expected_records=1000, hot_cells=4)
     summary = Summary(plan)
     with silence():
         summary.update(np.full(400, "2020-02-29T12:00", dtype="M8[m]"), threads=2)

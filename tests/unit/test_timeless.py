@@ -91,7 +91,7 @@ def test_a_stream_in_the_order_of_time_is_told_nearly_as_well_as_shuffled() -> N
     when = np.sort(np.datetime64("2020-01-01", "s") + rng.integers(0, 366 * 86_400, size))
     trips = {"when": when, "fare": np.minimum(rng.lognormal(2, 0.5, size), 999)}
     table = hp.Table(when=YEAR, fare=hp.Interval(0, 100_000))
-    plan = hp.Plan.auto(table, epsilon=1, records=size, memory="128 KiB")
+    plan = hp.Plan.auto(table, epsilon=1, expected_records=size, memory="128 KiB")
     order = rng.permutation(size)
     errors = []
     for stream in (trips, {name: values[order] for name, values in trips.items()}):

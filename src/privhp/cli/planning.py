@@ -13,15 +13,16 @@ from privhp.planning.plan import Plan
 DEFAULT_MEMORY = "256 KiB"
 
 _SIZES = ("exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
-_OPTIONS = ("epsilon", "records", "memory", "hot_cells", *_SIZES, "neighbours", "max_records_per_person")
+_OPTIONS = ("epsilon", "expected_records", "memory", "hot_cells", *_SIZES, "neighbours", "max_records_per_person")
 """What a plan is made of, besides the domain."""
 
 
 def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) -> Plan:
     """The plan that the options ask for: the best for a memory, or the paper's where it has hot cells."""
-    for name in ("epsilon", "records"):
+    for name in ("epsilon", "expected_records"):
         if getattr(options, name) is None:
-            raise PlanError(f"expected --{name} with a domain, got none; give it, or all at once by --plan FILE")
+            option = name.replace("_", "-")
+            raise PlanError(f"expected --{option} with a domain, got none; give it, or all at once by --plan FILE")
     sizes = {name: getattr(options, name) for name in _SIZES}
     persons = 1 if options.max_records_per_person is None else options.max_records_per_person
     if options.hot_cells is None:
@@ -33,7 +34,7 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
         return Plan.auto(
             domain,
             epsilon=options.epsilon,
-            records=options.records,
+            expected_records=options.expected_records,
             memory=options.memory or DEFAULT_MEMORY,
             mergeable=mergeable,
             neighbours=options.neighbours,
@@ -44,7 +45,7 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
     return Plan.paper(
         domain,
         epsilon=options.epsilon,
-        records=options.records,
+        expected_records=options.expected_records,
         hot_cells=options.hot_cells,
         **sizes | {"expand": options.expand or "top"},
         neighbours=options.neighbours or "add-remove",

@@ -34,7 +34,7 @@ def fit(
     domain: Domain | None = None,
     *,
     epsilon: float | int | str | Fraction | Decimal | None = None,
-    records: float | None = None,
+    expected_records: float | None = None,
     memory: int | str = "256 KiB",
     neighbours: Neighbours | None = None,
     max_records_per_person: int = 1,
@@ -53,7 +53,7 @@ def fit(
             dict of arrays, a data frame, anything with Arrow's PyCapsule interface, or an iterator of any of these.
         domain: Where the records live, unless there is a plan.
         epsilon: Total privacy budget.
-        records: Expected number of records: a public guess, never a count of the data.
+        expected_records: Expected number of records: a public guess, never a count of the data.
         memory: Bytes for all counters, such as 65536 or "64 KiB"; reading a file and the work on what was read take
             some ten megabytes besides, however long it is.
         neighbours: What one person may change; see `Plan.auto`.
@@ -64,18 +64,18 @@ def fit(
         format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
     if plan is None:
-        if domain is None or epsilon is None or records is None:
-            raise PlanError("expected a domain, an epsilon and a guess of the number of records, or a plan, got less")
+        if domain is None or epsilon is None or expected_records is None:
+            raise PlanError("expected a domain, an epsilon and expected_records, or a plan, got less")
         plan = Plan.auto(
             domain,
             epsilon=epsilon,
-            records=records,
+            expected_records=expected_records,
             memory=memory,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
         )
-    elif (domain is not None and domain != plan.domain) or epsilon is not None or records is not None:
-        raise PlanError("expected a plan or what it is made of, got both; leave out domain, epsilon and records")
+    elif (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
+        raise PlanError("expected a plan or its parameters, got both; leave out domain, epsilon and expected_records")
     source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
     ingestion = Ingestion(plan, source)
     ingestion.run()

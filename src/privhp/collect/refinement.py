@@ -123,7 +123,7 @@ class Refinement:
 
     def _expected(self, cells: Cells) -> Floats:
         """Records to expect in each cell in the rest of the stream."""
-        rest = max(self._plan.records - self._rows, 0)
+        rest = max(self._plan.expected_records - self._rows, 0)
         if self._timeless is not None:
             return rest * self._timeless.shares(cells)
         expected = self._sure(cells) * (rest / (self._rows - self._starts[cells.born]))

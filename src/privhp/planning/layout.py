@@ -66,7 +66,7 @@ class Layout:
     expand: Expand = "top"
     growth: Growth | None = None
     inference: Inference = "top-down"
-    records: int = 0
+    expected_records: int = 0
     memory: int = 0
     neighbours: Neighbours = "add-remove"
     max_records_per_person: int = 1
@@ -85,7 +85,7 @@ class Layout:
             "sketch_rows": whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
             "sketch_width": whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
             "hot_cells": whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
-            "records": whole(self.records, "records", 0, MAX_RECORDS),
+            "expected_records": whole(self.expected_records, "expected_records", 0, MAX_RECORDS),
             "memory": whole(self.memory, "memory", 0, MAX_MEMORY),
             "max_records_per_person": whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
             "hash_group": whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
@@ -123,8 +123,8 @@ class Layout:
             )
         if self.inference == "top-down":
             raise PlanError('expected inference="least-squares" for a partition that grows, got "top-down"')
-        if not self.records:
-            raise PlanError("expected records, a public guess of how many, since the partition grows by it, got 0")
+        if not self.expected_records:
+            raise PlanError("a plan with growth needs expected_records, a public guess of the number of records")
         if self.growth.slots < 2**self.growth_level:
             raise PlanError(
                 f"expected at least one slot for each of the {2**self.growth_level} cells of level "

@@ -11,14 +11,14 @@ from typing import Any
 
 from privhp.core.budget import exact_epsilon, optimal_weights, split
 from privhp.domains.domain import Domain
-from privhp.planning.parameters import MAX_HOT_CELLS, MAX_ROWS, MAX_WIDTH, check_domain, check_records, whole
+from privhp.planning.parameters import MAX_HOT_CELLS, MAX_ROWS, MAX_WIDTH, check_domain, check_expected_records, whole
 
 
 def paper_settings(
     domain: Domain,
     *,
     epsilon: float | int | str | Fraction | Decimal,
-    records: float,
+    expected_records: float,
     hot_cells: int,
     exact_depth: int | None,
     depth: int | None,
@@ -29,12 +29,12 @@ def paper_settings(
     """Sizes and budgets after the paper; see `Plan.paper`."""
     check_domain(domain)
     exact_eps = exact_epsilon(epsilon)
-    check_records(records)
+    check_expected_records(expected_records)
     hot_cells = whole(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
     if depth is None:
-        depth = min(max(math.ceil(math.log2(float(exact_eps) * records)), 1), domain.depth)
+        depth = min(max(math.ceil(math.log2(float(exact_eps) * expected_records)), 1), domain.depth)
     depth = whole(depth, "depth", 0, domain.depth)
-    rows = max(math.ceil(math.log2(records)), 1)
+    rows = max(math.ceil(math.log2(expected_records)), 1)
     if sketch_rows is not None:
         rows = whole(sketch_rows, "sketch_rows", 1, MAX_ROWS)
     width = 2 * hot_cells
@@ -48,7 +48,12 @@ def paper_settings(
     costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)
     sketches = {"sketch_rows": rows, "sketch_width": width, "hot_cells": hot_cells, "hash_group": hash_group}
     budgets = split(exact_eps, optimal_weights(costs))
-    settings = {"epsilon": exact_eps, "budgets": budgets, "exact_depth": exact_depth, "records": math.ceil(records)}
+    settings = {
+        "epsilon": exact_eps,
+        "budgets": budgets,
+        "exact_depth": exact_depth,
+        "expected_records": math.ceil(expected_records),
+    }
     return settings | (sketches if depth > exact_depth else {})
 
 

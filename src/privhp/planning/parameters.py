@@ -33,12 +33,13 @@ def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
         raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {described(value)}")
 
 
-def check_records(records: Any) -> None:
+def check_expected_records(records: Any) -> None:
     """Refuse a guess of the number of records that makes no sense."""
     real = isinstance(records, Real) and not isinstance(records, bool)
     if not real or not 1 <= records <= MAX_RECORDS:
         raise PlanError(
-            f"expected records, a public guess of how many, between 1 and 1e15, got {described(records)}; "
+            "expected a number from 1 to 1e15 for expected_records, a public guess of the number of records, "
+            f"got {described(records)}; "
             "the data itself goes to Summary.update"
         )
 

@@ -31,7 +31,7 @@ from privhp.planning.error_model import (
 from privhp.planning.growth import Growth
 from privhp.planning.layout import Expand, Layout
 from privhp.planning.paper import paper_settings
-from privhp.planning.parameters import check_domain, check_records, read_memory, whole
+from privhp.planning.parameters import check_domain, check_expected_records, read_memory, whole
 from privhp.planning.planner import Planner
 
 KINDS: dict[Stream, str] = {
@@ -44,6 +44,11 @@ KINDS: dict[Stream, str] = {
 
 FEW_CUTS = 2
 """A column of a table that is cut so rarely says little."""
+
+
+def _key(field: str) -> str:
+    """Key of a field in a plan file."""
+    return "records" if field == "expected_records" else field
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class Plan(Layout):
         expand: "top" grows the hot cells of the exact depth, "all" every one.
         growth: How the partition below the exact depth grows, instead of sketches.
         inference: "least-squares" lets all levels inform each other, "top-down" is the paper's rule.
-        records: Expected number of records, a public guess that refinements and predictions go by; 0 if there is none.
+        expected_records: Expected number of records, a public guess for refinements and predictions; 0 for none.
         memory: Bytes that counters and the work on a batch may take together; 0 for no limit on the work.
         neighbours: "add-remove", "zero-out" or "replace-one"; a partition grows by row numbers, which
             "add-remove" does not keep.
@@ -83,7 +88,7 @@ class Plan(Layout):
         domain: Domain,
         *,
         epsilon: float | int | str | Fraction | Decimal,
-        records: float,
+        expected_records: float,
         hot_cells: int = 64,
         exact_depth: int | None = None,
         depth: int | None = None,
@@ -95,7 +100,7 @@ class Plan(Layout):
         hash_group: int | None = None,
         hash_seed: int | None = None,
     ) -> "Plan":
-        """The settings of the paper, for k = `hot_cells` and n = `records`.
+        """The settings of the paper, for k = `hot_cells` and n = `expected_records`.
 
         Every level is measured, with the budget split that minimises the
         paper's bound on the noise.
@@ -103,7 +108,7 @@ class Plan(Layout):
         Args:
             domain: Where the records live.
             epsilon: Total privacy budget.
-            records: Expected number of records: a public guess, never a count of the data.
+            expected_records: Expected number of records: a public guess, never a count of the data.
             hot_cells: How many cells of each level are grown, k; memory grows with it.
             exact_depth: Deepest exact level, by default the first that costs as much as a sketch.
             depth: Deepest level, by default log2(epsilon n), at most what the domain has.
@@ -119,7 +124,7 @@ class Plan(Layout):
         settings = paper_settings(
             domain,
             epsilon=epsilon,
-            records=records,
+            expected_records=expected_records,
             hot_cells=hot_cells,
             exact_depth=exact_depth,
             depth=depth,
@@ -143,7 +148,7 @@ class Plan(Layout):
         domain: Domain,
         *,
         epsilon: float | int | str | Fraction | Decimal,
-        records: float,
+        expected_records: float,
         memory: int | str = "256 KiB",
         mergeable: bool = False,
         neighbours: Neighbours | None = None,
@@ -159,7 +164,7 @@ class Plan(Layout):
         Args:
             domain: Where the records live.
             epsilon: Total privacy budget.
-            records: Expected number of records: a public guess, never a count of the data.
+            expected_records: Expected number of records: a public guess, never a count of the data.
             memory: Bytes for all counters and for the work on a batch, such as 65536 or "64 KiB".
             mergeable: Whether tallies or summaries of the plan are to be merged.
             neighbours: By default "zero-out", or "add-remove" for a mergeable plan.
@@ -169,12 +174,12 @@ class Plan(Layout):
         relation: Neighbours = neighbours or ("add-remove" if mergeable else "zero-out")
         check_domain(domain)
         check_neighbours(relation)
-        check_records(records)
+        check_expected_records(expected_records)
         limit = read_memory(memory)
         settings = Planner(
             domain,
             epsilon=exact_epsilon(epsilon),
-            records=math.ceil(records),
+            expected_records=math.ceil(expected_records),
             memory=limit,
             neighbours=relation,
             max_records_per_person=whole(max_records_per_person, "max_records_per_person", 1, 10**6),
@@ -186,7 +191,7 @@ class Plan(Layout):
 
     def spec(self) -> dict[str, Any]:
         """The plan as a JSON object."""
-        spec = {item.name: getattr(self, item.name) for item in fields(self)}
+        spec = {_key(item.name): getattr(self, item.name) for item in fields(self)}
         return spec | {
             "domain": self.domain.spec(),
             "epsilon": str(self.epsilon),
@@ -198,7 +203,7 @@ class Plan(Layout):
     @classmethod
     def from_spec(cls, spec: Mapping[str, Any]) -> "Plan":
         """The plan that a JSON object describes."""
-        known = {item.name for item in fields(cls)}
+        known = {_key(item.name) for item in fields(cls)}
         if not isinstance(spec, Mapping) or set(spec) != known:
             came = "others" if isinstance(spec, Mapping) else type(spec).__name__
             raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(known))}, got {came}")
@@ -211,7 +216,9 @@ class Plan(Layout):
             raise PlanError(
                 f"expected a plan with a domain, budgets and a hash_seed that can be read: {error}"
             ) from None
-        return cls(**{**spec, "domain": domain, "budgets": budgets, "growth": growth, "hash_seed": seed})
+        read: dict[str, Any] = {"domain": domain, "budgets": budgets, "growth": growth, "hash_seed": seed}
+        read |= {item.name: spec[_key(item.name)] for item in fields(cls) if item.name not in read}
+        return cls(**read)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Travel as a spec, to the workers of a distributed job."""
@@ -220,18 +227,18 @@ class Plan(Layout):
     def __hash__(self) -> int:
         return hash((self.domain, self.epsilon, tuple(self.budgets.items()), self.hash_seed))
 
-    def predictions(self, records: float | None = None) -> dict[Stream, Prediction]:
+    def predictions(self, expected_records: float | None = None) -> dict[Stream, Prediction]:
         """Expected 1-Wasserstein distance between the records and the generator, for each kind of stream.
 
         Args:
-            records: How many records to expect; by default what the plan was made for.
+            expected_records: Number of records to predict for; by default what the plan was made for.
         """
-        outline = self._outline(self.records if records is None else records)
+        outline = self._outline(self.expected_records if expected_records is None else expected_records)
         return {stream: predict(outline, stream) for stream in STREAMS}
 
-    def _outline(self, records: float) -> Outline:
+    def _outline(self, expected_records: float) -> Outline:
         """What the plan measures of so many records, as far as errors depend on it."""
-        check_records(records)
+        check_expected_records(expected_records)
         variances = {level: 2.0 * float(self.scale(level)) ** 2 for level in self.budgets}
         deeper: Growing | Sketched | None = None
         if self.growth is not None:
@@ -239,14 +246,14 @@ class Plan(Layout):
                 level=self.growth_level,
                 variance=variances[self.growth_level],
                 slots=self.growth.slots,
-                moments=tuple(min(row / records, 1.0) for row in self.growth.refined_after),
+                moments=tuple(min(row / expected_records, 1.0) for row in self.growth.refined_after),
                 least=self.growth.least,
             )
         elif self.sketched_levels:
             noise = {level: variances[level] for level in self.sketched_levels}
             deeper = Sketched(noise, self.sketch_rows, self.sketch_width, self.hot_cells)
         exact = {level: variances[level] for level in self.exact_levels}
-        return Outline(Geometry.of(self.domain), records, exact, deeper)
+        return Outline(Geometry.of(self.domain), expected_records, exact, deeper)
 
     def _repr_html_(self) -> str:
         from privhp.report.notebook import plan_card  # only notebooks need it
@@ -295,11 +302,11 @@ class Plan(Layout):
         """Predicted errors, and the cost of a record."""
         increments = 1 + len(self.sketched_levels) * self.sketch_rows + (self.growth is not None)
         lines = ["", f"a record costs {increments} increments"]
-        if not self.records:
+        if not self.expected_records:
             return lines
         lines += [
             "",
-            f"expected 1-Wasserstein distance for {self.records:,} records, in the domain's unit",
+            f"expected 1-Wasserstein distance for {self.expected_records:,} records, in the domain's unit",
             "if the stream is                    error       noise  collisions  resolution",
         ]
         for stream, error in self.predictions().items():
@@ -313,13 +320,13 @@ class Plan(Layout):
         """The paper's bound on the expected distance, whatever the stream."""
         rows = {level: self.sketch_rows if level > self.exact_depth else 1 for level in self.budgets}
         budgets = {level: float(rows[level] / self.scale(level)) for level in self.budgets}
-        return paper_bound(self._outline(self.records), budgets).total
+        return paper_bound(self._outline(self.expected_records), budgets).total
 
     def _column_lines(self) -> list[str]:
         """How fine the columns of a table are where records are spread evenly, and which are not told apart at all."""
-        if not isinstance(self.domain, Table) or not self.records:
+        if not isinstance(self.domain, Table) or not self.expected_records:
             return []
-        level = leaf_level(self._outline(self.records), "smooth")
+        level = leaf_level(self._outline(self.expected_records), "smooth")
         cuts, most = self.domain.cuts_by_column(level), self.domain.cuts_by_column(self.domain.depth)
         lines = ["", f"columns     in cells of level {level}, where a smooth stream ends up"]
         for name, size in self.domain.resolution(level).items():

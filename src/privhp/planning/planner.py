@@ -75,7 +75,7 @@ class Planner:
     Args:
         domain: Where the records live.
         epsilon: Total privacy budget.
-        records: Expected number of records.
+        expected_records: Expected number of records.
         memory: Bytes for counters and the work on a batch.
         neighbours: The neighbouring relation.
         max_records_per_person: How many records one person may have.
@@ -87,14 +87,14 @@ class Planner:
         domain: Domain,
         *,
         epsilon: Fraction,
-        records: int,
+        expected_records: int,
         memory: int,
         neighbours: Neighbours,
         max_records_per_person: int,
         growing: bool,
     ) -> None:
         self._geometry = Geometry.of(domain)
-        self._domain, self._epsilon, self._records, self._memory = domain, epsilon, records, memory
+        self._domain, self._epsilon, self._expected_records, self._memory = domain, epsilon, expected_records, memory
         self._neighbours, self._per_person, self._growing = neighbours, max_records_per_person, growing
         diameters = self._geometry.diameters
         self._halved = domain.is_line or diameters[min(8, domain.depth)] <= diameters[0] / 2.0**8
@@ -115,7 +115,7 @@ class Planner:
             "exact_depth": shape.exact[-1],
             "inference": "least-squares",
             "memory": self._memory,
-            "records": self._records,
+            "expected_records": self._expected_records,
         }
         if shape.grows_from is not None:
             scale = float(self._sensitivity(shape.grows_from) / budgets[shape.grows_from])
@@ -163,7 +163,7 @@ class Planner:
 
     def _most_told(self) -> int:
         """Level of about as many cells as there are records and budget for; the noise hides records of deeper ones."""
-        return max(int(self._epsilon * self._records), 1).bit_length() - 1
+        return max(int(self._epsilon * self._expected_records), 1).bit_length() - 1
 
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         for count in range(1, 9):
@@ -222,7 +222,7 @@ class Planner:
         elif shape.sketched:
             rows = {level: noise[level] * SKETCH_ROWS**2 for level in shape.sketched}
             deeper = Sketched(rows, SKETCH_ROWS, shape.width, shape.width // 8)
-        return Outline(self._geometry, self._records, {level: noise[level] for level in shape.exact}, deeper)
+        return Outline(self._geometry, self._expected_records, {level: noise[level] for level in shape.exact}, deeper)
 
     def _sensitivity(self, level: int) -> int:
         return sensitivity(self._neighbours, level=level, rows=1, max_records_per_person=self._per_person)
@@ -231,7 +231,7 @@ class Planner:
         return scale * (LEAST_ON_A_LINE if self._domain.is_line else LEAST_WHERE_HALVED if self._halved else LEAST)
 
     def _moments(self) -> tuple[int, ...]:
-        return tuple(sorted({max(int(self._records * share), 1) for share in self._refined()}))
+        return tuple(sorted({max(int(self._expected_records * share), 1) for share in self._refined()}))
 
     def _refined(self) -> tuple[float, ...]:
         return REFINED_ON_A_LINE if self._domain.is_line else REFINED

@@ -23,7 +23,7 @@ def generator_card(generator: Generator) -> str:
 
 def plan_card(plan: Plan) -> str:
     """What a plan promises and predicts."""
-    expected = accuracy_section(plan, plan.records) if plan.records else ""
+    expected = accuracy_section(plan, plan.expected_records) if plan.expected_records else ""
     table = f'<details><summary>All of the plan</summary><pre class="wide">{escape(str(plan))}</pre></details>'
     return _card(plan, facts(plan_facts(plan)), expected + table)
 

@@ -16,7 +16,7 @@ _EPILOG = """\
 examples:
   privhp demo
   privhp init trips.parquet
-  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp
+  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
   privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
   privhp query fares.privhp --columns fare --where 'fare < 10'
 

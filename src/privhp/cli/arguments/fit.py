@@ -6,10 +6,10 @@ from privhp.cli.arguments.values import names, seconds
 
 _EXAMPLES = """\
 examples:
-  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --records 1e6 -o fares.privhp
-  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --records 2e6 -o gb.privhp
-  privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --records 1e8 --checkpoint t.state -o t.privhp
-  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --records 1e7 -o log.privhp
+  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
+  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --expected-records 2e6 -o gb.privhp
+  privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
+  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
   privhp fit trips.csv --plan plan.json --no-release -o 1.summary
 
 """

@@ -5,7 +5,7 @@ from privhp.cli.arguments.shared import add_output
 
 _EXAMPLES = """\
 example, with a part of the data on each of two machines:
-  privhp plan --column fare=interval:0:1000 --epsilon 1 --records 1e8 --mergeable -o parts.json
+  privhp plan --column fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o parts.json
   privhp fit 'trips/0.parquet' --plan parts.json --no-release -o 1.part
   privhp fit 'trips/1.parquet' --plan parts.json --no-release -o 2.part
   privhp merge 1.part 2.part -o all.privhp

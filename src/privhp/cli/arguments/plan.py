@@ -11,8 +11,9 @@ def add(commands: Commands) -> None:
         "plan",
         "Show what a fit would guarantee and cost, without any data.",
         "examples:\n"
-        "  privhp plan --domain interval:0:1000 --epsilon 1 --records 1e6\n"
-        "  privhp plan --column fare=interval:0:1000 --epsilon 1 --records 1e8 --mergeable -o plan.json\n\n" + DOMAINS,
+        "  privhp plan --domain interval:0:1000 --epsilon 1 --expected-records 1e6\n"
+        "  privhp plan --column fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o plan.json\n\n"
+        + DOMAINS,
     )
     add_plan(parser)
     parser.add_argument(

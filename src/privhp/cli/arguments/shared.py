@@ -54,7 +54,7 @@ def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> Non
     add_domain(plan, required=True, plan_file=plan_file)
     plan.add_argument("--epsilon", required=not plan_file, help="privacy budget; smaller is more private and noisier")
     plan.add_argument(
-        "--records",
+        "--expected-records",
         required=not plan_file,
         type=number,
         help="public guess of how many, such as 1e6; never a count of the data",

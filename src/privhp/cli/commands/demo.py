@@ -14,7 +14,7 @@ from privhp.errors import FileError
 
 FLIGHTS = Path(__file__).with_name("flights13.csv.gz")
 DELAY = "integers:-120:1440"
-PLAN = ["--epsilon", "1", "--records", "300000"]
+PLAN = ["--epsilon", "1", "--expected-records", "300000"]
 
 
 def run(options: Namespace) -> None:

@@ -79,7 +79,7 @@ def _write(summary: Summary, output: Path, options: Namespace) -> str:
         return f"wrote {output}, a summary, confidential; add it to others by privhp merge"
     save(generator := summary.release(), output)
     # The guess stands beside the count whatever that is: no other word may depend on a record.
-    planned = f", planned for {summary.plan.records:,}" if summary.plan.records else ""
+    planned = f", planned for {summary.plan.expected_records:,}" if summary.plan.expected_records else ""
     return (
         f"wrote {output}, {float(summary.plan.epsilon):g}-differentially private: "
         f"about {generator.total:,.0f} records (noisy){planned}; see privhp inspect {output}"
