@@ -48,7 +48,7 @@ def regions(domain: Domain) -> st.SearchStrategy[Any]:
         return _pairs(st.integers(domain.low - 2, domain.high + 2))
     if isinstance(domain, Time):
         root = np.zeros(1, dtype=np.uint64)
-        return _pairs(st.floats(0, 1).map(lambda share: domain.at(np.array([share]), root, level=0)[0]))
+        return _pairs(st.floats(0, 1).map(lambda share: domain.cell_quantile(np.array([share]), root, level=0)[0]))
     if isinstance(domain, IPv4 | IPv6):
         return _prefixes(domain)
     if isinstance(domain, Categories):

@@ -189,7 +189,7 @@ def near_edges(draw: st.DrawFn, domain: Any) -> list[Any]:
     """Records of an ordered domain at the edges of cells and a few steps beside them."""
     level = draw(st.integers(0, domain.depth))
     cells = draw(st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=10))
-    edges = domain.at(np.zeros(len(cells)), np.array(cells, dtype=np.uint64), level=level)
+    edges = domain.cell_quantile(np.zeros(len(cells)), np.array(cells, dtype=np.uint64), level=level)
     steps = draw(st.lists(st.integers(-20, 20), min_size=len(cells), max_size=len(cells)))
     if isinstance(domain, Interval):
         return [edge + step * math.ulp(edge) for edge, step in zip(edges.tolist(), steps, strict=True)]
@@ -260,9 +260,9 @@ def test_shares_and_records_of_a_cell_rise_together(data: st.DataObject, domain:
     shares = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=2, max_size=10)))
     for cell in cells:
         here = np.full(shares.shape, cell)
-        found = domain.at(shares, here, level=level)
+        found = domain.cell_quantile(shares, here, level=level)
         assert (found[1:] >= found[:-1]).all()
-        below = domain.below(found, here, level=level)
+        below = domain.cell_cdf(found, here, level=level)
         assert (below[1:] >= below[:-1]).all()
         assert ((below >= 0) & (below <= 1)).all()
 
@@ -290,6 +290,8 @@ def test_shares_of_integers_are_counts_of_them(data: st.DataObject, low: int, si
     last = data.draw(st.integers(first, low + size + 3))
     count = sum(first <= number <= last for number in run)
     assert abs(domain.overlap((first, last), cell, level=level)[0] - count / len(run)) < 1e-12
-    assert domain.below(np.array([last]), cell, level=level)[0] == sum(n <= last for n in run) / len(run)
+    assert domain.cell_cdf(np.array([last]), cell, level=level)[0] == sum(n <= last for n in run) / len(run)
     for number in run:
-        assert domain.at(domain.below(np.array([number]), cell, level=level), cell, level=level)[0] == number
+        assert (
+            domain.cell_quantile(domain.cell_cdf(np.array([number]), cell, level=level), cell, level=level)[0] == number
+        )

@@ -272,7 +272,7 @@ def test_a_region_that_names_no_value_is_refused(region: Any) -> None:
 
 
 def test_categories_have_no_order() -> None:
-    for question in (Categories(["a", "b"]).below, Categories(["a", "b"]).at):
+    for question in (Categories(["a", "b"]).cell_cdf, Categories(["a", "b"]).cell_quantile):
         with pytest.raises(DomainError, match="has no order"):
             question(np.array([0.5]), np.zeros(1, dtype=np.uint64), level=0)
 

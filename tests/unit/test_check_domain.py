@@ -58,7 +58,7 @@ def test_what_a_domain_of_ones_own_leaves_out_is_refused_by_name() -> None:
     with pytest.raises(DomainError, match="'example-barcodes' has no regions"):
         Barcodes(4).overlap("GA", root, level=0)
     with pytest.raises(DomainError, match="'example-barcodes' has no order"):
-        Barcodes(4).below(np.array(["GATC"]), root, level=0)
+        Barcodes(4).cell_cdf(np.array(["GATC"]), root, level=0)
 
 
 class Sound(Domain):
@@ -79,10 +79,10 @@ class Sound(Domain):
     def diameter(self, level: int) -> float:
         return 2.0**-level
 
-    def below(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
+    def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         return np.clip(records * 2**level - codes, 0, 1)
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return (codes + shares) / 2**level
 
     def parameters(self) -> dict[str, Any]:
@@ -210,15 +210,15 @@ class Grows(Sound):
 class Backwards(Sound):
     kind = "check-order"
 
-    def below(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
-        return 1 - super().below(records, codes, level=level)
+    def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
+        return 1 - super().cell_cdf(records, codes, level=level)
 
 
 class MedianElsewhere(Sound):
     kind = "check-median"
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return super().at(1 - shares, codes, level=level) / 2
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        return super().cell_quantile(1 - shares, codes, level=level) / 2
 
 
 class RaisesOnABadRecord(Sound):

@@ -61,7 +61,7 @@ def test_three_cuts_are_where_the_first_two_levels_cut() -> None:
 
 def test_any_number_of_cuts_gives_cells_of_equal_shares() -> None:
     domain = Interval(0, 1000, cuts=DECILES)
-    edges = domain.at(np.zeros(4), all_cells(2), level=2)
+    edges = domain.cell_quantile(np.zeros(4), all_cells(2), level=2)
     assert edges.tolist() == pytest.approx([0, 6, 12, 25])
     assert (domain.measure(all_cells(5), level=5) == 1 / 32).all()
 
@@ -121,7 +121,7 @@ def test_encoding_is_monotone_and_right_to_within_a_few_floats(data: st.DataObje
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
 def test_diameter_is_the_width_of_the_widest_cell(domain: Interval) -> None:
     for level in range(min(domain.depth, 9) + 1):
-        starts = domain.at(np.zeros(2**level), all_cells(level), level=level)
+        starts = domain.cell_quantile(np.zeros(2**level), all_cells(level), level=level)
         widths = np.diff([*starts, domain.high])
         assert domain.diameter(level) == pytest.approx(widths.max(), rel=1e-9)
 
@@ -132,7 +132,7 @@ def test_shares_are_those_of_the_declared_distribution(domain: Interval) -> None
     asked = np.clip(asked * np.random.default_rng(1).uniform(0.9, 1.1, 20), domain.low, domain.high)
     root = np.zeros(20, dtype=np.uint64)
     shares = [float(share_below(domain, number)) for number in asked.tolist()]
-    assert domain.below(asked, root, level=0) == pytest.approx(shares, abs=2.0 ** (-domain.depth))
+    assert domain.cell_cdf(asked, root, level=0) == pytest.approx(shares, abs=2.0 ** (-domain.depth))
     for level, number in itertools.product((1, 3), asked.tolist()):
         below = domain.overlap((None, number), all_cells(level), level=level)
         expected = np.clip(float(share_below(domain, number)) * 2**level - np.arange(2**level), 0, 1)
@@ -144,9 +144,9 @@ def test_at_inverts_below() -> None:
     for domain in DOMAINS:
         for level in (0, 1, 3):
             shares, cells = rng.random(500), rng.integers(0, 2**level, 500, dtype=np.uint64)
-            found = domain.below(domain.at(shares, cells, level=level), cells, level=level)
+            found = domain.cell_cdf(domain.cell_quantile(shares, cells, level=level), cells, level=level)
             assert np.abs(found - shares).max() < 2.0 ** (level - domain.depth + 1)
-        assert domain.at(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).tolist() == [
+        assert domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).tolist() == [
             domain.low,
             domain.high,
         ]

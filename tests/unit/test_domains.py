@@ -270,7 +270,7 @@ def test_diameter_is_the_largest_distance_between_records_of_a_cell(
         corners = itertools.product([1e-9, 1 - 1e-9], repeat=3)
         records = [_at_corner(domain, cells, level, np.array(corner)) for corner in corners]
     else:
-        records = [domain.at(np.full(cells.shape, share), cells, level=level) for share in (1e-9, 1 - 1e-9)]
+        records = [domain.cell_quantile(np.full(cells.shape, share), cells, level=level) for share in (1e-9, 1 - 1e-9)]
     records += [domain.decode(cells, level=level, rng=rng) for _ in range(5)]
     for batch in records:
         assert np.array_equal(domain.encode(batch, level=level), cells)
@@ -392,8 +392,8 @@ def test_shares_of_integers_far_from_zero_are_exact() -> None:
     assert domain.overlap((low + 3, low + 5), root, level=0) == pytest.approx(3 / 13)
     assert domain.overlap((np.int64(low + 3), None), root, level=0) == pytest.approx(10 / 13)
     for offset in range(13):
-        assert domain.below(np.array([low + offset]), root, level=0) == pytest.approx((offset + 1) / 13)
-    assert domain.below(np.array([low - 1, low + 13]), np.zeros(2, dtype=np.uint64), level=0).tolist() == [0, 1]
+        assert domain.cell_cdf(np.array([low + offset]), root, level=0) == pytest.approx((offset + 1) / 13)
+    assert domain.cell_cdf(np.array([low - 1, low + 13]), np.zeros(2, dtype=np.uint64), level=0).tolist() == [0, 1]
 
 
 @pytest.mark.parametrize("domain", [Interval(-3, 5), Interval(0.1, 0.7), Interval(1e15, 1e15 + 1000)], ids=repr)
@@ -484,7 +484,7 @@ def test_a_region_that_makes_no_sense_is_refused(domain: Domain, region: Any) ->
 
 
 def test_a_box_has_no_order() -> None:
-    for question in (Box([(0, 1)]).below, Box([(0, 1)]).at):
+    for question in (Box([(0, 1)]).cell_cdf, Box([(0, 1)]).cell_quantile):
         with pytest.raises(DomainError, match="has no order"):
             question(np.array([0.5]), all_cells(0), level=0)
 
@@ -502,11 +502,11 @@ def test_below_and_at_of_integers_follow_the_conventions_of_cdf_and_quantile() -
                 run = np.arange(-4, size - 4)[cells == cell]
                 here = np.array([cell])
                 for asked in (-5, *run - 1, *run, *run + 0.5, size + 9):
-                    assert domain.below(np.array([asked]), here, level=level) == (run <= asked).mean()
+                    assert domain.cell_cdf(np.array([asked]), here, level=level) == (run <= asked).mean()
                 for steps in range(4 * len(run) + 1):
                     share = steps / (4 * len(run))
                     least = next(number for number in run if (run <= number).mean() >= share)
-                    assert domain.at(np.array([share]), here, level=level) == least
+                    assert domain.cell_quantile(np.array([share]), here, level=level) == least
 
 
 @pytest.mark.parametrize("domain", [Integers(0, size - 1) for size in (49, 997, 10**6 + 3)] + [IPv4()], ids=repr)
@@ -515,7 +515,9 @@ def test_at_inverts_below_on_whole_numbers(domain: Domain) -> None:
     for level in {0, 3, domain.depth}:
         numbers = domain.decode(np.zeros(2000, dtype=np.uint64), level=0, rng=rng)
         cells = domain.encode(numbers, level=level)
-        assert np.array_equal(domain.at(domain.below(numbers, cells, level=level), cells, level=level), numbers)
+        assert np.array_equal(
+            domain.cell_quantile(domain.cell_cdf(numbers, cells, level=level), cells, level=level), numbers
+        )
 
 
 @pytest.mark.parametrize("domain", [domain for domain in ORDERED if isinstance(domain, Interval)], ids=repr)
@@ -524,7 +526,7 @@ def test_at_inverts_below_on_real_numbers(domain: Interval) -> None:
     for level in {0, 1, domain.depth // 2}:
         shares = rng.random(1000)
         cells = rng.integers(0, 2**level, size=1000, dtype=np.uint64)
-        found = domain.below(domain.at(shares, cells, level=level), cells, level=level)
+        found = domain.cell_cdf(domain.cell_quantile(shares, cells, level=level), cells, level=level)
         assert np.abs(found - shares).max() < 2.0 ** (level - domain.depth)
 
 
@@ -532,11 +534,11 @@ def test_at_inverts_below_on_real_numbers(domain: Interval) -> None:
 def test_the_ends_of_the_shares_are_the_ends_of_the_domain(domain: Any) -> None:
     low, high = (0, 2**32 - 1) if isinstance(domain, IPv4) else (domain.low, domain.high)
     root = np.zeros(2, dtype=np.uint64)
-    assert domain.at(np.array([0.0, 1.0]), root, level=0).tolist() == [low, high]
+    assert domain.cell_quantile(np.array([0.0, 1.0]), root, level=0).tolist() == [low, high]
     level = domain.depth
     ends = domain.encode([low, high], level=level)
-    assert domain.below(np.array([high, high]), ends, level=level).tolist() == [1, 1]
-    assert high == domain.at(np.array([0.0, 1.0]), ends, level=level)[1]
+    assert domain.cell_cdf(np.array([high, high]), ends, level=level).tolist() == [1, 1]
+    assert high == domain.cell_quantile(np.array([0.0, 1.0]), ends, level=level)[1]
 
 
 # Records drawn from a cell

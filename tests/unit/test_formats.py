@@ -355,7 +355,7 @@ def test_a_type_is_refused_just_where_no_value_of_it_has_a_cell(sample, domain):
 def test_a_domain_of_ones_own_gets_columns_of_every_type():
     class Anything(hp.Integers):
         kind = "anything"
-        reads = None
+        accepts = None
 
         def encode(self, records, *, level):
             return np.zeros(len(records), dtype=np.uint64)

@@ -42,7 +42,7 @@ def numbers(domain: Domain) -> st.SearchStrategy[Any]:
         return st.floats(domain.low, domain.high)
     if isinstance(domain, Time):
         root = np.zeros(1, dtype=np.uint64)
-        return st.floats(0, 1).map(lambda share: domain.at(np.array([share]), root, level=0)[0])
+        return st.floats(0, 1).map(lambda share: domain.cell_quantile(np.array([share]), root, level=0)[0])
     if isinstance(domain, IPv4):
         return st.integers(int(domain.network.network_address), int(domain.network.broadcast_address))
     return st.integers(domain.low, domain.high)
@@ -61,7 +61,7 @@ def test_cdf_is_the_sum_over_leaves(data: DataObject, generator: Generator) -> N
 @given(data=st.data(), generator=generators(ordered_domains()))
 def test_cdf_goes_up_from_0_to_1(data: DataObject, generator: Generator) -> None:
     domain = generator.plan.domain
-    low, high = domain.at(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).astype(
+    low, high = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).astype(
         f"M8[{domain.unit}]" if isinstance(domain, Time) else object
     )
     step = np.timedelta64(1, domain.unit) if isinstance(domain, Time) else 1

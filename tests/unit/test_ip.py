@@ -243,12 +243,12 @@ def test_every_free_bit_of_a_drawn_address_is_random_and_no_other(network: str) 
 def test_addresses_of_ipv6_are_presented_as_text() -> None:
     domain = IPv6("2001:db8::/32")
     records = domain.decode(np.arange(8, dtype=np.uint64), level=3, rng=np.random.default_rng(0))
-    texts = domain.present(records)
+    texts = domain.to_output(records)
     assert [ipaddress.ip_address(str(text)) in domain.network for text in texts] == [True] * 8
     assert [ipaddress.ip_address(str(text)).compressed for text in texts] == texts.tolist()
     assert domain.encode(texts, level=63).tolist() == domain.encode(records, level=63).tolist()
-    assert domain.present(records[:0]).shape == (0,)
-    assert domain.present(np.array([(0, 1), (2**64 - 1, 2**64 - 1)], dtype=IPv6.HALVES)).tolist() == [
+    assert domain.to_output(records[:0]).shape == (0,)
+    assert domain.to_output(np.array([(0, 1), (2**64 - 1, 2**64 - 1)], dtype=IPv6.HALVES)).tolist() == [
         "::1",
         ":".join(["ffff"] * 8),
     ]
@@ -258,10 +258,15 @@ def test_a_share_at_or_below_is_asked_for_by_text_too() -> None:
     domain = IPv4("10.0.0.0/30")
     root = np.zeros(4, dtype=np.uint64)
     asked = ["9.255.255.255", "10.0.0.0", "10.0.0.2", "11.0.0.0"]
-    assert domain.below(np.array(asked), root, level=0).tolist() == [0, 0.25, 0.75, 1]
-    assert domain.below([ipaddress.IPv4Address(text) for text in asked], root, level=0).tolist() == [0, 0.25, 0.75, 1]
+    assert domain.cell_cdf(np.array(asked), root, level=0).tolist() == [0, 0.25, 0.75, 1]
+    assert domain.cell_cdf([ipaddress.IPv4Address(text) for text in asked], root, level=0).tolist() == [
+        0,
+        0.25,
+        0.75,
+        1,
+    ]
     with pytest.raises(DomainError, match="expected addresses"):
-        domain.below(["nowhere"], root[:1], level=0)
+        domain.cell_cdf(["nowhere"], root[:1], level=0)
 
 
 @pytest.mark.parametrize("domain", [IPv4("10.0.0.0/8"), IPv6("2001:db8::/32")], ids=repr)
@@ -296,7 +301,7 @@ GROUPS = st.lists(st.sampled_from([0, 0, 0, 1, 0xF, 0x10, 0xFF, 0x100, 0xFFF, 0x
 )
 def test_text_is_that_of_the_standard_library(addresses: list[bytes]) -> None:
     halves = np.frombuffer(b"".join(addresses), dtype=[("high", ">u8"), ("low", ">u8")]).astype(IPv6.HALVES)
-    texts = IPv6().present(halves).tolist()
+    texts = IPv6().to_output(halves).tolist()
     assert texts == [socket.inet_ntop(socket.AF_INET6, address) for address in addresses]
     for text, address in zip(texts, addresses, strict=True):
         if "." not in text:  # IPv4 addresses in it, which ipaddress writes in one way or another by its version

@@ -156,7 +156,7 @@ def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
     domain = Nullable(Integers(0, 9), share=0.25)
     code, level = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
     records = domain.populate(code, level, np.array([1000]), even=True, rng=np.random.default_rng(0))
-    values = domain.present(records)
+    values = domain.to_output(records)
     assert isinstance(values, np.ma.MaskedArray)
     assert values.dtype == np.int64
     assert abs(int(values.mask.sum()) - 250) <= 1

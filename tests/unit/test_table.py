@@ -387,7 +387,7 @@ def test_regions_that_make_no_sense_are_refused(region: Any, says: str) -> None:
 
 def test_presented_records_have_the_names_and_types_of_their_columns() -> None:
     records = TRIPS.decode(np.zeros(5, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
-    columns = TRIPS.present(records)
+    columns = TRIPS.to_output(records)
     assert tuple(columns) == TRIPS.names
     assert {name: str(column.dtype) for name, column in columns.items()} == {
         "trip distance": "float64",
@@ -410,7 +410,7 @@ def test_an_even_sample_of_a_cell_is_even_in_each_column(size: int) -> None:
     codes, counts = np.array([2, 3], dtype=np.uint64), np.array([3, size])
     records = table.populate(codes, np.full(2, 2), counts, even=True, rng=np.random.default_rng(1))
     assert np.array_equal(table.encode(records, level=2), np.repeat(codes, counts))
-    columns = table.present(records[3:])
+    columns = table.to_output(records[3:])
     strata = np.arange(size)
     assert np.array_equal(np.sort(np.floor((columns["a"] * 2 % 1) * size)), strata)
     assert np.array_equal(np.sort(np.floor((columns["x"] * 2 % 1) * size)), strata)
@@ -426,7 +426,7 @@ def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
 
     def worst(even: bool, seed: int) -> float:
         rng = np.random.default_rng(seed)
-        columns = table.present(table.populate(code, level, count, even=even, rng=rng))
+        columns = table.to_output(table.populate(code, level, count, even=even, rng=rng))
         grid = np.histogram2d(columns["a"], columns["b"], bins=8, range=[(0, 1), (0, 1)])[0]
         return float(np.abs(grid - 64).max())
 

@@ -131,7 +131,7 @@ def test_a_sample_fills_an_array_of_the_type_inside(generator: Generator) -> Non
     out = np.zeros(100, dtype=DOMAIN.dtype)
     assert generator.sample(rng=4, out=out) is out
     columns = generator.sample(100, rng=4)
-    assert all(np.array_equal(column, columns[name]) for name, column in DOMAIN.present(out).items())
+    assert all(np.array_equal(column, columns[name]) for name, column in DOMAIN.to_output(out).items())
 
 
 def test_mass_is_asked_by_column(generator: Generator) -> None:

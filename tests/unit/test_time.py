@@ -151,7 +151,7 @@ def test_an_array_of_any_unit_is_read_as_the_list_of_its_times(step: str, unit: 
 def test_the_ends_of_time_stay_on_their_own_side(domain: Time, step: str) -> None:
     ends = [-(2**63) + 1, 2**63 - 1]
     length = NANOSECONDS.get(step, 28 * NANOSECONDS["D"])
-    low, high = domain.at(np.array([0.0, 1.0]), np.zeros(2, np.uint64), level=0).view(np.int64).tolist()
+    low, high = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, np.uint64), level=0).view(np.int64).tolist()
     expected = []
     for end in ends:
         tick = end * length // NANOSECONDS[domain.unit]
@@ -324,14 +324,14 @@ def test_shares_of_dates_are_counts_of_them() -> None:
             here = np.array([cell])
             assert domain.diameter(level) >= (run[-1] - run[0]).days
             for day in [dt.date(2020, 2, 1), *days, dt.date(2020, 4, 1)]:
-                share = domain.below(np.array([day], dtype=object), here, level=level)
+                share = domain.cell_cdf(np.array([day], dtype=object), here, level=level)
                 assert share == sum(own <= day for own in run) / len(run)
             for first, last in itertools.combinations_with_replacement([days[0], days[2], days[4]], 2):
                 share = domain.overlap((first, last.isoformat()), here, level=level)
                 assert share == pytest.approx(sum(first <= own <= last for own in run) / len(run))
             for place, day in enumerate(run):
                 share = np.array([(place + 1) / len(run)])
-                assert domain.at(share, here, level=level) == np.datetime64(day)
+                assert domain.cell_quantile(share, here, level=level) == np.datetime64(day)
         largest = max(
             (b - a).days
             for (a, one), (b, other) in itertools.combinations_with_replacement(zip(days, cells, strict=True), 2)
@@ -360,7 +360,7 @@ def test_a_region_that_makes_no_sense_is_refused(region: Any) -> None:
 @pytest.mark.parametrize("records", [["soon"], np.array(["NaT"], dtype="M8[s]"), [3]])
 def test_a_question_about_no_time_is_refused(records: Any) -> None:
     with pytest.raises(DomainError, match="expected times"):
-        FROM_2000["s"].below(records, np.zeros(1, dtype=np.uint64), level=0)
+        FROM_2000["s"].cell_cdf(records, np.zeros(1, dtype=np.uint64), level=0)
 
 
 @pytest.mark.parametrize(

@@ -29,18 +29,18 @@ def test_only_what_is_not_time_is_left_of_a_cell(level: int) -> None:
     rng = np.random.default_rng(0)
     records = columns(200, rng)
     others = {**columns(200, rng), "fare": records["fare"], "kind": records["kind"]}
-    mask = np.uint64(TRIPS.timeless(level))
+    mask = np.uint64(TRIPS.nontemporal_mask(level))
     codes, moved = (TRIPS.encode(batch, level=level) for batch in (records, others))
     assert np.array_equal(codes & mask, moved & mask)
     assert level < 5 or (codes != moved).any()
     cuts = TRIPS.cuts_by_column(level)
-    assert TRIPS.timeless(level).bit_count() == cuts["fare"] + cuts["kind"] + min(cuts["until"], 1)
+    assert TRIPS.nontemporal_mask(level).bit_count() == cuts["fare"] + cuts["kind"] + min(cuts["until"], 1)
 
 
 @given(domain=any_domains(), data=st.data())
 def test_masks_of_deeper_levels_begin_with_those_above(domain: hp.Domain, data: st.DataObject) -> None:
     level = data.draw(st.integers(0, domain.depth - 1))
-    assert domain.timeless(level + 1) >> 1 == domain.timeless(level)
+    assert domain.nontemporal_mask(level + 1) >> 1 == domain.nontemporal_mask(level)
 
 
 def test_it_is_of_use_where_cells_tell_times_and_more() -> None:
@@ -62,7 +62,7 @@ def test_shares_are_those_of_all_times_together(data: st.DataObject, level: int,
     timeless = Timeless(TRIPS, depth=level + deeper, bits=bits)
     timeless.add(all_of(level), counts)
     timeless.settle()
-    kept, seen = TRIPS.timeless(level), TRIPS.timeless(level + deeper)
+    kept, seen = TRIPS.nontemporal_mask(level), TRIPS.nontemporal_mask(level + deeper)
     beyond = max(kept.bit_count() - bits, 0)  # bits that are not told apart
     by_rest: dict[int, float] = {}
     for code, count in enumerate(counts.tolist()):

@@ -482,7 +482,7 @@ def test_rounded_to_float32_a_number_stays_in_its_cell(domain):
             domain.populate(codes, *even, even=True, rng=rng),
             domain.decode_within((None, None), codes, level=level, rng=rng),
         ):
-            numbers = domain.present(records)
+            numbers = domain.to_output(records)
             assert numbers.dtype == np.float32
             assert np.array_equal(domain.encode(numbers, level=level), codes)
 
@@ -544,7 +544,7 @@ def test_rounded_to_float32_a_place_stays_in_its_cell(domain):
     rng = np.random.default_rng(0)
     for level in range(domain.depth + 1):
         codes = np.concatenate([rng.integers(0, 2**level, 1000, dtype=np.uint64), [0, 2**level - 1]]).astype(np.uint64)
-        places = domain.present(domain.decode(codes, level=level, rng=rng))
+        places = domain.to_output(domain.decode(codes, level=level, rng=rng))
         assert places.dtype == np.float32
         assert np.array_equal(domain.encode(places, level=level), codes)
         if isinstance(domain, Geo):
@@ -561,7 +561,7 @@ def test_float32_places_of_a_region_lie_in_it(corner, size, seed):
         (Box([(-180, 180), (-90, 90)], dtype="float32"), ((west, east), (south, north))),
     ):
         codes = np.zeros(100, dtype=np.uint64)
-        places = domain.present(domain.decode_within(region, codes, level=0, rng=np.random.default_rng(seed)))
+        places = domain.to_output(domain.decode_within(region, codes, level=0, rng=np.random.default_rng(seed)))
         lowest, highest = places.astype(float).min(axis=0), places.astype(float).max(axis=0)
         assert (lowest >= (west, south)).all()
         assert (highest <= (east, north)).all()

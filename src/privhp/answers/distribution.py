@@ -119,7 +119,7 @@ class Distribution:
         records = sampler.sample(int(size), even=method == "balanced", shuffle=shuffle, rng=rng, out=out)
         if out is not None:
             return records
-        presented = self.domain.present(records)
+        presented = self.domain.to_output(records)
         if frame is None or not isinstance(self.domain, Table):
             return presented
         return as_frame(presented, frame, forms=forms_of(self.domain))

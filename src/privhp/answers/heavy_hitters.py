@@ -56,7 +56,7 @@ def heavy_hitters(
         if asked is not None:
             heavy &= level in asked
         elif heavy.any():
-            heavy[heavy] = histogram.domain.has_name(codes[heavy], level=level)
+            heavy[heavy] = histogram.domain.is_reportable(codes[heavy], level=level)
         for code, mass, residual in zip(
             codes[heavy].tolist(), masses[heavy].tolist(), residuals[heavy].tolist(), strict=True
         ):

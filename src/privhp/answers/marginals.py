@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.answers.histogram import summed
 from privhp.answers.leaves import Leaves
 from privhp.core.cells import Codes, Floats, ancestors, descendants
-from privhp.domains.domain import Domain, shown
+from privhp.domains.domain import Domain, quote
 from privhp.domains.nullable import Nullable
 from privhp.domains.table import Table
 from privhp.domains.table_column import Column
@@ -49,7 +49,7 @@ def _chosen(table: Table, columns: Any) -> tuple[list[Column], bool]:
     unknown = [name for name in names if not isinstance(name, str | tuple) or name not in known]
     if unknown or not names:
         listed = ", ".join(map(repr, known))
-        raise QueryError(f"expected a column or a list of columns among {listed}, got {shown((unknown or [names])[0])}")
+        raise QueryError(f"expected a column or a list of columns among {listed}, got {quote((unknown or [names])[0])}")
     return [column for column in table.columns if column.name in names], False
 
 

@@ -21,7 +21,7 @@ def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
     answer = np.empty(points.shape)
     for level, chosen in histogram.by_level(cells):
         places = cells[chosen]
-        share = histogram.domain.below(points[chosen], histogram.codes[places], level=level)
+        share = histogram.domain.cell_cdf(points[chosen], histogram.codes[places], level=level)
         inside = histogram.before(places) + histogram.probabilities[places] * share
         ends = histogram.ends[places]
         answer[chosen] = np.where(share < 1.0, np.minimum(inside, ends), ends)
@@ -33,7 +33,7 @@ def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Places:
     codes = np.zeros(points.shape, dtype=np.uint64)
     for level in range(1, histogram.depth + 1):
         codes = codes << np.uint64(1)
-        codes = codes | (histogram.domain.below(points, codes, level=level) >= 1.0)
+        codes = codes | (histogram.domain.cell_cdf(points, codes, level=level) >= 1.0)
     return np.searchsorted(histogram.starts, codes, side="right") - 1
 
 
@@ -45,7 +45,7 @@ def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
     cells = np.searchsorted(histogram.ends, np.maximum(points, np.finfo(np.float64).tiny))
     before = histogram.before(cells)
     within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)
-    answer = histogram.domain.at(within, np.zeros(points.shape, dtype=np.uint64), level=0)
+    answer = histogram.domain.cell_quantile(within, np.zeros(points.shape, dtype=np.uint64), level=0)
     for level, chosen in histogram.by_level(cells):
-        answer[chosen] = histogram.domain.at(within[chosen], histogram.codes[cells[chosen]], level=level)
+        answer[chosen] = histogram.domain.cell_quantile(within[chosen], histogram.codes[cells[chosen]], level=level)
     return answer.reshape(np.shape(shares))

@@ -24,7 +24,7 @@ class Timeless:
     """
 
     def __init__(self, domain: Domain, *, depth: int, bits: int) -> None:
-        self._masks = [domain.timeless(level) for level in range(depth + 1)]
+        self._masks = [domain.nontemporal_mask(level) for level in range(depth + 1)]
         self._bits = bits
         self._sums = np.zeros(2**bits + 1, dtype=np.float32)
         self._whole = 0.0
@@ -32,7 +32,7 @@ class Timeless:
     @staticmethod
     def of_use(domain: Domain, *, depth: int) -> bool:
         """Whether cells say both when and something else."""
-        return 0 < domain.timeless(depth) < (1 << depth) - 1
+        return 0 < domain.nontemporal_mask(depth) < (1 << depth) - 1
 
     def add(self, cells: Cells, counts: Floats) -> None:
         """Count records in cells, evenly inside each; all of this comes before `settle`."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.domains.domain import finite_number, shown
+from privhp.domains.domain import finite_number, quote
 from privhp.errors import DomainError
 
 
@@ -23,10 +23,10 @@ def cut_points(cuts: Any, low: float, high: float) -> tuple[float, ...]:
     """Declared cuts as floats, or an error that says what is wrong with them."""
     given = cuts.tolist() if isinstance(cuts, np.ndarray) else cuts
     if not isinstance(given, list | tuple) or not given:
-        raise DomainError(f"expected cuts as a list of numbers between the bounds, got {shown(cuts)}")
+        raise DomainError(f"expected cuts as a list of numbers between the bounds, got {quote(cuts)}")
     points = tuple(float(finite_number(cut, "a cut")) for cut in given)
     if not all(one < other for one, other in pairwise((low, *points, high))):
-        raise DomainError(f"expected cuts in rising order between {low} and {high}, got {shown(given)}")
+        raise DomainError(f"expected cuts in rising order between {low} and {high}, got {quote(given)}")
     return points
 
 
@@ -45,7 +45,7 @@ def sample_type(dtype: Any, known: Sequence[str]) -> np.dtype[Any]:
     except TypeError:
         name = ""
     if dtype is None or name not in known:
-        raise DomainError(f"expected dtype as one of {', '.join(known)}, got {shown(dtype)}")
+        raise DomainError(f"expected dtype as one of {', '.join(known)}, got {quote(dtype)}")
     found: np.dtype[Any] = np.dtype(name)
     return found
 
@@ -93,7 +93,7 @@ def _next(number: float, towards: float, dtype: np.dtype[Any], needed: bool) -> 
 def pair(value: Any, name: str) -> tuple[Any, Any]:
     """Two ends, or an error that names what they are the ends of."""
     if not isinstance(value, list | tuple) or len(value) != 2:
-        raise DomainError(f"expected {name} as a pair (low, high), got {shown(value)}")
+        raise DomainError(f"expected {name} as a pair (low, high), got {quote(value)}")
     return value[0], value[1]
 
 

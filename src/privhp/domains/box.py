@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import bounds, has_number, pair, real_type, region_ends, rounded_in, rounded_out
-from privhp.domains.domain import Outside, check_outside, clamping, shown, typing
+from privhp.domains.domain import Outside, check_outside, clamping, quote, typing
 from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
 from privhp.errors import DomainError
 
@@ -38,7 +38,7 @@ class Box(GridDomain):
         if isinstance(sides, np.ndarray):
             sides = sides.tolist()
         if not isinstance(sides, list | tuple) or not 1 <= len(sides) <= MAX_DEPTH:
-            raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {shown(sides)}")
+            raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {quote(sides)}")
         self.outside = outside
         check_outside(outside)
         self.dtype = real_type(dtype)
@@ -68,7 +68,7 @@ class Box(GridDomain):
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):
             raise DomainError(
                 f"expected a region of the box as {len(self.axes)} pairs (low, high), "
-                f"None for a whole side, got {shown(region)}"
+                f"None for a whole side, got {quote(region)}"
             )
         return [
             (axis.low, axis.high) if side is None else region_ends(side, axis.low, axis.high)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.bounds import whole_type
-from privhp.domains.domain import shown
+from privhp.domains.domain import quote
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.errors import DomainError
@@ -61,14 +61,14 @@ class Categories(Finite):
         self.other = None if other is None else _plain(other, "the other value")
         known = [*self.values, *([] if other is None or self.other in self.values else [self.other])]
         if len(known) < 2:
-            raise DomainError(f"expected a list of 2 or more values, got {shown(known)}")
+            raise DomainError(f"expected a list of 2 or more values, got {quote(known)}")
         if len(set(map(type, known))) > 1:
             raise DomainError(
                 "expected values that are all texts, all whole numbers or all truth values, got several of these; "
                 "make texts of all"
             )
         only_text = self.other is None and isinstance(known[0], str)
-        self.reads = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
+        self.accepts = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
         self.dictionary = Dictionary.of(self.dtype, known)
         self._places = {value: place for place, value in enumerate(known)}
@@ -87,7 +87,7 @@ class Categories(Finite):
         dtype = "" if self.dtype is None else f', dtype="{self.dtype}"'
         return f"Categories({list(self.values)!r}{other}{dtype})"
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Values of the declared type."""
         textual = records.dtype.kind == "U"
         return records if self.dtype is None or textual else records.astype(self.dtype, copy=False)
@@ -104,7 +104,7 @@ class Categories(Finite):
             return self._places[value]
         except (KeyError, TypeError):
             raise DomainError(
-                f"expected values of the list, such as {shown(self.values[0])}, got {shown(value)}"
+                f"expected values of the list, such as {quote(self.values[0])}, got {quote(value)}"
             ) from None
 
     def parameters(self) -> dict[str, Any]:
@@ -115,11 +115,11 @@ class Categories(Finite):
 
 def _declared(values: Any) -> tuple[Any, ...]:
     if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
-        raise DomainError(f"expected a list of 2 or more values, got {shown(values)}")
+        raise DomainError(f"expected a list of 2 or more values, got {quote(values)}")
     known = tuple(_plain(value, "a value") for value in values)
     for value, times in Counter(known).most_common(1):
         if times > 1:
-            raise DomainError(f"expected every value once, got {shown(value)} twice or more")
+            raise DomainError(f"expected every value once, got {quote(value)} twice or more")
     return known
 
 
@@ -129,7 +129,7 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
         return None
     if not isinstance(known[0], str):
         if isinstance(known[0], bool):
-            raise DomainError(f"expected no dtype for truth values, which have their own, got {shown(dtype)}")
+            raise DomainError(f"expected no dtype for truth values, which have their own, got {quote(dtype)}")
         return whole_type(dtype, min(known), max(known)).name
     if dtype == "large_string":
         return "large_string"
@@ -137,7 +137,7 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
     if dictionary is None:
         raise DomainError(
             'expected dtype="category", "ordered category", one with a type of places such as "category[int8]", '
-            f'"large_string", or none for texts, got {shown(dtype)}'
+            f'"large_string", or none for texts, got {quote(dtype)}'
         )
     if len(known) - 1 > np.iinfo(dictionary.places).max:
         raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
@@ -159,5 +159,5 @@ def _plain(value: Any, name: str) -> str | int:
         return int(value)
     raise DomainError(
         f"expected {name} as a text that does not end in a zero byte, a whole number, or True or False, "
-        f"got {shown(value)}"
+        f"got {quote(value)}"
     )

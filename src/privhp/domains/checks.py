@@ -138,11 +138,11 @@ def _check_populate(domain: Domain, codes: Codes, level: int, rng: np.random.Gen
 
 def _check_order(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:
     """Each record against the next cell that was tried, and the other way round."""
-    later = domain.below(records[1:], codes[:-1], level=level)
-    earlier = domain.below(records[:-1], codes[1:], level=level)
+    later = domain.cell_cdf(records[1:], codes[:-1], level=level)
+    earlier = domain.cell_cdf(records[:-1], codes[1:], level=level)
     _require((later == 1).all(), "order", f"a cell of level {level} is not wholly below a record of a later one")
     _require((earlier == 0).all(), "order", f"a cell of level {level} is partly below a record of an earlier one")
-    middle = domain.at(np.full(codes.shape, 0.5), codes, level=level)
+    middle = domain.cell_quantile(np.full(codes.shape, 0.5), codes, level=level)
     _require(
         np.array_equal(domain.encode(middle, level=level), codes), "order", f"a cell of level {level} lacks its median"
     )

@@ -24,10 +24,10 @@ from privhp.errors import DomainError
 Outside = Literal["drop", "clamp"]
 """What becomes of a record out of bounds."""
 
-Holding = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
+ValueKind = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
 """What a column holds by its type; numbers may be whole."""
 
-NUMERIC: frozenset[Holding] = frozenset({"whole numbers", "numbers", "decimals", "text"})
+NUMERIC: frozenset[ValueKind] = frozenset({"whole numbers", "numbers", "decimals", "text"})
 """What numbers are read from."""
 
 _KINDS: dict[str, type[Domain]] = {}
@@ -52,7 +52,7 @@ class Domain(ABC):
     is_line: bool = False
     """Whether distances are differences on a line, where errors before a point add up by their signs."""
 
-    reads: frozenset[Holding] | None = None
+    accepts: frozenset[ValueKind] | None = None
     """What columns whose types say it may hold, since records can be read from it; None where that is not known."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -70,7 +70,7 @@ class Domain(ABC):
         """Records as something that can be cut in blocks, where they come as something that cannot."""
         return records
 
-    def timeless(self, level: int) -> int:
+    def nontemporal_mask(self, level: int) -> int:
         """Which bits of a cell of a level say anything but when, as a mask: all of them, unless a domain has times."""
         return (1 << level) - 1
 
@@ -130,7 +130,7 @@ class Domain(ABC):
         ones = np.ones(places.shape, dtype=np.int64)
         return self.populate(codes[places], levels[places], ones, even=False, rng=rng, out=out)
 
-    def present(self, records: NDArray[Any]) -> Any:
+    def to_output(self, records: NDArray[Any]) -> Any:
         """Records of `decode` or `populate` in the form that a caller of `sample` gets."""
         return records
 
@@ -186,15 +186,15 @@ class Domain(ABC):
         """A cell in the records' own terms: a region with all of it, where the domain has regions."""
         return f"cell {code:0{level}b}" if level else "everything"
 
-    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Which cells people have a name for, as they have for whole octets of an address. All unless overridden."""
         return np.ones(codes.shape, dtype=np.bool_)
 
-    def below(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
+    def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         """Record at or below which the i-th share of the i-th cell's measure lies. Ordered domains only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
 
@@ -210,12 +210,12 @@ class Domain(ABC):
     def from_spec(spec: Mapping[str, Any]) -> Domain:
         """The domain that a spec describes."""
         if not isinstance(spec, Mapping):
-            raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {shown(spec)}")
+            raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {quote(spec)}")
         kind = spec.get("kind")
         if not isinstance(kind, str) or kind not in _KINDS:
             known = ", ".join(sorted(_KINDS))
             raise DomainError(
-                f"expected a domain of a known kind ({known}), got kind {shown(kind)}; "
+                f"expected a domain of a known kind ({known}), got kind {quote(kind)}; "
                 "a domain of your own must be imported first"
             )
         return _KINDS[kind].from_parameters({key: value for key, value in spec.items() if key != "kind"})
@@ -225,7 +225,7 @@ class Domain(ABC):
         """The domain that was built with these parameters, which are JSON values."""
         parameters = inspect.signature(cls).parameters
         missing = [name for name, known in parameters.items() if known.default is known.empty and name not in given]
-        unknown = [shown(key) for key in given if key not in parameters]
+        unknown = [quote(key) for key in given if key not in parameters]
         if missing or unknown:
             wrong = [
                 f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names
@@ -261,7 +261,7 @@ def between(first: Floats, last: Floats) -> Floats:
 def check_outside(outside: str) -> None:
     """Refuse anything but the two rules for records out of bounds."""
     if not isinstance(outside, str) or outside not in ("drop", "clamp"):
-        raise DomainError(f'expected outside="drop" or outside="clamp", got {shown(outside)}')
+        raise DomainError(f'expected outside="drop" or outside="clamp", got {quote(outside)}')
 
 
 def clamping(outside: str) -> str:
@@ -277,7 +277,7 @@ def typing(parameters: Mapping[str, Any]) -> str:
 def finite_number(value: Any, name: str) -> int | float:
     """A number as Python's own, whole ones exactly, or an error that names it."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise DomainError(f"expected a number for {name}, got {shown(value)}; write a plain number, known beforehand")
+        raise DomainError(f"expected a number for {name}, got {quote(value)}; write a plain number, known beforehand")
     try:
         number = float(value) + 0.0  # one zero: -0.0 would be equal to it and print otherwise
     except OverflowError:
@@ -287,6 +287,6 @@ def finite_number(value: Any, name: str) -> int | float:
     return int(value) if isinstance(value, int | np.integer) else number
 
 
-def shown(value: Any) -> str:
+def quote(value: Any) -> str:
     """A value for a message, in one short line."""
     return " ".join(reprlib.repr(value).split())

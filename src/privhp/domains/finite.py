@@ -87,7 +87,7 @@ class Finite(RunDomain):
         values = self._values[first:after].tolist()
         return values[0] if len(values) == 1 else values
 
-    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Those of a single value, the largest such cell of each."""
         first, after = self._spans(codes, level)
         above = self._spans(codes >> np.uint64(1), level - 1) if level else (first, after + 1)

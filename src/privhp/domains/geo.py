@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
-from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, shown, typing
+from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, quote, typing
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
 from privhp.domains.sphere import Zone
 from privhp.errors import DomainError
@@ -91,9 +91,9 @@ class Geo(GridDomain):
         given = "" if ends == (-180, -90, 180, 90) else ", ".join(f"{end:.15g}" for end in ends)
         return f"Geo({(given + typing(self._typed())).removeprefix(', ')})"
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Places of the declared type; a longitude that is rounded to 180 is -180."""
-        places = super().present(records)
+        places = super().to_output(records)
         if self.dtype != np.float64:
             places[places[:, 0] == 180, 0] = -180
         return places
@@ -182,7 +182,7 @@ class Geo(GridDomain):
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
         """Share of each row's area below a latitude, and share of its height."""
         latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
-        share = self._latitudes.below(latitudes, rows, bits=self._bits(level)[1])
+        share = self._latitudes.cell_cdf(latitudes, rows, bits=self._bits(level)[1])
         area = share.copy()
         cut = (share > 0) & (share < 1)
         own, steps = rows[cut], np.full(int(cut.sum()), self._step(level))
@@ -257,7 +257,7 @@ def _within(value: Any, name: str, limit: int) -> float:
 def _region(region: Any) -> tuple[float, float, float, float]:
     """The sides of a region, all of them known."""
     if not isinstance(region, list | tuple) or len(region) != 4:
-        raise DomainError(f"expected a region as (west, south, east, north), got {shown(region)}")
+        raise DomainError(f"expected a region as (west, south, east, north), got {quote(region)}")
     west, south, east, north = region
     if (west is None) != (east is None):
         raise DomainError("expected west and east of a region both or neither: on a circle there is no open side")

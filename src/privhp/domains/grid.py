@@ -76,7 +76,7 @@ class Axis:
         numbers = self.low + (cells + shares) * (self.width * 2.0**-bits)
         return np.minimum(np.rint(numbers) if self.whole else numbers, self.high)
 
-    def below(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
+    def cell_cdf(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
         """Share of the i-th cell below the i-th number; 0 or 1 where the number is in another cell."""
         positions = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
         share: Floats = np.clip(np.where(numbers < self.high, positions, 2.0**bits) - cells, 0.0, 1.0)
@@ -85,7 +85,7 @@ class Axis:
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
         """Share of each cell between two numbers."""
         ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
-        return between(self.below(ends[0], cells, bits=bits), self.below(ends[1], cells, bits=bits))
+        return between(self.cell_cdf(ends[0], cells, bits=bits), self.cell_cdf(ends[1], cells, bits=bits))
 
     def ends(self, cell: int, bits: int) -> tuple[float, float]:
         """The lower and the upper end of a cell."""
@@ -214,12 +214,12 @@ class GridDomain(Domain):
     Rounded to the type of samples, a record stays in its cell: the axes see to that.
     """
 
-    reads = NUMERIC
+    accepts = NUMERIC
 
     def __init__(self, axes: Axes, dtype: np.dtype[Any]) -> None:
         self._axes, self.dtype = axes, dtype
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Numbers of the declared type."""
         return records.astype(self.dtype, copy=False)
 

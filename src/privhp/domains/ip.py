@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.bounds import sample_type
-from privhp.domains.domain import NUMERIC, Domain, shown
+from privhp.domains.domain import NUMERIC, Domain, quote
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError
@@ -52,7 +52,7 @@ class _Network(Domain):
         try:
             return self.parse(value)
         except (ValueError, IndexError, TypeError):
-            raise DomainError(f'expected a {name} such as "{self.EXAMPLE}", got {shown(value)}') from None
+            raise DomainError(f'expected a {name} such as "{self.EXAMPLE}", got {quote(value)}') from None
 
     def __repr__(self) -> str:
         given = [repr(value) if name == "network" else f"{name}={value!r}" for name, value in self.parameters().items()]
@@ -82,7 +82,7 @@ class _Network(Domain):
         first = int(self.network.network_address) | code << (self.BITS - length)
         return str(self.parse((first, length)))
 
-    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         return np.full(codes.shape, (self._length + level) % self.NAMED == 0)
 
     def parameters(self) -> dict[str, Any]:
@@ -118,7 +118,7 @@ class IPv4(RunDomain, _Network):
 
     kind: ClassVar[str] = "ipv4"
     ordered: ClassVar[bool] = True
-    reads = NUMERIC
+    accepts = NUMERIC
     BITS: ClassVar[int] = 32
     NAMED: ClassVar[int] = 8
     EXAMPLE: ClassVar[str] = "10.0.0.0/8"
@@ -138,7 +138,7 @@ class IPv4(RunDomain, _Network):
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self._addresses._numbered(numbers).astype(np.uint32)
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Addresses of the declared type."""
         return self.texts(records) if self.dtype == "str" else records
 
@@ -157,11 +157,11 @@ class IPv4(RunDomain, _Network):
         first, last = int(prefix.network_address), int(prefix.broadcast_address)
         return self._addresses.draw_between(first, last, codes, level=level, rng=rng).astype(np.uint32)
 
-    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        return self._addresses.below(_numbers(records), codes, level=level)
+    def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
+        return self._addresses.cell_cdf(_numbers(records), codes, level=level)
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return self._addresses.at(shares, codes, level=level).astype(np.uint32)
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        return self._addresses.cell_quantile(shares, codes, level=level).astype(np.uint32)
 
 
 def _numbers(records: Any) -> NDArray[Any]:
@@ -194,7 +194,7 @@ class IPv6(_Network):
     """
 
     kind: ClassVar[str] = "ipv6"
-    reads = frozenset({"whole numbers", "text"})
+    accepts = frozenset({"whole numbers", "text"})
     BITS: ClassVar[int] = 128
     NAMED: ClassVar[int] = 16
     EXAMPLE: ClassVar[str] = "2001:db8::/32"
@@ -241,7 +241,7 @@ class IPv6(_Network):
             return self.decode(codes, level=level, rng=rng)
         return self._drawn(int(prefix.network_address), codes.size, free=self.BITS - prefix.prefixlen, rng=rng)
 
-    def present(self, records: NDArray[Any]) -> NDArray[np.str_]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""
         from privhp.domains.addresses import coloned  # imports socket, which takes long
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_array
-from privhp.domains.domain import Domain, finite_number, shown
+from privhp.domains.domain import Domain, finite_number, quote
 from privhp.errors import DomainError
 
 _VALUE, _NULL = "value", "null"
@@ -37,7 +37,7 @@ class Nullable(Domain):
 
     def __init__(self, domain: Domain, *, share: float = 0.5) -> None:
         if not isinstance(domain, Domain) or domain.kind in ("nullable", "table"):
-            raise DomainError(f"expected the domain of one column, not yet nullable, got {shown(domain)}")
+            raise DomainError(f"expected the domain of one column, not yet nullable, got {quote(domain)}")
         self.domain = domain
         self.share = float(finite_number(share, "the share of null"))
         if not 0 < self.share < 1:
@@ -65,8 +65,8 @@ class Nullable(Domain):
     def depth(self) -> int:
         return min(self.domain.depth + 1, MAX_DEPTH)
 
-    def timeless(self, level: int) -> int:
-        return 2 ** (level - 1) | self.domain.timeless(level - 1) if level else 0
+    def nontemporal_mask(self, level: int) -> int:
+        return 2 ** (level - 1) | self.domain.nontemporal_mask(level - 1) if level else 0
 
     def encode(self, records: Any, *, level: int) -> Codes:
         values, null = _parted(records)
@@ -115,9 +115,9 @@ class Nullable(Domain):
         records[_VALUE][~records[_NULL]] = values
         return records
 
-    def present(self, records: NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
+    def to_output(self, records: NDArray[Any]) -> np.ma.MaskedArray[Any, Any]:
         """A masked array of the values."""
-        values = self.domain.present(np.ascontiguousarray(records[_VALUE]))
+        values = self.domain.to_output(np.ascontiguousarray(records[_VALUE]))
         null = records[_NULL].reshape(-1, *(1,) * (values.ndim - 1))
         return np.ma.MaskedArray(values, mask=np.broadcast_to(null, values.shape))
 
@@ -159,11 +159,11 @@ class Nullable(Domain):
         null = level > 0 and code < 2 ** (level - 1)
         return None if null else self.domain.describe(code & (2 ** max(level - 1, 0) - 1), level=max(level - 1, 0))
 
-    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Null, in its largest cell, and what has one in the other domain."""
         if level == 0:
             return np.zeros(codes.shape, dtype=np.bool_)
-        values = self.domain.has_name(self._inner(codes, level), level=level - 1)
+        values = self.domain.is_reportable(self._inner(codes, level), level=level - 1)
         return np.where(self._is_null_cell(codes, level), level == 1, values)
 
 

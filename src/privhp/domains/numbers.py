@@ -22,10 +22,10 @@ from privhp.domains.bounds import (
     whole_number,
     whole_type,
 )
-from privhp.domains.domain import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, shown, typing
+from privhp.domains.domain import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, quote, typing
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.integer_ranges import RunDomain
-from privhp.domains.scales import Line, Octaves, Quantiles, Straight
+from privhp.domains.scales import Line, LinearScale, LogScale, QuantileScale
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 
@@ -74,7 +74,7 @@ class Interval(GridDomain):
         self.scale, self.outside = scale, outside
         check_outside(outside)
         if not isinstance(scale, str) or scale not in ("linear", "log"):
-            raise DomainError(f'expected scale="linear" or scale="log", got {shown(scale)}')
+            raise DomainError(f'expected scale="linear" or scale="log", got {quote(scale)}')
         if scale == "log" and self.low <= 0:
             raise DomainError(f"expected a positive lower bound on a log scale, got {self.low}")
         self.cuts = None if cuts is None else cut_points(cuts, self.low, self.high)
@@ -86,8 +86,8 @@ class Interval(GridDomain):
 
     def _layout(self) -> Line:
         if self.cuts is not None:
-            return Quantiles(self.low, self.high, self.cuts, self.dtype)
-        return (Octaves if self.scale == "log" else Straight)(self.low, self.high, self.dtype)
+            return QuantileScale(self.low, self.high, self.cuts, self.dtype)
+        return (LogScale if self.scale == "log" else LinearScale)(self.low, self.high, self.dtype)
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
@@ -112,7 +112,7 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = region_ends(region, self.low, self.high)
-        share = between(self.below(low, codes, level=level), self.below(high, codes, level=level))
+        share = between(self.cell_cdf(low, codes, level=level), self.cell_cdf(high, codes, level=level))
         return share * has_number(low, high, self.dtype)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -126,11 +126,11 @@ class Interval(GridDomain):
         low, high = self.line.numbers(np.array(self.axis.ends(code, level))).tolist()
         return low, high
 
-    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
+    def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         numbers = np.clip(np.asarray(records, dtype=np.float64), self.low, self.high)
-        return self.axis.below(self.line.positions(numbers), codes, bits=level)
+        return self.axis.cell_cdf(self.line.positions(numbers), codes, bits=level)
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return self.line.numbers(self.axis.points(codes, shares, bits=level))
 
     def parameters(self) -> dict[str, Any]:
@@ -165,7 +165,7 @@ class Integers(RunDomain):
     kind: ClassVar[str] = "integers"
     ordered: ClassVar[bool] = True
     is_line = True
-    reads = NUMERIC
+    accepts = NUMERIC
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:
@@ -211,7 +211,7 @@ class Integers(RunDomain):
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self.low + numbers
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Numbers of the declared type."""
         return records.astype(self.dtype, copy=False)
 
@@ -253,13 +253,13 @@ class Integers(RunDomain):
         first = self.low + (code << (self.depth - level))
         return first, min(first + (1 << (self.depth - level)) - 1, self.high)
 
-    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
+    def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         offsets = np.clip(floor_int64(np.asarray(records)), self.low - 1, self.high) - self.low + 1
         starts, lengths = self._runs(codes, level)
         share: Floats = np.clip(offsets - starts, 0, lengths) / np.maximum(lengths, 1)
         return share
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         starts, lengths = self._runs(codes, level)
         sizes = np.maximum(lengths, 1)
         steps = np.ceil(shares * sizes).astype(np.int64)

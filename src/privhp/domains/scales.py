@@ -14,7 +14,7 @@ import numpy as np
 from privhp.core.cells import Floats
 from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
 from privhp.errors import DomainError
-from privhp.kernels import Buckets, Stretches, lay_out
+from privhp.kernels import Buckets, PiecewiseLinear, lay_out
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
 
@@ -37,7 +37,7 @@ class Line(ABC):
         """Largest distance in a cell of a level."""
 
 
-class Straight(Line):
+class LinearScale(Line):
     """Numbers as they are."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
@@ -57,7 +57,7 @@ class Straight(Line):
         return self.axis.width * 2.0**-level
 
 
-class Octaves(Line):
+class LogScale(Line):
     """Positive numbers by their rank among the floats from the lowest, so that each octave is cut evenly."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
@@ -86,7 +86,7 @@ class Octaves(Line):
         return self.axis.width / 2.0**52 * 2.0**-level
 
 
-class Quantiles(Line):
+class QuantileScale(Line):
     """Numbers by the share that lies below them, where each stretch between two cuts has the same.
 
     The whole is 2**b steps, as many as leave every step a float wide in the
@@ -108,7 +108,7 @@ class Quantiles(Line):
         self.axis = Axis(0.0, self._steps, whole=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
-        self._line = Stretches(low, high, self._widths, self._steps, Buckets.between(self._knots))
+        self._line = PiecewiseLinear(low, high, self._widths, self._steps, Buckets.between(self._knots))
         self._diameters = self._widest_of_each_level()
 
     def positions(self, numbers: Floats) -> Floats:

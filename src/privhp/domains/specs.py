@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from privhp.domains.domain import Domain, shown
+from privhp.domains.domain import Domain, quote
 from privhp.domains.table_column import naming
 from privhp.errors import DomainError
 
@@ -64,7 +64,7 @@ def read_described(path: str | os.PathLike[str]) -> Described:
         raise DomainError(f"expected a TOML file at {path}, got something else: {error}") from None
     columns = None if _is_table(spec) else spec.pop("columns", None)
     if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
-        raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {shown(columns)}')
+        raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {quote(columns)}')
     try:
         _check_filled(spec)
         return Described(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Counts, Floats
-from privhp.domains.domain import Domain, shown
+from privhp.domains.domain import Domain, quote
 from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
 from privhp.errors import DomainError, RecordsError
@@ -51,14 +51,14 @@ class Table(Domain):
         **named: Domain,
     ) -> None:
         if columns is not None and not isinstance(columns, Mapping):
-            raise DomainError(f"expected columns as a mapping from names to domains, got {shown(columns)}")
+            raise DomainError(f"expected columns as a mapping from names to domains, got {quote(columns)}")
         if weights is not None and not isinstance(weights, Mapping):
-            raise DomainError(f"expected weights as a mapping from columns to numbers, got {shown(weights)}")
+            raise DomainError(f"expected weights as a mapping from columns to numbers, got {quote(weights)}")
         weight_of = dict(weights or {})
         given = [*(columns or {}).items(), *named.items()]
         self._set(Column(name, domain, weight=weight_of.pop(name, 1.0)) for name, domain in given)
         for name in weight_of:
-            raise DomainError(f"expected weights of {self._known()}, got one of {shown(name)}")
+            raise DomainError(f"expected weights of {self._known()}, got one of {quote(name)}")
 
     def _set(self, columns: Iterable[Column]) -> None:
         self.columns = tuple(columns)
@@ -68,7 +68,7 @@ class Table(Domain):
         for names in (self.names, [column.label for column in self.columns]):
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise DomainError(f"expected each column once, got {shown(twice[0])} twice")
+                raise DomainError(f"expected each column once, got {quote(twice[0])} twice")
         self.is_line = len(self.columns) == 1 and self.columns[0].domain.is_line
         self.cuts = self._cut_order()
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
@@ -95,7 +95,7 @@ class Table(Domain):
         listed = given.get("columns")
         if set(given) != {"columns"} or not isinstance(listed, list | Mapping):
             raise DomainError(
-                f"expected a domain of kind 'table' with a list of columns and no more, got {shown(given)}"
+                f"expected a domain of kind 'table' with a list of columns and no more, got {quote(given)}"
             )
         if isinstance(listed, Mapping):
             listed = [{"name": name, **spec} if isinstance(spec, Mapping) else spec for name, spec in listed.items()]
@@ -138,9 +138,11 @@ class Table(Domain):
             masks.append([mask << 1 | (place == cut) for place, mask in enumerate(masks[-1])])
         return masks
 
-    def timeless(self, level: int) -> int:
+    def nontemporal_mask(self, level: int) -> int:
         return sum(
-            int(BitMap.spreading(mask)(np.array([column.domain.timeless(mask.bit_count())], dtype=np.uint64))[0])
+            int(
+                BitMap.spreading(mask)(np.array([column.domain.nontemporal_mask(mask.bit_count())], dtype=np.uint64))[0]
+            )
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         )
 
@@ -156,7 +158,7 @@ class Table(Domain):
         if isinstance(records, Rows):
             return records
         if isinstance(records, np.ndarray) and records.dtype == self.dtype:
-            records = self.present(records)
+            records = self.to_output(records)
         elif isinstance(records, list):
             records = self._without_own(records)
         return read_rows(records, self.names)
@@ -167,7 +169,7 @@ class Table(Domain):
         places = [place for place in places if records[place].dtype == self.dtype]
         if not places:
             return records
-        columns = self.present(np.array([records[place] for place in places], dtype=self.dtype))
+        columns = self.to_output(np.array([records[place] for place in places], dtype=self.dtype))
         own = dict(zip(places, zip(*columns.values(), strict=True), strict=True))
         return [own.get(place, record) for place, record in enumerate(records)]
 
@@ -238,9 +240,9 @@ class Table(Domain):
                 cells[here], bits[here] = BitMap.gathering(mask)(codes[here]), mask.bit_count()
             yield column, cells, bits
 
-    def present(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
+    def to_output(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
         """An array for each name; a masked array where values may be null."""
-        return dict(pair for column in self.columns for pair in column.present(records[column.label]))
+        return dict(pair for column in self.columns for pair in column.to_output(records[column.label]))
 
     def diameter(self, level: int) -> float:
         masks = self._masks[level]
@@ -256,12 +258,12 @@ class Table(Domain):
         if not isinstance(region, Mapping):
             raise DomainError(
                 f'expected a region as a mapping from columns to regions, such as {{"{self.columns[0].label}": ...}}, '
-                f"got {shown(region)}"
+                f"got {quote(region)}"
             )
         names = {column.name for column in self.columns}
         for name in region:
             if name not in names:
-                raise DomainError(f"expected a region of {self._known()}, got one of {shown(name)}")
+                raise DomainError(f"expected a region of {self._known()}, got one of {quote(name)}")
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         self._check_region(region)

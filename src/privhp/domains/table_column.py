@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes
 from privhp.domains.batches import as_floats
-from privhp.domains.domain import Domain, finite_number, shown
+from privhp.domains.domain import Domain, finite_number, quote
 from privhp.domains.nullable import Nullable
 from privhp.errors import DomainError, PrivhpError
 
@@ -31,11 +31,11 @@ class Column:
         self.names: tuple[str, ...] = name if isinstance(name, tuple) else (name,)
         if not self.names or not all(isinstance(part, str) and part for part in self.names):
             raise DomainError(
-                f"expected the name of a column as a text that is not empty, or a tuple of them, got {shown(name)}"
+                f"expected the name of a column as a text that is not empty, or a tuple of them, got {quote(name)}"
             )
         with naming(self.label):
             if not isinstance(domain, Domain) or domain.kind == "table":
-                raise DomainError(f"expected the domain of one column, such as Interval(0, 1000), got {shown(domain)}")
+                raise DomainError(f"expected the domain of one column, such as Interval(0, 1000), got {quote(domain)}")
             self.domain = domain
             self.weight = float(finite_number(weight, "the weight"))
             if self.weight <= 0:
@@ -44,7 +44,7 @@ class Column:
 
     def _check_domain(self) -> None:
         """Refuse a domain with other records than there are names, or that cannot be told apart in a spec."""
-        example = self.domain.present(self.example)
+        example = self.domain.to_output(self.example)
         width = 1 if example.ndim == 1 else example.shape[1] if example.ndim == 2 else 0
         if width != len(self.names):
             raise DomainError(
@@ -91,9 +91,9 @@ class Column:
             values = parts[0] if len(parts) == 1 else np.stack([as_floats(part) for part in parts], axis=1)
             return self.domain.encode(values, level=level)
 
-    def present(self, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
+    def to_output(self, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
         """Each name with its part of values that the domain gave."""
-        shown_values = self.domain.present(np.ascontiguousarray(values))
+        shown_values = self.domain.to_output(np.ascontiguousarray(values))
         yield from zip(self.names, shown_values.reshape(len(values), len(self.names)).T, strict=True)
 
     def spec(self) -> dict[str, Any]:
@@ -117,7 +117,7 @@ def naming(label: str) -> Iterator[None]:
 def read_column(spec: Any) -> Column:
     """The column of a JSON object: a name, the spec of a domain and, if wanted, a weight and nullable."""
     if not isinstance(spec, Mapping) or "name" not in spec:
-        raise DomainError(f"expected a column as a mapping with a name and a kind, got {shown(spec)}")
+        raise DomainError(f"expected a column as a mapping with a name and a kind, got {quote(spec)}")
     name = tuple(spec["name"]) if isinstance(spec["name"], list) else spec["name"]
     domain: Domain | None = None
     with naming(", ".join(map(str, name)) if isinstance(name, tuple) else str(name)):

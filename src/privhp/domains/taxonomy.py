@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes
-from privhp.domains.domain import shown
+from privhp.domains.domain import quote
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import Lookup
 from privhp.errors import DomainError
@@ -41,7 +41,7 @@ class Taxonomy(Finite):
     """
 
     kind: ClassVar[str] = "taxonomy"
-    reads = frozenset({"text", "lists of text"})
+    accepts = frozenset({"text", "lists of text"})
 
     def __init__(self, tree: Mapping[str, Any] | Sequence[Any]) -> None:
         self.tree = _as_lists(tree, "the tree")
@@ -67,10 +67,10 @@ class Taxonomy(Finite):
 
     def _check(self, paths: Sequence[Path]) -> None:
         if len(paths) < 2:
-            raise DomainError(f"expected a tree of 2 or more leaves, got {shown(self.tree)}")
+            raise DomainError(f"expected a tree of 2 or more leaves, got {quote(self.tree)}")
         name, times = Counter(path[-1] for path in paths).most_common(1)[0]
         if times > 1:
-            raise DomainError(f"expected every leaf to have a name of its own, got {shown(name)} twice or more")
+            raise DomainError(f"expected every leaf to have a name of its own, got {quote(name)} twice or more")
 
     def __repr__(self) -> str:
         return f"Taxonomy({self.tree!r})"
@@ -84,7 +84,7 @@ class Taxonomy(Finite):
         name = self._names.get((level, code))
         return super().describe(code, level=level) if name is None else name
 
-    def has_name(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         return np.array([(level, code) in self._names for code in codes.tolist()], dtype=np.bool_)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
@@ -101,7 +101,7 @@ class Taxonomy(Finite):
         if len(spans) != 1:
             found = "which several have" if spans else "which none has"
             raise DomainError(
-                f'expected a node by name or by path, such as "{self._values[0]}", got {shown(node)}, {found}'
+                f'expected a node by name or by path, such as "{self._values[0]}", got {quote(node)}, {found}'
             )
         return spans[0]
 
@@ -117,19 +117,19 @@ def _as_lists(tree: Any, name: str, depth: int = 1) -> list[Any]:
         raise DomainError(f"expected a tree nested at most {DEEPEST} deep, got a deeper one; leave out some levels")
     branches = list(tree.items()) if isinstance(tree, Mapping) else tree
     if not isinstance(branches, list | tuple):
-        raise DomainError(f"expected {name} as a dict, a list of names or None, got {shown(tree)}")
+        raise DomainError(f"expected {name} as a dict, a list of names or None, got {quote(tree)}")
     found: list[Any] = []
     if not isinstance(tree, Mapping):
         branches = [pair for branch in branches for pair in _branches(branch, name)]
     for key, subtree in branches:
         if not isinstance(key, str) or SEPARATOR in key or key.endswith("\0"):
-            raise DomainError(f'expected names in {name} as texts without "{SEPARATOR}", got {shown(key)}')
-        inner = _as_lists(subtree, f"the subtree of {shown(key)}", depth + 1)
+            raise DomainError(f'expected names in {name} as texts without "{SEPARATOR}", got {quote(key)}')
+        inner = _as_lists(subtree, f"the subtree of {quote(key)}", depth + 1)
         found.append({str(key): inner} if inner else str(key))
     names = Counter(branch if isinstance(branch, str) else next(iter(branch)) for branch in found)
     for key, times in names.most_common(1):
         if times > 1:
-            raise DomainError(f"expected every name in {name} once, got {shown(key)} twice or more")
+            raise DomainError(f"expected every name in {name} once, got {quote(key)} twice or more")
     return found
 
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.batches import as_column, each, only
 from privhp.domains.bounds import pair, sample_type
-from privhp.domains.domain import Outside, clamping, shown
+from privhp.domains.domain import Outside, clamping, quote
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError, RecordsError
@@ -70,7 +70,7 @@ class Time(RunDomain):
     kind: ClassVar[str] = "time"
     ordered: ClassVar[bool] = True
     is_line = True
-    reads = frozenset({"times", "text"})
+    accepts = frozenset({"times", "text"})
 
     def __init__(
         self,
@@ -83,17 +83,17 @@ class Time(RunDomain):
         dtype: Any = None,
     ) -> None:
         if not isinstance(unit, str) or unit not in _TICKS:
-            raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {shown(unit)}')
+            raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {quote(unit)}')
         self.unit, self.zone, self.outside = unit, zone, outside
         if zone is not None and unit == "D":
-            raise DomainError(f'expected no zone with unit="D", since dates have none, got {shown(zone)}; leave it out')
+            raise DomainError(f'expected no zone with unit="D", since dates have none, got {quote(zone)}; leave it out')
         self._zone = dt.UTC if zone is None else zone_of(zone)
         first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
-            raise DomainError(f"expected a lower bound before the upper, got {shown(low)} and {shown(high)}")
+            raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
         if max(-first, last) > _Ticks.LIMIT - 1 or last - first >= 2**62:
             raise DomainError(
-                f'expected bounds that can be counted in unit="{unit}", got {shown(low)}, {shown(high)}; '
+                f'expected bounds that can be counted in unit="{unit}", got {quote(low)}, {quote(high)}; '
                 "take a coarser unit"
             )
         self._ticks = _Ticks(first, last, outside=outside)
@@ -101,14 +101,14 @@ class Time(RunDomain):
         self.dtype = sample_type(finer[0] if dtype is None else dtype, finer)
         ratio = _TICKS[unit] // _TICKS[np.datetime_data(self.dtype)[0]]
         if max(-first, last) >= 2**63 // ratio:
-            raise DomainError(f"expected a dtype that holds {shown(low)} and {shown(high)}, got {self.dtype}")
+            raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
 
     def _bound(self, value: Any, name: str) -> int:
         """A declared time as a tick, or an error that names it."""
         try:
             return self._tick(value)
         except Exception:  # noqa: BLE001 - whatever it is, it is no time
-            raise DomainError(f"expected a time such as {_EXAMPLE} for {name}, got {shown(value)}") from None
+            raise DomainError(f"expected a time such as {_EXAMPLE} for {name}, got {quote(value)}") from None
 
     def __repr__(self) -> str:
         zone = "" if self.zone is None else f", zone={self.zone!r}"
@@ -130,7 +130,7 @@ class Time(RunDomain):
     def depth(self) -> int:
         return self._ticks.depth
 
-    def timeless(self, level: int) -> int:
+    def nontemporal_mask(self, level: int) -> int:
         return 0
 
     def _tick(self, value: Any) -> int:
@@ -165,7 +165,7 @@ class Time(RunDomain):
         try:
             nanoseconds = self._nanoseconds(value)
         except Exception:  # noqa: BLE001 - whatever it is, it is no time
-            raise DomainError(f"expected a time such as {_EXAMPLE}, got {shown(value)}") from None
+            raise DomainError(f"expected a time such as {_EXAMPLE}, got {quote(value)}") from None
         step = _TICKS[self.unit]
         around = (nanoseconds // step, -(-nanoseconds // step))
         low, high = self._ticks.low - 1, self._ticks.high + 1
@@ -202,7 +202,7 @@ class Time(RunDomain):
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
         return self._times(self._ticks._numbered(numbers))
 
-    def present(self, records: NDArray[Any]) -> NDArray[Any]:
+    def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Times of the declared type."""
         return records.astype(self.dtype, copy=False)
 
@@ -218,7 +218,7 @@ class Time(RunDomain):
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
         if low > high and first is not None and last is not None:
-            raise DomainError(f"expected a region whose lower end is not after its upper, got {shown(region)}")
+            raise DomainError(f"expected a region whose lower end is not after its upper, got {quote(region)}")
         return low, high
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
@@ -231,14 +231,14 @@ class Time(RunDomain):
         first, last = self._times(np.array(self._ticks.describe(code, level=level)))
         return first, last
 
-    def below(self, records: Any, codes: Codes, *, level: int) -> Floats:
+    def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         ticks, readable = self._read(records)
         if not readable.all():
             raise DomainError(f"expected times such as {_EXAMPLE} to tell the share at or below, got something else")
-        return self._ticks.below(ticks, codes, level=level)
+        return self._ticks.cell_cdf(ticks, codes, level=level)
 
-    def at(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return self._times(self._ticks.at(shares, codes, level=level))
+    def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
+        return self._times(self._ticks.cell_quantile(shares, codes, level=level))
 
     def parameters(self) -> dict[str, Any]:
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
@@ -260,7 +260,7 @@ def zone_of(name: Any) -> dt.tzinfo:
     except Exception:  # noqa: BLE001 - it raises many things for what is no name of a zone
         raise DomainError(
             f'expected the name of a known zone such as "Europe/Berlin", or an offset such as "+02:00", '
-            f"got {shown(name)}"
+            f"got {quote(name)}"
         ) from None
 
 

@@ -64,5 +64,5 @@ def random_regions(domain: Domain, count: int, *, rng: np.random.Generator | int
         raise DomainError(f"expected an ordered domain or a Box, got {domain!r}")
     root = np.zeros(count, dtype=np.uint64)
     ends = np.sort(rng.random((count, 2)))
-    lows, highs = (domain.at(share, root, level=0) for share in ends.T)
+    lows, highs = (domain.cell_quantile(share, root, level=0) for share in ends.T)
     return list(zip(lows.tolist(), highs.tolist(), strict=True))

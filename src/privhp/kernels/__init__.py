@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.kernels import plain, search
 from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
-from privhp.kernels.search import Buckets, Stretches, TextTable
+from privhp.kernels.search import Buckets, PiecewiseLinear, TextTable
 
 try:
     from privhp.kernels import native
@@ -27,7 +27,7 @@ __all__ = [
     "Buckets",
     "Grid",
     "Group",
-    "Stretches",
+    "PiecewiseLinear",
     "TextTable",
     "add",
     "alias_table",
@@ -78,7 +78,7 @@ def interleave(own: Codes, mask: int, codes: Codes) -> None:
         native.interleave(_ready(own), mask, codes)
 
 
-def lay_out(numbers: Floats, line: Stretches) -> Floats:
+def lay_out(numbers: Floats, line: PiecewiseLinear) -> Floats:
     """How far along the line each number lies, NaN for those beyond its ends."""
     if native is None:
         return search.lay_out(numbers, line)

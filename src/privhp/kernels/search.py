@@ -57,7 +57,7 @@ class Buckets(NamedTuple):
         return Buckets(middle, least, shift, int(down[0]), np.cumsum(counts) - counts, starts, half)
 
 
-class Stretches(NamedTuple):
+class PiecewiseLinear(NamedTuple):
     """A line that is cut into stretches, which are to be of equal length."""
 
     low: float
@@ -86,7 +86,7 @@ class TextTable(NamedTuple):
     """Which declared text may be meant."""
 
 
-def lay_out(numbers: Floats, line: Stretches) -> Floats:
+def lay_out(numbers: Floats, line: PiecewiseLinear) -> Floats:
     """How far along the line each number lies, NaN for those beyond its ends."""
     positions = np.empty(numbers.shape)
     with np.errstate(all="ignore"):  # NumPy says nothing about a record
@@ -96,7 +96,7 @@ def lay_out(numbers: Floats, line: Stretches) -> Floats:
     return positions
 
 
-def _lay_out(numbers: Floats, line: Stretches) -> Floats:
+def _lay_out(numbers: Floats, line: PiecewiseLinear) -> Floats:
     inside = (numbers >= line.low) & (numbers <= line.high)
     all_inside = inside.all()
     if not all_inside:
@@ -110,7 +110,7 @@ def _lay_out(numbers: Floats, line: Stretches) -> Floats:
     return share if all_inside else np.where(inside, share, np.nan)
 
 
-def _cuts_up_to(numbers: Floats, line: Stretches) -> Counts:
+def _cuts_up_to(numbers: Floats, line: PiecewiseLinear) -> Counts:
     """How many cuts are at or below each number, all of which are within the ends of the line."""
     middle, least, shift, first, before, starts, half = line.buckets
     if half > _LARGEST_HALF:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.batches import values_of
-from privhp.domains.domain import Holding
+from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import STANDARD_INPUT, Bytes
 from privhp.io.sources.optional import arrow
@@ -199,7 +199,7 @@ def _plain(kind: Any) -> Any:
     return getattr(kind, "storage_type", kind)
 
 
-def _holding(kind: Any) -> Holding | None:
+def _holding(kind: Any) -> ValueKind | None:
     """What a column of a type holds; None for what no domain of ours reads."""
     types = arrow("Arrow").types
     if types.is_integer(kind) or types.is_boolean(kind):

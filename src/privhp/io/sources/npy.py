@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.batches import type_name
-from privhp.domains.domain import Holding
+from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
 from privhp.io.sources.protocol import Piece
 from privhp.io.sources.selection import Layout
@@ -41,7 +41,7 @@ class ArrayReader:
         if max(self._places) >= width:
             raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
         for place, field in zip(self._places, layout.fields, strict=True):
-            holds: Holding = "numbers" if array.dtype.kind == "f" else "whole numbers"
+            holds: ValueKind = "numbers" if array.dtype.kind == "f" else "whole numbers"
             layout.check(field, str(place + 1), holds, str(array.dtype))
 
     def pieces(self, start: int) -> Iterator[Piece]:

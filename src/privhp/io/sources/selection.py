@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
 from privhp.domains.batches import LOST, as_floats
-from privhp.domains.domain import Holding
+from privhp.domains.domain import ValueKind
 from privhp.domains.finite import Finite
 from privhp.domains.grid import GridDomain
 from privhp.domains.rows import Rows
@@ -42,7 +42,7 @@ class Field(NamedTuple):
     """Where it lives, with the other values of a record or by itself."""
 
 
-_ADVICE: dict[Holding | None, str] = {
+_ADVICE: dict[ValueKind | None, str] = {
     "whole numbers": "declare it as integers, ",
     "numbers": "declare it as interval, ",
     "decimals": "declare it as interval, ",
@@ -50,10 +50,10 @@ _ADVICE: dict[Holding | None, str] = {
 }
 
 
-def _either(words: frozenset[Holding]) -> str:
+def _either(words: frozenset[ValueKind]) -> str:
     """Words in the order in which they are declared; whole numbers are numbers."""
     said = words - {"whole numbers"} if "numbers" in words else words
-    *others, last = [word for word in get_args(Holding) if word in said]
+    *others, last = [word for word in get_args(ValueKind) if word in said]
     return f"{', '.join(others)} or {last}" if others else last
 
 
@@ -139,7 +139,7 @@ class Layout:
                 raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
         return [int(column) - 1 for column in self.columns]
 
-    def check(self, field: Field, column: str, holds: Holding | None, kind: str) -> None:
+    def check(self, field: Field, column: str, holds: ValueKind | None, kind: str) -> None:
         """Refuse a column of which no value could be a field. Its type is public, like its name.
 
         Args:
@@ -148,10 +148,10 @@ class Layout:
             holds: What it holds by its type, if that is known.
             kind: Its type.
         """
-        reads, declared = field.domain.reads, field.domain.kind
-        if reads is not None and holds not in reads:
+        accepted, declared = field.domain.accepts, field.domain.kind
+        if accepted is not None and holds not in accepted:
             raise FileError(
-                f"column {column!r}: expected {_either(reads)}, since it is declared as {declared}, got "
+                f"column {column!r}: expected {_either(accepted)}, since it is declared as {declared}, got "
                 f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
             )
         if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE) and not field.repeats:
