@@ -13,7 +13,7 @@ import privhp.files
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
 from privhp.domains import batches
-from privhp.io.sources.text_lines import Lines
+from privhp.io.sources.text_lines import LineReader
 
 
 @killed_by(privacy.a_summary_is_released_once)
@@ -160,10 +160,10 @@ def a_return_cuts_a_line(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_blocks(patch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]) -> None:
-    blocks = Lines.blocks
+    blocks = LineReader.blocks
 
-    def changed(self: Lines) -> Iterator[tuple[bytes, int]]:
+    def changed(self: LineReader) -> Iterator[tuple[bytes, int]]:
         for block, end in blocks(self):
             yield change(block), end
 
-    patch.setattr(Lines, "blocks", changed)
+    patch.setattr(LineReader, "blocks", changed)

@@ -10,7 +10,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp import FileError, PlanError, RecordsError
-from privhp.io.sources.prefetch import ahead
+from privhp.io.sources.prefetch import prefetch
 
 DOMAIN = hp.Interval(0, 1000)
 
@@ -70,7 +70,7 @@ def test_reading_ahead_keeps_the_order_and_raises_in_place():
         yield from range(100)
         raise FileError("broken")
 
-    numbers = ahead(items())
+    numbers = prefetch(items())
     assert [next(numbers) for _ in range(100)] == list(range(100))
     with pytest.raises(FileError, match="broken"):
         next(numbers)
@@ -84,7 +84,7 @@ def test_reading_ahead_is_over_once_whoever_takes_has_left():
         time.sleep(0.2)
         over.set()
 
-    numbers = ahead(slow())
+    numbers = prefetch(slow())
     assert next(numbers) == 1
     numbers.close()
     assert over.is_set()  # the interpreter could end now
@@ -98,7 +98,7 @@ def test_reading_ahead_does_not_wait_for_ever(monkeypatch):
         yield 1
         more.wait()
 
-    numbers = ahead(stuck())
+    numbers = prefetch(stuck())
     assert next(numbers) == 1
     numbers.close()
     more.set()
@@ -114,7 +114,7 @@ def test_reading_ahead_stops_with_whoever_takes():
         finally:
             left.set()
 
-    numbers = ahead(endless())
+    numbers = prefetch(endless())
     assert next(numbers) == 1
     numbers.close()
     assert left.wait(10)

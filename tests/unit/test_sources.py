@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
 from privhp.io.sources import open_source, text_lines
 from privhp.io.sources.selection import LOST
-from privhp.io.sources.text_lines import MAX_LINE, Lines
+from privhp.io.sources.text_lines import MAX_LINE, LineReader
 from texts import text_batches
 
 UNIT = Interval(0, 1)
@@ -213,7 +213,7 @@ def test_an_endless_line_needs_bounded_memory():
 
     tracemalloc.start()
     try:
-        held = [(len(block), end) for block, end in Lines(Endless()).blocks()]
+        held = [(len(block), end) for block, end in LineReader(Endless()).blocks()]
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -231,12 +231,12 @@ def test_lines_end_at_newline_bytes_however_the_bytes_arrive(content, sizes):
             return super().read(sizes[self.turn % len(sizes)])
 
     with mock.patch.object(text_lines, "_BLOCK", 11):
-        blocks = list(Lines(Trickle(content)).blocks())
+        blocks = list(LineReader(Trickle(content)).blocks())
         parts = [block for block, _ in blocks]
         assert b"".join(parts) == content
         assert all(part.endswith(b"\n") for part in parts[:-1])
         for _, end in blocks:
-            again = Lines(Trickle(content))
+            again = LineReader(Trickle(content))
             again.skip_to(end)
             assert b"".join(block for block, _ in again.blocks()) == content[end:]
 

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import PACKED
-from privhp.io.sources.files import ENDINGS
+from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES
+from privhp.io.sources.files import FORMAT_BY_SUFFIX
 
-_DATA = (*ENDINGS, *PACKED, ".toml")  # endings that privhp reads data and domains by
+_DATA = (*FORMAT_BY_SUFFIX, *COMPRESSION_SUFFIXES, ".toml")  # endings that privhp reads data and domains by
 
 
 def check_release(name: str, *, data: Sequence[str], force: bool) -> Path:

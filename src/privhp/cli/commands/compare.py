@@ -20,8 +20,8 @@ from privhp.domains import Box, Domain, Interval, IPv4
 from privhp.errors import DomainError, QueryError, RecordsError
 from privhp.evaluate import grid_wasserstein, random_regions, range_errors, tree_wasserstein, wasserstein
 from privhp.files import RELEASE, load
-from privhp.io.sources.files import Files
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.files import FileSource
+from privhp.io.sources.selection import Selection
 
 REGIONS = 200
 """Random regions whose masses are compared, the same in every run."""
@@ -80,7 +80,7 @@ def _domain(options: Namespace, releases: Sequence[Generator | None]) -> tuple[D
 
 def _records(name: str, domain: Domain, columns: Sequence[str] | None, *, quiet: bool) -> Any:
     """All records of a file that have a cell, to within a deepest cell."""
-    source = Files([name], Layout(domain, columns))
+    source = FileSource([name], Selection(domain, columns))
     codes: list[Codes] = []
     with Progress(sys.stderr, size=source.size, shown=not quiet and sys.stderr.isatty()) as progress:
         for batch in source.batches():

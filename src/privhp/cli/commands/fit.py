@@ -18,8 +18,8 @@ from privhp.collect.summary import Summary
 from privhp.errors import PlanError
 from privhp.files import save
 from privhp.io.sources import Batch, Source
-from privhp.io.sources.files import Files
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.files import FileSource
+from privhp.io.sources.selection import Selection
 from privhp.planning.plan import Plan
 
 
@@ -30,8 +30,8 @@ def run(options: Namespace) -> None:
         _check_mergeable(plan)
     output = check_release(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
-    layout = Layout(plan.domain, options.columns or columns, header=not options.no_header, tell=_note(options))
-    source = Files(options.data, layout, format=options.format)
+    selection = Selection(plan.domain, options.columns or columns, header=not options.no_header, warn=_note(options))
+    source = FileSource(options.data, selection, format=options.format)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         _count(ingestion, source, options, stop=Event())

@@ -12,7 +12,7 @@ from privhp.answers.generator import Generator
 from privhp.cli.planning import load_plan
 from privhp.cli.reading import read_file
 from privhp.files import CHECKPOINT, load, read_checkpoint
-from privhp.io.sinks import as_written
+from privhp.io.sinks import format_values
 from privhp.kernels import in_use
 from privhp.planning.plan import Plan
 
@@ -67,7 +67,7 @@ def describe(generator: Generator) -> str:
         lines.append(f"parts       {generator.release.merged:,}, each with the noise of the plan")
     domain = generator.plan.domain
     if domain.ordered:
-        values = as_written(domain, generator.quantile(SHARES))
+        values = format_values(domain, generator.quantile(SHARES))
         texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
         lines += ["", "share at or below   value"]
         lines += [f"{share:17.0%}   {text}" for share, text in zip(SHARES, texts, strict=True)]

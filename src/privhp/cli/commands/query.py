@@ -17,7 +17,7 @@ from privhp.domains.conditions import condition_of, read_condition
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
 from privhp.files import load
-from privhp.io.sinks import as_written
+from privhp.io.sinks import format_values
 
 
 class _Answers(NamedTuple):
@@ -79,7 +79,7 @@ def _quantiles(generator: Generator, shares: Sequence[float], column: str | None
     if isinstance(part, Generator) and _tells_errors(part) and not isinstance(part.domain, IPv4):
         found, doubts = part.quantile(shares, error=True)
         errors = [_plain_error(doubt) for doubt in np.asarray(doubts)]
-    values = as_written(part.domain, np.asarray(found))
+    values = format_values(part.domain, np.asarray(found))
     records: list[dict[str, Any]] = [
         {"quantile": share, "of": column, "value": value, "standard_error": error}
         for share, value, error in zip(shares, values, errors, strict=True)

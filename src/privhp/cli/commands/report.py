@@ -11,8 +11,8 @@ from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
 from privhp.files import load
 from privhp.io.disk import replacing
-from privhp.io.sources.files import Files
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.files import FileSource
+from privhp.io.sources.selection import Selection
 from privhp.report import report_page
 from privhp.report.parts import parts_of
 
@@ -50,5 +50,5 @@ def _check_names(domain: Domain, columns: Sequence[str] | None) -> Sequence[str]
 
 def _real(options: Namespace, domain: Domain) -> Iterator[Any]:
     """Batches of real records; what can be checked without reading them is checked now."""
-    source = Files(options.against, Layout(domain, options.columns, header=not options.no_header))
+    source = FileSource(options.against, Selection(domain, options.columns, header=not options.no_header))
     return (batch.records for batch in source.batches())

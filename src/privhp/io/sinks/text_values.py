@@ -10,7 +10,7 @@ from privhp.io.frames import form_of
 from privhp.io.sinks.time_zones import zoned_texts
 
 
-def as_written(domain: Domain, values: NDArray[Any]) -> list[Any]:
+def format_values(domain: Domain, values: NDArray[Any]) -> list[Any]:
     """Values of a domain as they are written in text: numbers so that they read back the same, null as None."""
     return listed(with_texts(domain, values))
 

@@ -16,15 +16,15 @@ from privhp.errors import FileError, RecordsError
 from privhp.io.disk import replacing
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_plain
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
-from privhp.io.sources.byte_streams import PACKED
+from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES
 from privhp.io.sources.files import Format, format_of
 from privhp.io.sources.optional import arrow
 
 CHUNK = 10**6
 """Rows made at once, within which they are balanced; the seed gives the same rows because it is fixed."""
 
-TEXTS = (".csv", ".ndjson", ".jsonl")
-ENDINGS = (*TEXTS, ".parquet", ".pq", ".arrow", ".feather", ".npy")
+TEXT_SUFFIXES = (".csv", ".ndjson", ".jsonl")
+OUTPUT_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".npy")
 """How the names of files end that synthetic records can be written to; those of texts may be packed besides."""
 
 
@@ -104,12 +104,12 @@ def _kind_and_packing(output: Path | BinaryIO, format: Format | None) -> tuple[F
             raise FileError("expected a file for Parquet, which is read from its end, got a pipe; write --format arrow")
         return format or "csv", ""
     name = output.name.lower()
-    packing = next((ending for ending in PACKED if name.endswith(ending)), "")
-    known = name.removesuffix(packing).endswith(TEXTS if packing else ENDINGS)
+    packing = next((ending for ending in COMPRESSION_SUFFIXES if name.endswith(ending)), "")
+    known = name.removesuffix(packing).endswith(TEXT_SUFFIXES if packing else OUTPUT_SUFFIXES)
     if not known and (format is None or (packing and format not in ("csv", "ndjson"))):
         raise FileError(
-            f"expected an output that ends in {', '.join(ENDINGS[:-1])} or {ENDINGS[-1]}, text also in "
-            f"{' or '.join(PACKED)} after that, got {output}"
+            f"expected an output that ends in {', '.join(OUTPUT_SUFFIXES[:-1])} or {OUTPUT_SUFFIXES[-1]}, text also in "
+            f"{' or '.join(COMPRESSION_SUFFIXES)} after that, got {output}"
         )
     return format or format_of(name), packing
 

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from privhp.domains.batches import values_of
 from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import STANDARD_INPUT, Bytes
+from privhp.io.sources.byte_streams import STANDARD_INPUT, ByteStream
 from privhp.io.sources.optional import arrow
-from privhp.io.sources.protocol import Piece
-from privhp.io.sources.selection import Field, Kind, Layout
+from privhp.io.sources.protocol import FileBatch
+from privhp.io.sources.selection import Field, Kind, Selection
 
 _BUFFER = 2**20  # read of a column at once; whole chunks would be as large as whoever wrote the file chose
 
@@ -29,16 +29,16 @@ class ParquetReader:
 
     Args:
         name: The file.
-        layout: Which columns make a record.
+        selection: Which columns make a record.
     """
 
-    def __init__(self, name: str, layout: Layout) -> None:
+    def __init__(self, name: str, selection: Selection) -> None:
         if name == STANDARD_INPUT:
             raise FileError("expected a Parquet file, which is read from its end, got a pipe; write it to a file first")
-        self._name, self._layout = name, layout
+        self._name, self._selection = name, selection
         self._file = self._open([])
         schema = self._file.schema_arrow
-        self._names = names_of(schema, layout, "file")
+        self._names = names_of(schema, selection, "file")
         coded = [column for column in self._names if hasattr(schema.field(column).type, "index_type")]
         if coded:  # Arrow would code their values again, and refuse all for one that is not UTF-8
             self._file.close()
@@ -49,7 +49,7 @@ class ParquetReader:
         with whole("Parquet"), names_in_text():
             return parquet.ParquetFile(self._name, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=coded)
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """Some rows at a time; places are rows."""
         metadata = self._file.metadata
         ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
@@ -57,15 +57,15 @@ class ParquetReader:
         row = int(ends[first - 1]) if first else 0
         with whole("Parquet"):
             for batch in self._file.iter_batches(
-                self._layout.rows,
+                self._selection.rows,
                 row_groups=list(range(first, metadata.num_row_groups)),
                 columns=self._names,
                 use_threads=False,
             ):
                 begin, row = row, row + len(batch)
                 if row > start:
-                    records = records_of(batch.slice(max(start - begin, 0)), self._names, self._layout)
-                    yield Piece(records, row, row / metadata.num_rows)
+                    records = records_of(batch.slice(max(start - begin, 0)), self._names, self._selection)
+                    yield FileBatch(records, row, row / metadata.num_rows)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -77,20 +77,20 @@ class IpcReader:
 
     Args:
         name: The file, or "-" for a stream from standard input.
-        layout: Which columns make a record.
+        selection: Which columns make a record.
     """
 
     MAGIC = b"ARROW1"
 
-    def __init__(self, name: str, layout: Layout) -> None:
-        self._ipc, self._layout = arrow("Arrow", "ipc"), layout
-        self._bytes = Bytes(name)
+    def __init__(self, name: str, selection: Selection) -> None:
+        self._ipc, self._selection = arrow("Arrow", "ipc"), selection
+        self._bytes = ByteStream(name)
         self._map: mmap.mmap | None = None
         try:
             with whole("Arrow"):
                 self._reader = self._open()
                 schema = self._reader.schema
-            self._names = names_of(schema, layout, "file")
+            self._names = names_of(schema, selection, "file")
         except BaseException:
             self.close()
             raise
@@ -115,16 +115,16 @@ class IpcReader:
         for place in range(count):
             yield self._reader.get_batch(place), (place + 1) / count
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """Some rows at a time; places are rows."""
         row = 0
         with whole("Arrow"):
             for batch, share in self._batches():
                 batch = batch.select(self._names)
                 _check(batch)
-                for first in range(max(start - row, 0), len(batch), self._layout.rows):
-                    part = batch.slice(first, self._layout.rows)
-                    yield Piece(records_of(part, self._names, self._layout), row + first + len(part), share)
+                for first in range(max(start - row, 0), len(batch), self._selection.rows):
+                    part = batch.slice(first, self._selection.rows)
+                    yield FileBatch(records_of(part, self._names, self._selection), row + first + len(part), share)
                     self._forget()
                 row += len(batch)
 
@@ -154,16 +154,16 @@ def whole(kind: str) -> Iterator[None]:
         ) from None
 
 
-def names_of(schema: Any, layout: Layout, what: str) -> list[str]:
+def names_of(schema: Any, selection: Selection, what: str) -> list[str]:
     """Names of the columns that make a record, whose types must be such that a domain can read them."""
-    where = f"{'a' if layout.asked is None else 'the'} {what}"
+    where = f"{'a' if selection.asked is None else 'the'} {what}"
     known = columns_of(schema)
     names = [name for name, _ in known]
-    places = layout.named(names, where=where, hint=_hint(names, layout.asked or []))
-    for place, field in zip(places, layout.fields, strict=True):
+    places = selection.named(names, where=where, hint=_hint(names, selection.asked or []))
+    for place, field in zip(places, selection.fields, strict=True):
         kind = _plain(known[place][1])
         if not arrow("Arrow").types.is_null(kind):  # all of it is missing, whatever was meant
-            layout.check(field, names[place], _holding(kind), str(kind).partition("<")[0])
+            selection.check(field, names[place], _holding(kind), str(kind).partition("<")[0])
     return [names[place] for place in places]
 
 
@@ -224,10 +224,10 @@ def _is_text(kind: Any) -> bool:
     return bool(is_text or is_bytes or types.is_fixed_size_binary(kind))
 
 
-def records_of(batch: Any, names: list[str], layout: Layout) -> Any:
+def records_of(batch: Any, names: list[str], selection: Selection) -> Any:
     """The records of a batch of Arrow."""
-    columns = [_column(batch.column(name), field) for name, field in zip(names, layout.fields, strict=True)]
-    return layout.pack(columns, len(batch))
+    columns = [_column(batch.column(name), field) for name, field in zip(names, selection.fields, strict=True)]
+    return selection.pack(columns, len(batch))
 
 
 def _check(batch: Any) -> None:

@@ -13,11 +13,11 @@ from privhp.errors import FileError
 from privhp.io.sources.optional import arrow
 
 STANDARD_INPUT = "-"
-PACKED = (".gz", ".zst")
+COMPRESSION_SUFFIXES = (".gz", ".zst")
 """How the names of packed texts end."""
 
 
-class Bytes:
+class ByteStream:
     """A file, a pipe or standard input, opened to be read from its beginning."""
 
     def __init__(self, name: str) -> None:

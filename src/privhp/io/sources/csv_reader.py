@@ -4,16 +4,16 @@ import codecs
 from collections.abc import Iterator
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import Bytes, whole_if_packed
+from privhp.io.sources.byte_streams import ByteStream, whole_if_packed
 from privhp.io.sources.csv_fields import split
 from privhp.io.sources.csv_scanner import Scanner
 from privhp.io.sources.magic import check_text
-from privhp.io.sources.protocol import Piece
-from privhp.io.sources.selection import Layout
-from privhp.io.sources.text_lines import Lines
+from privhp.io.sources.protocol import FileBatch
+from privhp.io.sources.selection import Selection
+from privhp.io.sources.text_lines import LineReader
 
 
-class TextReader:
+class CsvReader:
     """Lines of comma-separated values, one record each.
 
     A field that cannot be read, a missing field, a line beyond 1 MiB: that
@@ -22,20 +22,20 @@ class TextReader:
 
     Args:
         name: Where the text is, "-" for standard input.
-        layout: Which columns make a record.
+        selection: Which columns make a record.
     """
 
-    def __init__(self, name: str, layout: Layout) -> None:
-        self._name, self._layout = name, layout
-        self._bytes = Bytes(name)
+    def __init__(self, name: str, selection: Selection) -> None:
+        self._name, self._selection = name, selection
+        self._bytes = ByteStream(name)
         try:
             with whole_if_packed(name):
-                self._lines = Lines(self._bytes.file)
-                places = self._named() if layout.header else layout.numbered()
+                self._lines = LineReader(self._bytes.file)
+                places = self._named() if selection.header else selection.numbered()
         except BaseException:
             self.close()
             raise
-        self._scanner = Scanner(layout.fields, places)
+        self._scanner = Scanner(selection.fields, places)
 
     def _named(self) -> list[int]:
         """Read the header and find the columns in it."""
@@ -48,27 +48,27 @@ class TextReader:
             names = [field.decode("utf-8", "replace").strip() for field in fields]
         except ValueError:
             names = []
-        return self._layout.named(
+        return self._selection.named(
             names,
-            where="a header" if self._layout.asked is None else "the first line",
+            where="a header" if self._selection.asked is None else "the first line",
             hint="names are split at commas and matched by case; "
             "if the file has no header, add --no-header and give column numbers",
         )
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """A block of lines at a time; places are bytes of the text."""
         with whole_if_packed(self._name):
             if start:
                 self._begin_at(start)
             for block, end in self._lines.blocks():
                 columns, lost = self._scanner.columns(block)
-                yield Piece(self._layout.pack(columns, lost.size, lost), end, self._bytes.share())
+                yield FileBatch(self._selection.pack(columns, lost.size, lost), end, self._bytes.share())
 
     def _begin_at(self, start: int) -> None:
         """Open the text again, at a place where a line begins."""
         self._bytes.close()
-        self._bytes = Bytes(self._name)
-        self._lines = Lines(self._bytes.file)
+        self._bytes = ByteStream(self._name)
+        self._lines = LineReader(self._bytes.file)
         self._lines.skip_to(start)
 
     def close(self) -> None:

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import PACKED, STANDARD_INPUT
-from privhp.io.sources.prefetch import ahead
+from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES, STANDARD_INPUT
+from privhp.io.sources.prefetch import prefetch
 from privhp.io.sources.protocol import START, Batch, Position, Reader
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.selection import Selection
 
 Format = Literal["csv", "ndjson", "parquet", "arrow", "npy"]
 
-ENDINGS: dict[str, Format] = {
+FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
@@ -33,20 +33,20 @@ ENDINGS: dict[str, Format] = {
 """What a file is by how its name ends; anything else is CSV text."""
 
 
-class Files:
+class FileSource:
     """Files of records, in the order given.
 
     Args:
         names: The files, globs among them, or "-" alone for standard input.
-        layout: Which columns make a record.
+        selection: Which columns make a record.
         format: What the files are, where their names do not say it.
     """
 
-    def __init__(self, names: Sequence[str], layout: Layout, *, format: Format | None = None) -> None:  # noqa: A002 - what callers call it
+    def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - what callers call it
         if format is not None and format not in get_args(Format):
             raise FileError(f"expected a format among {', '.join(get_args(Format))}, got {format!r}")
         self.names = _expanded(names)
-        self._layout, self._format = layout, format
+        self._selection, self._format = selection, format
         self._sizes = [_size(name) for name in self.names]
         for name, size in zip(self.names, self._sizes, strict=True):
             if size is not None:  # a pipe can be opened once
@@ -65,56 +65,56 @@ class Files:
         if self.size is None:
             return None
         files = [[name, (status := Path(name).stat()).st_size, status.st_mtime_ns] for name in self.names]
-        reading = [files, self._layout.asked, self._layout.header, self._format]
+        reading = [files, self._selection.asked, self._selection.header, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """All batches after a position, the next one read while the last is counted."""
-        return ahead(self._batches(after))
+        return prefetch(self._batches(after))
 
     def _batches(self, after: Position) -> Iterator[Batch]:
         first, start = after
         for place in range(first, len(self.names)):
             before, own = sum(size or 0 for size in self._sizes[:place]), self._sizes[place]
             with self._open(self.names[place]) as reader, _naming(self.names[place]):
-                for records, end, share in reader.pieces(start):
+                for records, end, share in reader.batches(start):
                     yield Batch(records, (place, end), None if share is None else before + round(share * (own or 0)))
             start = 0
 
     @contextmanager
     def _open(self, name: str) -> Iterator[Reader]:
         with _naming(name):
-            reader = _reader(self._format or format_of(name), name, self._layout)
+            reader = _reader(self._format or format_of(name), name, self._selection)
         try:
             yield reader
         finally:
             reader.close()
 
 
-def _reader(format: Format, name: str, layout: Layout) -> Reader:  # noqa: A002 - what callers call it
+def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa: A002 - what callers call it
     """Open a file. What only some files need is imported when one of them is there."""
     if format == "csv":
-        from privhp.io.sources.csv_reader import TextReader
+        from privhp.io.sources.csv_reader import CsvReader
 
-        return TextReader(name, layout)
+        return CsvReader(name, selection)
     if format == "npy":
-        from privhp.io.sources.npy import ArrayReader
+        from privhp.io.sources.npy import NpyReader
 
-        return ArrayReader(name, layout)
+        return NpyReader(name, selection)
     if format == "ndjson":
-        from privhp.io.sources.ndjson import JsonReader
+        from privhp.io.sources.ndjson import NdjsonReader
 
-        return JsonReader(name, layout)
+        return NdjsonReader(name, selection)
     from privhp.io.sources.arrow import IpcReader, ParquetReader
 
-    return (ParquetReader if format == "parquet" else IpcReader)(name, layout)
+    return (ParquetReader if format == "parquet" else IpcReader)(name, selection)
 
 
 def format_of(name: str) -> Format:
     """What a file is by its name."""
     path = Path(name.lower())
-    ending = Path(path.stem).suffix if path.suffix in PACKED else path.suffix
-    return ENDINGS.get(ending, "csv")
+    ending = Path(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
+    return FORMAT_BY_SUFFIX.get(ending, "csv")
 
 
 def _expanded(names: Sequence[str]) -> list[str]:

@@ -8,23 +8,23 @@ from privhp.domains.rows import is_column, read_rows
 from privhp.errors import RecordsError
 from privhp.io.sources.optional import arrow
 from privhp.io.sources.protocol import START, Batch, Position
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.selection import Selection
 
 
-class Memory:
+class InMemorySource:
     """Batches that cannot be gone back to.
 
     Args:
         data: An array or a sequence of records, a dict of arrays, a data frame, anything with
             Arrow's PyCapsule interface, or an iterator of any of these.
-        layout: Which columns make a record.
+        selection: Which columns make a record.
     """
 
     size: int | None = None
     identity: str | None = None
 
-    def __init__(self, data: Any, layout: Layout) -> None:
-        self._data, self._layout = data, layout
+    def __init__(self, data: Any, selection: Selection) -> None:
+        self._data, self._selection = data, selection
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """All batches, once, in the thread that asks: whoever makes them may belong to it."""
@@ -37,8 +37,8 @@ class Memory:
         if _is_stream(data):
             yield from self._of_stream(data)
         elif _is_frame(data):
-            for start in range(0, len(data), self._layout.rows):
-                yield self._of_frame(data.iloc[start : start + self._layout.rows])
+            for start in range(0, len(data), self._selection.rows):
+                yield self._of_frame(data.iloc[start : start + self._selection.rows])
         elif isinstance(data, Mapping):
             yield self._of_frame(data)
         else:
@@ -54,19 +54,19 @@ class Memory:
         except pa.ArrowException:  # a single column has no names, and domains take it as it is
             yield data
             return
-        names = names_of(reader.schema, self._layout, "table")
+        names = names_of(reader.schema, self._selection, "table")
         for batch in reader:
-            for start in range(0, len(batch), self._layout.rows):
-                yield records_of(batch.slice(start, self._layout.rows), names, self._layout)
+            for start in range(0, len(batch), self._selection.rows):
+                yield records_of(batch.slice(start, self._selection.rows), names, self._selection)
 
     def _of_frame(self, frame: Any) -> Any:
         """The columns of a dict or a frame, which a table finds by itself."""
         known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
-        if isinstance(self._layout.domain, Table) and self._layout.columns is None:
+        if isinstance(self._selection.domain, Table) and self._selection.columns is None:
             return frame
-        places = self._layout.named(known, where="a table" if self._layout.asked is None else "the table")
+        places = self._selection.named(known, where="a table" if self._selection.asked is None else "the table")
         rows = read_rows(frame, [known[place] for place in places])
-        return self._layout.pack(rows.columns, len(rows))
+        return self._selection.pack(rows.columns, len(rows))
 
 
 def _is_stream(data: Any) -> bool:

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import Bytes, whole_if_packed
-from privhp.io.sources.protocol import Piece
-from privhp.io.sources.selection import Layout
-from privhp.io.sources.text_lines import MAX_LINE, Lines
+from privhp.io.sources.byte_streams import ByteStream, whole_if_packed
+from privhp.io.sources.protocol import FileBatch
+from privhp.io.sources.selection import Selection
+from privhp.io.sources.text_lines import MAX_LINE, LineReader
 
 
-class JsonReader:
+class NdjsonReader:
     """Objects of JSON, one a line, whose keys are the columns.
 
     A line that is no object, or is beyond 1 MiB, is lost alone, and its place
@@ -21,33 +21,33 @@ class JsonReader:
 
     Args:
         name: Where the text is, "-" for standard input.
-        layout: Which keys make a record.
+        selection: Which keys make a record.
     """
 
-    def __init__(self, name: str, layout: Layout) -> None:
-        if layout.asked is None:
-            size = len(layout.fields)
+    def __init__(self, name: str, selection: Selection) -> None:
+        if selection.asked is None:
+            size = len(selection.fields)
             raise FileError(
                 f"expected names of the keys that make a record, got none; choose with --columns "
                 f"{','.join(['NAME'] * size)}"
             )
-        self._name, self._layout, self._keys = name, layout, layout.asked
-        self._bytes = Bytes(name)
+        self._name, self._selection, self._keys = name, selection, selection.asked
+        self._bytes = ByteStream(name)
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """A block of lines at a time; places are bytes of the text."""
         with whole_if_packed(self._name):
-            lines = Lines(self._bytes.file)
+            lines = LineReader(self._bytes.file)
             if start:
                 lines.skip_to(start)
             for block, end in lines.blocks():
-                yield Piece(self._records(block.removesuffix(b"\n").split(b"\n")), end, self._bytes.share())
+                yield FileBatch(self._records(block.removesuffix(b"\n").split(b"\n")), end, self._bytes.share())
 
     def _records(self, lines: list[bytes]) -> Any:
         rows = [_object(line) for line in lines]
         lost = np.array([row is None for row in rows], dtype=np.bool_)
         values = [[(row or {}).get(key) for row in rows] for key in self._keys]
-        return self._layout.pack(values, len(rows), lost)
+        return self._selection.pack(values, len(rows), lost)
 
     def close(self) -> None:
         """Let go of the file."""

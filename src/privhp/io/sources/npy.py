@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 from privhp.domains.batches import type_name
 from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
-from privhp.io.sources.protocol import Piece
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.protocol import FileBatch
+from privhp.io.sources.selection import Selection
 
 
-class ArrayReader:
+class NpyReader:
     """An array of numbers on disk, read a batch at a time through a memory map.
 
     The type of the array holds for all its records, so whole numbers stay
@@ -23,37 +23,37 @@ class ArrayReader:
 
     Args:
         name: The file.
-        layout: Which columns make a record, by number, for an array of shape (n, d); by default all.
+        selection: Which columns make a record, by number, for an array of shape (n, d); by default all.
     """
 
-    def __init__(self, name: str, layout: Layout) -> None:
-        self._layout = layout
+    def __init__(self, name: str, selection: Selection) -> None:
+        self._selection = selection
         array = _open(name)
         self._map: Any = array.base
         self._rows = array.reshape(-1, 1) if array.ndim == 1 else array
         width = self._rows.shape[1]
-        if layout.columns is None and width != len(layout.fields):
+        if selection.columns is None and width != len(selection.fields):
             raise FileError(
-                f"expected an array with {len(layout.fields)} numbers a record, got another shape; "
+                f"expected an array with {len(selection.fields)} numbers a record, got another shape; "
                 "choose columns by number with --columns"
             )
-        self._places = layout.numbered()
+        self._places = selection.numbered()
         if max(self._places) >= width:
             raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
-        for place, field in zip(self._places, layout.fields, strict=True):
+        for place, field in zip(self._places, selection.fields, strict=True):
             holds: ValueKind = "numbers" if array.dtype.kind == "f" else "whole numbers"
-            layout.check(field, str(place + 1), holds, str(array.dtype))
+            selection.check(field, str(place + 1), holds, str(array.dtype))
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """Some rows at a time; places are rows."""
         rows = len(self._rows)
-        for first in range(start, rows, self._layout.rows):
-            batch = np.array(self._rows[first : first + self._layout.rows])
+        for first in range(start, rows, self._selection.rows):
+            batch = np.array(self._rows[first : first + self._selection.rows])
             if isinstance(self._map, mmap.mmap):
                 self._map.madvise(mmap.MADV_DONTNEED)  # else all that was read stays in memory
             end = first + len(batch)
             columns = [batch[:, place] for place in self._places]
-            yield Piece(self._layout.pack(columns, len(batch)), end, end / rows)
+            yield FileBatch(self._selection.pack(columns, len(batch)), end, end / rows)
 
     def close(self) -> None:
         """Nothing: the memory map goes with the array."""

@@ -6,10 +6,10 @@ from pathlib import PurePath
 from typing import Any
 
 from privhp.domains import Domain
-from privhp.io.sources.files import Files, Format
-from privhp.io.sources.in_memory import Memory, check_records
+from privhp.io.sources.files import FileSource, Format
+from privhp.io.sources.in_memory import InMemorySource, check_records
 from privhp.io.sources.protocol import Source
-from privhp.io.sources.selection import Layout
+from privhp.io.sources.selection import Selection
 
 
 def open_source(
@@ -30,12 +30,12 @@ def open_source(
         header: Whether the first line of a CSV text names its columns.
         format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
-    layout = Layout(domain, columns, header=header)
+    selection = Selection(domain, columns, header=header)
     names = _names(data)
     if names is not None:
-        return Files(names, layout, format=format)
+        return FileSource(names, selection, format=format)
     check_records(data)
-    return Memory(data, layout)
+    return InMemorySource(data, selection)
 
 
 def _names(data: Any) -> list[str] | None:

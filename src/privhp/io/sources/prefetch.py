@@ -13,7 +13,7 @@ _PATIENCE = 2.0  # seconds
 _END = object()
 
 
-def ahead(items: Iterator[Item]) -> Generator[Item, None, None]:
+def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
     """The same items in the same order, taken by another thread before they are asked for.
 
     What that thread raises is raised here, in its place.

@@ -38,7 +38,7 @@ class Source(Protocol):
         """All batches after a position."""
 
 
-class Piece(NamedTuple):
+class FileBatch(NamedTuple):
     """A batch of one file."""
 
     records: Any
@@ -49,7 +49,7 @@ class Piece(NamedTuple):
 class Reader(Protocol):
     """One open file, whose columns are known to be there."""
 
-    def pieces(self, start: int) -> Iterator[Piece]:
+    def batches(self, start: int) -> Iterator[FileBatch]:
         """All batches from a place on."""
 
     def close(self) -> None:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from privhp.errors import FileError
 from privhp.io.sources.arrow import columns_of, names_in_text, whole
-from privhp.io.sources.byte_streams import Bytes, whole_if_packed
+from privhp.io.sources.byte_streams import ByteStream, whole_if_packed
 from privhp.io.sources.csv_fields import split
 from privhp.io.sources.files import format_of
 from privhp.io.sources.magic import check_text
 from privhp.io.sources.optional import arrow
-from privhp.io.sources.text_lines import Lines
+from privhp.io.sources.text_lines import LineReader
 
 
 class Column(NamedTuple):
@@ -59,10 +59,10 @@ def _arrow_schema(name: str) -> Any:
 
 def _header(name: str) -> list[str]:
     """The names in the first line of a text, unless it looks like a record. No message quotes it."""
-    file = Bytes(name)
+    file = ByteStream(name)
     try:
         with whole_if_packed(name):
-            header = Lines(file.file).header() or b""
+            header = LineReader(file.file).header() or b""
     finally:
         file.close()
     check_text(header)

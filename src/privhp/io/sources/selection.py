@@ -78,7 +78,7 @@ def _kind(domain: Domain) -> Kind:
     return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
 
 
-class Layout:
+class Selection:
     """The columns that a caller asks for, and the records that they make.
 
     Args:
@@ -86,7 +86,7 @@ class Layout:
         columns: Names of columns or, where there are none, their numbers from 1; by default
             a table's own names, or all columns, or the first ones.
         header: Whether the first line of a text names its columns.
-        tell: Told of columns whose types can be read, but are hardly what was meant.
+        warn: Called with a message when a column has a readable but suspicious type.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class Layout:
         columns: Sequence[str] | None = None,
         *,
         header: bool = True,
-        tell: Callable[[str], None] = lambda _: None,
+        warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.domain, self.header = domain, header
         self.fields = fields_of(domain)
@@ -105,7 +105,7 @@ class Layout:
                 f"expected {domain!r} to get columns for {len(self.fields)} values a record, "
                 f"got {', '.join(self.columns)}"
             )
-        self._tell = tell
+        self._warn = warn
         self.asked = self.columns or (list(domain.names) if isinstance(domain, Table) else None)
         """Names of the columns, where they are known before the file is opened."""
 
@@ -155,7 +155,7 @@ class Layout:
                 f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
             )
         if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE) and not field.repeats:
-            self._tell(
+            self._warn(
                 f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
                 "are read, and all others left out in silence; declare it as categories if it holds words"
             )

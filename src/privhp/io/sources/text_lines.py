@@ -13,7 +13,7 @@ MAX_LINE = 2**20
 _BLOCK = 2**20
 
 
-class Lines:
+class LineReader:
     """The lines of a text, in blocks of whole lines.
 
     A line beyond MAX_LINE may come shortened, but never to MAX_LINE or less,
