@@ -17,7 +17,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 
-def described(value: object) -> str:
+def describe_value(value: object) -> str:
     """A parameter for a message: itself if it is a plain value, else its type, since it may hold records."""
     plain = value is None or isinstance(value, str | bytes | int | float | complex | Fraction | Decimal)
     if isinstance(value, type):

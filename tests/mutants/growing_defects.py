@@ -12,7 +12,8 @@ import privhp.planning.layout
 from mutants.planting import killed_by
 from privhp import Summary, Tally
 from privhp.collect.refinement import NEIGHBOUR_LEVELS, _drawn_together
-from privhp.core.cells import CUT, Codes, Counts, cut_mark
+from privhp.core.cells import Codes, Counts
+from privhp.kernels.partition_marks import MARK_LIMIT, split_mark
 from privhp.planning.partition import Cells, Partition
 
 
@@ -119,7 +120,7 @@ def a_record_is_counted_in_all_its_cells(patch: pytest.MonkeyPatch) -> None:
         slots = self.partition.slots
         inside = codes[codes < np.uint64(2**self.plan.depth)]
         roots = (inside >> np.uint64(self.plan.depth - self.partition.level)).view(np.int64)
-        marks = slots[roots][slots[roots] < CUT]
+        marks = slots[roots][slots[roots] < MARK_LIMIT]
         np.add.at(slots, ((marks - np.iinfo(np.int64).min) >> 16) - 1, 1)
 
     patch.setattr(Tally, "_count", twice)
@@ -139,7 +140,7 @@ def a_cut_in_two_steps(patch: pytest.MonkeyPatch) -> None:
             first = self.used + 1 + np.arange(places.size) * (2**step + 1)
             self.used += places.size * (2**step + 1)
             counts = self.slots[places]
-            self.slots[places] = cut_mark(first, step, self.refinements)
+            self.slots[places] = split_mark(first, step, self.refinements)
             self._one_line_later(first, counts)
             new.append((first[:, None] + np.arange(2**step)).ravel())
         return np.concatenate(new)

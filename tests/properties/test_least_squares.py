@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp import Integers, Interval, Plan, Release
 from privhp.answers.estimators import combined, projected, share_out, sparse_guess
 from privhp.answers.hierarchy import Hierarchy
-from privhp.core.cells import CUT
+from privhp.kernels.partition_marks import MARK_LIMIT
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
 
@@ -161,7 +161,7 @@ def grown_release(seed: int) -> Release:
         steps = np.zeros(cells.slots.size, dtype=np.int64)
         steps[cut] = 2
         partition.cut(cells, steps)
-    counted = (partition.slots >= CUT) & (np.arange(64) < partition.used)
+    counted = (partition.slots >= MARK_LIMIT) & (np.arange(64) < partition.used)
     partition.slots[counted] = FULL + rng.integers(-500, 500, int(counted.sum()))
     return Release(plan, {1: 4 * FULL + rng.integers(-500, 500, 2), 3: partition.slots}, refinements=2)
 

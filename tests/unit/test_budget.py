@@ -22,7 +22,7 @@ from privhp.core.budget import (
     sensitivity,
     split,
 )
-from privhp.errors import described
+from privhp.errors import describe_value
 
 EPSILONS = st.fractions(MIN_EPSILON, MAX_EPSILON)
 POSITIVE = st.floats(1e-300, 1e300)
@@ -124,7 +124,7 @@ def test_epsilon_out_of_range_is_refused(value: Any) -> None:
 def test_what_is_not_a_number_is_refused(value: Any) -> None:
     with pytest.raises(PlanError, match=r"expected a number for epsilon, such as 0\.5") as caught:
         exact_epsilon(value)
-    assert described(value) in str(caught.value)
+    assert describe_value(value) in str(caught.value)
 
 
 def test_numbers_do_not_depend_on_the_caller_s_decimal_settings() -> None:

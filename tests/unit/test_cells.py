@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, ancestors, descendants, fold
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors, descendants, fold
 
 words = st.integers(0, 2**64 - 1)
 batches_of_words = st.lists(words, max_size=20).map(lambda values: np.array(values, dtype=np.uint64))
@@ -24,7 +25,7 @@ def moved_bit_by_bit(value: int, targets: dict[int, int]) -> int:
 
 @given(bit_targets(), batches_of_words)
 def test_bit_map_moves_every_bit_as_the_slow_reference_does(targets: dict[int, int], values: Codes) -> None:
-    moved = BitMap(targets)(values)
+    moved = BitPermutation(targets)(values)
     assert moved.dtype == np.uint64
     assert moved.tolist() == [moved_bit_by_bit(value, targets) for value in values.tolist()]
 
@@ -32,26 +33,26 @@ def test_bit_map_moves_every_bit_as_the_slow_reference_does(targets: dict[int, i
 @given(bit_targets(), batches_of_words)
 def test_bit_map_and_its_inverse_lose_only_the_bits_without_a_target(targets: dict[int, int], values: Codes) -> None:
     kept = np.uint64(sum(1 << source for source in targets))
-    back = BitMap({target: source for source, target in targets.items()})
-    assert np.array_equal(back(BitMap(targets)(values)), values & kept)
+    back = BitPermutation({target: source for source, target in targets.items()})
+    assert np.array_equal(back(BitPermutation(targets)(values)), values & kept)
 
 
 @given(words, batches_of_words)
 def test_spreading_and_gathering_move_bits_to_and_from_a_mask(mask: int, values: Codes) -> None:
     places = [bit for bit in range(64) if mask >> bit & 1]
-    spread, gathered = BitMap.spreading(mask)(values), BitMap.gathering(mask)(values)
+    spread, gathered = BitPermutation.deposit(mask)(values), BitPermutation.extract(mask)(values)
     assert spread.tolist() == [moved_bit_by_bit(value, dict(enumerate(places))) for value in values.tolist()]
     inverse = {place: own for own, place in enumerate(places)}
     assert gathered.tolist() == [moved_bit_by_bit(value, inverse) for value in values.tolist()]
 
 
 def test_bit_map_of_no_bits_is_zero() -> None:
-    assert BitMap({})(np.array([0, 5, OUTSIDE], dtype=np.uint64)).tolist() == [0, 0, 0]
+    assert BitPermutation({})(np.array([0, 5, OUTSIDE], dtype=np.uint64)).tolist() == [0, 0, 0]
 
 
 def test_bit_map_leaves_its_argument_alone_and_takes_any_layout() -> None:
     values = np.arange(20, dtype=np.uint64)
-    swap = BitMap({0: 1, 1: 0})
+    swap = BitPermutation({0: 1, 1: 0})
     assert swap(values[::3]).tolist() == [moved_bit_by_bit(value, {0: 1, 1: 0}) for value in range(0, 20, 3)]
     assert np.array_equal(values, np.arange(20))
 

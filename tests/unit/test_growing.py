@@ -18,8 +18,8 @@ import growing
 import privhp as hp
 from forgery import forge, refusal
 from growing import MARK_ZERO, plan_of
-from privhp.core.cells import cut_mark
 from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from privhp.kernels.partition_marks import split_mark
 from privhp.planning.growth import Growth
 from texts import text_batches
 
@@ -223,7 +223,7 @@ def cells_of(slots: dict[int, int], plan: hp.Plan = PLAN) -> bytes:
 
 
 def mark(first: int, levels: int, born: int) -> int:
-    return int(cut_mark(np.array([first]), levels, born)[0])
+    return int(split_mark(np.array([first]), levels, born)[0])
 
 
 def forged(slots: dict[int, int], magic: bytes, plan: hp.Plan = PLAN, **header: Any) -> bytes:

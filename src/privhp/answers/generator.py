@@ -13,7 +13,7 @@ from privhp.answers.leaves import grow
 from privhp.answers.regions import touched
 from privhp.answers.standard_errors import Estimate, Uncertainty
 from privhp.core.cells import Floats
-from privhp.errors import QueryError, described
+from privhp.errors import QueryError, describe_value
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
@@ -29,7 +29,7 @@ class Generator(Distribution):
     def __init__(self, release: Release) -> None:
         """Grow the partition of a release."""
         if not isinstance(release, Release):
-            raise QueryError(f"expected a Release, got {described(release)}; Summary.release() gives a generator")
+            raise QueryError(f"expected a Release, got {describe_value(release)}; Summary.release() gives a generator")
         self.release = release
         super().__init__(release.plan.domain, grow(release))
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from privhp.answers.histogram import Histogram, summed
 from privhp.core.cells import Codes, Floats, ancestors
-from privhp.errors import QueryError, described
+from privhp.errors import QueryError, describe_value
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def _share(threshold: Any) -> float:
     number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
     if not number or not 0 < threshold <= 1:
         raise QueryError(
-            f"expected a threshold above 0 and up to 1, a share of all records, got {described(threshold)}"
+            f"expected a threshold above 0 and up to 1, a share of all records, got {describe_value(threshold)}"
         )
     return float(threshold)
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.estimators import share_out
 from privhp.answers.hierarchy import Hierarchy
-from privhp.core.cells import Codes, Floats, descendants, in_order
+from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.kernels import estimate
 from privhp.release import Release
 
@@ -89,5 +89,5 @@ def _in_order(grown: list[tuple[Codes, int | NDArray[np.int64], Floats]], depth:
     codes = np.concatenate([codes for codes, _, _ in grown])
     levels = np.concatenate([np.broadcast_to(level, codes.shape) for codes, level, _ in grown])
     counts = np.concatenate([counts for _, _, counts in grown])
-    order = in_order(codes, levels, depth=depth)
+    order = domain_order(codes, levels, depth=depth)
     return Leaves(codes[order], levels[order], counts[order])

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import Family, Hierarchy, Layer
-from privhp.core.cells import Floats, in_order
+from privhp.core.cells import Floats, domain_order
 from privhp.errors import QueryError
 from privhp.release import Release
 
@@ -55,7 +55,7 @@ class Uncertainty:
         pairs = list(zip(self._hierarchy.layers, self._leaves, strict=True))
         codes = np.concatenate([layer.codes[own] for layer, own in pairs])
         levels = np.concatenate([layer.levels[own] for layer, own in pairs])
-        self._places = in_order(codes, levels, depth=release.plan.depth)
+        self._places = domain_order(codes, levels, depth=release.plan.depth)
 
     def standard_error(self, shares: Floats) -> float:
         """Standard error of the probability of a region.

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts
 from privhp.domains.batches import as_counts
 from privhp.domains.rows import Rows
-from privhp.errors import DomainError, PlanError, StateError, described
+from privhp.errors import DomainError, PlanError, StateError, describe_value
 from privhp.kernels import Group, add
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
@@ -40,7 +40,7 @@ class Tally:
     def __init__(self, plan: Plan) -> None:
         """Start from nothing."""
         if not isinstance(plan, Plan):
-            raise PlanError(f"expected a plan, such as Plan.paper(...), got {described(plan)}")
+            raise PlanError(f"expected a plan, such as Plan.paper(...), got {describe_value(plan)}")
         import secrets  # takes long to import, and who only samples does not need it
 
         self.plan = plan

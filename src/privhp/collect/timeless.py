@@ -9,7 +9,8 @@ together, spread evenly over time.
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import BitMap, Floats
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
 from privhp.planning.partition import Cells
 
@@ -61,7 +62,7 @@ class Timeless:
     def _stretches(self, cells: Cells) -> tuple[NDArray[np.int64], int, float]:
         """Between which sums each cell of one level lies: from where, over how many, and what part of that it is."""
         mask = self._masks[cells.level]
-        own, bits = BitMap.gathering(mask)(cells.codes).view(np.int64), mask.bit_count()
+        own, bits = BitPermutation.extract(mask)(cells.codes).view(np.int64), mask.bit_count()
         if bits <= self._bits:
             return own << (self._bits - bits), 1 << (self._bits - bits), 1.0
         return own >> (bits - self._bits), 1, 2.0 ** (self._bits - bits)

@@ -12,7 +12,7 @@ from math import inf
 from numbers import Rational, Real
 from typing import Any, Literal, get_args
 
-from privhp.errors import PlanError, described
+from privhp.errors import PlanError, describe_value
 
 Neighbours = Literal["add-remove", "zero-out", "replace-one"]
 """What one person may change: a record comes or goes; its row stays but counts nowhere; it becomes another record."""
@@ -30,7 +30,7 @@ def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fracti
     try:
         return _rational(value)
     except (ValueError, TypeError, ArithmeticError):
-        raise PlanError(f'expected a number for {name}, such as 0.5 or "1/3", got {described(value)}') from None
+        raise PlanError(f'expected a number for {name}, such as 0.5 or "1/3", got {describe_value(value)}') from None
 
 
 def _rational(value: Any) -> Fraction:
@@ -79,4 +79,6 @@ def sensitivity(neighbours: Neighbours, *, level: int, rows: int, max_records_pe
 def check_neighbours(value: str) -> None:
     """Refuse anything but the two neighbouring relations."""
     if value not in get_args(Neighbours):
-        raise PlanError(f"expected neighbours to be one of {', '.join(get_args(Neighbours))}, got {described(value)}")
+        raise PlanError(
+            f"expected neighbours to be one of {', '.join(get_args(Neighbours))}, got {describe_value(value)}"
+        )

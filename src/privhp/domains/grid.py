@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import MAX_DEPTH, BitMap, Codes, Counts, Floats
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import MAX_DEPTH, Codes, Counts, Floats
 from privhp.domains.domain import NUMERIC, Domain, between
 from privhp.errors import DomainError
 from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
@@ -160,7 +161,7 @@ class Axes:
 
     def cells(self, codes: Codes, *, level: int) -> Codes:
         """The cells of each code along the axes, shape (n, d)."""
-        return np.stack([BitMap.gathering(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
+        return np.stack([BitPermutation.extract(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
 
     def fill(
         self,

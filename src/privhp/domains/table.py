@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, BitMap, Codes, Counts, Floats
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.domain import Domain, quote
 from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
@@ -141,7 +142,9 @@ class Table(Domain):
     def nontemporal_mask(self, level: int) -> int:
         return sum(
             int(
-                BitMap.spreading(mask)(np.array([column.domain.nontemporal_mask(mask.bit_count())], dtype=np.uint64))[0]
+                BitPermutation.deposit(mask)(
+                    np.array([column.domain.nontemporal_mask(mask.bit_count())], dtype=np.uint64)
+                )[0]
             )
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         )
@@ -149,7 +152,7 @@ class Table(Domain):
     def _cells(self, codes: Codes, level: int) -> list[tuple[Column, Codes, int]]:
         """Each column with its own cells and their level."""
         return [
-            (column, BitMap.gathering(mask)(codes), mask.bit_count())
+            (column, BitPermutation.extract(mask)(codes), mask.bit_count())
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         ]
 
@@ -237,7 +240,7 @@ class Table(Domain):
             cells, bits = np.empty(codes.shape, dtype=np.uint64), np.empty(codes.shape, dtype=np.int64)
             for level, here in chosen:
                 mask = self._masks[level][place]
-                cells[here], bits[here] = BitMap.gathering(mask)(codes[here]), mask.bit_count()
+                cells[here], bits[here] = BitPermutation.extract(mask)(codes[here]), mask.bit_count()
             yield column, cells, bits
 
     def to_output(self, records: NDArray[Any]) -> dict[str, NDArray[Any]]:
@@ -301,7 +304,7 @@ class Table(Domain):
         for level in np.unique(levels).tolist():
             own = levels == level
             mask = sum(part for part, column in zip(self._masks[level], self.columns, strict=True) if column in columns)
-            seen[own], bits[own] = BitMap.gathering(mask)(codes[own]), mask.bit_count()
+            seen[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
         return seen, bits
 
 

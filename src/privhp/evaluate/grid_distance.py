@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.generator import Generator
-from privhp.core.cells import BitMap, Floats
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.box import Box
 from privhp.domains.domain import Domain
@@ -67,7 +68,7 @@ def _leaf_masses(generator: Generator, domain: Box, cells: int) -> Floats:
         for axis in range(2):
             mask = sum(1 << (level - 1 - cut) for cut in np.flatnonzero(cuts[:level] == axis).tolist())
             side = cells * 2.0 ** -mask.bit_count()
-            low[axis, chosen] = BitMap.gathering(mask)(leaves.codes[chosen]) * side
+            low[axis, chosen] = BitPermutation.extract(mask)(leaves.codes[chosen]) * side
             high[axis, chosen] = low[axis, chosen] + side
     first, last = np.floor(low).astype(np.int64), np.ceil(high).astype(np.int64)
     columns, rows = last - first

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.domains.domain import Domain
-from privhp.errors import DomainError, QueryError, RecordsError, described
+from privhp.errors import DomainError, QueryError, RecordsError, describe_value
 
 Side: TypeAlias = Generator | ArrayLike | Mapping[str, ArrayLike]
 """A distribution: a generator, or records of equal weight; those of a table by their columns."""
@@ -24,7 +24,7 @@ def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
         domains.append(domain)
     if not domains:
         raise QueryError(
-            f"expected a generator, or domain= for two sets of records, got {described(one)} and no domain"
+            f"expected a generator, or domain= for two sets of records, got {describe_value(one)} and no domain"
         )
     if not all(isinstance(known, Domain) and known == domains[0] for known in domains):
         raise DomainError("expected one domain on both sides, got several")

@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import CUT, OUTSIDE, BitMap, Codes, Counts, Floats, read_mark
+from privhp.core.bits import BitPermutation
+from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark
 
 _CHUNK = 1 << 14  # points between two passes: their columns stay in the cache
 
@@ -51,11 +53,11 @@ class AliasTable(NamedTuple):
 
 def interleave(own: Codes, mask: int, codes: Codes) -> None:
     """Put codes into the bits of a mask of other codes, in place; what is OUTSIDE in either is so in both."""
-    if mask.bit_count() <= BitMap.CHUNK:
+    if mask.bit_count() <= BitPermutation.CHUNK:
         table = _spread_or_outside(mask)
         codes |= table.take(np.minimum(own, np.uint64(table.size - 1)).view(np.int64))
         return
-    spread = BitMap.spreading(mask)
+    spread = BitPermutation.deposit(mask)
     for start in range(0, codes.size, _CHUNK):
         part = slice(start, start + _CHUNK)
         codes[part] |= np.where(own[part] == OUTSIDE, OUTSIDE, spread(own[part]))
@@ -64,7 +66,7 @@ def interleave(own: Codes, mask: int, codes: Codes) -> None:
 @lru_cache(maxsize=1024)
 def _spread_or_outside(mask: int) -> Codes:
     """What becomes of each code, and at the end of OUTSIDE, which is larger than all."""
-    return np.append(BitMap.spreading(mask)(np.arange(2 ** mask.bit_count(), dtype=np.uint64)), OUTSIDE)
+    return np.append(BitPermutation.deposit(mask)(np.arange(2 ** mask.bit_count(), dtype=np.uint64)), OUTSIDE)
 
 
 def encode_grid(points: Floats, grid: Grid) -> Codes:
@@ -87,7 +89,7 @@ def _encode_side(column: Floats, grid: Grid, side: int, codes: Codes) -> None:
     position *= grid.rate[side]
     np.fmax(position, 0.0, out=position)
     np.fmin(position, 2.0 ** grid.bits[side] - 1, out=position)
-    codes |= BitMap.spreading(int(grid.masks[side]))(position.astype(np.int64).view(np.uint64))
+    codes |= BitPermutation.deposit(int(grid.masks[side]))(position.astype(np.int64).view(np.uint64))
     inside = column >= low
     inside &= column <= high
     if not inside.all():
@@ -179,7 +181,7 @@ def _strips(
     for level in np.unique(levels).tolist():
         chosen, mask = levels == level, int(masks[level])
         cut = width / 2.0 ** mask.bit_count()
-        base[chosen] = low + BitMap.gathering(mask)(codes[chosen]) * cut + margin
+        base[chosen] = low + BitPermutation.extract(mask)(codes[chosen]) * cut + margin
         span[chosen] = cut - 2.0 * margin
     return base, span
 
@@ -309,15 +311,15 @@ def _add_to_partition(codes: Codes, weights: Counts | None, *, depth: int, level
     """Count codes of level `depth` in the slots of a partition that starts from `level`, in place."""
     codes = codes << np.uint64(63 - depth)  # the next step to take is the highest bit but one
     places = (codes >> np.uint64(63 - level)).view(np.int64)
-    pending = np.flatnonzero(slots[places] < CUT)
+    pending = np.flatnonzero(slots[places] < MARK_LIMIT)
     codes = codes[pending] << np.uint64(level)
     while pending.size:
-        first, steps, _ = read_mark(slots[places[pending]])
+        first, steps, _ = read_split_mark(slots[places[pending]])
         steps = steps.view(np.uint64)
         bits = (codes & np.uint64(2**63 - 1)) >> (np.uint64(63) - steps)
         places[pending] = first + bits.view(np.int64)
         codes <<= steps
-        deeper = slots[places[pending]] < CUT
+        deeper = slots[places[pending]] < MARK_LIMIT
         pending, codes = pending[deeper], codes[deeper]
     np.add.at(slots, places, 1 if weights is None else weights)
 

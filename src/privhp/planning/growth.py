@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from typing import Any
 
-from privhp.errors import PlanError, described
-from privhp.planning.parameters import MAX_RECORDS, whole
+from privhp.errors import PlanError, describe_value
+from privhp.planning.parameters import MAX_RECORDS, check_integer
 
 MAX_SLOTS = 2**31
 MAX_REFINEMENTS = 8
@@ -38,13 +38,15 @@ class Growth:
     def __post_init__(self) -> None:
         moments = self.refined_after
         if not isinstance(moments, tuple | list) or not 1 <= len(moments) <= MAX_REFINEMENTS:
-            raise PlanError(f"expected 1 to {MAX_REFINEMENTS} row numbers for refined_after, got {described(moments)}")
-        rows = tuple(whole(row, "a row number of refined_after", 1, MAX_RECORDS) for row in moments)
+            raise PlanError(
+                f"expected 1 to {MAX_REFINEMENTS} row numbers for refined_after, got {describe_value(moments)}"
+            )
+        rows = tuple(check_integer(row, "a row number of refined_after", 1, MAX_RECORDS) for row in moments)
         if list(rows) != sorted(set(rows)):
             raise PlanError("expected the row numbers of refined_after in order, each once")
         object.__setattr__(self, "refined_after", rows)
-        object.__setattr__(self, "slots", whole(self.slots, "slots", 1, MAX_SLOTS))
-        object.__setattr__(self, "least", whole(self.least, "least", 1, MAX_RECORDS))
+        object.__setattr__(self, "slots", check_integer(self.slots, "slots", 1, MAX_SLOTS))
+        object.__setattr__(self, "least", check_integer(self.least, "least", 1, MAX_RECORDS))
 
     def spec(self) -> dict[str, Any]:
         """The growth as a JSON object."""

@@ -28,9 +28,9 @@ from privhp.planning.parameters import (
     MAX_WIDTH,
     check_choice,
     check_domain,
+    check_integer,
     listed,
     read_budgets,
-    whole,
 )
 
 Expand = Literal["top", "all"]
@@ -81,15 +81,15 @@ class Layout:
         values = {
             "epsilon": exact_epsilon(self.epsilon),
             "budgets": MappingProxyType(read_budgets(self.budgets)),
-            "exact_depth": whole(self.exact_depth, "exact_depth", 0, self.domain.depth),
-            "sketch_rows": whole(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
-            "sketch_width": whole(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
-            "hot_cells": whole(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
-            "expected_records": whole(self.expected_records, "expected_records", 0, MAX_RECORDS),
-            "memory": whole(self.memory, "memory", 0, MAX_MEMORY),
-            "max_records_per_person": whole(self.max_records_per_person, "max_records_per_person", 1, 10**6),
-            "hash_group": whole(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
-            "hash_seed": whole(self.hash_seed, "hash_seed", 0, 2**128 - 1),
+            "exact_depth": check_integer(self.exact_depth, "exact_depth", 0, self.domain.depth),
+            "sketch_rows": check_integer(self.sketch_rows, "sketch_rows", 0, MAX_ROWS),
+            "sketch_width": check_integer(self.sketch_width, "sketch_width", 0, MAX_WIDTH),
+            "hot_cells": check_integer(self.hot_cells, "hot_cells", 0, MAX_HOT_CELLS),
+            "expected_records": check_integer(self.expected_records, "expected_records", 0, MAX_RECORDS),
+            "memory": check_integer(self.memory, "memory", 0, MAX_MEMORY),
+            "max_records_per_person": check_integer(self.max_records_per_person, "max_records_per_person", 1, 10**6),
+            "hash_group": check_integer(self.hash_group, "hash_group", 0, MAX_HASH_GROUP),
+            "hash_seed": check_integer(self.hash_seed, "hash_seed", 0, 2**128 - 1),
         }
         for name, value in values.items():
             object.__setattr__(self, name, value)

@@ -11,7 +11,14 @@ from typing import Any
 
 from privhp.core.budget import exact_epsilon, optimal_weights, split
 from privhp.domains.domain import Domain
-from privhp.planning.parameters import MAX_HOT_CELLS, MAX_ROWS, MAX_WIDTH, check_domain, check_expected_records, whole
+from privhp.planning.parameters import (
+    MAX_HOT_CELLS,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_domain,
+    check_expected_records,
+    check_integer,
+)
 
 
 def paper_settings(
@@ -30,19 +37,19 @@ def paper_settings(
     check_domain(domain)
     exact_eps = exact_epsilon(epsilon)
     check_expected_records(expected_records)
-    hot_cells = whole(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
+    hot_cells = check_integer(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
     if depth is None:
         depth = min(max(math.ceil(math.log2(float(exact_eps) * expected_records)), 1), domain.depth)
-    depth = whole(depth, "depth", 0, domain.depth)
+    depth = check_integer(depth, "depth", 0, domain.depth)
     rows = max(math.ceil(math.log2(expected_records)), 1)
     if sketch_rows is not None:
-        rows = whole(sketch_rows, "sketch_rows", 1, MAX_ROWS)
+        rows = check_integer(sketch_rows, "sketch_rows", 1, MAX_ROWS)
     width = 2 * hot_cells
     if sketch_width is not None:
-        width = whole(sketch_width, "sketch_width", 1, MAX_WIDTH)
+        width = check_integer(sketch_width, "sketch_width", 1, MAX_WIDTH)
     if exact_depth is None:
         exact_depth = min(math.ceil(math.log2(rows * width)), depth)
-    exact_depth = whole(exact_depth, "exact_depth", 0, depth)
+    exact_depth = check_integer(exact_depth, "exact_depth", 0, depth)
     if hash_group is None:
         hash_group = max(group for group in range(5) if width % 2**group == 0)
     costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, table_cost=rows * hot_cells)

@@ -9,7 +9,7 @@ from typing import Any
 from privhp.core.budget import MAX_EPSILON, exact
 from privhp.core.cells import MAX_DEPTH
 from privhp.domains.domain import Domain
-from privhp.errors import PlanError, described
+from privhp.errors import PlanError, describe_value
 
 MAX_ROWS = 1000
 MAX_WIDTH = 2**24
@@ -24,13 +24,13 @@ _UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, 
 def check_domain(domain: Any) -> None:
     """Refuse what is not a domain."""
     if not isinstance(domain, Domain):
-        raise PlanError(f"expected a domain, such as Interval(0, 1), got {described(domain)}")
+        raise PlanError(f"expected a domain, such as Interval(0, 1), got {describe_value(domain)}")
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
     """Refuse what is not one of a few words."""
     if value not in choices:
-        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {described(value)}")
+        raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {describe_value(value)}")
 
 
 def check_expected_records(records: Any) -> None:
@@ -39,15 +39,15 @@ def check_expected_records(records: Any) -> None:
     if not real or not 1 <= records <= MAX_RECORDS:
         raise PlanError(
             "expected a number from 1 to 1e15 for expected_records, a public guess of the number of records, "
-            f"got {described(records)}; "
+            f"got {describe_value(records)}; "
             "the data itself goes to Summary.update"
         )
 
 
-def whole(value: Any, name: str, low: int, high: int) -> int:
+def check_integer(value: Any, name: str, low: int, high: int) -> int:
     """A whole number within bounds."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {described(value)}")
+        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {describe_value(value)}")
     return int(value)
 
 
@@ -59,7 +59,7 @@ def listed(values: Mapping[str, int]) -> str:
 def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
     """Budgets as exact rationals, coarsest level first."""
     if not isinstance(budgets, Mapping) or not budgets:
-        raise PlanError(f"expected budgets as a mapping from level to budget, got {described(budgets)}")
+        raise PlanError(f"expected budgets as a mapping from level to budget, got {describe_value(budgets)}")
     read: dict[int, Fraction] = {}
     for level, budget in budgets.items():
         share = exact(budget, name=f"the budget of level {level}")
@@ -68,7 +68,7 @@ def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
                 f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
                 "leave a level out to skip it"
             )
-        read[whole(level, "a level of budgets", 0, MAX_DEPTH)] = share
+        read[check_integer(level, "a level of budgets", 0, MAX_DEPTH)] = share
     return dict(sorted(read.items()))
 
 
@@ -78,5 +78,5 @@ def read_memory(value: Any) -> int:
     if written is not None and written[2].upper() in _UNITS:
         value = int(float(written[1]) * _UNITS[written[2].upper()])
     if isinstance(value, str):
-        raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {described(value)}')
-    return whole(value, "memory", 256, MAX_MEMORY)
+        raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {describe_value(value)}')
+    return check_integer(value, "memory", 256, MAX_MEMORY)

@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import CUT, Codes, Counts, cut_mark, descendants, read_mark
+from privhp.core.cells import Codes, Counts, descendants
+from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark, split_mark
 
-MOST_COUNT = -CUT // 2
+MOST_COUNT = -MARK_LIMIT // 2
 """Counts of a partition beyond this are refused: no stream has so many records, and noise is never so large."""
 
 
@@ -76,19 +77,19 @@ class Partition:
     def __init__(self, level: int, slots: Counts, *, refinements: int = 0) -> None:
         self.level, self.slots, self.refinements = level, slots, refinements
         self.used = 2**level
-        marks = slots[slots < CUT]
+        marks = slots[slots < MARK_LIMIT]
         if marks.size:
-            first, levels, _ = read_mark(marks)
+            first, levels, _ = read_split_mark(marks)
             self.used = int((first + (1 << levels)).max())
 
     def emptied(self) -> "Partition":
         """The same cells with counts of 0."""
-        slots = np.where(self.slots < CUT, self.slots, 0)
+        slots = np.where(self.slots < MARK_LIMIT, self.slots, 0)
         return Partition(self.level, slots, refinements=self.refinements)
 
     def plus(self, other: "Partition") -> None:
         """Add the counts of a partition with the same cells."""
-        self.slots += np.where(self.slots < CUT, 0, other.slots)
+        self.slots += np.where(self.slots < MARK_LIMIT, 0, other.slots)
 
     def roots(self, most: int) -> Iterator[Cells]:
         """The cells that it started from, cut or not, in pieces of at most so many."""
@@ -99,8 +100,8 @@ class Partition:
     def sorted_out(self, cells: Cells) -> tuple[Cells, list[Parents]]:
         """Those of some cells that are counted, and those that were cut, by how and when."""
         values = self.slots[cells.slots]
-        cut = values < CUT
-        first, levels, born = read_mark(values[cut])
+        cut = values < MARK_LIMIT
+        first, levels, born = read_split_mark(values[cut])
         parents = []
         for kind in np.unique(levels << 8 | born).tolist():
             own = (levels << 8 | born) == kind
@@ -136,7 +137,7 @@ class Partition:
         for step in np.unique(levels[levels > 0]).tolist():
             places = cells.slots[levels == step]
             first = self.used + 1 + np.arange(places.size) * (2**step + 1)
-            marks = cut_mark(first, step, self.refinements)
+            marks = split_mark(first, step, self.refinements)
             # In one assignment: whatever interrupts this, either all of these cells are cut or none.
             self.slots[np.concatenate([first - 1, places])] = np.concatenate([self.slots[places], marks])
             self.used += places.size * (2**step + 1)
@@ -153,9 +154,9 @@ def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool
     was cut at an earlier refinement. Counts are far from where marks begin, so
     that neither records nor noise can make one of them a mark.
     """
-    is_mark = slots < CUT
+    is_mark = slots < MARK_LIMIT
     places = np.flatnonzero(is_mark)
-    first, levels, born = read_mark(slots[places])
+    first, levels, born = read_split_mark(slots[places])
     order = np.argsort(first)
     places, first, levels, born = places[order], first[order], levels[order], born[order]
     if ((levels < 1) | (levels > depth - level) | (born < 1) | (born > refinements)).any():

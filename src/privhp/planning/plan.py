@@ -31,7 +31,7 @@ from privhp.planning.error_model import (
 from privhp.planning.growth import Growth
 from privhp.planning.layout import Expand, Layout
 from privhp.planning.paper import paper_settings
-from privhp.planning.parameters import check_domain, check_expected_records, read_memory, whole
+from privhp.planning.parameters import check_domain, check_expected_records, check_integer, read_memory
 from privhp.planning.planner import Planner
 
 KINDS: dict[Stream, str] = {
@@ -182,7 +182,7 @@ class Plan(Layout):
             expected_records=math.ceil(expected_records),
             memory=limit,
             neighbours=relation,
-            max_records_per_person=whole(max_records_per_person, "max_records_per_person", 1, 10**6),
+            max_records_per_person=check_integer(max_records_per_person, "max_records_per_person", 1, 10**6),
             growing=not mergeable and relation != "add-remove",
         ).settings()
         if hash_seed is not None:
