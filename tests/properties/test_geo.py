@@ -6,6 +6,7 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from privhp import DomainError, Geo, check_domain
+from privhp.core.allocation import Allocation
 
 RADIUS = 6371.0088
 
@@ -45,7 +46,7 @@ def test_no_two_places_of_a_cell_are_further_apart_than_its_diameter(data: st.Da
     seed = data.draw(st.integers(0, 2**32))
     code = data.draw(st.integers(0, 2**level - 1))
     one = np.array([code], dtype=np.uint64), np.array([level]), np.array([40])
-    places = domain.populate(*one, even=True, rng=np.random.default_rng(seed))
+    places = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(seed))
     assert distances(places).max() <= domain.diameter(level) * (1 + 1e-6) + 1e-9
 
 

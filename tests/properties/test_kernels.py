@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
+from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.kernels import AliasTable, Group, plain
 from privhp.planning.partition import Partition
@@ -110,13 +111,12 @@ def test_arrays_may_lie_in_memory_in_any_way(layout: Any, native: bool) -> None:
     shuffled = kernels.shuffle(layout(points), rng)
     assert np.array_equal(np.sort(shuffled, axis=0), np.sort(points, axis=0))
     assert set(map(tuple, shuffled)) == set(map(tuple, points))
-    filled = box.populate(
-        layout(codes), layout(np.full(1000, 20)), layout(np.ones(1000, dtype=np.int64)), even=True, rng=rng
-    )
+    allocation = Allocation(layout(codes), layout(np.full(1000, 20)), layout(np.ones(1000, dtype=np.int64)))
+    filled = box.sample_allocation(allocation, balanced=True, rng=rng)
     assert np.array_equal(box.encode(filled, level=20), codes)
-    places = np.arange(1000)[::-1]
-    scattered = box.scatter(layout(codes), layout(np.full(1000, 20)), layout(places), rng=rng)
-    assert np.array_equal(box.encode(scattered, level=20), codes[places])
+    indices = np.arange(1000)[::-1]
+    drawn = box.sample_cells(CellDraws(layout(codes), layout(np.full(1000, 20)), layout(indices)), rng=rng)
+    assert np.array_equal(box.encode(drawn, level=20), codes[indices])
     plan = Plan.paper(box, epsilon=1, expected_records=1e5, hot_cells=8, depth=20)
     assert same(counted(plan, layout(codes), None, kernels.add), counted(plan, codes, None, plain.add))
 
@@ -371,15 +371,15 @@ def test_a_number_of_threads_that_makes_no_sense_is_refused(threads: Any) -> Non
 
 
 @both
-@given(data=st.data(), bounds=sides(), even=st.booleans(), seed=st.integers(0, 2**32))
+@given(data=st.data(), bounds=sides(), balanced=st.booleans(), seed=st.integers(0, 2**32))
 def test_points_fill_their_cells(
-    data: st.DataObject, bounds: list[tuple[float, float]], even: bool, seed: int, native: bool
+    data: st.DataObject, bounds: list[tuple[float, float]], balanced: bool, seed: int, native: bool
 ) -> None:
     box, rng = Box(bounds), np.random.default_rng(seed)
     levels = np.array(data.draw(st.lists(st.integers(0, box.depth), min_size=1, max_size=5)))
     codes = np.array([rng.integers(0, 2**level, dtype=np.uint64) for level in levels.tolist()])
     counts = np.array(data.draw(st.lists(st.integers(0, 30), min_size=levels.size, max_size=levels.size)))
-    points = box.populate(codes, levels, counts, even=even, rng=rng)
+    points = box.sample_allocation(Allocation(codes, levels, counts), balanced=balanced, rng=rng)
     homes = np.split(points, np.cumsum(counts)[:-1])
     for code, level, inside in zip(codes, levels.tolist(), homes, strict=True):
         assert (box.encode(inside, level=level) == code).all()
@@ -393,7 +393,7 @@ def test_points_fill_their_cells(
 def test_points_are_not_drawn_where_they_have_no_place(levels: list[int], counts: list[int]) -> None:
     codes, rng = np.zeros(2, dtype=np.uint64), np.random.default_rng(6)
     with pytest.raises(ValueError, match="expected"):
-        Box([(0, 1)]).populate(codes, np.array(levels), np.array(counts), even=True, rng=rng)
+        Box([(0, 1)]).sample_allocation(Allocation(codes, np.array(levels), np.array(counts)), balanced=True, rng=rng)
 
 
 @both
@@ -405,7 +405,7 @@ def test_scattered_points_lie_in_the_cells_at_their_places(
     levels = np.array(data.draw(st.lists(st.integers(0, box.depth), min_size=1, max_size=5)))
     codes = np.array([rng.integers(0, 2**level, dtype=np.uint64) for level in levels.tolist()])
     places = rng.integers(0, levels.size, size=data.draw(st.integers(0, 30)))
-    points = box.scatter(codes, levels, places, rng=rng)
+    points = box.sample_cells(CellDraws(codes, levels, places), rng=rng)
     assert points.shape == (places.size, len(bounds))
     for point, place in zip(points, places, strict=True):
         assert box.encode(point[None], level=int(levels[place])) == codes[place]
@@ -416,7 +416,9 @@ def test_scattered_points_lie_in_the_cells_at_their_places(
 def test_points_are_not_scattered_where_there_is_no_cell(levels: list[int], places: list[int]) -> None:
     codes, grid = np.zeros(2, dtype=np.uint64), (np.zeros((1, 1), dtype=np.uint64), *np.zeros((3, 1)))
     with pytest.raises(ValueError, match="expected"):
-        kernels.scatter_grid(codes, np.array(levels), np.array(places), *grid, rng=np.random.default_rng(6))
+        kernels.sample_grid_cells(
+            CellDraws(codes, np.array(levels), np.array(places)), kernels.CellSides(*grid), rng=np.random.default_rng(6)
+        )
 
 
 @both
@@ -424,7 +426,8 @@ def test_points_are_not_scattered_where_there_is_no_cell(levels: list[int], plac
 def test_scattered_points_are_uniform_and_independent(sides: int, native: bool) -> None:
     """Places in their four quarters, and of neighbours on the last and the first side."""
     codes, levels, places = np.arange(4, dtype=np.uint64), np.full(4, 2), np.arange(100_000) % 4
-    points = Box([(0, 1)] * sides).scatter(codes, levels, places, rng=np.random.default_rng(8))
+    draws = CellDraws(codes, levels, places)
+    points = Box([(0, 1)] * sides).sample_cells(draws, rng=np.random.default_rng(8))
     cell = np.histogramdd(points, bins=4, range=[(0, 1)] * sides)[0].ravel()
     assert stats.chisquare(cell).pvalue > ALPHA
     inside = points * 4 % 1
@@ -501,14 +504,15 @@ def test_draws_do_not_know_of_each_other(native: bool) -> None:
 
 
 @both
-@pytest.mark.parametrize("even", [False, True])
+@pytest.mark.parametrize("balanced", [False, True])
 @pytest.mark.parametrize("count", [1, 3, 40])
 @pytest.mark.parametrize(("sides", "bins"), [(1, 512), (2, 22), (3, 8)])
-def test_each_point_is_uniform_in_its_cell(sides: int, bins: int, even: bool, count: int, native: bool) -> None:
+def test_each_point_is_uniform_in_its_cell(sides: int, bins: int, balanced: bool, count: int, native: bool) -> None:
     cells = 200_000 // count
     box, rng = Box([(0, 1)] * sides), np.random.default_rng(count)
     codes, levels = np.full(cells, 2**sides - 3 if sides > 1 else 1, dtype=np.uint64), np.full(cells, sides)
-    points = box.populate(codes, levels, np.full(cells, count), even=even, rng=rng) * 2 % 1
+    allocation = Allocation(codes, levels, np.full(cells, count))
+    points = box.sample_allocation(allocation, balanced=balanced, rng=rng) * 2 % 1
     place = np.arange(cells) % count + np.arange(cells) * count  # one point of each cell, so that they are independent
     chosen = (points[place] * bins).astype(int)
     observed = np.bincount(np.ravel_multi_index(tuple(chosen.T), (bins,) * sides), minlength=bins**sides)
@@ -522,7 +526,7 @@ def test_each_point_is_uniform_in_its_cell(sides: int, bins: int, even: bool, co
 def test_many_points_of_one_cell_keep_to_their_slices_and_lattice(sides: int, native: bool) -> None:
     count, tiny = 5000, 1e-9
     one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([count]))
-    points = Box([(0, 1)] * sides).populate(*one, even=True, rng=np.random.default_rng(7))
+    points = Box([(0, 1)] * sides).sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(7))
     ranks = np.arange(count)
     assert np.abs(points[:, 0] * count - ranks - 0.5).max() <= 0.5 + tiny * count
     for side, step in enumerate(plain.lattice_steps(sides).tolist()[1:], start=1):
@@ -535,7 +539,7 @@ def test_many_points_of_one_cell_keep_to_their_slices_and_lattice(sides: int, na
 @pytest.mark.parametrize("sides", [1, 2, 3])
 def test_many_points_of_one_cell_are_uniform(sides: int, native: bool) -> None:
     one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([100_000]))
-    points = Box([(0, 1)] * sides).populate(*one, even=False, rng=np.random.default_rng(8))
+    points = Box([(0, 1)] * sides).sample_allocation(Allocation(*one), balanced=False, rng=np.random.default_rng(8))
     observed = np.histogramdd(points, bins=4, range=[(0, 1)] * sides)[0].ravel()
     assert stats.chisquare(observed).pvalue > ALPHA
     neighbours = np.histogram2d(points[:-1, -1], points[1:, 0], bins=8, range=[(0, 1)] * 2)[0].ravel()
@@ -548,8 +552,8 @@ def test_evenly_spread_points_are_closer_to_uniform(native: bool) -> None:
     box, rng = Box([(0, 1), (0, 1)]), np.random.default_rng(1)
     one = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096]))
 
-    def variance(even: bool) -> float:
-        places = (box.populate(*one, even=even, rng=rng) * 16).astype(int)
+    def variance(balanced: bool) -> float:
+        places = (box.sample_allocation(Allocation(*one), balanced=balanced, rng=rng) * 16).astype(int)
         return float(np.var(np.bincount(places @ [16, 1], minlength=256)))
 
     assert np.mean([variance(True) for _ in range(20)]) < np.mean([variance(False) for _ in range(20)]) / 8

@@ -7,6 +7,7 @@ import pytest
 from numpy.typing import NDArray
 
 from privhp import Domain, DomainError, Plan, Summary, check_domain
+from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_floats
 
@@ -152,17 +153,17 @@ class DrawsTooFew(Sound):
 
 
 class ScattersInAnotherOrder(Sound):
-    kind = "check-scatter"
+    kind = "check-sample-cells"
 
-    def scatter(self, codes: Codes, levels: Any, places: Any, *, rng: np.random.Generator, out: Any = None) -> Any:
-        return super().scatter(codes, levels, places[::-1], rng=rng, out=out)
+    def sample_cells(self, draws: CellDraws, *, rng: np.random.Generator, out: Any = None) -> Any:
+        return super().sample_cells(CellDraws(draws.codes, draws.levels, draws.indices[::-1]), rng=rng, out=out)
 
 
 class PopulatesInAnotherOrder(Sound):
-    kind = "check-populate"
+    kind = "check-sample-allocation"
 
-    def populate(self, codes: Codes, levels: Any, counts: Any, **options: Any) -> NDArray[Any]:
-        return super().populate(codes, levels, counts, **options)[::-1]
+    def sample_allocation(self, allocation: Allocation, **options: Any) -> NDArray[Any]:
+        return super().sample_allocation(allocation, **options)[::-1]
 
 
 class SignedCodes(Sound):
@@ -324,8 +325,8 @@ def test_the_domain_that_the_others_break_is_sound() -> None:
         (DrawsOutsideTheCell(), "home: a record drawn from a cell"),
         (ReadsListsOtherwise(), "home: records of level 0 are read otherwise in a list than in an array"),
         (DrawsTooFew(), "home: decode gave another number of records"),
-        (PopulatesInAnotherOrder(), "home: populate does not give each cell of level . its records"),
-        (ScattersInAnotherOrder(), "home: scatter puts a record of level . in another cell"),
+        (PopulatesInAnotherOrder(), "home: sample_allocation does not give each cell of level . its records"),
+        (ScattersInAnotherOrder(), "home: sample_cells puts a record of level . in another cell"),
         (SignedCodes(), "home: expected codes of uint64"),
         (NotAdditive(), "measure: children do not share that of their parent at level 0"),
         (DeadParentLiveChildren(), "measure: children do not share that of their parent at level 2"),

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Domain, DomainError, Integers, Interval, IPv4, RecordsError, check_domain
+from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE, Codes
 
 ALPHA = 1e-9
@@ -562,7 +563,7 @@ def spread_four_by_four(domain: Domain, level: int, cell: int, rng: np.random.Ge
     """Four records at a time, spread evenly over the cell: each by itself is anywhere in it."""
     times = SAMPLES // 4
     cells, levels, counts = np.full(times, cell, dtype=np.uint64), np.full(times, level), np.full(times, 4)
-    return domain.populate(cells, levels, counts, even=True, rng=rng)
+    return domain.sample_allocation(Allocation(cells, levels, counts), balanced=True, rng=rng)
 
 
 def shares_of(domain: Any, level: int, cell: int, draw: Callable[..., NDArray[Any]]) -> list[NDArray[np.float64]]:

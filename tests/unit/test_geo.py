@@ -15,6 +15,7 @@ from scipy import integrate, stats
 import privhp
 from neighbours import SIGNALLING_NAN
 from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
+from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE, Codes
 from releases import histogram
 from silence import silence
@@ -263,7 +264,8 @@ def uniformity(shares: NDArray[np.float64]) -> float:
 def test_places_are_drawn_evenly_over_the_ground(domain: Geo, level: int, code: int, times: int) -> None:
     cells, counts = np.full(SAMPLES // times, code, dtype=np.uint64), np.full(SAMPLES // times, times)
     levels, rng = np.full(cells.shape, level), np.random.default_rng(5)
-    for shares in area_shares(domain, level, code, domain.populate(cells, levels, counts, even=times > 1, rng=rng)):
+    records = domain.sample_allocation(Allocation(cells, levels, counts), balanced=times > 1, rng=rng)
+    for shares in area_shares(domain, level, code, records):
         assert uniformity(shares) > ALPHA
         assert uniformity(shares**0.9) < ALPHA
         assert uniformity(shares**1.1) < ALPHA
@@ -282,7 +284,7 @@ def test_places_next_to_a_pole_are_drawn_evenly_too() -> None:
 @pytest.mark.parametrize("domain", [Geo(), UK, FIJI], ids=repr)
 def test_even_samples_are_spread_in_both_directions(domain: Geo) -> None:
     one = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([1000])
-    places = domain.populate(*one, even=True, rng=np.random.default_rng(1))
+    places = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(1))
     for shares, slack in zip(area_shares(domain, 0, 0, places), (1, 25), strict=True):
         tenths = np.bincount(np.minimum(shares * 10, 9).astype(np.int64), minlength=10)
         assert np.abs(tenths - 100).max() <= slack
@@ -334,7 +336,8 @@ def test_the_share_of_a_region_is_that_of_its_area() -> None:
             (0, 0, 0, 9),
         ]:
             codes, levels = all_cells(5), np.full(32, 5)
-            places = domain.populate(codes, levels, np.full(32, 4000), even=True, rng=rng).reshape(32, 4000, 2)
+            allocation = Allocation(codes, levels, np.full(32, 4000))
+            places = domain.sample_allocation(allocation, balanced=True, rng=rng).reshape(32, 4000, 2)
             west, south, east, north = region
             across = (places[..., 0] - west) % 360 <= (east - west) % 360
             inside = across & (places[..., 1] >= (south or -90)) & (places[..., 1] <= (north or 90))

@@ -24,6 +24,7 @@ from privhp import (
     Time,
     check_domain,
 )
+from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 
 DELAY = Nullable(Integers(-120, 1440))
@@ -155,7 +156,9 @@ def test_a_row_is_null_if_all_its_numbers_are() -> None:
 def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
     domain = Nullable(Integers(0, 9), share=0.25)
     code, level = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
-    records = domain.populate(code, level, np.array([1000]), even=True, rng=np.random.default_rng(0))
+    records = domain.sample_allocation(
+        Allocation(code, level, np.array([1000])), balanced=True, rng=np.random.default_rng(0)
+    )
     values = domain.to_output(records)
     assert isinstance(values, np.ma.MaskedArray)
     assert values.dtype == np.int64

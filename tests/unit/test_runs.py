@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from privhp import Categories, Domain, Integers, IPv4, Taxonomy, Time
+from privhp.core.allocation import Allocation
 
 DOMAINS: list[Domain] = [
     Integers(-3, 9),
@@ -34,7 +35,7 @@ def test_spread_evenly_every_record_of_a_cell_comes_equally_often_to_within_one(
     codes = cells_of(domain, level)
     counts = np.array(data.draw(st.lists(st.integers(0, 40), min_size=codes.size, max_size=codes.size)))
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
-    records = domain.populate(codes, np.full(codes.size, level), counts, even=True, rng=rng)
+    records = domain.sample_allocation(Allocation(codes, np.full(codes.size, level), counts), balanced=True, rng=rng)
     assert np.array_equal(domain.encode(records, level=level), np.repeat(codes, counts))
     for code, count, part in zip(codes, counts, np.split(records, np.cumsum(counts)[:-1]), strict=True):
         size = round(
@@ -53,24 +54,24 @@ def test_over_all_random_starts_every_number_has_the_same_chance(count: int, hig
     found: Counter[int] = Counter()
     for start in range(high + 1):
         rng: Any = SimpleNamespace(integers=lambda low, highs, start=start: np.full(highs.shape, start))
-        found.update(Integers(0, high).populate(*root, even=True, rng=rng).tolist())
+        found.update(Integers(0, high).sample_allocation(Allocation(*root), balanced=True, rng=rng).tolist())
     assert found == dict.fromkeys(range(high + 1), count)
 
 
 def test_a_run_as_long_as_they_get_is_spread_without_overflow() -> None:
     domain, count = Integers(-(2**61), 2**61 - 1), 100_003
     root = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([count]))
-    numbers = domain.populate(*root, even=True, rng=np.random.default_rng(0))
+    numbers = domain.sample_allocation(Allocation(*root), balanced=True, rng=np.random.default_rng(0))
     assert set(np.diff(numbers).tolist()) == {2**62 // count, 2**62 // count + 1}
     assert domain.low <= numbers[0] <= numbers[-1] <= domain.high
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-@pytest.mark.parametrize("even", [True, False])
-def test_records_are_put_where_they_are_asked_for(domain: Domain, even: bool) -> None:
+@pytest.mark.parametrize("balanced", [True, False])
+def test_records_are_put_where_they_are_asked_for(domain: Domain, balanced: bool) -> None:
     codes = cells_of(domain, 1)
     cells = (codes, np.ones(codes.size, dtype=np.int64), np.full(codes.size, 5))
-    expected = domain.populate(*cells, even=even, rng=np.random.default_rng(1))
+    expected = domain.sample_allocation(Allocation(*cells), balanced=balanced, rng=np.random.default_rng(1))
     out = np.empty_like(expected)
-    assert domain.populate(*cells, even=even, rng=np.random.default_rng(1), out=out) is out
+    assert domain.sample_allocation(Allocation(*cells), balanced=balanced, rng=np.random.default_rng(1), out=out) is out
     assert np.array_equal(out, expected)

@@ -31,6 +31,7 @@ from privhp import (
     Time,
     check_domain,
 )
+from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 from privhp.io.sources import open_source
 from silence import silence
@@ -408,7 +409,9 @@ def test_presented_records_have_the_names_and_types_of_their_columns() -> None:
 def test_an_even_sample_of_a_cell_is_even_in_each_column(size: int) -> None:
     table = Table({"a": Interval(0, 1), ("x", "y"): Box([(0, 1), (0, 1)]), "b": Interval(0, 1)}, c=Integers(0, 1023))
     codes, counts = np.array([2, 3], dtype=np.uint64), np.array([3, size])
-    records = table.populate(codes, np.full(2, 2), counts, even=True, rng=np.random.default_rng(1))
+    records = table.sample_allocation(
+        Allocation(codes, np.full(2, 2), counts), balanced=True, rng=np.random.default_rng(1)
+    )
     assert np.array_equal(table.encode(records, level=2), np.repeat(codes, counts))
     columns = table.to_output(records[3:])
     strata = np.arange(size)
@@ -424,9 +427,9 @@ def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
     table = Table(a=Interval(0, 1), b=Interval(0, 1))
     code, level, count = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096])
 
-    def worst(even: bool, seed: int) -> float:
+    def worst(balanced: bool, seed: int) -> float:
         rng = np.random.default_rng(seed)
-        columns = table.to_output(table.populate(code, level, count, even=even, rng=rng))
+        columns = table.to_output(table.sample_allocation(Allocation(code, level, count), balanced=balanced, rng=rng))
         grid = np.histogram2d(columns["a"], columns["b"], bins=8, range=[(0, 1), (0, 1)])[0]
         return float(np.abs(grid - 64).max())
 

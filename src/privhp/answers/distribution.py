@@ -116,7 +116,7 @@ class Distribution:
         if out is not None:
             self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
-        records = sampler.sample(int(size), even=method == "balanced", shuffle=shuffle, rng=rng, out=out)
+        records = sampler.sample(int(size), balanced=method == "balanced", shuffle=shuffle, rng=rng, out=out)
         if out is not None:
             return records
         presented = self.domain.to_output(records)

@@ -1,4 +1,4 @@
-"""Records drawn from a histogram, all of it or the part in a region."""
+"""Samples of a histogram, of all of it or conditional on a region."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.histogram import Histogram, Places, cumulated
+from privhp.answers.histogram import Histogram, cumulated
 from privhp.answers.regions import touched
+from privhp.core.allocation import Allocation, CellDraws, Indices
 from privhp.core.cells import Counts
 from privhp.errors import QueryError
 from privhp.kernels import AliasTable, alias_table, draw
@@ -18,46 +19,47 @@ from privhp.kernels import shuffle as shuffled
 
 
 class Sampler:
-    """Draws records from a histogram."""
+    """Samples records from a histogram."""
 
     def __init__(self, histogram: Histogram) -> None:
         self._domain, self._codes, self._levels = histogram.domain, histogram.codes, histogram.levels
         self._probabilities, self._ends = histogram.probabilities, histogram.ends
 
     def sample(
-        self, size: int, *, even: bool, shuffle: bool, rng: np.random.Generator, out: NDArray[Any] | None
+        self, size: int, *, balanced: bool, shuffle: bool, rng: np.random.Generator, out: NDArray[Any] | None
     ) -> NDArray[Any]:
-        """So many records, as the domain's `decode` gives them, in an array if given."""
-        if shuffle and not even:
-            return self._scattered(draw(self._table, size, rng), rng, out)
-        counts = self._even_counts(size, rng) if even else self._random_counts(size, rng)
+        """Sample `size` records in the form of the domain's `decode`, into `out` if given."""
+        if shuffle and not balanced:
+            return self._sample_cells(draw(self._table, size, rng), rng, out)
+        counts = self._systematic_counts(size, rng) if balanced else self._multinomial_counts(size, rng)
         chosen = np.flatnonzero(counts)
-        records = self._filled(chosen, counts[chosen], even, rng, None if shuffle else out)
+        records = self._sample_counts(chosen, counts[chosen], balanced, rng, None if shuffle else out)
         return shuffled(records, rng, out=out) if shuffle else records
 
-    def _scattered(self, places: Places, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
-        """A record in each of these cells."""
-        return self._domain.scatter(self._codes, self._levels, places, rng=rng, out=out)
+    def _sample_cells(self, indices: Indices, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
+        """A record in the cell at each index."""
+        return self._domain.sample_cells(CellDraws(self._codes, self._levels, indices), rng=rng, out=out)
 
-    def _filled(
-        self, places: Places, counts: Counts, even: bool, rng: np.random.Generator, out: NDArray[Any] | None
+    def _sample_counts(
+        self, indices: Indices, counts: Counts, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None
     ) -> NDArray[Any]:
-        """As many records in each of these cells as are asked for, in the order of the cells."""
-        return self._domain.populate(self._codes[places], self._levels[places], counts, even=even, rng=rng, out=out)
+        """`counts[i]` records in the cell at `indices[i]`, in the order of the cells."""
+        allocation = Allocation(self._codes[indices], self._levels[indices], counts)
+        return self._domain.sample_allocation(allocation, balanced=balanced, rng=rng, out=out)
 
-    def _even_counts(self, size: int, rng: np.random.Generator) -> Counts:
-        """How many of evenly spaced points fall on each cell: its expected number, to within one."""
+    def _systematic_counts(self, size: int, rng: np.random.Generator) -> Counts:
+        """Counts of a systematic sample: the expected number of each cell, to within one."""
         ends = np.floor(self._ends * size + rng.random()).astype(np.int64)
         return np.diff(np.minimum(ends, size), prepend=0)
 
-    def _random_counts(self, size: int, rng: np.random.Generator) -> Counts:
-        """How many of independent points fall on each cell.
+    def _multinomial_counts(self, size: int, rng: np.random.Generator) -> Counts:
+        """Counts of independent draws.
 
-        Most of them as Poisson numbers, which are drawn faster than a
-        multinomial: given their sum, they are how that many independent points
-        fall. The others one by one.
+        Independent Poisson counts are multinomial given their sum, and faster
+        to draw. Their means leave out two standard deviations of the sum, so
+        that the sum rarely exceeds `size`; the rest is drawn one by one.
         """
-        means = self._probabilities * max(size - 2.0 * math.sqrt(size), 0.0)  # so that the sum is rarely too large
+        means = self._probabilities * max(size - 2.0 * math.sqrt(size), 0.0)
         counts = rng.poisson(means)
         while counts.sum() > size:
             counts = rng.poisson(means)
@@ -66,58 +68,59 @@ class Sampler:
 
     @cached_property
     def _table(self) -> AliasTable:
-        """The cells, to draw them one at a time."""
+        """Alias table of the cells' probabilities."""
         return alias_table(self._probabilities)
 
 
 class RegionSampler(Sampler):
-    """Draws records from the part of a histogram that lies in a region."""
+    """Samples records from a histogram conditional on a region."""
 
     def __init__(self, histogram: Histogram, region: Any) -> None:
         part = touched(histogram, region)
-        places = np.concatenate([part.cut, part.whole()])
-        shares = np.concatenate([part.shares, np.ones(places.size - part.cut.size)])
-        order = np.argsort(places)
-        places, shares = places[order], shares[order]
-        masses = histogram.probabilities[places] * shares
+        indices = np.concatenate([part.cut, part.whole()])
+        shares = np.concatenate([part.shares, np.ones(indices.size - part.cut.size)])
+        order = np.argsort(indices)
+        indices, shares = indices[order], shares[order]
+        masses = histogram.probabilities[indices] * shares
         self.mass = float(masses.sum())
         if not self.mass > 0:
-            raise QueryError("expected a region with some probability to sample from, got one with none; ask mass()")
-        self._domain, self._codes, self._levels = histogram.domain, histogram.codes[places], histogram.levels[places]
+            raise QueryError("the region has mass 0, so it cannot be sampled; check it with mass()")
+        self._domain, self._codes, self._levels = histogram.domain, histogram.codes[indices], histogram.levels[indices]
         self._probabilities = masses / self.mass
         self._ends = cumulated(self._probabilities)
         self._region, self._cut = region, shares < 1
 
-    def _scattered(self, places: Places, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
-        cut = self._cut[places]
-        records = self._room(places.size, rng, out)
-        records[~cut] = super()._scattered(places[~cut], rng, None)
-        records[cut] = self._drawn(places[cut], rng)
+    def _sample_cells(self, indices: Indices, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
+        cut = self._cut[indices]
+        records = self._empty_records(indices.size, rng, out)
+        records[~cut] = super()._sample_cells(indices[~cut], rng, None)
+        records[cut] = self._sample_overlaps(indices[cut], rng)
         return records
 
-    def _filled(
-        self, places: Places, counts: Counts, even: bool, rng: np.random.Generator, out: NDArray[Any] | None
+    def _sample_counts(
+        self, indices: Indices, counts: Counts, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None
     ) -> NDArray[Any]:
-        """In the cells that the region cuts, records are drawn one by one."""
-        cut = self._cut[places]
-        inside = np.repeat(cut, counts)
-        records = self._room(inside.size, rng, out)
-        records[~inside] = super()._filled(places[~cut], counts[~cut], even, rng, None)
-        records[inside] = self._drawn(np.repeat(places[cut], counts[cut]), rng)
+        """Records of cells that lie only partly in the region are independent, in a balanced sample, too."""
+        cut = self._cut[indices]
+        in_cut = np.repeat(cut, counts)
+        records = self._empty_records(in_cut.size, rng, out)
+        records[~in_cut] = super()._sample_counts(indices[~cut], counts[~cut], balanced, rng, None)
+        records[in_cut] = self._sample_overlaps(np.repeat(indices[cut], counts[cut]), rng)
         return records
 
-    def _room(self, size: int, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
+    def _empty_records(self, size: int, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
+        """`out`, or a new array for `size` records."""
         if out is not None:
             return out
         like = self._domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         return np.empty((size, *like.shape[1:]), dtype=like.dtype)
 
-    def _drawn(self, places: Places, rng: np.random.Generator) -> NDArray[Any]:
-        """A record in the region's part of each of these cells."""
-        records = self._room(places.size, rng, None)
-        levels = self._levels[places]
+    def _sample_overlaps(self, indices: Indices, rng: np.random.Generator) -> NDArray[Any]:
+        """A record in the intersection of the region with the cell at each index."""
+        records = self._empty_records(indices.size, rng, None)
+        levels = self._levels[indices]
         for level in np.unique(levels).tolist():
             chosen = np.flatnonzero(levels == level)
-            codes = self._codes[places[chosen]]
+            codes = self._codes[indices[chosen]]
             records[chosen] = self._domain.decode_within(self._region, codes, level=level, rng=rng)
         return records

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, ancestors
 from privhp.domains.domain import Domain
 
@@ -72,7 +73,7 @@ def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int
         company += list(records[:2])
     _check_total(domain, company)
     for level in range(domain.depth + 1):
-        _check_populate(domain, _some_cells(level, cells, rng), level, rng)
+        _check_sampling(domain, _some_cells(level, cells, rng), level, rng)
     same = np.array_equal(twin.encode(company, level=domain.depth), domain.encode(company, level=domain.depth))
     _require(same, "spec", "the domain built from the spec encodes some record otherwise")
 
@@ -124,16 +125,17 @@ def _check_home(domain: Domain, codes: Codes, records: NDArray[Any], level: int)
     _require(listed, "home", f"records of level {level} are read otherwise in a list than in an array")
 
 
-def _check_populate(domain: Domain, codes: Codes, level: int, rng: np.random.Generator) -> None:
+def _check_sampling(domain: Domain, codes: Codes, level: int, rng: np.random.Generator) -> None:
     codes = codes[domain.measure(codes, level=level) > 0]
     levels, counts = np.full(codes.shape, level), rng.integers(0, 4, size=codes.shape)
-    for even in (False, True):
-        home = domain.encode(domain.populate(codes, levels, counts, even=even, rng=rng), level=level)
-        rightly = np.array_equal(home, np.repeat(codes, counts))
-        _require(rightly, "home", f"populate does not give each cell of level {level} its records, in order")
-    places = rng.integers(0, codes.size, size=2 * codes.size)
-    home = domain.encode(domain.scatter(codes, levels, places, rng=rng), level=level)
-    _require(np.array_equal(home, codes[places]), "home", f"scatter puts a record of level {level} in another cell")
+    for balanced in (False, True):
+        records = domain.sample_allocation(Allocation(codes, levels, counts), balanced=balanced, rng=rng)
+        in_cells = np.array_equal(domain.encode(records, level=level), np.repeat(codes, counts))
+        _require(in_cells, "home", f"sample_allocation does not give each cell of level {level} its records, in order")
+    indices = rng.integers(0, codes.size, size=2 * codes.size)
+    home = domain.encode(domain.sample_cells(CellDraws(codes, levels, indices), rng=rng), level=level)
+    in_cells = np.array_equal(home, codes[indices])
+    _require(in_cells, "home", f"sample_cells puts a record of level {level} in another cell")
 
 
 def _check_order(domain: Domain, codes: Codes, records: NDArray[Any], level: int) -> None:

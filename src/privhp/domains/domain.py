@@ -18,7 +18,8 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes, Counts, Floats
+from privhp.core.allocation import Allocation, CellDraws
+from privhp.core.cells import Codes, Floats
 from privhp.errors import DomainError
 
 Outside = Literal["drop", "clamp"]
@@ -82,56 +83,39 @@ class Domain(ABC):
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn from the base measure inside each cell. Encoding it gives the cell back."""
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """As many records in each cell as are asked for, in the order of the cells.
+        """Sample the allocated number of records in each cell, in the order of the cells.
 
         Args:
-            codes: The cells, each with a measure above 0.
-            levels: Level of each cell.
-            counts: How many records each cell gets.
-            even: Whether the records of a cell are spread over it evenly, or drawn one by one.
-            rng: Where the randomness comes from.
-            out: Array to put them in, of their number, shape and type.
+            allocation: The cells, each with a measure above 0, and the number of records in each.
+            balanced: Whether the records of a cell are a systematic sample of it, or independent.
+            rng: Source of randomness.
+            out: Array for the records, of their number, shape and dtype.
         """
-        cells = np.repeat(np.arange(codes.size), counts)
-        if even:
-            firsts = np.repeat(np.cumsum(counts) - counts, counts)
-            ranks = np.arange(cells.size) - firsts + rng.random(codes.size)[cells]
-            shares = np.minimum(ranks / counts[cells], 1.0 - 2.0**-53)
+        codes, levels, owner = allocation.codes, allocation.levels, allocation.owner
+        if balanced:
+            positions = allocation.ranks + rng.random(codes.size)[owner]
+            shares = np.minimum(positions / allocation.counts[owner], ALMOST_ALL)
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
-        records = np.empty((cells.size, *like.shape[1:]), dtype=like.dtype) if out is None else out
+        records = np.empty((owner.size, *like.shape[1:]), dtype=like.dtype) if out is None else out
         for level in np.unique(levels).tolist():
-            chosen = np.flatnonzero(levels[cells] == level)
-            inner, deeper = codes[cells[chosen]], level
-            if even:
+            chosen = np.flatnonzero(levels[owner] == level)
+            inner, deeper = codes[owner[chosen]], level
+            if balanced:
                 inner, deeper = self._descend(inner, shares[chosen], level)
             records[chosen] = self.decode(inner, level=deeper, rng=rng)
         return records
 
-    def scatter(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        places: NDArray[np.int64],
-        *,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_cells(
+        self, draws: CellDraws, *, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """A record drawn by itself in the cell at each of the places: what `populate` gives for counts of one."""
-        ones = np.ones(places.shape, dtype=np.int64)
-        return self.populate(codes[places], levels[places], ones, even=False, rng=rng, out=out)
+        """Sample a record in the cell of each draw, independently, in the order of the draws."""
+        return self.sample_allocation(draws.one_each(), balanced=False, rng=rng, out=out)
 
     def to_output(self, records: NDArray[Any]) -> Any:
-        """Records of `decode` or `populate` in the form that a caller of `sample` gets."""
+        """Records of `decode` or `sample_allocation` in the form that a caller of `sample` gets."""
         return records
 
     def _descend(self, codes: Codes, shares: Floats, level: int) -> tuple[Codes, int]:
@@ -145,7 +129,7 @@ class Domain(ABC):
             split = self.measure(codes, level=level) / whole
             right = shares >= split
             before, part = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
-            shares = np.minimum((shares - before) / part, 1.0 - 2.0**-53)
+            shares = np.minimum((shares - before) / part, ALMOST_ALL)
             codes = codes | right
         return codes, level
 

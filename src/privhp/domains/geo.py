@@ -14,14 +14,15 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes, Counts, Floats
+from privhp.core.allocation import Allocation
+from privhp.core.cells import Codes, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
 from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, quote, typing
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
 from privhp.domains.sphere import Zone
 from privhp.errors import DomainError
-from privhp.kernels import Grid, encode_grid, fill_grid
+from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation
 
 EARTH_RADIUS = 6371.0088
 """Mean radius in kilometres."""
@@ -116,21 +117,13 @@ class Geo(GridDomain):
         turns = [np.array([degrees, 0.0]) for degrees in (0.0, TURN, -TURN)]
         return [grid._replace(low=grid.low + turn, high=grid.high + turn) for turn in turns]
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """The grid gives longitudes, and shares of a cell's area in place of latitudes."""
-        axis, masks = self._longitudes, self._longitude_masks
-        low, width, margin = np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]])
-        places = fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng, out=out)
-        if axis.high > 180:
+        """Sample longitudes and shares of area on a grid, then turn the shares into latitudes."""
+        codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
+        places = sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
+        if self._longitudes.high > 180:
             places[:, 0] -= TURN * (places[:, 0] >= 180)
         rows, steps = np.empty(codes.shape), np.empty(codes.shape)
         for level in np.unique(levels).tolist():
@@ -142,12 +135,14 @@ class Geo(GridDomain):
         np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=places[:, 1])
         return places
 
-    scatter = Domain.scatter  # by `populate`, since the grid knows nothing of areas
+    sample_cells = Domain.sample_cells  # by `sample_allocation`: the grid samples uniform latitudes, not areas
 
     @cached_property
-    def _longitude_masks(self) -> Codes:
-        """Which bits of a code of each level are of longitude, and none for latitude."""
-        return np.array([[self._axes.grid(level).masks[0], 0] for level in range(self.depth + 1)], dtype=np.uint64)
+    def _longitude_sides(self) -> CellSides:
+        """The sides of the cells of every level, with the whole interval [0, 1] in place of latitudes."""
+        axis = self._longitudes
+        masks = np.array([[self._axes.grid(level).masks[0], 0] for level in range(self.depth + 1)], dtype=np.uint64)
+        return CellSides(masks, *np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]]))
 
     def _rows(self, codes: Codes, level: int) -> Codes:
         """The row of each cell, counted from the south."""

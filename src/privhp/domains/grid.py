@@ -15,11 +15,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
-from privhp.core.cells import MAX_DEPTH, Codes, Counts, Floats
+from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.domain import NUMERIC, Domain, between
 from privhp.errors import DomainError
-from privhp.kernels import Grid, encode_grid, fill_grid, scatter_grid
+from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation, sample_grid_cells
 
 
 def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
@@ -163,45 +164,24 @@ class Axes:
         """The cells of each code along the axes, shape (n, d)."""
         return np.stack([BitPermutation.extract(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
 
-    def fill(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: Floats | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: Floats | None = None
     ) -> Floats:
-        """As many points in each cell as are asked for, in the order of the cells, shape (n, d)."""
-        low, width, margin = self._sides
-        return fill_grid(codes, levels, counts, self._masks, low, width, margin, even=even, rng=rng, out=out)
+        """Sample the allocated number of points in each cell, shape (n, d)."""
+        return sample_grid_allocation(allocation, self.cell_sides, balanced=balanced, rng=rng, out=out)
 
-    def scatter(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        places: NDArray[np.int64],
-        *,
-        rng: np.random.Generator,
-        out: Floats | None = None,
-    ) -> Floats:
-        """A point in the cell at each of the places, shape (n, d)."""
-        if places.size < codes.size:
-            codes, levels, places = codes[places], levels[places], np.arange(places.size)
-        low, width, margin = self._sides
-        return scatter_grid(codes, levels, places, self._masks, low, width, margin, rng=rng, out=out)
+    def sample_cells(self, draws: CellDraws, *, rng: np.random.Generator, out: Floats | None = None) -> Floats:
+        """Sample a point in the cell of each draw, shape (n, d)."""
+        if draws.size < draws.codes.size:
+            draws = draws.one_each().draws()
+        return sample_grid_cells(draws, self.cell_sides, rng=rng, out=out)
 
     @cached_property
-    def _masks(self) -> Codes:
-        """Which bits of a code of each level are an axis's own."""
-        return np.array([self.grid(level).masks for level in range(len(self.cuts) + 1)])
-
-    @cached_property
-    def _sides(self) -> tuple[Floats, Floats, Floats]:
-        """Lower end, length and margin of each axis."""
+    def cell_sides(self) -> CellSides:
+        """The sides of the cells of every level."""
+        masks = np.array([self.grid(level).masks for level in range(len(self.cuts) + 1)])
         low, width, margin = np.array([(axis.low, axis.width, axis.margin) for axis in self.axes]).T.copy()
-        return low, width, margin
+        return CellSides(masks, low, width, margin)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
@@ -235,45 +215,26 @@ class GridDomain(Domain):
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn uniformly inside each cell."""
-        return self.populate(codes, np.full(codes.shape, level), np.ones(codes.shape, np.int64), even=False, rng=rng)
+        allocation = Allocation.one_each(codes, np.full(codes.shape, level))
+        return self.sample_allocation(allocation, balanced=False, rng=rng)
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`."""
-        return self._placed(self._axes.fill(codes, levels, counts, even=even, rng=rng, out=self._room(out)), out)
+        """Sample the allocated number of records in each cell; see `Domain.sample_allocation`."""
+        points = self._axes.sample_allocation(allocation, balanced=balanced, rng=rng, out=self._as_points(out))
+        return store_records(self._as_records(points), out)
 
-    def scatter(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        places: NDArray[np.int64],
-        *,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_cells(
+        self, draws: CellDraws, *, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """A record in the cell at each of the places; see `Domain.scatter`."""
-        return self._placed(self._axes.scatter(codes, levels, places, rng=rng, out=self._room(out)), out)
+        """Sample a record in the cell of each draw; see `Domain.sample_cells`."""
+        points = self._axes.sample_cells(draws, rng=rng, out=self._as_points(out))
+        return store_records(self._as_records(points), out)
 
-    def _room(self, out: NDArray[Any] | None) -> NDArray[Any] | None:
-        """An array for records as one for points."""
+    def _as_points(self, out: NDArray[Any] | None) -> NDArray[Any] | None:
+        """View of an array of records as points of shape (n, d)."""
         return None if out is None else out.reshape(-1, len(self._axes.axes))
-
-    def _placed(self, points: Floats, out: NDArray[Any] | None) -> NDArray[Any]:
-        """Points as records, in the array that was given."""
-        records = self._as_records(points)
-        if out is None:
-            return records
-        if not np.may_share_memory(records, out):
-            out[...] = records
-        return out
 
     def _as_records(self, points: Floats) -> Floats:
         """Points of shape (n, d) as records."""

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.cells import Codes, Counts
 from privhp.domains.domain import Domain
 
@@ -28,59 +29,38 @@ class RunDomain(Domain):
         firsts, lengths = self._runs(codes, level)
         return self._numbered(firsts + rng.integers(0, np.maximum(lengths, 1)))
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`.
+        """Sample the allocated number of records in each cell; see `Domain.sample_allocation`.
 
-        Spread evenly, every record of a cell comes equally often, to within one.
+        In a balanced sample the frequencies of the values of a cell differ by at most one.
         """
-        cells = np.repeat(np.arange(codes.size), counts)
-        if not even:
-            return self.scatter(codes, levels, cells, rng=rng, out=out)
-        firsts, lengths = self._runs(codes, levels)
-        ranks = np.arange(cells.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        return _placed(self._numbered(firsts[cells] + _spread(lengths, counts, cells, ranks, rng)), out)
+        if not balanced:
+            return self.sample_cells(allocation.draws(), rng=rng, out=out)
+        firsts, lengths = self._runs(allocation.codes, allocation.levels)
+        numbers = firsts[allocation.owner] + _systematic_offsets(lengths, allocation, rng)
+        return store_records(self._numbered(numbers), out)
 
-    def scatter(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        places: NDArray[np.int64],
-        *,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_cells(
+        self, draws: CellDraws, *, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """A record in the cell at each of the places; see `Domain.scatter`."""
-        firsts, lengths = self._runs(codes, levels)
-        return _placed(self._numbered(firsts[places] + rng.integers(0, lengths[places])), out)
+        """Sample a record in the cell of each draw; see `Domain.sample_cells`."""
+        firsts, lengths = self._runs(draws.codes, draws.levels)
+        numbers = firsts[draws.indices] + rng.integers(0, lengths[draws.indices])
+        return store_records(self._numbered(numbers), out)
 
 
-def _spread(
-    lengths: Counts, counts: Counts, cells: NDArray[np.int64], ranks: NDArray[np.int64], rng: np.random.Generator
-) -> Counts:
-    """Offset of the k-th of n points in a run of l numbers: (k l + s) / n rounded down, with a random s below l.
+def _systematic_offsets(lengths: Counts, allocation: Allocation, rng: np.random.Generator) -> Counts:
+    """Offset of the k-th of n records in a run of l numbers: floor((k l + s) / n), with a random s below l.
 
-    Over all k and s that takes every value below n l once, so each number has
-    the same chance. Quotients and remainders by n keep the products small.
+    Over all k and s, k l + s takes every value below n l once, so all numbers
+    are equally likely. Quotients and remainders by n keep the products small.
     """
-    sizes = np.maximum(counts, 1)
+    cells, ranks = allocation.owner, allocation.ranks
+    sizes = np.maximum(allocation.counts, 1)
     whole, part = np.divmod(lengths, sizes)
     start, rest = np.divmod(rng.integers(0, lengths), sizes)
     offsets: Counts = ranks * whole[cells] + start[cells]
     offsets += (ranks * part[cells] + rest[cells]) // sizes[cells]
     return offsets
-
-
-def _placed(records: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    if out is None:
-        return records
-    out[...] = records
-    return out

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
+from privhp.core.allocation import Allocation
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_array
 from privhp.domains.domain import Domain, finite_number, quote
 from privhp.errors import DomainError
@@ -85,33 +86,25 @@ class Nullable(Domain):
         records[_VALUE][there] = self.domain.decode(self._inner(codes[there], level), level=max(level - 1, 0), rng=rng)
         return records
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """As many records in each cell as are asked for, in the order of the cells; in a cell, null comes first."""
+        """Sample the allocated number of records in each cell, the nulls of a cell first."""
+        codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
         inner_levels = np.maximum(levels - 1, 0)
         halves = np.uint64(1) << inner_levels.astype(np.uint64)
         nulls = np.where(codes < halves, counts, 0)
         mixed = levels == 0
-        if even:
+        if balanced:
             nulls[mixed] = np.floor(counts[mixed] * self.share + rng.random(int(mixed.sum())))
         else:
             nulls[mixed] = rng.binomial(counts[mixed], self.share)
         rest = counts - nulls
         some = np.flatnonzero(rest)
-        values = self.domain.populate(
-            codes[some] & (halves[some] - np.uint64(1)), inner_levels[some], rest[some], even=even, rng=rng
-        )
-        ranks = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
-        records = np.zeros(ranks.shape, dtype=self._dtype) if out is None else out
-        records[_NULL] = ranks < np.repeat(nulls, counts)
+        inner = Allocation(codes[some] & (halves[some] - np.uint64(1)), inner_levels[some], rest[some])
+        values = self.domain.sample_allocation(inner, balanced=balanced, rng=rng)
+        records = np.zeros(allocation.size, dtype=self._dtype) if out is None else out
+        records[_NULL] = allocation.ranks < np.repeat(nulls, counts)
         records[_VALUE][~records[_NULL]] = values
         return records
 

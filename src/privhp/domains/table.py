@@ -9,8 +9,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.domain import Domain, quote
 from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
@@ -195,40 +196,28 @@ class Table(Domain):
             records[column.label] = column.domain.decode(cells, level=bits, rng=rng)
         return records
 
-    def populate(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        counts: Counts,
-        *,
-        even: bool,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_allocation(
+        self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """As many records in each cell as are asked for, in the order of the cells; see `Domain.populate`.
+        """Sample the allocated number of records in each cell; see `Domain.sample_allocation`.
 
-        Each column spreads its values over the cell by itself. Where that is
-        done evenly, a lattice tells which of them meet in one record.
+        Each column samples its values by itself. In a balanced sample a
+        lattice pairs the values of the columns.
         """
-        records = np.empty(int(counts.sum()), dtype=self.dtype) if out is None else out
-        lattice = _Lattice(counts, len(self.columns), rng) if even else None
-        for place, (column, cells, bits) in enumerate(self._cells_of_levels(codes, levels)):
-            values = column.domain.populate(cells, bits, counts, even=even, rng=rng)
-            records[column.label] = values if lattice is None else lattice.paired(values, place)
+        records = np.empty(allocation.size, dtype=self.dtype) if out is None else out
+        lattice = _Lattice(allocation, len(self.columns), rng) if balanced else None
+        for index, (column, cells, bits) in enumerate(self._cells_of_levels(allocation.codes, allocation.levels)):
+            own = Allocation(cells, bits, allocation.counts)
+            values = column.domain.sample_allocation(own, balanced=balanced, rng=rng)
+            records[column.label] = values if lattice is None else lattice.pair(values, index)
         return records
 
-    def scatter(
-        self,
-        codes: Codes,
-        levels: NDArray[np.int64],
-        places: NDArray[np.int64],
-        *,
-        rng: np.random.Generator,
-        out: NDArray[Any] | None = None,
+    def sample_cells(
+        self, draws: CellDraws, *, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        records = np.empty(places.shape, dtype=self.dtype) if out is None else out
-        for column, cells, bits in self._cells_of_levels(codes, levels):
-            records[column.label] = column.domain.scatter(cells, bits, places, rng=rng)
+        records = np.empty(draws.size, dtype=self.dtype) if out is None else out
+        for column, cells, bits in self._cells_of_levels(draws.codes, draws.levels):
+            records[column.label] = column.domain.sample_cells(CellDraws(cells, bits, draws.indices), rng=rng)
         return records
 
     def _cells_of_levels(
@@ -309,26 +298,26 @@ class Table(Domain):
 
 
 class _Lattice:
-    """Which of the values that each column spread over its cells meet in one record: those of a lattice.
+    """Pairing of the balanced values of several columns by a rank-1 lattice with a random start in each cell.
 
     Args:
-        counts: How many records each cell has.
-        columns: How many columns there are.
-        rng: Where the lattice starts in each cell.
+        allocation: Number of records in each cell.
+        columns: Number of columns.
+        rng: Source of the random starts.
     """
 
-    def __init__(self, counts: Counts, columns: int, rng: np.random.Generator) -> None:
-        self._own = np.repeat(np.arange(counts.size), counts)
-        self._ranks = np.arange(self._own.size) - np.repeat(np.cumsum(counts) - counts, counts)
-        self._starts = rng.random((columns, counts.size))
+    def __init__(self, allocation: Allocation, columns: int, rng: np.random.Generator) -> None:
+        self._allocation = allocation
+        self._starts = rng.random((columns, allocation.counts.size))
         self._steps = lattice_steps(columns) * 2.0**-64
 
-    def paired(self, values: NDArray[Any], column: int) -> NDArray[Any]:
-        """The values of a column, each still in its cell, in the order in which they meet those of the first."""
+    def pair(self, values: NDArray[Any], column: int) -> NDArray[Any]:
+        """Permute a column's values within their cells, into the order of the first column's values."""
         if column == 0:
             return values
-        heights = self._starts[column][self._own] + self._ranks * self._steps[column]
+        owner = self._allocation.owner
+        heights = self._starts[column][owner] + self._allocation.ranks * self._steps[column]
         heights -= np.floor(heights)  # faster than a remainder
         paired = np.empty_like(values)
-        paired[np.argsort(self._own + heights, kind="stable")] = values
+        paired[np.argsort(owner + heights, kind="stable")] = values
         return paired

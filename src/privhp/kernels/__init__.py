@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.kernels import plain, search
-from privhp.kernels.plain import AliasTable, Grid, Group, alias_table
+from privhp.kernels.plain import AliasTable, CellSides, Grid, Group, alias_table
 from privhp.kernels.search import Buckets, PiecewiseLinear, TextTable
 
 try:
@@ -25,6 +26,7 @@ except ImportError:  # no compiler was found when privhp was installed
 __all__ = [
     "AliasTable",
     "Buckets",
+    "CellSides",
     "Grid",
     "Group",
     "PiecewiseLinear",
@@ -36,13 +38,13 @@ __all__ = [
     "encode_grid",
     "encode_integers",
     "estimate",
-    "fill_grid",
     "find_texts",
     "in_use",
     "interleave",
     "lay_out",
     "native",
-    "scatter_grid",
+    "sample_grid_allocation",
+    "sample_grid_cells",
     "shuffle",
 ]
 
@@ -97,47 +99,30 @@ def find_texts(texts: NDArray[np.uint32], known: TextTable, values: Codes, *, ot
     return found
 
 
-def fill_grid(
-    codes: Codes,
-    levels: Counts,
-    counts: Counts,
-    masks: Codes,
-    low: Floats,
-    width: Floats,
-    margin: Floats,
-    *,
-    even: bool,
-    rng: np.random.Generator,
-    out: Floats | None = None,
+def sample_grid_allocation(
+    allocation: Allocation, sides: CellSides, *, balanced: bool, rng: np.random.Generator, out: Floats | None = None
 ) -> Floats:
-    """Points in cells of a grid, in the order of the cells, shape (n, d), in `out` if given; see `plain.fill_grid`."""
+    """Points in cells of a grid, in the order of the cells, shape (n, d); see `plain.sample_grid_allocation`."""
     if native is None:
-        return _placed(plain.fill_grid(codes, levels, counts, masks, low, width, margin, even=even, rng=rng), out)
-    codes, levels, counts = _ready(codes), _ready(levels, np.int64), _ready(counts, np.int64)
-    points = np.empty((int(counts.sum()), low.size)) if out is None else out
-    steps = plain.lattice_steps(low.size)
-    native.fill_grid(codes, levels, counts, masks, low, width, margin, steps, even, _words(rng), points)
+        return store_records(plain.sample_grid_allocation(allocation, sides, balanced=balanced, rng=rng), out)
+    codes, levels = _ready(allocation.codes), _ready(allocation.levels, np.int64)
+    counts = _ready(allocation.counts, np.int64)
+    points = np.empty((allocation.size, sides.low.size)) if out is None else out
+    steps = plain.lattice_steps(sides.low.size)
+    native.fill_grid(codes, levels, counts, *sides, steps, balanced, _words(rng), points)
     return points
 
 
-def scatter_grid(
-    codes: Codes,
-    levels: Counts,
-    places: Counts,
-    masks: Codes,
-    low: Floats,
-    width: Floats,
-    margin: Floats,
-    *,
-    rng: np.random.Generator,
-    out: Floats | None = None,
+def sample_grid_cells(
+    draws: CellDraws, sides: CellSides, *, rng: np.random.Generator, out: Floats | None = None
 ) -> Floats:
-    """A uniform point in each of the cells at the given places, shape (n, d), in `out` if given."""
+    """A uniform point in the cell of each draw, shape (n, d)."""
     if native is None:
-        return _placed(plain.scatter_grid(codes, levels, places, masks, low, width, margin, rng=rng), out)
-    codes, levels, places = _ready(codes), _ready(levels, np.int64), _ready(places, np.int64)
-    points = np.empty((places.size, low.size)) if out is None else out
-    native.scatter_grid(codes, levels, places, masks, low, width, margin, _words(rng), points)
+        return store_records(plain.sample_grid_cells(draws, sides, rng=rng), out)
+    codes, levels = _ready(draws.codes), _ready(draws.levels, np.int64)
+    indices = _ready(draws.indices, np.int64)
+    points = np.empty((draws.size, sides.low.size)) if out is None else out
+    native.scatter_grid(codes, levels, indices, *sides, _words(rng), points)
     return points
 
 
@@ -153,19 +138,12 @@ def draw(table: AliasTable, size: int, rng: np.random.Generator) -> Counts:
 def shuffle(records: NDArray[Any], rng: np.random.Generator, *, out: NDArray[Any] | None = None) -> NDArray[Any]:
     """The records in random order, in `out` if given."""
     if native is None or records.dtype.hasobject or records.dtype.itemsize % 8 or not len(records):
-        return _placed(plain.shuffle(records, rng), out)
+        return store_records(plain.shuffle(records, rng), out)
     records = _ready(records)
     shuffled = np.empty_like(records) if out is None else out
     rows = (len(records), -1)
     native.shuffle(records.view(np.uint64).reshape(rows), _words(rng), shuffled.view(np.uint64).reshape(rows))
     return shuffled
-
-
-def _placed(records: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
-    if out is None:
-        return records
-    out[...] = records
-    return out
 
 
 def _ready(array: NDArray[Any], dtype: type | None = None) -> NDArray[Any]:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark
@@ -30,6 +31,19 @@ class Grid(NamedTuple):
     masks: Codes
     """Which bits of a code are a side's own."""
     clamp: bool
+
+
+class CellSides(NamedTuple):
+    """The sides of the cells of every level of a grid, for sampling."""
+
+    masks: Codes
+    """Bit mask of each side in the codes of each level, shape (levels, d)."""
+    low: Floats
+    """Lower end of each side of the grid."""
+    width: Floats
+    """Length of each side of the grid."""
+    margin: Floats
+    """Distance of points from the edges of their cell, so that rounding cannot move them to another."""
 
 
 class Group(NamedTuple):
@@ -105,81 +119,49 @@ def encode_integers(numbers: Counts, *, low: int, high: int, shift: int, clamp: 
     return np.where(inside, offsets >> np.uint64(shift), OUTSIDE)
 
 
-def fill_grid(
-    codes: Codes,
-    levels: Counts,
-    counts: Counts,
-    masks: Codes,
-    low: Floats,
-    width: Floats,
-    margin: Floats,
-    *,
-    even: bool,
-    rng: np.random.Generator,
+def sample_grid_allocation(
+    allocation: Allocation, sides: CellSides, *, balanced: bool, rng: np.random.Generator
 ) -> Floats:
     """Points in cells of a grid, in the order of the cells, shape (n, d).
 
-    Drawn one by one they are uniform. Spread evenly, the first side is cut
-    into as many slices as the cell has points, each getting one, and the other
-    sides follow a lattice with a random start for each cell; so each point is
-    uniform still.
-
-    Args:
-        codes: The cells.
-        levels: Level of each cell.
-        counts: How many points each cell gets.
-        masks: Which bits of a code are a side's own, shape (levels, d).
-        low: Lower end of each side.
-        width: Length of each side.
-        margin: How far points stay from the edges of their cell, so that rounding cannot carry them out.
-        even: Whether points are spread evenly.
-        rng: Where the randomness comes from.
+    Independent points are uniform. In a balanced sample the first side of a
+    cell is divided into as many slices as the cell has points, one point in
+    each, and the other sides follow a rank-1 lattice with a random start for
+    each cell, so that every point by itself is uniform, too.
     """
-    own = np.repeat(np.arange(counts.size), counts)
-    if not even:
-        return scatter_grid(codes, levels, own, masks, low, width, margin, rng=rng)
-    rank = np.arange(own.size) - np.repeat(np.cumsum(counts) - counts, counts)
-    points = np.empty((own.size, low.size))
-    for side, step in enumerate(lattice_steps(low.size)):
-        base, span = _strips(codes, levels, masks[:, side], low[side], width[side], margin[side])
-        shares = rng.random(own.size)
+    if not balanced:
+        return sample_grid_cells(allocation.draws(), sides, rng=rng)
+    counts, owner, ranks = allocation.counts, allocation.owner, allocation.ranks
+    points = np.empty((owner.size, sides.low.size))
+    for side, step in enumerate(lattice_steps(sides.low.size)):
+        base, span = _strips(allocation.codes, allocation.levels, sides, side)
+        shares = rng.random(owner.size)
         if side == 0:
-            shares = (rank + shares) / counts[own]
+            shares = (ranks + shares) / counts[owner]
         else:
-            jitter = shares * (counts[own] ** (-1.0 / low.size))
+            jitter = shares * (counts[owner] ** (-1.0 / sides.low.size))
             start = rng.integers(0, 2**64, size=counts.size, dtype=np.uint64)
-            shares = (((start[own] + rank.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
-        points[:, side] = base[own] + shares * span[own]
+            shares = (((start[owner] + ranks.astype(np.uint64) * step) >> np.uint64(11)) * 2.0**-53 + jitter) % 1.0
+        points[:, side] = base[owner] + shares * span[owner]
     return points
 
 
-def scatter_grid(
-    codes: Codes,
-    levels: Counts,
-    places: Counts,
-    masks: Codes,
-    low: Floats,
-    width: Floats,
-    margin: Floats,
-    *,
-    rng: np.random.Generator,
-) -> Floats:
-    """A uniform point in each of the cells at the given places, shape (n, d)."""
-    points = rng.random((places.size, low.size))
+def sample_grid_cells(draws: CellDraws, sides: CellSides, *, rng: np.random.Generator) -> Floats:
+    """A uniform point in the cell of each draw, shape (n, d)."""
+    points = rng.random((draws.size, sides.low.size))
     for side, column in enumerate(points.T):
-        base, span = _strips(codes, levels, masks[:, side], low[side], width[side], margin[side])
-        column *= span[places]
-        column += base[places]
+        base, span = _strips(draws.codes, draws.levels, sides, side)
+        column *= span[draws.indices]
+        column += base[draws.indices]
     return points
 
 
-def _strips(
-    codes: Codes, levels: Counts, masks: Codes, low: float, width: float, margin: float
-) -> tuple[Floats, Floats]:
+def _strips(codes: Codes, levels: Counts, sides: CellSides, side: int) -> tuple[Floats, Floats]:
     """Lower end and length of one side of each cell, without its margins."""
+    low, width, margin = sides.low[side], sides.width[side], sides.margin[side]
     base, span = np.empty(codes.shape), np.empty(codes.shape)
     for level in np.unique(levels).tolist():
-        chosen, mask = levels == level, int(masks[level])
+        chosen, mask = levels == level, int(sides.masks[level, side])
         cut = width / 2.0 ** mask.bit_count()
         base[chosen] = low + BitPermutation.extract(mask)(codes[chosen]) * cut + margin
         span[chosen] = cut - 2.0 * margin

@@ -1,0 +1,86 @@
+"""Allocation of sample records to cells: a count for each cell, or a cell for each record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.core.cells import Codes, Counts
+
+Indices = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Allocation:
+    """Number of records in each cell. The records of a sample are in the order of the cells.
+
+    Args:
+        codes: Code of each cell.
+        levels: Level of each cell.
+        counts: Number of records in each cell.
+    """
+
+    codes: Codes
+    levels: Counts
+    counts: Counts
+
+    @classmethod
+    def one_each(cls, codes: Codes, levels: Counts) -> Allocation:
+        """One record in each cell."""
+        return cls(codes, levels, np.ones(codes.shape, dtype=np.int64))
+
+    @cached_property
+    def size(self) -> int:
+        """Number of records."""
+        return int(self.counts.sum())
+
+    @cached_property
+    def owner(self) -> Indices:
+        """Index of each record's cell."""
+        return np.repeat(np.arange(self.counts.size), self.counts)
+
+    @cached_property
+    def ranks(self) -> Indices:
+        """Rank of each record within its cell, from 0."""
+        return np.arange(self.size) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+
+    def draws(self) -> CellDraws:
+        """The same records, each with the index of its cell."""
+        return CellDraws(self.codes, self.levels, self.owner)
+
+
+@dataclass(frozen=True, eq=False)
+class CellDraws:
+    """The cell of each record, as an index into a list of cells. Records are in any order.
+
+    Args:
+        codes: Code of each cell.
+        levels: Level of each cell.
+        indices: Index of each record's cell.
+    """
+
+    codes: Codes
+    levels: Counts
+    indices: Indices
+
+    @property
+    def size(self) -> int:
+        """Number of records."""
+        return self.indices.size
+
+    def one_each(self) -> Allocation:
+        """One record in each cell, where a cell is listed once per record."""
+        return Allocation.one_each(self.codes[self.indices], self.levels[self.indices])
+
+
+def store_records(records: NDArray[Any], out: NDArray[Any] | None) -> NDArray[Any]:
+    """Copy records into `out`, if given, unless they are there already; the array that holds them."""
+    if out is None:
+        return records
+    if not np.may_share_memory(records, out):
+        out[...] = records
+    return out
