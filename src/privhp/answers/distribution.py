@@ -25,7 +25,7 @@ from privhp.domains.domain import Domain
 from privhp.domains.table import Table
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
-from privhp.io.frames import Frame, as_frame, forms_of
+from privhp.io.frames import Frame, as_frame
 
 Method = Literal["balanced", "independent"]
 
@@ -122,7 +122,8 @@ class Distribution:
         presented = self.domain.to_output(records)
         if frame is None or not isinstance(self.domain, Table):
             return presented
-        return as_frame(presented, frame, forms=forms_of(self.domain))
+        forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
+        return as_frame(presented, frame, forms=forms)
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
         """Refuse an array that the records would not fit as they are."""

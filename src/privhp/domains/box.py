@@ -12,6 +12,7 @@ from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import bounds, has_number, pair, real_type, region_ends, rounded_in, rounded_out
 from privhp.domains.domain import Outside, check_outside, clamping, quote, typing
+from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
 from privhp.errors import DomainError
 
@@ -59,6 +60,12 @@ class Box(GridDomain):
     def __repr__(self) -> str:
         sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
         return f"Box([{sides}]{clamping(self.outside)}{typing(self._typed())})"
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(
+            Field(name, FieldKind.REAL, accepts=self.accepts, declared_as=self.kind)
+            for name in default_names(len(self.axes))
+        )
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)

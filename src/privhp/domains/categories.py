@@ -5,33 +5,19 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.bounds import whole_type
 from privhp.domains.domain import quote
+from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.errors import DomainError
 
 _CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
-
-
-class Dictionary(NamedTuple):
-    """A column that holds places of texts in a list of all of them."""
-
-    texts: NDArray[np.str_]
-    places: np.dtype[Any]
-    """Their type in Arrow."""
-    ordered: bool
-
-    @classmethod
-    def of(cls, dtype: str | None, known: Sequence[Any]) -> Dictionary | None:
-        """The one that the name of a type says, if it says one."""
-        found = _CATEGORY.fullmatch(dtype or "")
-        return None if found is None else cls(np.array(known), np.dtype(found[2] or "int32"), ordered=bool(found[1]))
 
 
 class Categories(Finite):
@@ -70,7 +56,7 @@ class Categories(Finite):
         only_text = self.other is None and isinstance(known[0], str)
         self.accepts = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
-        self.dictionary = Dictionary.of(self.dtype, known)
+        self.dictionary = _dictionary_form(self.dtype, known)
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
         codes = spread(len(known))
@@ -86,6 +72,9 @@ class Categories(Finite):
         other = "" if self.other is None else f", other={self.other!r}"
         dtype = "" if self.dtype is None else f', dtype="{self.dtype}"'
         return f"Categories({list(self.values)!r}{other}{dtype})"
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        return (OutputForm(dictionary=self.dictionary, large=self.dtype == "large_string"),)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Values of the declared type."""
@@ -113,6 +102,14 @@ class Categories(Finite):
         return {"values": list(self.values), **other, **dtype}
 
 
+def _dictionary_form(dtype: str | None, known: Sequence[Any]) -> DictionaryForm | None:
+    """The dictionary type that a dtype declares; None if it declares another type."""
+    found = _CATEGORY.fullmatch(dtype or "")
+    if found is None:
+        return None
+    return DictionaryForm(np.array(known), np.dtype(found[2] or "int32"), ordered=bool(found[1]))
+
+
 def _declared(values: Any) -> tuple[Any, ...]:
     if isinstance(values, str | bytes | dict) or not hasattr(values, "__iter__"):
         raise DomainError(f"expected a list of 2 or more values, got {quote(values)}")
@@ -133,13 +130,13 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
         return whole_type(dtype, min(known), max(known)).name
     if dtype == "large_string":
         return "large_string"
-    dictionary = Dictionary.of(dtype, known) if isinstance(dtype, str) else None
+    dictionary = _dictionary_form(dtype, known) if isinstance(dtype, str) else None
     if dictionary is None:
         raise DomainError(
             'expected dtype="category", "ordered category", one with a type of places such as "category[int8]", '
             f'"large_string", or none for texts, got {quote(dtype)}'
         )
-    if len(known) - 1 > np.iinfo(dictionary.places).max:
+    if len(known) - 1 > np.iinfo(dictionary.index_dtype).max:
         raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
     return str(dtype).removesuffix("[int32]")
 

@@ -67,20 +67,12 @@ def condition_of(region: Any, domain: Domain, *, names: Sequence[str] | None = N
     return _condition(part, region)
 
 
-def value_names(domain: Domain) -> list[str]:
-    """What the values of a record are called where nobody says it."""
-    inner = _inner(domain)
-    if isinstance(inner, Geo):
-        return ["longitude", "latitude"]
-    return [f"x{place + 1}" for place in range(len(inner.axes))] if isinstance(inner, Box) else ["value"]
-
-
 def _parts(domain: Domain, names: Sequence[str] | None) -> list[_Part]:
     if isinstance(domain, Table):
         if names is not None:
             raise DomainError(f"expected no other names for a table, which has its own, got {', '.join(names)}")
         return [_Part(column.name, column.names, column.domain) for column in domain.columns]
-    own = value_names(domain)
+    own = domain.value_names
     if names is not None and len(names) != len(own):
         raise DomainError(f"expected {len(own)} names for the values of {domain!r}, got {', '.join(names)}")
     return [_Part(None, tuple(names or own), domain)]

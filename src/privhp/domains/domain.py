@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import Codes, Floats
+from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.errors import DomainError
 
 Outside = Literal["drop", "clamp"]
@@ -66,6 +67,29 @@ class Domain(ABC):
     @abstractmethod
     def depth(self) -> int:
         """Deepest level of the hierarchy, between 1 and 63."""
+
+    reads_by_name: ClassVar[bool] = False
+    """Whether readers find the columns of a record by the names of its fields, as for tables."""
+
+    def fields(self) -> tuple[Field, ...]:
+        """The values of a record, in order: their names, and how readers read each from a column.
+
+        Unless overridden, those of the records that `to_output` gives: one value, or the numbers of a point.
+        """
+        rng = np.random.default_rng(0)
+        example = np.asarray(self.to_output(self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)))
+        names = default_names(example.shape[1] if example.ndim == 2 else None)
+        kind = default_kind(example.dtype)
+        return tuple(Field(name, kind, accepts=self.accepts, declared_as=self.kind) for name in names)
+
+    @property
+    def value_names(self) -> tuple[str, ...]:
+        """Names of the values of a record."""
+        return tuple(field.name for field in self.fields())
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        """Type of the column of each field in data frames and files of samples, beyond its NumPy dtype."""
+        return (OutputForm(),) * len(self.fields())
 
     def as_batch(self, records: Any) -> Any:
         """Records as something that can be cut in blocks, where they come as something that cannot."""

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.lookup import Lookup
 
@@ -42,6 +43,10 @@ class Finite(RunDomain):
     @property
     def depth(self) -> int:
         return self._depth
+
+    def fields(self) -> tuple[Field, ...]:
+        kind = FieldKind.DICTIONARY if type(self._values[:1].tolist()[0]) is not int else FieldKind.WHOLE
+        return (Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
         cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is that of nowhere

@@ -19,6 +19,7 @@ from privhp.core.cells import Codes, Floats
 from privhp.domains.batches import as_rows
 from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
 from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, quote, typing
+from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
 from privhp.domains.sphere import Zone
 from privhp.errors import DomainError
@@ -98,6 +99,12 @@ class Geo(GridDomain):
         if self.dtype != np.float64:
             places[places[:, 0] == 180, 0] = -180
         return places
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(
+            Field(name, FieldKind.REAL, accepts=self.accepts, declared_as=self.kind)
+            for name in ("longitude", "latitude")
+        )
 
     def encode(self, records: Any, *, level: int) -> Codes:
         places = as_rows(records, columns=2)

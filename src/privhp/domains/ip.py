@@ -15,6 +15,7 @@ from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
 from privhp.domains.bounds import sample_type
 from privhp.domains.domain import NUMERIC, Domain, quote
+from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError
@@ -129,6 +130,12 @@ class IPv4(RunDomain, _Network):
         self.dtype = None if dtype is None else sample_type(dtype, ("uint32", "str"))
         self._addresses = Integers(int(self.network.network_address), int(self.network.broadcast_address))
 
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", FieldKind.ADDRESS, accepts=self.accepts, declared_as=self.kind),)
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        return (OutputForm(to_text=self.texts if self.dtype is None else None),)
+
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._addresses._encode(*as_integers(records, read=address), level=level)
 
@@ -204,6 +211,9 @@ class IPv6(_Network):
     def __init__(self, network: str | ipaddress.IPv6Network = "::/0") -> None:
         super().__init__(network)
         self._first = int(self.network.network_address)
+
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", FieldKind.TEXT, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
         high, low, readable = _halves(records)

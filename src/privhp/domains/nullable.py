@@ -12,6 +12,7 @@ from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_array
 from privhp.domains.domain import Domain, finite_number, quote
+from privhp.domains.fields import Field, OutputForm
 from privhp.errors import DomainError
 
 _VALUE, _NULL = "value", "null"
@@ -61,6 +62,12 @@ class Nullable(Domain):
     def __repr__(self) -> str:
         share = "" if self.share == 0.5 else f", share={self.share:.15g}"
         return f"Nullable({self.domain!r}{share})"
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(field._replace(nullable=True) for field in self.domain.fields())
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        return self.domain.output_forms()
 
     @property
     def depth(self) -> int:

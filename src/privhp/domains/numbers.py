@@ -23,6 +23,7 @@ from privhp.domains.bounds import (
     whole_type,
 )
 from privhp.domains.domain import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, quote, typing
+from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.scales import Line, LinearScale, LogScale, QuantileScale
@@ -95,6 +96,9 @@ class Interval(GridDomain):
         return (
             f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)}{typing(self._typed())})"
         )
+
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind),)
 
     def _positions(self, numbers: Floats) -> Floats:
         if self.outside == "clamp" and self.axis.whole:  # else the grid does it
@@ -184,6 +188,9 @@ class Integers(RunDomain):
 
     def _typed(self) -> dict[str, Any]:
         return {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
+
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", FieldKind.WHOLE, accepts=self.accepts, declared_as=self.kind),)
 
     @property
     def size(self) -> int:

@@ -13,6 +13,7 @@ from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.domain import Domain, quote
+from privhp.domains.fields import Field, OutputForm
 from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
 from privhp.errors import DomainError, RecordsError
@@ -43,6 +44,7 @@ class Table(Domain):
     """
 
     kind: ClassVar[str] = "table"
+    reads_by_name: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -116,6 +118,16 @@ class Table(Domain):
             columns = "{" + ", ".join(f"{column.name!r}: {column.domain!r}" for column in self.columns) + "}"
         weights = {column.name: column.weight for column in self.columns if column.weight != 1}
         return f"Table({columns}{f', weights={weights}' if weights else ''})"
+
+    def fields(self) -> tuple[Field, ...]:
+        return tuple(
+            field._replace(name=name)
+            for column in self.columns
+            for name, field in zip(column.names, column.domain.fields(), strict=True)
+        )
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        return tuple(form for column in self.columns for form in column.domain.output_forms())
 
     @property
     def depth(self) -> int:

@@ -13,6 +13,7 @@ from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.batches import as_column, each, only
 from privhp.domains.bounds import pair, sample_type
 from privhp.domains.domain import Outside, clamping, quote
+from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.errors import DomainError, RecordsError
@@ -132,6 +133,14 @@ class Time(RunDomain):
 
     def nontemporal_mask(self, level: int) -> int:
         return 0
+
+    def fields(self) -> tuple[Field, ...]:
+        in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # which the CSV scanner reads by itself
+        kind = FieldKind.TIME if in_utc else FieldKind.TEXT
+        return (Field("value", kind, accepts=self.accepts, declared_as=self.kind),)
+
+    def output_forms(self) -> tuple[OutputForm, ...]:
+        return (OutputForm(zone=self.zone),)
 
     def _tick(self, value: Any) -> int:
         """The tick of one time by itself; raises if it is none."""

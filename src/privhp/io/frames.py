@@ -3,52 +3,22 @@
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from importlib import import_module
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.categories import Categories, Dictionary
-from privhp.domains.domain import Domain
-from privhp.domains.nullable import Nullable
-from privhp.domains.table import Table
-from privhp.domains.time import Time
+from privhp.domains.fields import OutputForm
 from privhp.errors import QueryError
 
 Frame = Literal["pandas", "polars", "pyarrow"]
 
 
-class Form(NamedTuple):
-    """What a column is in data frames and files, beyond what its array says."""
-
-    zone: str | None = None
-    """Name or offset of the zone of times, which are UTC."""
-    dictionary: Dictionary | None = None
-    """How a column of categories is kept."""
-    large: bool = False
-    """Whether texts are of Arrow's type for very many."""
-
-
-Columns = Mapping[str, tuple[NDArray[Any], Form]]
+Columns = Mapping[str, tuple[NDArray[Any], OutputForm]]
 """Each column by name."""
 
 
-def forms_of(table: Table) -> dict[str, Form]:
-    """What each column of a table is, by name."""
-    return {name: form_of(column.domain) for column in table.columns for name in column.names}
-
-
-def form_of(domain: Domain) -> Form:
-    """What a column of a domain is."""
-    inner = domain.domain if isinstance(domain, Nullable) else domain
-    if isinstance(inner, Time):
-        return Form(zone=inner.zone)
-    if isinstance(inner, Categories):
-        return Form(dictionary=inner.dictionary, large=inner.dtype == "large_string")
-    return Form()
-
-
-def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, Form]) -> Any:
+def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, OutputForm]) -> Any:
     """A data frame, or an Arrow table, with these columns; what is masked is null in it.
 
     Args:
@@ -62,14 +32,16 @@ def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mappin
         library = import_module(frame)
     except ImportError:
         raise QueryError(f'expected {frame} to be installed for frame="{frame}"; pip install {frame}') from None
-    return _BUILDERS[frame](library, {name: (column, forms.get(name, Form())) for name, column in columns.items()})
+    return _BUILDERS[frame](
+        library, {name: (column, forms.get(name, OutputForm())) for name, column in columns.items()}
+    )
 
 
 def _pandas(pd: Any, columns: Columns) -> Any:
     return pd.DataFrame({name: _pandas_column(pd, *column) for name, column in columns.items()})
 
 
-def _pandas_column(pd: Any, column: NDArray[Any], form: Form) -> Any:
+def _pandas_column(pd: Any, column: NDArray[Any], form: OutputForm) -> Any:
     if form.dictionary is not None:
         codes = np.where(np.ma.getmaskarray(column), -1, _codes(column, form.dictionary.texts))
         return pd.Categorical.from_codes(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
@@ -106,7 +78,7 @@ def _polars(pl: Any, columns: Columns) -> Any:
     return pl.DataFrame([_polars_series(pl, name, *column) for name, column in columns.items()])
 
 
-def _polars_series(pl: Any, name: str, column: NDArray[Any], form: Form) -> Any:
+def _polars_series(pl: Any, name: str, column: NDArray[Any], form: OutputForm) -> Any:
     data = np.ma.getdata(column)
     if data.dtype == "M8[s]":  # which polars does not have
         data = data.astype("M8[ms]")
@@ -126,12 +98,12 @@ def _pyarrow(pa: Any, columns: Columns) -> Any:
     return pa.table({name: arrow_array(pa, *column) for name, column in columns.items()})
 
 
-def arrow_array(pa: Any, column: NDArray[Any], form: Form) -> Any:
+def arrow_array(pa: Any, column: NDArray[Any], form: OutputForm) -> Any:
     """A column as an array of pyarrow, which is what `pa` is."""
     data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
     null = mask if mask.any() else None
     if form.dictionary is not None:
-        codes = pa.array(_codes(column, form.dictionary.texts).astype(form.dictionary.places), mask=null)
+        codes = pa.array(_codes(column, form.dictionary.texts).astype(form.dictionary.index_dtype), mask=null)
         return pa.DictionaryArray.from_arrays(codes, form.dictionary.texts, ordered=form.dictionary.ordered)
     kind = pa.large_string() if form.large else None
     if form.zone is not None:

@@ -54,10 +54,10 @@ def parts_of(domain: Domain, names: Sequence[str] | None = None) -> list[Part]:
 def _parts(domain: Domain, names: Sequence[str] | None, column: Name | None) -> list[Part]:
     inner = domain.domain if isinstance(domain, Nullable) else domain
     nullable = inner is not domain
+    labels = names or domain.value_names
     if not isinstance(inner, Box | Geo):
-        return [Part((names or ["value"])[0], inner, column, None, nullable)]
-    own = ["longitude", "latitude"] if isinstance(inner, Geo) else [f"x{place + 1}" for place in range(len(inner.axes))]
-    return [Part(label, inner, column, place, nullable) for place, label in enumerate(names or own)]
+        return [Part(labels[0], inner, column, None, nullable)]
+    return [Part(label, inner, column, place, nullable) for place, label in enumerate(labels)]
 
 
 def _slab(domain: Domain, coordinate: int, ends: tuple[float, float]) -> Any:

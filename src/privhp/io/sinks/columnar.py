@@ -6,10 +6,10 @@ from typing import Any, BinaryIO, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains import Domain
+from privhp.domains.fields import OutputForm
 from privhp.errors import FileError
-from privhp.io.frames import arrow_array, form_of
-from privhp.io.sinks.text_values import with_dotted_addresses
+from privhp.io.frames import arrow_array
+from privhp.io.sinks.text_values import with_text_form
 from privhp.io.sinks.text_writer import Columns
 from privhp.io.sources.optional import arrow
 
@@ -59,14 +59,14 @@ class _Arrow:
         self._writer.write_batch(self._batch(columns))
 
     def _batch(self, columns: Columns) -> Any:
-        arrays = [self._array(domain, with_dotted_addresses(domain, values)) for domain, values in columns]
+        arrays = [self._array(form, with_text_form(form, values)) for form, values in columns]
         fields = [self._pa.field(name, array.type) for name, array in zip(self._names, arrays, strict=True)]
         return self._pa.RecordBatch.from_arrays(arrays, schema=self._pa.schema(fields))
 
-    def _array(self, domain: Domain, values: NDArray[Any]) -> Any:
+    def _array(self, form: OutputForm, values: NDArray[Any]) -> Any:
         if values.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
             values = values.astype(np.str_)
-        return arrow_array(self._pa, values, form_of(domain))
+        return arrow_array(self._pa, values, form)
 
     def close(self) -> None:
         """Write the footer."""

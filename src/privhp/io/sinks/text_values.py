@@ -5,22 +5,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains import Domain, IPv4, Nullable
-from privhp.io.frames import form_of
+from privhp.domains import Domain
+from privhp.domains.fields import OutputForm
 from privhp.io.sinks.time_zones import zoned_texts
 
 
 def format_values(domain: Domain, values: NDArray[Any]) -> list[Any]:
     """Values of a domain as they are written in text: numbers so that they read back the same, null as None."""
-    return listed(with_texts(domain, values))
+    (form, *_) = domain.output_forms()
+    return listed(with_texts(form, values))
 
 
-def with_texts(domain: Domain, values: NDArray[Any]) -> NDArray[Any]:
+def with_texts(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
     """Addresses and times as text, anything else as it is."""
-    values = with_dotted_addresses(domain, values)
+    values = with_text_form(form, values)
     if values.dtype.kind != "M":
         return values
-    texts = _times(np.ma.getdata(values), form_of(domain).zone)
+    texts = _times(np.ma.getdata(values), form.zone)
     return np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
 
 
@@ -39,10 +40,9 @@ def _times(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:
     return np.datetime_as_string(times, timezone="naive" if times.dtype == "M8[D]" else "UTC")
 
 
-def with_dotted_addresses(domain: Domain, values: NDArray[Any]) -> NDArray[Any]:
-    """IPv4 addresses as text unless they have a type of their own, anything else as it is."""
-    inner = domain.domain if isinstance(domain, Nullable) else domain
-    if not isinstance(inner, IPv4) or inner.dtype is not None:
+def with_text_form(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
+    """Values in the text form of their domain, if it has one; otherwise unchanged."""
+    if form.to_text is None:
         return values
-    texts = inner.texts(np.ma.getdata(values))
+    texts = form.to_text(np.ma.getdata(values))
     return np.ma.MaskedArray(texts, mask=values.mask) if isinstance(values, np.ma.MaskedArray) else texts

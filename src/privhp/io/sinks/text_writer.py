@@ -11,11 +11,11 @@ from typing import Any, BinaryIO, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains import Domain
+from privhp.domains.fields import OutputForm
 from privhp.io.sinks.text_values import listed, with_texts
 
-Columns: TypeAlias = Sequence[tuple[Domain, NDArray[Any]]]
-"""Each column of some rows, with the domain that it belongs to."""
+Columns: TypeAlias = Sequence[tuple[OutputForm, NDArray[Any]]]
+"""The columns of some rows, each with its output form."""
 
 _ROWS = 2**16  # turned into text at once
 
@@ -53,10 +53,10 @@ class _Lines:
         _, places, text = compute.binary_join_element_wise(*pieces).buffers()
         return memoryview(text)[: int(np.frombuffer(places, dtype=np.int64)[len(texts[0])])]
 
-    def _texts(self, domain: Domain, values: NDArray[Any]) -> Any:
+    def _texts(self, form: OutputForm, values: NDArray[Any]) -> Any:
         """What is written of each value, as a column of Arrow; null where that is."""
         pa, compute = self._arrow
-        array = with_texts(domain, values)
+        array = with_texts(form, values)
         data, null = np.ma.getdata(array), np.ma.getmaskarray(array)
         if data.dtype.kind in "iuf":
             texts = pa.array(data, mask=null).cast("string")

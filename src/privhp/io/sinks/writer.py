@@ -11,7 +11,7 @@ from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
 
-from privhp.domains import Domain, Table
+from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
 from privhp.io.disk import replacing
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_plain
@@ -65,12 +65,12 @@ def write_sample(
         format: What is written, where no name says it; to a pipe CSV unless given.
         method: "balanced" or "independent", as for `Generator.sample`; balanced within each million rows.
         seed: Seed of the sampling.
-        columns: Names of the columns; by default those of a table, or value, or x1, x2 and so on.
+        columns: Names of the columns; by default those of the domain's values.
         watch: Told how many rows are written, now and then.
     """
     kind, packing = _kind_and_packing(output, format)
     like = generator.sample(0)
-    names = _names(like, columns)
+    names = _names(generator.domain, columns)
     if kind == "npy":
         check_plain(like)
     rng = np.random.default_rng(seed)
@@ -134,11 +134,9 @@ def _opened(output: Path | BinaryIO, packing: str) -> Iterator[Any]:
             yield file
 
 
-def _names(like: Any, columns: Sequence[str] | None) -> list[str]:
-    """Names of the columns: those asked for, those of a table, or x1, x2 and so on."""
-    own = list(like) if isinstance(like, dict) else ["value"]
-    if not isinstance(like, dict) and like.ndim > 1:
-        own = [f"x{column}" for column in range(1, like.shape[1] + 1)]
+def _names(domain: Domain, columns: Sequence[str] | None) -> list[str]:
+    """Names of the columns: those asked for, or the names of the domain's values."""
+    own = domain.value_names
     names = list(columns or own)
     if len(names) != len(own):
         raise RecordsError(f"expected {len(own)} column names for this release, got {len(names)}: {', '.join(names)}")
@@ -148,7 +146,9 @@ def _names(like: Any, columns: Sequence[str] | None) -> list[str]:
 
 
 def _columns(domain: Domain, sample: Any) -> Columns:
-    """Each column of a sample with the domain that it belongs to."""
-    if isinstance(domain, Table):
-        return [(column.domain, sample[name]) for column in domain.columns for name in column.names]
-    return [(domain, values) for values in (sample[:, None] if sample.ndim == 1 else sample).T]
+    """The columns of a sample, each with its output form."""
+    if isinstance(sample, dict):
+        columns = [sample[name] for name in domain.value_names]
+    else:
+        columns = list((sample[:, None] if sample.ndim == 1 else sample).T)
+    return list(zip(domain.output_forms(), columns, strict=True))

@@ -15,11 +15,12 @@ from numpy.typing import NDArray
 
 from privhp.domains.batches import values_of
 from privhp.domains.domain import ValueKind
+from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import STANDARD_INPUT, ByteStream
 from privhp.io.sources.optional import arrow
 from privhp.io.sources.protocol import FileBatch
-from privhp.io.sources.selection import Field, Kind, Selection
+from privhp.io.sources.selection import Selection
 
 _BUFFER = 2**20  # read of a column at once; whole chunks would be as large as whoever wrote the file chose
 
@@ -242,7 +243,7 @@ def _column(array: Any, field: Field) -> Any:
     kind = array.type
     if types.is_boolean(kind):
         array, kind = array.cast("uint8"), "uint8"
-    elif types.is_decimal(kind) and field.kind is Kind.REAL:
+    elif types.is_decimal(kind) and field.kind is FieldKind.REAL:
         array = array.cast("float64")
     if types.is_floating(array.type):
         return _numbers(array.fill_null(np.nan) if array.null_count else array)

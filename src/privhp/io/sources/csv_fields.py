@@ -8,8 +8,8 @@ import csv
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from privhp.domains.fields import Field, FieldKind
 from privhp.domains.ip import address
-from privhp.io.sources.selection import Field, Kind
 from privhp.io.sources.text_lines import MAX_LINE
 
 Convert: TypeAlias = Callable[[bytes], Any]
@@ -58,11 +58,11 @@ def _whole(field: bytes) -> float:
         return float(field)
 
 
-_CONVERTERS: dict[Kind, Convert] = {
-    Kind.REAL: _real,
-    Kind.WHOLE: _whole,
-    Kind.ADDRESS: address,
-    Kind.TIME: as_text,
-    Kind.TEXT: as_text,
-    Kind.CODED: as_text,
+_CONVERTERS: dict[FieldKind, Convert] = {
+    FieldKind.REAL: _real,
+    FieldKind.WHOLE: _whole,
+    FieldKind.ADDRESS: address,
+    FieldKind.TIME: as_text,
+    FieldKind.TEXT: as_text,
+    FieldKind.DICTIONARY: as_text,
 }

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts
 from privhp.domains.batches import LOST
+from privhp.domains.fields import Field, FieldKind
 from privhp.io.sources.csv_fields import as_text, converter, split
 from privhp.io.sources.dictionary import Coded
-from privhp.io.sources.selection import Field, Kind
 from privhp.io.sources.text_lines import MAX_LINE
 from privhp.kernels import native
 
@@ -48,9 +48,9 @@ class Scanner:
         given = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * len(self._fields)
         columns: list[Any] = []
         for field, own, gaps, instead, spans in zip(self._fields, values, empty, given, distinct, strict=True):
-            if field.kind is Kind.CODED:
+            if field.kind is FieldKind.DICTIONARY:
                 columns.append(_texts(block, own.view(np.int64), spans, gaps, places, instead, lost))
-            elif field.kind is Kind.TEXT:
+            elif field.kind is FieldKind.TEXT:
                 every = np.arange(own.size)
                 columns.append(_texts(block, every, own.tolist(), gaps, places, instead, lost).to_pylist())
             else:
@@ -96,7 +96,7 @@ def _numbers(
     field: Field, values: Codes, empty: Mask, places: NDArray[np.int64], given: Sequence[Any]
 ) -> NDArray[Any] | list[Any]:
     """What the scanner found and, at some places, what was given instead; null where the field is empty."""
-    if field.kind is Kind.REAL:
+    if field.kind is FieldKind.REAL:
         reals = values.view(np.float64)
         reals[empty] = np.nan
         reals[places] = [np.nan if value is None else value for value in given]
@@ -107,7 +107,7 @@ def _numbers(
     array: NDArray[Any] = values.view(np.int64)
     if fits:
         array[places] = [0 if value is None else value for value in given]
-    if field.kind is Kind.TIME:
+    if field.kind is FieldKind.TIME:
         times = array.view("M8[us]")
         times[null] = np.datetime64("NaT", "us")
         fits, array = all(value is None for value in given), times

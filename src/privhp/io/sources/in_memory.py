@@ -3,7 +3,6 @@
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from privhp.domains import Table
 from privhp.domains.rows import is_column, read_rows
 from privhp.errors import RecordsError
 from privhp.io.sources.optional import arrow
@@ -62,7 +61,7 @@ class InMemorySource:
     def _of_frame(self, frame: Any) -> Any:
         """The columns of a dict or a frame, which a table finds by itself."""
         known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
-        if isinstance(self._selection.domain, Table) and self._selection.columns is None:
+        if self._selection.domain.reads_by_name and self._selection.columns is None:
             return frame
         places = self._selection.named(known, where="a table" if self._selection.asked is None else "the table")
         rows = read_rows(frame, [known[place] for place in places])

@@ -2,44 +2,19 @@
 
 import re
 from collections.abc import Callable, Sequence
-from enum import IntEnum
-from typing import Any, NamedTuple, get_args
+from typing import Any, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains import Box, Categories, Domain, Geo, Integers, IPv4, Nullable, Table, Time
+from privhp.domains import Domain
 from privhp.domains.batches import LOST, as_floats
 from privhp.domains.domain import ValueKind
-from privhp.domains.finite import Finite
-from privhp.domains.grid import GridDomain
+from privhp.domains.fields import Field, FieldKind
 from privhp.domains.rows import Rows
 from privhp.errors import FileError, RecordsError
 
 MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
-
-
-class Kind(IntEnum):
-    """How a field of text is read; the numbers are those of the native scanner."""
-
-    REAL = 0
-    WHOLE = 1
-    ADDRESS = 2
-    TIME = 3
-    TEXT = 4
-    CODED = 5
-    """Text that is one of a few declared ones."""
-
-
-class Field(NamedTuple):
-    """One value of a record."""
-
-    kind: Kind
-    nullable: bool
-    repeats: bool
-    """Whether it is one of a few declared values."""
-    domain: Domain
-    """Where it lives, with the other values of a record or by itself."""
 
 
 _ADVICE: dict[ValueKind | None, str] = {
@@ -50,32 +25,11 @@ _ADVICE: dict[ValueKind | None, str] = {
 }
 
 
-def _either(words: frozenset[ValueKind]) -> str:
+def _either(words: frozenset[str]) -> str:
     """Words in the order in which they are declared; whole numbers are numbers."""
     said = words - {"whole numbers"} if "numbers" in words else words
     *others, last = [word for word in get_args(ValueKind) if word in said]
     return f"{', '.join(others)} or {last}" if others else last
-
-
-def fields_of(domain: Domain) -> list[Field]:
-    """The values that make a record of a domain."""
-    if isinstance(domain, Table):
-        return [field for column in domain.columns for field in fields_of(column.domain)]
-    if isinstance(domain, Nullable):
-        return [field._replace(nullable=True) for field in fields_of(domain.domain)]
-    size = len(domain.axes) if isinstance(domain, Box | Geo) else 1
-    return [Field(_kind(domain), nullable=False, repeats=isinstance(domain, Finite), domain=domain)] * size
-
-
-def _kind(domain: Domain) -> Kind:
-    if isinstance(domain, GridDomain):
-        return Kind.REAL
-    if isinstance(domain, IPv4):
-        return Kind.ADDRESS
-    if isinstance(domain, Time) and domain.zone in (None, "UTC") and domain.unit != "ns":
-        return Kind.TIME
-    whole = isinstance(domain, Integers) or (isinstance(domain, Categories) and type(domain.values[0]) is int)
-    return Kind.WHOLE if whole else Kind.CODED if isinstance(domain, Finite) else Kind.TEXT
 
 
 class Selection:
@@ -98,7 +52,7 @@ class Selection:
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.domain, self.header = domain, header
-        self.fields = fields_of(domain)
+        self.fields = domain.fields()
         self.columns = None if columns is None else list(columns)
         if self.columns is not None and len(self.columns) != len(self.fields):
             raise RecordsError(
@@ -106,7 +60,7 @@ class Selection:
                 f"got {', '.join(self.columns)}"
             )
         self._warn = warn
-        self.asked = self.columns or (list(domain.names) if isinstance(domain, Table) else None)
+        self.asked = self.columns or (list(domain.value_names) if domain.reads_by_name else None)
         """Names of the columns, where they are known before the file is opened."""
 
     @property
@@ -148,13 +102,13 @@ class Selection:
             holds: What it holds by its type, if that is known.
             kind: Its type.
         """
-        accepted, declared = field.domain.accepts, field.domain.kind
+        accepted, declared = field.accepts, field.declared_as
         if accepted is not None and holds not in accepted:
             raise FileError(
                 f"column {column!r}: expected {_either(accepted)}, since it is declared as {declared}, got "
                 f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
             )
-        if holds == "text" and field.kind in (Kind.REAL, Kind.WHOLE) and not field.repeats:
+        if holds == "text" and field.kind in (FieldKind.REAL, FieldKind.WHOLE) and not field.repeats:
             self._warn(
                 f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
                 "are read, and all others left out in silence; declare it as categories if it holds words"
@@ -164,9 +118,9 @@ class Selection:
         """Columns as records of the domain; those that are lost keep their place and have no cell."""
         if lost is not None and not lost.any():
             lost = None
-        if isinstance(self.domain, Table):
+        if self.domain.reads_by_name:
             return Rows(columns, length=length, readable=None if lost is None else ~lost)
-        if lost is not None and isinstance(self.domain, Nullable):
+        if lost is not None and self.fields[0].nullable:
             return _listed(columns, lost)
         if len(columns) > 1:
             points = np.empty((length, len(columns)))

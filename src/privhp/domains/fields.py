@@ -1,0 +1,69 @@
+"""Fields: the values of a record, by name, and the columns that hold them in files and data frames."""
+
+from collections.abc import Callable
+from enum import IntEnum
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class FieldKind(IntEnum):
+    """How a value is read from text. The numbers are those of the compiled CSV scanner."""
+
+    REAL = 0
+    WHOLE = 1
+    ADDRESS = 2
+    TIME = 3
+    TEXT = 4
+    DICTIONARY = 5
+    """Text that repeats: one of a few declared values."""
+
+
+class Field(NamedTuple):
+    """One value of a record, as readers of files and data frames see it."""
+
+    name: str
+    kind: FieldKind
+    nullable: bool = False
+    repeats: bool = False
+    """Whether it is one of a few declared values."""
+    accepts: frozenset[str] | None = None
+    """Kinds of column types that its values can be read from; None if any."""
+    declared_as: str = ""
+    """Kind of the domain that declares it, for messages."""
+
+
+class DictionaryForm(NamedTuple):
+    """Type of a column that stores indices into a list of distinct texts."""
+
+    texts: NDArray[np.str_]
+    index_dtype: np.dtype[Any]
+    """Type of the indices in Arrow."""
+    ordered: bool
+
+
+class OutputForm(NamedTuple):
+    """Type of a column of samples in data frames and files, beyond its NumPy dtype."""
+
+    zone: str | None = None
+    """Name or offset of the time zone. The times themselves are UTC."""
+    dictionary: DictionaryForm | None = None
+    """Dictionary of a categorical column."""
+    large: bool = False
+    """Whether texts have Arrow's large_string type."""
+    to_text: Callable[[NDArray[Any]], NDArray[np.str_]] | None = None
+    """Converts values to the text that files hold instead of them."""
+
+
+_KINDS = {"f": FieldKind.REAL, "i": FieldKind.WHOLE, "u": FieldKind.WHOLE, "M": FieldKind.TIME}
+
+
+def default_kind(dtype: np.dtype[Any]) -> FieldKind:
+    """How values of a NumPy type are read from text."""
+    return _KINDS.get(dtype.kind, FieldKind.TEXT)
+
+
+def default_names(width: int | None) -> tuple[str, ...]:
+    """Names of the values of a record that declares none: value, or x1, x2 ... for the numbers of a point."""
+    return ("value",) if width is None else tuple(f"x{place}" for place in range(1, width + 1))
