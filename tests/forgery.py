@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import pytest
 
 import privhp as hp
-from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from privhp.core.container import CHECKPOINT, RELEASE
 
 PLAN = hp.Plan(
     hp.Integers(0, 12),
@@ -24,7 +24,7 @@ PLAN = hp.Plan(
     hash_group=1,
     hash_seed=2**127 + 1,
 )
-READERS: dict[bytes, Callable[[BinaryIO], object]] = {RELEASE: read_release, CHECKPOINT: read_checkpoint}
+READERS: dict[bytes, Callable[[BinaryIO], object]] = {RELEASE: hp.load, CHECKPOINT: hp.resume}
 
 
 def bytes_of(item: hp.Generator | hp.Summary, path: Path) -> bytes:

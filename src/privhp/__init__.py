@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from privhp.answers.heavy_hitters import HeavyHitter
     from privhp.answers.leaves import Leaves
     from privhp.answers.standard_errors import Estimate
-    from privhp.collect.ingest import fit
+    from privhp.api import fit, load, resume, save
     from privhp.collect.summary import Summary
     from privhp.collect.tally import Tally
     from privhp.domains import (
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from privhp.domains.specs import read_domain
     from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
     from privhp.evaluate import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
-    from privhp.files import load, resume, save
     from privhp.planning.error_model import Prediction
     from privhp.planning.growth import Growth
     from privhp.planning.plan import Plan
@@ -120,10 +119,9 @@ _ROOMS = {
         "RecordsError",
         "StateError",
     ),
-    "privhp.files": ("load", "resume", "save"),
+    "privhp.api": ("fit", "load", "resume", "save"),
     "privhp.answers.generator": ("Generator",),
     "privhp.planning.growth": ("Growth",),
-    "privhp.collect.ingest": ("fit",),
     "privhp.evaluate": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
     "privhp.planning.plan": ("Plan",),
     "privhp.answers.heavy_hitters": ("HeavyHitter",),

@@ -1,17 +1,19 @@
-"""A release: the noisy counts and the plan, public and frozen.
+"""A release: the plan and its noisy counts, public and immutable, and the release file.
 
-Everything after this room is a function of it alone, and none of it may
-import what came before.
+All answers are post-processing: functions of a release. Code that computes
+answers imports this module and nothing that reads records.
 """
 
+import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
 from privhp.core.cells import Counts
+from privhp.core.container import RELEASE, file_errors, pack, read_number, unpack
 from privhp.errors import PlanError
 from privhp.planning.partition import is_sound
 from privhp.planning.plan import Plan
@@ -22,12 +24,11 @@ class Release:
     """Noisy counts of every measured level of a plan.
 
     Args:
-        plan: What was fixed before the data.
-        counts: For each measured level its noisy counters: one per cell on an
-            exact level, a table of rows and buckets on a sketched one, the slots of
-            the partition on the level that it grows from.
-        refinements: How often the partition of a plan that grows was refined.
-        merged: How many summaries were added up, each with noise of its own.
+        plan: The plan of the summary.
+        counts: Noisy counters by measured level: one per cell for an exact level, a table of
+            rows and buckets for a sketched level, the slots of a growing partition for its first level.
+        refinements: Number of refinements of a growing partition.
+        merged: Number of merged summaries, each with independent noise.
     """
 
     plan: Plan
@@ -36,8 +37,8 @@ class Release:
     merged: int = 1
 
     def __post_init__(self) -> None:
-        came = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
-        if came != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
+        found = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
+        if found != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
             raise PlanError("expected one int64 array of noisy counts, of the plan's shape, for each measured level")
         check_merged(self.plan, self.merged)
         if self.plan.growth is not None:
@@ -49,8 +50,29 @@ class Release:
         """All noisy counts in one array, coarsest level first."""
         return np.concatenate([array.ravel() for array in self.counts.values()])
 
+    def to_bytes(self) -> bytes:
+        """The bytes of a release file. Public."""
+        return b"".join(self.chunks())
+
+    def chunks(self) -> list[bytes | memoryview]:
+        """The bytes of a release file, as a list of chunks."""
+        return pack(RELEASE, _Header(self.plan, self.refinements, self.merged), self.cells())
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Release":
+        """Parse the bytes of a release file."""
+        return cls.read(io.BytesIO(data))
+
+    @classmethod
+    def read(cls, file: BinaryIO) -> "Release":
+        """Read a release from a seekable binary file."""
+        header, cells, _ = unpack(file, RELEASE, _Header)
+        with file_errors():
+            counts = header.plan.unpack(cells)
+            return cls(header.plan, counts, refinements=header.refinements, merged=header.merged)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        """Travel as plain arrays."""
+        """Pickle as plain arrays."""
         return Release, (self.plan, dict(self.counts), self.refinements, self.merged)
 
     def __eq__(self, other: object) -> bool:
@@ -63,18 +85,50 @@ class Release:
         return hash(self.plan)
 
 
+@dataclass(frozen=True)
+class _Header:
+    """The header of a release file."""
+
+    plan: Plan
+    refinements: int
+    merged: int
+    ids = 0
+
+    @property
+    def cells(self) -> int:
+        return self.plan.cells
+
+    def to_json(self) -> dict[str, Any]:
+        return plan_header(self.plan, refinements=self.refinements, merged=self.merged)
+
+    @classmethod
+    def from_json(cls, header: dict[str, Any]) -> "_Header":
+        return cls(Plan.from_spec(header["plan"]), *read_progress(header))
+
+
+def plan_header(plan: Plan, *, refinements: int, merged: int) -> dict[str, Any]:
+    """The header keys that release files and checkpoints share; defaults are left out."""
+    header = {"plan": plan.spec()} | ({} if merged == 1 else {"parts": merged})
+    return header | ({} if plan.growth is None else {"refinements": refinements})
+
+
+def read_progress(header: dict[str, Any]) -> tuple[int, int]:
+    """Number of refinements and number of merged summaries in a header."""
+    return read_number(header, "refinements", default=0), read_number(header, "parts", default=1)
+
+
 def check_merged(plan: Plan, merged: int) -> None:
-    """Refuse a number of merged summaries that no summary of the plan could have."""
+    """Refuse a number of merged summaries that is impossible under the plan."""
     if type(merged) is not int or not 1 <= merged <= (2**62 if plan.growth is None else 1):
-        raise PlanError("expected the number of summaries that were added up, 1 if the partition grows")
+        raise PlanError("expected a positive number of merged summaries, and 1 for a growing partition")
 
 
 def check_partition(plan: Plan, slots: Counts, refinements: int) -> None:
-    """Refuse slots or refinements that no partition of the plan could have."""
+    """Refuse slots or a number of refinements that are impossible under the plan."""
     assert plan.growth is not None
     known = type(refinements) is int and 0 <= refinements <= len(plan.growth.refined_after)
     if not known or not is_sound(slots, level=plan.growth_level, depth=plan.depth, refinements=refinements):
-        raise PlanError("expected the slots of a partition, refined as often as the plan says, with sound marks")
+        raise PlanError("expected the slots of a partition with valid marks and at most the refinements of its plan")
 
 
 def _frozen(array: Counts) -> Counts:

@@ -15,7 +15,6 @@ from pyarrow import parquet
 
 import privhp as hp
 from cli.running import spawn
-from privhp.files import read_checkpoint, resume_reading
 
 PLAN = [
     "--domain",
@@ -122,7 +121,7 @@ def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, number
     assert err.decode() == (
         "stopped; state holds what was counted and is confidential; go on by the same command with --resume\n"
     )
-    summary, _ = resume_reading(tmp_path / "state")
+    summary = hp.resume(tmp_path / "state")
     assert 0 < summary.state()[-256:].sum() < ROWS
     assert (tmp_path / "state").stat().st_mode & 0o777 == 0o600
     out, err = start(tmp_path, "csv", "--checkpoint", "state", "--resume").communicate(timeout=60)
@@ -245,7 +244,7 @@ def rows_in(checkpoint):
     if not checkpoint.exists():
         return 0
     with checkpoint.open("rb") as file:
-        return read_checkpoint(file).rows
+        return hp.resume(file).rows
 
 
 def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):

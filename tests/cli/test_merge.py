@@ -114,7 +114,7 @@ def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
     assert "0.csv: this is not a privhp file" in refused("merge", one, "0.csv", "-o", "more.privhp")
     assert "got one; choose another name" in refused("merge", one, other, "-o", "all.privhp")
     assert "another file to write than the one to read" in refused("merge", one, other, "-o", one, "--force")
-    hp.save(hp.resume(one), "under-way", source={"file": 0})
+    hp.save(hp.resume(one), "under-way", position={"file": 0})
     assert "under-way: expected the summary of a whole part" in refused("merge", "under-way", other, "-o", "b.privhp")
 
 

@@ -104,7 +104,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     (tmp_path / "text.privhp").write_text("hello")
     privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
     assert "text.privhp: this is not a privhp file" in refused("sample", "text.privhp", "-o", "out.csv")
-    assert "checkpoint: this is a checkpoint or a summary, confidential" in refused(
+    assert "checkpoint: this is a checkpoint or summary file, which is confidential" in refused(
         "sample", "checkpoint", "-o", "out.csv"
     )
     assert "cannot use no.privhp: No such file" in refused("sample", "no.privhp", "-o", "out.csv")

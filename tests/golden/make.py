@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 import privhp as hp
-from privhp.files import VERSION
+from privhp.core.container import VERSION
 from privhp.planning.growth import Growth
 
 FOLDER = Path(__file__).parent / f"v{VERSION}"

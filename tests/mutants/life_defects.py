@@ -9,7 +9,6 @@ import leaks
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
-import privhp.files
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
 from privhp.domains import batches

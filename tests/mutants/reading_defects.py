@@ -7,7 +7,7 @@ import pytest
 
 import reading
 from mutants.planting import killed_by
-from privhp.collect import ingest
+from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.io.sources import START, csv_scanner
 
@@ -25,14 +25,15 @@ def a_resumed_run_begins_at_the_beginning(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(reading.going_on_counts_each_record_once)
 def the_position_is_that_of_the_batch_before(patch: pytest.MonkeyPatch) -> None:
-    save = ingest.save
+    save = Checkpoint.save
     earlier = [0]
 
-    def late(summary: Any, path: Any, *, source: dict[str, Any]) -> None:
-        save(summary, path, source=source | {"place": earlier[0]})
-        earlier[0] = source["place"]
+    def late(self: Checkpoint, path: Any) -> None:
+        position = dict(self.position or {})
+        save(self._replace(position=position | {"place": earlier[0]}), path)
+        earlier[0] = position["place"]
 
-    patch.setattr(ingest, "save", late)
+    patch.setattr(Checkpoint, "save", late)
 
 
 @killed_by(reading.going_on_counts_each_record_once)

@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 import privhp as hp
 from forgery import PLAN, READERS, forge, sign
 from privhp.core.cells import Counts
-from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from privhp.core.container import CHECKPOINT, RELEASE
 from strategies import batches, domains, plans
 
 ANY_COUNT = st.integers(-(2**63), 2**63 - 1)
@@ -57,7 +57,7 @@ def test_a_loaded_release_is_the_one_that_was_saved(written: Written, data: st.D
     plan = data.draw(plans())
     generator = hp.Generator(hp.Release(plan, plan.unpack(data.draw(all_cells(plan)))))
     first = written(generator)
-    loaded = read_release(io.BytesIO(first))
+    loaded = hp.load(io.BytesIO(first))
     assert loaded.release == generator.release
     assert loaded.plan == plan
     assert same_leaves(loaded, generator)
@@ -70,7 +70,7 @@ def test_a_resumed_summary_is_the_one_that_was_saved(written: Written, data: st.
     plan = data.draw(plans())
     summary = hp.Summary.from_state(plan, data.draw(all_cells(plan)), data.draw(LINEAGES))
     first = written(summary)
-    resumed = read_checkpoint(io.BytesIO(first))
+    resumed = hp.resume(io.BytesIO(first))
     assert resumed.plan == plan
     assert resumed.merged_ids == summary.merged_ids
     assert np.array_equal(resumed.state(), summary.state())
@@ -83,7 +83,7 @@ def test_a_resumed_summary_goes_on_as_if_it_had_never_stopped(written: Written, 
     before, after = data.draw(batches(plan.domain)), data.draw(batches(plan.domain))
     summary, tally = hp.Summary(plan), hp.Tally(plan)
     summary.update(before)
-    resumed = read_checkpoint(io.BytesIO(written(summary)))
+    resumed = hp.resume(io.BytesIO(written(summary)))
     tally.add(before)
     for part in (summary, resumed):
         part.update(after)

@@ -19,7 +19,7 @@ from forgery import READERS, sign
 from growing import MARK_ZERO, MARKS_END, chosen_cuts, counted_by_hand, no_noise, plan_of, read_slots
 from privhp import Generator, Plan, Release, Summary, kernels
 from privhp.core.cells import Counts
-from privhp.files import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.planning.growth import Growth
 from privhp.planning.partition import is_sound
 from spies import watched_noise

@@ -14,8 +14,8 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, READERS, bytes_of, forge, refusal, sign
-from privhp import files
-from privhp.files import CHECKPOINT, RELEASE, read_checkpoint
+from privhp.core import container
+from privhp.core.container import CHECKPOINT, RELEASE
 
 BOTH = pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
 
@@ -81,7 +81,7 @@ def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
 
 
 def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
-    for item in (hp.Tally(PLAN), PLAN, b"bytes"):
+    for item in (PLAN, b"bytes"):
         with pytest.raises(hp.FileError, match="expected a Generator or a Summary"):
             hp.save(item, tmp_path / "file")
     assert not any(tmp_path.iterdir())
@@ -134,9 +134,9 @@ def test_lineage_names_out_of_order_or_twice_are_refused(tmp_path: Path) -> None
     first.merge(second)
     content = bytes_of(first, tmp_path / "file")[:-32]
     content, lower, upper = content[:-32], content[-32:-16], content[-16:]
-    assert read_checkpoint(io.BytesIO(sign(content + lower + upper))).merged_ids == {lower, upper}
+    assert hp.resume(io.BytesIO(sign(content + lower + upper))).merged_ids == {lower, upper}
     for names in (upper + lower, lower + lower):
-        assert "not listed in order" in refusal(sign(content + names), CHECKPOINT)
+        assert "not in order" in refusal(sign(content + names), CHECKPOINT)
 
 
 # What is too long to be read again is not written
@@ -159,13 +159,13 @@ def test_a_header_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
 
 
 def test_a_lineage_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "MAX_MERGED_IDS", 2)
+    monkeypatch.setattr(container, "MAX_IDS", 2)
     summary = hp.Summary(PLAN)
     summary.merge(hp.Summary(PLAN))
     hp.save(summary, tmp_path / "file")
     before = (tmp_path / "file").read_bytes()
     summary.merge(hp.Summary(PLAN))
-    with pytest.raises(hp.FileError, match="at most 2 parts"):
+    with pytest.raises(hp.FileError, match="at most 2 merged summaries"):
         hp.save(summary, tmp_path / "file")
     assert (tmp_path / "file").read_bytes() == before
 

@@ -18,7 +18,7 @@ import growing
 import privhp as hp
 from forgery import forge, refusal
 from growing import MARK_ZERO, plan_of
-from privhp.files import CHECKPOINT, RELEASE, read_checkpoint, read_release
+from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.kernels.partition_marks import split_mark
 from privhp.planning.growth import Growth
 from texts import text_batches
@@ -272,15 +272,15 @@ HOSTILE = {
 @pytest.mark.parametrize("case", SOUND)
 def test_sound_slots_are_read(case: str) -> None:
     """The control of the hostile ones."""
-    assert read_release(io.BytesIO(forged(SOUND[case], RELEASE))).release.refinements == 2
-    assert read_checkpoint(io.BytesIO(forged(SOUND[case], CHECKPOINT))).rows == 12
+    assert hp.load(io.BytesIO(forged(SOUND[case], RELEASE))).release.refinements == 2
+    assert hp.resume(io.BytesIO(forged(SOUND[case], CHECKPOINT))).rows == 12
 
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_slots_are_refused(case: str, magic: bytes) -> None:
     message = refusal(forged(HOSTILE[case], magic), magic)
-    assert "sound marks" in message
+    assert "valid marks" in message
     assert "\n" not in message
 
 

@@ -15,7 +15,7 @@ def test_rooms_that_only_some_need_are_not_imported_at_once() -> None:
     new = set(subprocess.run([sys.executable, "-c", NEW], capture_output=True, check=True, text=True).stdout.split())
     assert "privhp.planning.plan" in new
     assert not new & (
-        SLOW | {"privhp.cli", "privhp.files", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
+        SLOW | {"privhp.cli", "privhp.api", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
     )
 
 

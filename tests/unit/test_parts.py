@@ -11,7 +11,7 @@ import pytest
 import privhp as hp
 from forgery import PLAN, READERS, bytes_of, forge, refusal
 from privhp.answers.hierarchy import Hierarchy
-from privhp.files import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE
 
 LEAST_SQUARES = hp.Plan(
     hp.Integers(0, 255), epsilon=1, budgets={2: "1/2", 6: "1/2"}, exact_depth=6, inference="least-squares"
@@ -73,14 +73,14 @@ def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -
 
 @pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
 def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
-    with pytest.raises(hp.PlanError, match="number of summaries that were added up"):
+    with pytest.raises(hp.PlanError, match="number of merged summaries"):
         hp.Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # what is tested
 
 
 def test_a_partition_that_grows_has_one_part() -> None:
     growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
     release = hp.Summary(growing).release().release
-    with pytest.raises(hp.PlanError, match="1 if the partition grows"):
+    with pytest.raises(hp.PlanError, match="1 for a growing partition"):
         hp.Release(growing, dict(release.counts), merged=2)
 
 

@@ -9,77 +9,18 @@ import contextlib
 import dataclasses
 import os
 import time
-from collections.abc import Callable, Sequence
-from decimal import Decimal
-from fractions import Fraction
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
-from privhp.answers.generator import Generator
+from privhp.collect.checkpoint import Checkpoint, ReaderPosition
 from privhp.collect.summary import Summary
-from privhp.core.budget import Neighbours
-from privhp.domains import Domain
-from privhp.errors import FileError, PlanError, StateError
-from privhp.files import resume_reading, save
+from privhp.errors import FileError, StateError
 from privhp.io.disk import open_alone
-from privhp.io.sources import START, Batch, Format, Position, Source, open_source
+from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
 SCRATCH = 2**23
 """Bytes for the work on a batch, which the reader has read in pieces of megabytes anyway."""
-
-
-def fit(
-    data: Any,
-    domain: Domain | None = None,
-    *,
-    epsilon: float | int | str | Fraction | Decimal | None = None,
-    expected_records: float | None = None,
-    memory: int | str = "256 KiB",
-    neighbours: Neighbours | None = None,
-    max_records_per_person: int = 1,
-    plan: Plan | None = None,
-    columns: Sequence[str] | None = None,
-    header: bool = True,
-    format: Format | None = None,  # noqa: A002 - what callers call it
-) -> Generator:
-    """Read data once and return its private generator.
-
-    The generator is epsilon-differentially private for the relation of the
-    plan. Whatever the size of the data, it is read in bounded memory.
-
-    Args:
-        data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
-            dict of arrays, a data frame, anything with Arrow's PyCapsule interface, or an iterator of any of these.
-        domain: Where the records live, unless there is a plan.
-        epsilon: Total privacy budget.
-        expected_records: Expected number of records: a public guess, never a count of the data.
-        memory: Bytes for all counters, such as 65536 or "64 KiB"; reading a file and the work on what was read take
-            some ten megabytes besides, however long it is.
-        neighbours: What one person may change; see `Plan.auto`.
-        max_records_per_person: How many records one person may have.
-        plan: All of the above, such as `Plan.paper(...)`; by default `Plan.auto` makes it of them.
-        columns: The columns that make a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV text names its columns.
-        format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
-    """
-    if plan is None:
-        if domain is None or epsilon is None or expected_records is None:
-            raise PlanError("expected a domain, an epsilon and expected_records, or a plan, got less")
-        plan = Plan.auto(
-            domain,
-            epsilon=epsilon,
-            expected_records=expected_records,
-            memory=memory,
-            neighbours=neighbours,
-            max_records_per_person=max_records_per_person,
-        )
-    elif (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
-        raise PlanError("expected a plan or its parameters, got both; leave out domain, epsilon and expected_records")
-    source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
-    ingestion = Ingestion(plan, source)
-    ingestion.run()
-    return ingestion.summary.release()
 
 
 class Ingestion:
@@ -159,7 +100,7 @@ class CheckpointedIngestion(Ingestion):
     def _resume(self, plan: Plan, source: Source) -> None:
         if not self._path.exists():
             raise FileError(f"expected a checkpoint at {self._path}, got none; leave --resume out to begin")
-        summary, place = resume_reading(self._path)
+        summary, place = Checkpoint.resume(self._path)
         if dataclasses.replace(plan, hash_seed=summary.plan.hash_seed) != summary.plan:
             raise StateError(
                 "expected the plan of the checkpoint, got another; repeat the command that it was begun with"
@@ -192,7 +133,8 @@ class CheckpointedIngestion(Ingestion):
     def save(self) -> None:
         """Write the checkpoint: counters and position, together or not at all."""
         file, place = self._position
-        save(self.summary, self._path, source={"file": file, "identity": self._identity, "place": place})
+        position: ReaderPosition = {"file": file, "identity": self._identity, "place": place}
+        Checkpoint(self.summary, position).save(self._path)
 
     def close(self, *, released: bool) -> None:
         """Let go of the checkpoint, and remove it once the release is on the disk."""

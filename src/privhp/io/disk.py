@@ -4,12 +4,20 @@ Knows nothing of what is in them.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
 from privhp.errors import FileError
+
+
+def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int) -> None:
+    """Write a whole file in an existing folder, as `replacing` does."""
+    if not path.parent.is_dir():
+        raise FileError(f"expected a folder to save in, got {path.parent}, which is none; make it first")
+    with replacing(path, mode=mode) as file:
+        file.writelines(chunks)
 
 
 @contextmanager

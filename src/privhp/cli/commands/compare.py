@@ -11,15 +11,16 @@ from typing import Any
 import numpy as np
 
 from privhp.answers.generator import Generator
+from privhp.api import load
 from privhp.cli.planning import read_domain
 from privhp.cli.progress import Progress
 from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
 from privhp.core.cells import OUTSIDE, Codes
+from privhp.core.container import RELEASE
 from privhp.domains import Box, Domain, Interval, IPv4
 from privhp.errors import DomainError, QueryError, RecordsError
 from privhp.evaluate import grid_wasserstein, random_regions, range_errors, tree_wasserstein, wasserstein
-from privhp.files import RELEASE, load
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.selection import Selection
 

@@ -10,13 +10,13 @@ from pathlib import Path
 from threading import Event
 from typing import Any
 
+from privhp.api import save
 from privhp.cli.output import check_checkpoint, check_release
 from privhp.cli.planning import read_planned
 from privhp.cli.progress import Progress
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.collect.summary import Summary
 from privhp.errors import PlanError
-from privhp.files import save
 from privhp.io.sources import Batch, Source
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.selection import Selection

@@ -9,9 +9,11 @@ import numpy as np
 
 import privhp
 from privhp.answers.generator import Generator
+from privhp.api import load
 from privhp.cli.planning import load_plan
 from privhp.cli.reading import read_file
-from privhp.files import CHECKPOINT, load, read_checkpoint
+from privhp.collect.checkpoint import Checkpoint
+from privhp.core.container import CHECKPOINT
 from privhp.io.sinks import format_values
 from privhp.kernels import in_use
 from privhp.planning.plan import Plan
@@ -45,7 +47,7 @@ def run(options: Namespace) -> None:
 def _plan_of_checkpoint(path: str | os.PathLike[str]) -> Plan:
     """The plan alone, without resuming anything."""
     with Path(path).open("rb") as file:
-        return read_checkpoint(file).plan
+        return Checkpoint.read(file).summary.plan
 
 
 def describe_system() -> str:

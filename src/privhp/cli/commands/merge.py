@@ -3,11 +3,12 @@
 from argparse import Namespace
 from pathlib import Path
 
+from privhp.api import save
 from privhp.cli.output import check_release
 from privhp.cli.reading import read_file
+from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.errors import FileError, StateError
-from privhp.files import read_checkpoint_and_source, save
 
 
 def run(options: Namespace) -> None:
@@ -34,8 +35,8 @@ def run(options: Namespace) -> None:
 def _part(path: str) -> Summary:
     """A summary that has read all of its part."""
     with Path(path).open("rb") as file:
-        summary, source = read_checkpoint_and_source(file)
-    if source is not None:
+        summary, position = Checkpoint.read(file)
+    if position is not None:
         raise FileError(
             "expected the summary of a whole part, got the checkpoint of a fit that is under way; "
             "finish it by --resume with --no-release"

@@ -10,13 +10,13 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import Generator
+from privhp.api import load
 from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
 from privhp.domains import IPv4, Nullable, Table
 from privhp.domains.conditions import condition_of, read_condition
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
-from privhp.files import load
 from privhp.io.sinks import format_values
 
 

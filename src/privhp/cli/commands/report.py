@@ -5,11 +5,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from privhp.api import load
 from privhp.cli.output import check_output
 from privhp.cli.reading import read_file
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
-from privhp.files import load
 from privhp.io.disk import replacing
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.selection import Selection

@@ -3,10 +3,10 @@
 import sys
 from argparse import Namespace
 
+from privhp.api import load
 from privhp.cli.output import check_output
 from privhp.cli.progress import Progress
 from privhp.cli.reading import read_file
-from privhp.files import load
 from privhp.io.sinks import write_sample
 
 

@@ -1,0 +1,163 @@
+"""The one-call functions of privhp: fit a generator, save it, load it, resume a summary."""
+
+import io
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Decimal
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
+
+from privhp.answers.generator import Generator
+from privhp.collect.checkpoint import Checkpoint
+from privhp.collect.summary import Summary
+from privhp.collect.tally import Tally
+from privhp.core.budget import Neighbours
+from privhp.domains import Domain
+from privhp.errors import FileError, PlanError
+from privhp.io.disk import write_file
+from privhp.planning.plan import Plan
+from privhp.release import Release
+
+if TYPE_CHECKING:
+    from privhp.io.sources import Format
+
+File: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""A path, or a file object opened in binary mode."""
+
+
+def fit(
+    data: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: float | int | str | Fraction | Decimal | None = None,
+    expected_records: float | None = None,
+    memory: int | str = "256 KiB",
+    neighbours: Neighbours | None = None,
+    max_records_per_person: int = 1,
+    plan: Plan | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool = True,
+    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+) -> Generator:
+    """Read data once and return a differentially private generator of synthetic records.
+
+    The generator is epsilon-differentially private under the neighbouring
+    relation of the plan. Memory is bounded, whatever the size of the data.
+
+    Args:
+        data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
+            dict of arrays, a data frame, an object with Arrow's PyCapsule interface, or an iterator of these.
+        domain: Domain of the records; not with `plan`.
+        epsilon: Total privacy budget; not with `plan`.
+        expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.
+        memory: Bytes for all counters, such as 65536 or "64 KiB". Reading a file takes about ten megabytes more.
+        neighbours: Neighbouring relation; see `Plan.auto`.
+        max_records_per_person: Largest number of records of one person.
+        plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
+        columns: Columns of a record, by name or, without names, by number from 1.
+        header: Whether the first line of a CSV file names its columns.
+        format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
+    """
+    from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit only
+    from privhp.io.sources import open_source
+
+    if plan is None:
+        if domain is None or epsilon is None or expected_records is None:
+            raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
+        plan = Plan.auto(
+            domain,
+            epsilon=epsilon,
+            expected_records=expected_records,
+            memory=memory,
+            neighbours=neighbours,
+            max_records_per_person=max_records_per_person,
+        )
+    elif (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
+        raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
+    source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
+    ingestion = Ingestion(plan, source)
+    ingestion.run()
+    return ingestion.summary.release()
+
+
+def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None) -> None:
+    """Write a generator as a release file, or a summary as a checkpoint.
+
+    A file at a path is written atomically and is durable when this returns:
+    after any failure the path still holds the previous file. A second process
+    that saves to the same path at the same time is refused. A file object is
+    written as it is.
+
+    A release file is public. A checkpoint is confidential: together with a later
+    release it reveals the records in between. At a path only its owner may read
+    it. `resume` opens it.
+
+    Args:
+        obj: A generator or a summary.
+        file: A path, or a file object opened in binary mode.
+        position: Position of your reader, stored with a checkpoint: names with strings and integers. Counters and
+            position are one file, so no record is counted twice; `privhp.collect.checkpoint.Checkpoint.resume`
+            returns both.
+    """
+    if isinstance(obj, Tally):
+        raise FileError("a tally holds exact counts and is never saved; let a summary absorb it and save the summary")
+    if not isinstance(obj, Generator | Summary):
+        raise FileError(f"expected a Generator or a Summary to save, got {type(obj).__name__}")
+    if position is not None and not isinstance(obj, Summary):
+        raise FileError("position= belongs to a checkpoint; a release holds nothing about its source")
+    if isinstance(obj, Summary):
+        chunks, mode = Checkpoint(obj, position).chunks(), 0o600
+    else:
+        chunks, mode = obj.release.chunks(), 0o644
+    if isinstance(file, str | os.PathLike):
+        write_file(Path(file), chunks, mode=mode)
+    elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
+        raise _not_binary()
+    else:
+        for chunk in chunks:
+            file.write(chunk)
+
+
+def load(file: File) -> Generator:
+    """Read the generator of a release file.
+
+    Args:
+        file: A path, or a file object opened in binary mode, which is read from its position to its end.
+    """
+    with _seekable(file) as opened:
+        return Generator(Release.read(opened))
+
+
+def resume(file: File) -> Summary:
+    """Read the summary of a checkpoint, to continue with it. Confidential.
+
+    Resume each checkpoint once: two resumed summaries have the same noise. The
+    partial file that an interrupted `save` left beside the path is removed, since
+    it is confidential too.
+
+    Args:
+        file: A path, or a file object opened in binary mode, which is read from its position to its end.
+    """
+    if isinstance(file, str | os.PathLike):
+        return Checkpoint.resume(file).summary
+    with _seekable(file) as opened:
+        return Checkpoint.read(opened).summary
+
+
+@contextmanager
+def _seekable(file: File) -> Iterator[BinaryIO]:
+    """A seekable file with the content of a path or of a file object."""
+    if isinstance(file, str | os.PathLike):
+        with Path(file).open("rb") as opened:
+            yield opened
+        return
+    content = None if isinstance(file, io.TextIOBase) or not hasattr(file, "read") else file.read()
+    if not isinstance(content, bytes):
+        raise _not_binary()
+    yield io.BytesIO(content)
+
+
+def _not_binary() -> FileError:
+    return FileError("expected a path, or a file object opened in binary mode, such as open(path, 'rb')")
