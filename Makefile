@@ -19,24 +19,29 @@ $(READY): $(INSTALLED)
 	$(BIN)/python -m pip install --quiet --group test
 	@touch $@
 
-demo: $(INSTALLED)  ## Fit the bundled flight data; write synthetic flights and a report to demo/
+demo: $(INSTALLED)  ## Fit the bundled flights; write synthetic flights and a report to demo/
 	$(BIN)/privhp demo demo --force
 
-test: $(READY)  ## Check style, types and imports, and run the tests
+test: check  ## Check style, types and imports; run the tests (4 minutes on 2 cores)
+	$(BIN)/pytest --numprocesses auto
+
+test-all: check  ## The same with the slow statistical tests and coverage; nightly and before a release
+	$(BIN)/pytest --slow --cov --numprocesses auto
+
+check: $(READY)  ## Check style, types and imports alone
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/pytest --cov --numprocesses auto
 
-browser: $(READY)  ## Install Chromium if there is none, and test reports in it
+browser: $(READY)  ## Test reports in Chromium; installs it if none is found
 	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 
-pictures: $(READY)  ## Make the pictures of the documentation again, in Chromium
+pictures: $(READY)  ## Render the pictures of the documentation in Chromium
 	$(BIN)/python examples/pictures.py
 
-docs: $(INSTALLED)  ## Build the documentation as a site in build/site; a link that leads nowhere fails
+docs: $(INSTALLED)  ## Build the documentation in build/site; a broken link fails the build
 	$(BIN)/python -m pip install --quiet --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo build/site/index.html
@@ -48,18 +53,26 @@ speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULT
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.speed
 
-accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (an hour; goes on)
+accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (an hour; resumes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.accuracy
 
-plain:  ## Install as without a compiler, and run the tests on the NumPy kernels (minutes)
+plain:  ## Install without a compiler and test the NumPy kernels (minutes)
 	$(PYTHON) -m venv build/plain
 	build/plain/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
 	CC=/nonexistent CXX=/nonexistent build/plain/bin/python -m pip install --quiet . --group test
 	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
-	build/plain/bin/pytest -q
+	build/plain/bin/pytest -q --numprocesses auto
 
-dist:  ## Build the sdist and from it the wheel, check both, and run the tests on what they install (minutes)
+lowest:  ## Test with the lowest versions of all dependencies that pyproject.toml allows (minutes)
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/python tests/packages/lowest.py > build/lowest/constraints.txt
+	build/lowest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
+	build/lowest/bin/python -m pip install --quiet --constraint build/lowest/constraints.txt scikit-build-core nanobind cmake ninja
+	build/lowest/bin/python -m pip install --quiet --constraint build/lowest/constraints.txt --no-build-isolation '.[all]' --group test
+	build/lowest/bin/pytest -q --numprocesses auto
+
+dist:  ## Build the sdist and its wheel, check both, and test what they install (minutes)
 	rm -rf dist build/dist
 	$(PYTHON) -m venv build/dist/tools
 	build/dist/tools/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -73,16 +86,16 @@ dist:  ## Build the sdist and from it the wheel, check both, and run the tests o
 	build/dist/suite/bin/python -m pip install --quiet "$$(echo dist/*.whl)[all]" --group test
 	PRIVHP_DIST=dist PRIVHP_CORE=build/dist/core build/dist/suite/bin/pytest -q tests/packages
 	mkdir build/dist/source && tar -xf dist/*.tar.gz -C build/dist/source --strip-components 1
-	rm -r build/dist/source/src  # the tests must find the package that is installed
+	rm -r build/dist/source/src  # the tests must import the installed package
 	cd build/dist/source && ../suite/bin/pytest -q --numprocesses auto
 
-explore: $(READY)  ## The properties on other cases than last time, and more of them (minutes)
+explore: $(READY)  ## Run the property tests on new and more cases (minutes)
 	$(BIN)/pytest tests/properties --explore --numprocesses auto
 
-audit: $(READY)  ## The privacy checks with many more cases (about an hour)
+audit: $(READY)  ## Run the privacy checks with many more cases (about an hour)
 	$(BIN)/pytest tests/properties/test_sensitivity.py tests/statistical tests/mutants --offline
 
-clean:  ## Remove the virtual environment and everything that was built
+clean:  ## Remove the virtual environment and all build products
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test browser pictures docs figures speed accuracy plain dist explore audit clean
+.PHONY: help demo test test-all check browser pictures docs figures speed accuracy plain lowest dist explore audit clean

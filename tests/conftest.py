@@ -1,4 +1,4 @@
-"""Settings of the whole suite."""
+"""Options and profiles of the test suite."""
 
 import pytest
 from hypothesis import settings
@@ -9,8 +9,9 @@ settings.register_profile("offline", deadline=None, print_blob=True, max_example
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--explore", action="store_true", help="draw new cases of the properties, and more of them")
-    parser.addoption("--offline", action="store_true", help="run the heavy versions of the privacy checks")
+    parser.addoption("--slow", action="store_true", help="run the tests marked slow too")
+    parser.addoption("--explore", action="store_true", help="run the property tests on new and more cases")
+    parser.addoption("--offline", action="store_true", help="run the privacy checks with many cases; includes --slow")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -18,7 +19,16 @@ def pytest_configure(config: pytest.Config) -> None:
     settings.load_profile(chosen[0] if chosen else "suite")
 
 
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Deselect slow tests by default."""
+    if config.getoption("slow") or config.getoption("offline"):
+        return
+    slow = [item for item in items if item.get_closest_marker("slow")]
+    config.hook.pytest_deselected(items=slow)
+    items[:] = [item for item in items if not item.get_closest_marker("slow")]
+
+
 @pytest.fixture(scope="session")
 def offline(request: pytest.FixtureRequest) -> bool:
-    """Whether the heavy versions were asked for."""
+    """Whether the option --offline was given."""
     return bool(request.config.getoption("--offline"))
