@@ -1,7 +1,7 @@
-"""What the site has beyond the files of docs/: pages that live elsewhere in the repository, at the same place.
+"""MkDocs hooks: add pages from outside docs/ to the site and rewrite their links.
 
-Takes the pages as they are in the repository, where their links lead from file to file. Gives them to MkDocs with the
-links that the site needs, and refuses a page that would ask another host for anything but a click.
+In the repository, links lead from file to file; the hooks turn them into links between pages of the site. A page that
+would load anything from another host fails the build.
 """
 
 import posixpath
@@ -13,40 +13,50 @@ from mkdocs.exceptions import PluginError
 from mkdocs.structure.files import File, Files
 
 ROOT = Path(__file__).resolve().parent.parent
+OUTSIDE = (
+    "CHANGELOG.md",
+    "CODE_OF_CONDUCT.md",
+    "CONTRIBUTING.md",
+    "RELEASING.md",
+    "SECURITY.md",
+    "examples/README.md",
+)
 ELSEWHERE = {
     "README.md": "index.md",
-    **{name: name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "examples/README.md")},
+    **{name: name for name in OUTSIDE},
     **{f"benchmarks/{path.name}": f"benchmarks/{path.name}" for path in (ROOT / "benchmarks").glob("*.[ms][dv]*")},
 }
-"""Files outside docs/, by their path in the repository, and where the site has them."""
+"""Pages of the site by their path in the repository, for files outside docs/."""
 
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)#\s]+)")
 LOADED = re.compile(r"<(?:script|img|iframe|source)[^>]+src=[\"']?https?:|<link(?![^>]+canonical)[^>]+https?:")
 
 
 def on_files(files: Files, *, config: Any, **_: Any) -> Files:
-    """Add what lives outside docs/."""
+    """Add the files outside docs/."""
     for path, place in ELSEWHERE.items():
         files.append(File.generated(config, place, abs_src_path=str(ROOT / path)))
     return files
 
 
 def on_page_markdown(markdown: str, *, page: Any, **_: Any) -> str:
-    """Let links lead where the site has what they name."""
+    """Rewrite links between files of the repository as links between pages."""
     place = page.file.src_uri
     origins = {place: path for path, place in ELSEWHERE.items()}
     folder = posixpath.dirname(origins.get(place, f"docs/{place}"))
 
-    def moved(link: re.Match[str]) -> str:
+    def rewrite(link: re.Match[str]) -> str:
         path = posixpath.normpath(posixpath.join(folder, link[0]))
         target = ELSEWHERE.get(path, path.removeprefix("docs/"))
         return posixpath.relpath(target, posixpath.dirname(place) or ".")
 
-    return LINK.sub(moved, markdown)
+    return LINK.sub(rewrite, markdown)
 
 
 def on_post_page(output: str, *, page: Any, **_: Any) -> str:
-    """Refuse what would be fetched from another host when the page is opened."""
+    """Refuse a page that loads a resource from another host."""
     if fetched := LOADED.search(output):
-        raise PluginError(f"expected {page.file.src_uri} to need nothing from elsewhere, got {fetched[0]!r}")
+        raise PluginError(
+            f"{page.file.src_uri} loads from another host: {fetched[0]!r}; bundle the resource in docs/theme"
+        )
     return output

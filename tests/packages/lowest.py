@@ -1,6 +1,7 @@
 """Print the lower bounds of pyproject.toml as constraints for pip: `numpy>=2.0` becomes `numpy==2.0`."""
 
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -24,4 +25,4 @@ def lower_bounds() -> list[str]:
 
 
 if __name__ == "__main__":
-    print("\n".join(lower_bounds()))
+    sys.stdout.write("\n".join(lower_bounds()) + "\n")
