@@ -1,4 +1,4 @@
-"""How often the truth lies within 90% intervals of `mass(..., error=True)`; writes benchmarks/COVERAGE.md.
+"""How often the truth lies within 90% intervals of `mass`; writes benchmarks/COVERAGE.md.
 
     python -m benchmarks.coverage [records]
 
@@ -35,9 +35,9 @@ def covered(
         summary.update(stream.records)
         generator = summary.release()
         for region, truth in zip(regions, truths, strict=True):
-            answer = generator.mass(region, error=True)
-            hits.append(abs(answer.value - truth) <= WITHIN * answer.error + 1e-12)
-            errors.append(float(answer.error))
+            answer = generator.mass(region)
+            hits.append(abs(answer.value - truth) <= WITHIN * answer.stderr + 1e-12)
+            errors.append(float(answer.stderr))
     return float(np.mean(hits)), float(np.median(errors))
 
 

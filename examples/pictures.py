@@ -145,10 +145,10 @@ def draw_notebook(picture: Picture) -> None:
 
 def draw_share(generator: hp.Generator, at: NDArray[np.float64]) -> None:
     """The share up to each value with its band, as the page about notebooks does it."""
-    share = generator.cdf(at, error=True)
+    share = generator.cdf(at)
     figure = Figure(figsize=(6, 3.5), layout="constrained")
     axes = figure.subplots()
-    axes.fill_between(at, share.value - 1.645 * share.error, share.value + 1.645 * share.error, alpha=0.3)
+    axes.fill_between(at, *share.interval(0.9), alpha=0.3)
     axes.plot(at, share.value)
     axes.set_xlabel("fare")
     axes.set_ylabel("share of trips")

@@ -16,10 +16,10 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from privhp.answers.distribution import Distribution
+    from privhp.answers.estimate import Estimate
     from privhp.answers.generator import Generator
     from privhp.answers.heavy_hitters import HeavyHitter
     from privhp.answers.leaves import Leaves
-    from privhp.answers.standard_errors import Estimate
     from privhp.api import fit, load, resume, save
     from privhp.collect.summary import Summary
     from privhp.collect.tally import Tally
@@ -129,7 +129,7 @@ _ROOMS = {
     "privhp.collect.summary": ("Summary",),
     "privhp.collect.tally": ("Tally",),
     "privhp.answers.leaves": ("Leaves",),
-    "privhp.answers.standard_errors": ("Estimate",),
+    "privhp.answers.estimate": ("Estimate",),
 }
 """Where the public names live: a room is imported when one of its names is asked for; `privhp --help` needs none."""
 

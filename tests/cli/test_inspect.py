@@ -14,7 +14,7 @@ def test_a_release_is_shown_in_full(run, release):
     assert str(generator.plan) in out
     assert f"leaves      {generator.leaves().codes.size:,}\n" in out
     assert f"records     about {generator.total:,.0f} (noisy)\n" in out
-    assert f"50%   {generator.quantile(0.5):.6g}\n" in out
+    assert f"50%   {generator.quantile(0.5).value:.6g}\n" in out
 
 
 @pytest.mark.parametrize(

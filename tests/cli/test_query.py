@@ -43,16 +43,16 @@ def answers(run, *arguments):
 def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
     generator = hp.load(trips)
     cash, late = answers(run, trips, "--where", "kind = cash and fare < 25", "--where", "delay >= 50")
-    expected = generator.mass(kind="cash", fare=(None, 25), error=True)
+    expected = generator.mass({"kind": "cash", "fare": (None, 25)})
     assert cash == {
         "where": "kind = cash and fare < 25",
         "share": expected.value,
-        "standard_error": expected.error,
-        "cells_inside": generator.reach(kind="cash", fare=(None, 25))[0],
-        "cells_touched": generator.reach(kind="cash", fare=(None, 25))[1],
+        "standard_error": expected.stderr,
+        "cells_inside": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[0],
+        "cells_touched": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[1],
         "records": expected.value * generator.total,
     }
-    assert late["share"] == generator.mass(delay=(50, None))
+    assert late["share"] == generator.mass({"delay": (50, None)}).value
     assert abs(cash["share"] - 0.125) < 5 * cash["standard_error"] + 0.005
 
 
@@ -65,10 +65,10 @@ def test_strictness_counts_for_whole_numbers(run, trips):
 def test_quantiles_of_a_column_leave_null_out(run, trips):
     fares = answers(run, trips, "--quantile", "0.25,0.5", "--of", "fare")
     marginal = hp.load(trips).marginal("fare")
-    assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).tolist()
+    assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).value.tolist()
     assert {one["of"] for one in fares} == {"fare"}
     (delay,) = answers(run, trips, "--quantile", "0.5", "--of", "delay")
-    assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5))
+    assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5).value)
 
 
 def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
@@ -89,12 +89,13 @@ def test_people_get_tables(run, trips):
     assert (code, err) == (0, "")
     shares, quantiles, heavy = out.split("\n\n")
     generator = hp.load(trips)
-    value, error = generator.mass(kind="cash", error=True)
+    cash = generator.mass({"kind": "cash"})
     header, row = shares.splitlines()
     assert header.split("  ")[-1].strip() == "where"
-    shares = [f"{share:.3%}" for share in (value, error, *generator.reach(kind="cash"))]
-    assert row.split() == [*shares, f"{value * generator.total:,.0f}", "kind", "=", "cash"]
-    assert quantiles.splitlines()[1].split() == ["0.5", f"{generator.marginal('fare').quantile(0.5):.6g}"]
+    shares = [f"{share:.3%}" for share in (cash.value, cash.stderr, *generator.mass_bounds({"kind": "cash"}))]
+    assert row.split() == [*shares, f"{cash.value * generator.total:,.0f}", "kind", "=", "cash"]
+    median = generator.marginal("fare").quantile(0.5)
+    assert quantiles.splitlines()[1].split() == ["0.5", f"{median.value:.6g}", f"{median.stderr:.6g}"]
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
@@ -110,9 +111,14 @@ def test_a_release_without_names_gets_them_from_columns(run, release):
     """The plan of the paper tells no standard errors."""
     unnamed, *_ = answers(run, release, "--where", "value < 500", "--quantile", "0.5")
     named, quantile = answers(run, release, "--columns", "fare", "--where", "fare < 500", "--quantile", "0.5")
-    assert unnamed["share"] == named["share"] == hp.load(release).mass((0, 500))
+    assert unnamed["share"] == named["share"] == hp.load(release).mass((0, 500)).value
     assert named["standard_error"] is None
-    assert quantile == {"quantile": 0.5, "of": None, "value": hp.load(release).quantile(0.5), "standard_error": None}
+    assert quantile == {
+        "quantile": 0.5,
+        "of": None,
+        "value": hp.load(release).quantile(0.5).value,
+        "standard_error": None,
+    }
     assert "standard error" not in run("query", release, "--where", "value < 500").out
 
 

@@ -46,8 +46,8 @@ def test_a_table_goes_from_text_to_text(run, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
     generator = privhp.load("trips.privhp")
     assert abs(generator.total - 4000) < 200
-    assert generator.mass(kind="tram", fare=(0, 50)) > 0.9
-    assert abs(generator.mass(delay=None) - 0.25) < 0.05
+    assert generator.mass({"kind": "tram", "fare": (0, 50)}).value > 0.9
+    assert abs(generator.mass({"delay": None}).value - 0.25) < 0.05
     assert run("sample", "trips.privhp", "-n", "1000", "--seed", "1", "-o", "out.csv").code == 0
     made = rows("out.csv")
     assert len(made) == 1000
@@ -112,16 +112,16 @@ def test_columns_of_a_file_may_have_other_names_or_none(run, tmp_path):
     assert run("fit", "a.csv", *columns, "--columns", "amount,late", *PLAN, "-o", "a").code == 0
     assert run("fit", "b.csv", *columns, "--no-header", "--columns", "2,1", *PLAN, "-o", "b").code == 0
     assert run("fit", "b.csv", *columns, "--no-header", *PLAN, "-o", "c").code == 0
-    assert privhp.load("a").mass(delay=(3, 3)) > 0.9
-    assert privhp.load("b").mass(delay=(3, 3)) > 0.9
-    assert privhp.load("c").mass(delay=(5, 5)) > 0.9
+    assert privhp.load("a").mass({"delay": (3, 3)}).value > 0.9
+    assert privhp.load("b").mass({"delay": (3, 3)}).value > 0.9
+    assert privhp.load("c").mass({"delay": (5, 5)}).value > 0.9
 
 
 def test_an_array_on_disk_has_the_columns_in_order(run, tmp_path):
     np.save(tmp_path / "a.npy", np.full((2000, 2), [5.0, 3.0]))
     columns = ["--column", "fare=interval:0:10", "--column", "delay=integers:0:9"]
     assert run("fit", "a.npy", *columns, *PLAN, "-o", "a").code == 0
-    assert privhp.load("a").mass(delay=(3, 3)) > 0.9
+    assert privhp.load("a").mass({"delay": (3, 3)}).value > 0.9
 
 
 def test_what_is_wrong_with_a_column_is_said_in_one_line(refused, data):

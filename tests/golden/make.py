@@ -88,7 +88,7 @@ def expected(checkpoint: Path, release: Path) -> dict[str, Any]:
         "release cells": generator.release.cells().tolist(),
         "leaves": {"codes": leaves.codes.tolist(), "levels": leaves.levels.tolist(), "counts": leaves.counts.tolist()},
         "shares": SHARES if generator.plan.domain.ordered else [],
-        "quantiles": generator.quantile(SHARES).tolist() if generator.plan.domain.ordered else [],
+        "quantiles": generator.quantile(SHARES).value.tolist() if generator.plan.domain.ordered else [],
     }
 
 

@@ -156,7 +156,7 @@ def test_masses_on_a_grid_are_those_that_the_generator_tells(domain: Box, data: 
     generator = data.draw(generators(st.just(domain)))
     edges = [axis.low + axis.width * np.arange(cells + 1) / cells for axis in domain.axes]
     expected = [
-        [generator.mass([(left, right), (low, high)]) for low, high in zip(edges[1], edges[1][1:], strict=False)]
+        [generator.mass([(left, right), (low, high)]).value for low, high in zip(edges[1], edges[1][1:], strict=False)]
         for left, right in zip(edges[0], edges[0][1:], strict=False)
     ]
     assert np.allclose(grid_masses(generator, cells=cells), expected, rtol=0, atol=1e-9)

@@ -35,11 +35,11 @@ def even(budgets: dict[int, str], epsilon: Any = 1, **changes: Any) -> Generator
 def test_one_exact_level_has_the_error_of_its_noise(cells: int) -> None:
     """A share p of n independent cells: variance v (p (1 - p)^2 + (1 - p) p^2) n, over the total."""
     generator = even({4: "1/2"})
-    answer = generator.mass((0, cells - 1), error=True)
+    answer = generator.mass((0, cells - 1))
     share, variance = cells / 16, 2 * 2.0**2
     expected = (variance * 16 * share * (1 - share)) ** 0.5 / (16 * FULL)
     assert answer.value == pytest.approx(share)
-    assert answer.error == pytest.approx(expected, rel=0.02)
+    assert answer.stderr == pytest.approx(expected, rel=0.02)
 
 
 def test_two_levels_err_as_dense_least_squares() -> None:
@@ -53,35 +53,35 @@ def test_two_levels_err_as_dense_least_squares() -> None:
         inside = ((np.arange(16) >= low) & (np.arange(16) <= high)).astype(np.float64)
         weights = inside - inside.mean()
         expected = (weights @ covariance @ weights) ** 0.5 / (16 * FULL)
-        assert generator.mass((low, high), error=True).error == pytest.approx(expected, rel=0.02)
+        assert generator.mass((low, high)).stderr == pytest.approx(expected, rel=0.02)
 
 
 def test_everything_and_nothing_are_certain() -> None:
     generator = even({2: "1/3", 4: "1/2"})
-    assert generator.mass((0, 15), error=True).error == pytest.approx(0, abs=1e-12)
-    assert generator.cdf([15], error=True).error == pytest.approx([0], abs=1e-12)
+    assert generator.mass((0, 15)).stderr == pytest.approx(0, abs=1e-12)
+    assert generator.cdf([15]).stderr == pytest.approx([0], abs=1e-12)
 
 
 def test_errors_of_noise_are_inverse_to_epsilon() -> None:
-    answers = [even({2: f"{e}/2", 4: f"{e}/2"}, epsilon=e).mass((2, 9), error=True) for e in (1, 10)]
-    assert answers[0].error == pytest.approx(10 * answers[1].error, rel=1e-6)
+    answers = [even({2: f"{e}/2", 4: f"{e}/2"}, epsilon=e).mass((2, 9)) for e in (1, 10)]
+    assert answers[0].stderr == pytest.approx(10 * answers[1].stderr, rel=1e-6)
 
 
 def test_cdf_and_mass_agree_on_their_errors() -> None:
     generator = even({2: "1/3", 4: "1/2"})
     for value in (0, 3, 7, 12):
-        mass = generator.mass((0, value), error=True)
-        cdf = generator.cdf([value], error=True)
+        mass = generator.mass((0, value))
+        cdf = generator.cdf([value])
         assert cdf.value[0] == pytest.approx(mass.value)
-        assert cdf.error[0] == pytest.approx(mass.error)
+        assert cdf.stderr[0] == pytest.approx(mass.stderr)
 
 
 def test_the_error_of_a_quantile_is_how_far_it_moves() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={6: 1}, exact_depth=6, inference="least-squares")
     generator = Generator(Release(plan, {6: np.full(64, 1000)}))
-    at_half = generator.quantile([0.5], error=True)
-    below = generator.cdf(at_half.value, error=True)
-    assert at_half.error == pytest.approx(below.error, rel=1e-6)  # on an even stream of length 1
+    at_half = generator.quantile([0.5])
+    below = generator.cdf(at_half.value)
+    assert at_half.stderr == pytest.approx(below.stderr, rel=1e-6)  # on an even stream of length 1
 
 
 def test_answers_without_errors_are_the_same() -> None:
@@ -89,9 +89,9 @@ def test_answers_without_errors_are_the_same() -> None:
     summary = Summary(plan)
     summary.update(uniform(10_000))
     generator = summary.release()
-    assert generator.mass((0.2, 0.7), error=True).value == generator.mass((0.2, 0.7))
-    assert np.array_equal(generator.cdf([0.1, 0.5], error=True).value, generator.cdf([0.1, 0.5]))
-    assert np.array_equal(generator.quantile([0.1, 0.5], error=True).value, generator.quantile([0.1, 0.5]))
+    assert generator.mass((0.2, 0.7)).value == generator.mass((0.2, 0.7)).value
+    assert np.array_equal(generator.cdf([0.1, 0.5]).value, generator.cdf([0.1, 0.5]).value)
+    assert np.array_equal(generator.quantile([0.1, 0.5]).value, generator.quantile([0.1, 0.5]).value)
 
 
 @pytest.mark.parametrize(("level", "uneven"), [(5, False), (6, True), (8, True)])
@@ -101,7 +101,7 @@ def test_a_leaf_is_as_uneven_as_the_three_levels_above_it_measured_or_not(level:
     leaves = np.where(np.arange(256) >> (8 - level) & 1, 0, FULL)
     generator = Generator(Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves}))
     first = 2**8 // 2  # a leaf that has records at each of these levels
-    error = float(generator.mass((0, (first + 0.5) / 256), error=True).error)
+    error = float(generator.mass((0, (first + 0.5) / 256)).stderr)
     in_one_place = 0.5 * FULL / leaves.sum()
     assert (error > 0.9 * in_one_place) if uneven else (error < 0.1 * in_one_place)
 
@@ -115,8 +115,8 @@ def test_leaves_that_divide_to_the_same_side_err_alike() -> None:
     errors = []
     for leaves in (first, turned):
         release = Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves})
-        answer = Generator(release).mass([(0, 1), (0, 17 / 32)], error=True)
-        errors.append(float(answer.error))
+        answer = Generator(release).mass([(0, 1), (0, 17 / 32)])
+        errors.append(float(answer.stderr))
     one_leaf = 0.5 * 0.5 * 3 / 512  # half of it is in the region, give or take half of how unevenly cells divide
     assert errors[0] == pytest.approx(16 * one_leaf, rel=0.05)
     assert errors[1] < 1.5 * 16**0.5 * one_leaf
@@ -125,7 +125,7 @@ def test_leaves_that_divide_to_the_same_side_err_alike() -> None:
 def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
     generator = Generator(Release(plan, {3: np.zeros(8, dtype=np.int64)}))
-    assert generator.mass((0, 0.5), error=True).error == 1.0
+    assert generator.mass((0, 0.5)).stderr == 1.0
 
 
 # Coverage.
@@ -166,8 +166,8 @@ def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
         ends = np.sort(rng.random((sides, 2)), axis=1)
         truth = np.mean(((columns >= ends[:, 0]) & (columns <= ends[:, 1])).all(axis=1))
         region = [tuple(pair) for pair in ends.tolist()]
-        answer = summary.release().mass(region if sides > 1 else region[0], error=True)
-        found.append(abs(answer.value - truth) / max(answer.error, 1e-12))
+        answer = summary.release().mass(region if sides > 1 else region[0])
+        found.append(abs(answer.value - truth) / max(answer.stderr, 1e-12))
     return np.array(found)
 
 
@@ -204,6 +204,6 @@ def test_where_nothing_was_found_there_is_still_doubt() -> None:
     (roots,) = partition.roots(8)
     partition.slots[partition.cut(roots, np.where(np.arange(8) == 2, 3, 0))] = -3
     generator = Generator(Release(plan, {1: np.array([1000, 0]), 3: partition.slots}, refinements=1))
-    answer = generator.mass((16, 19), error=True)
+    answer = generator.mass((16, 19))
     assert answer.value < 1e-3
-    assert answer.error * 1000 > 0.1
+    assert answer.stderr * 1000 > 0.1

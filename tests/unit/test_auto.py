@@ -189,8 +189,8 @@ def test_mergeable_plans_merge_and_do_not_grow() -> None:
     summary.absorb(first)
     summary.absorb(second)
     generator = summary.release()
-    assert generator.mass((0.1, 0.3)) > 0.3
-    assert generator.mass((0.7, 0.9)) > 0.3
+    assert generator.mass((0.1, 0.3)).value > 0.3
+    assert generator.mass((0.7, 0.9)).value > 0.3
 
 
 def test_a_plan_says_what_error_to_expect() -> None:

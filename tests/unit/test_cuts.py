@@ -204,5 +204,5 @@ def test_the_distance_to_records_sees_the_bend_inside_a_leaf() -> None:
     """A generator that knows nothing follows the cuts: half of it below 1, half from 1 to 9."""
     domain = Interval(0, 9, cuts=[1])
     generator = Generator(Release(Plan(domain, epsilon=1, budgets={0: 1}, exact_depth=0), {0: np.array([100])}))
-    assert generator.cdf([0.5, 1, 5]).tolist() == pytest.approx([0.25, 0.5, 0.75])
+    assert generator.cdf([0.5, 1, 5]).value.tolist() == pytest.approx([0.25, 0.5, 0.75])
     assert wasserstein(generator, [0.0]) == pytest.approx(0.5 * 0.5 + 0.5 * 5)

@@ -66,9 +66,9 @@ def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -
     """Of a region that cells fill, so that nothing but noise makes it uncertain."""
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
     one, many = (hp.Generator(hp.Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
-    before, after = (generator.mass((0, 99), error=True) for generator in (one, many))
+    before, after = (generator.mass((0, 99)) for generator in (one, many))
     assert after.value == pytest.approx(before.value)
-    assert after.error == pytest.approx(math.sqrt(parts) * before.error)
+    assert after.stderr == pytest.approx(math.sqrt(parts) * before.stderr)
 
 
 @pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])

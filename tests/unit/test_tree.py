@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis.strategies import DataObject
 
 from privhp import Integers, Interval, Leaves, Plan, Release
-from privhp.answers.leaves import grow
+from privhp.answers.generator import Generator
 from strategies import noise, plans
 
 
@@ -35,7 +35,8 @@ def sketched_plan(expand: str) -> Plan:
 def grown(plan: Plan, counts: dict[int, list[int]]) -> Leaves:
     """Leaves of exact counts; of sketched levels nothing is known but zeros."""
     tables = {level: np.zeros(plan.shapes[level], dtype=np.int64) for level in plan.sketched_levels}
-    return grow(Release(plan, {level: np.array(values) for level, values in counts.items()} | tables))
+    counters = {level: np.array(values) for level, values in counts.items()}
+    return Generator(Release(plan, counters | tables)).leaves()
 
 
 def as_triples(leaves: Leaves) -> list[tuple[int, int, float]]:
@@ -44,7 +45,7 @@ def as_triples(leaves: Leaves) -> list[tuple[int, int, float]]:
 
 @given(data=st.data(), plan=plans())
 def test_leaves_are_a_partition_in_order(data: DataObject, plan: Plan) -> None:
-    leaves = grow(Release(plan, data.draw(noise(plan))))
+    leaves = Generator(Release(plan, data.draw(noise(plan)))).leaves()
     steps = plan.depth - leaves.levels
     starts = [code << step for code, step in zip(leaves.codes.tolist(), steps.tolist(), strict=True)]
     ends = [start + (1 << step) for start, step in zip(starts, steps.tolist(), strict=True)]
@@ -59,7 +60,7 @@ def test_leaves_are_a_partition_in_order(data: DataObject, plan: Plan) -> None:
 
 @given(data=st.data(), plan=plans())
 def test_there_are_as_many_leaves_as_the_plan_says(data: DataObject, plan: Plan) -> None:
-    leaves = grow(Release(plan, data.draw(noise(plan))))
+    leaves = Generator(Release(plan, data.draw(noise(plan)))).leaves()
     assert leaves.codes.size == leaves.levels.size == leaves.counts.size == plan.leaves
     assert (leaves.codes.dtype, leaves.counts.dtype) == (np.uint64, np.float64)
 

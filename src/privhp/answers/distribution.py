@@ -6,20 +6,22 @@ numbers. It can be used for ever without further cost to privacy.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Mapping
-from functools import cached_property
+from collections.abc import Iterable
+from functools import cached_property, partial
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.answers import order
+from privhp.answers.estimate import Estimate, as_scalar
 from privhp.answers.heavy_hitters import HeavyHitter, heavy_hitters
 from privhp.answers.histogram import Histogram
 from privhp.answers.leaves import Leaves
-from privhp.answers.marginals import marginal
-from privhp.answers.regions import mass, reach
+from privhp.answers.marginals import marginalize
+from privhp.answers.regions import mass, mass_bounds, touched
 from privhp.answers.sampling import RegionSampler, Sampler
+from privhp.answers.standard_errors import LeafFunction, StandardErrors
 from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
@@ -36,9 +38,15 @@ class Distribution:
     All it returns is post-processing of a release, so it is as private as the release.
     """
 
-    def __init__(self, domain: Domain, leaves: Leaves) -> None:
-        """Take the leaves of a partition with their counts."""
-        self.domain, self._leaves = domain, leaves
+    def __init__(self, domain: Domain, leaves: Leaves, errors: StandardErrors) -> None:
+        """Take the leaves of a partition with their counts.
+
+        Args:
+            domain: Domain of the records.
+            leaves: Partition of the domain, with the count of each leaf.
+            errors: Standard errors of the expectations of functions on these leaves.
+        """
+        self.domain, self._leaves, self._errors = domain, leaves, errors
 
     @property
     def total(self) -> float:
@@ -52,15 +60,8 @@ class Distribution:
     @cached_property
     def probabilities(self) -> Floats:
         """Probability of each leaf; the base measure if the noisy count of everything is 0."""
-        shares = self._leaves.counts / self.total if self.total > 0 else self._base_measure()
+        shares = self._leaves.counts / self.total if self.total > 0 else self._leaves.measure(self.domain)
         shares.flags.writeable = False
-        return shares
-
-    def _base_measure(self) -> Floats:
-        shares = np.empty(self._leaves.counts.shape)
-        for level in np.unique(self._leaves.levels).tolist():
-            own = self._leaves.levels == level
-            shares[own] = self.domain.measure(self._leaves.codes[own], level=level)
         return shares
 
     @cached_property
@@ -137,42 +138,84 @@ class Distribution:
         """One record, for its shape and type."""
         return self.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
 
-    def mass(self, region: Any = None, /, **columns: Any) -> float:
-        """Probability of a region: a pair (low, high), one pair per side of a box, or an IP prefix.
+    def mass(self, where: Any = None) -> Estimate[float]:
+        """Probability of a region.
 
-        None stands for an open end, or for a whole side of a box. Of a `Table`,
-        `mass(fare=(0, 10), kind="a")` is the probability that all columns named
-        are in their regions; so is a mapping from columns to regions. For a
-        column that may be null, None is null.
+        Args:
+            where: The region: a pair (low, high), one pair per side of a box, an IP prefix, a category or a node, or
+                a list of those. None stands for an open end, or for a whole side of a box. The region of a `Table`
+                is a mapping from columns to regions, all of which must hold; for a nullable column, None is null.
         """
-        return mass(self._histogram, self._region(region, columns))
+        value = mass(self._histogram, where)
+        return Estimate(value, partial(self._mass_stderr, where), limits=_share_limits)
 
-    def reach(self, region: Any = None, /, **columns: Any) -> tuple[float, float]:
-        """Probability of the leaves that lie wholly in a region, and of all leaves that it touches.
+    def mass_bounds(self, where: Any = None) -> tuple[float, float]:
+        """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
 
-        Where records lie inside a leaf is not known. So where these two are far
-        apart, the region is smaller than the leaves, and its mass says little.
+        The release does not resolve the positions of records inside a leaf. If
+        the two bounds differ much, the region is smaller than the leaves, and
+        its mass carries little information.
         """
-        return reach(self._histogram, self._region(region, columns))
+        return mass_bounds(self._histogram, where)
 
-    def _region(self, region: Any, columns: Mapping[str, Any]) -> Any:
-        """A region with those of columns that are named by themselves."""
-        if not columns:
-            return region
-        if not isinstance(self.domain, Table) or not (region is None or isinstance(region, Mapping)):
-            raise QueryError(f"expected one region of {self.domain!r}, got regions of {', '.join(columns)}")
-        return {**(region or {}), **columns}
+    def cdf(self, x: ArrayLike) -> Estimate[Any]:
+        """Probability at or below each value: a number for a scalar, an array for an array.
 
-    def cdf(self, records: ArrayLike) -> Floats:
-        """Probability at or below each record. Ordered domains only; of a table, ask a `marginal`."""
-        return order.cdf(self._histogram, records)
+        Only ordered domains have it; for a column of a table, use `marginal`.
 
-    def quantile(self, shares: ArrayLike) -> NDArray[Any]:
-        """Least record at or below which each share of the distribution lies. Ordered domains only.
-
-        The share 0 gives the lower end of what can be sampled, 1 its upper end.
+        Args:
+            x: One value of the domain, or several.
         """
-        return order.quantile(self._histogram, shares)
+        values = order.cdf(self._histogram, x)
+        return Estimate(as_scalar(values), partial(self._cdf_stderr, values), limits=_share_limits)
+
+    def quantile(self, q: ArrayLike) -> Estimate[Any]:
+        """Quantiles: the least value at or below which each share of the distribution lies.
+
+        The quantile of 0 is the least value that can be sampled, the quantile
+        of 1 the largest. Only ordered domains have quantiles. The standard
+        error is half the distance between the quantiles at q plus and minus the
+        standard error of the cumulative distribution function.
+
+        Args:
+            q: One share between 0 and 1, or several.
+        """
+        values = order.quantile(self._histogram, q)
+        stderr = partial(self._quantile_stderr, np.asarray(q, dtype=np.float64))
+        return Estimate(as_scalar(values), stderr, limits=self._value_limits)
+
+    def _mass_stderr(self, where: Any) -> float:
+        part = touched(self._histogram, where, empty=True)  # noise may hide records in cells that seem empty
+        shares = np.zeros(self._leaves.codes.shape)
+        shares[part.whole()], shares[part.cut] = 1.0, part.shares
+        return self._errors.standard_error(LeafFunction.indicator(shares))
+
+    def _cdf_stderr(self, values: Floats) -> Any:
+        return as_scalar(self._cumulative_stderr(values))
+
+    def _quantile_stderr(self, q: Floats) -> Any:
+        stderr = self._cumulative_stderr(q)
+        upper = order.quantile(self._histogram, np.minimum(q + stderr, 1.0))
+        lower = order.quantile(self._histogram, np.maximum(q - stderr, 0.0))
+        return as_scalar(np.asarray((upper - lower) / 2))
+
+    def _cumulative_stderr(self, points: Floats) -> Floats:
+        """Standard error of each cumulative probability."""
+        errors = np.empty(points.shape)
+        ends = self._histogram.ends
+        for place, point in np.ndenumerate(points):
+            full = np.searchsorted(ends, point, side="right")
+            shares = (np.arange(ends.size) < full).astype(np.float64)
+            if full < ends.size and self.probabilities[full] > 0:
+                before = ends[full - 1] if full else 0.0
+                shares[full] = min(max((point - before) / self.probabilities[full], 0.0), 1.0)
+            errors[place] = self._errors.standard_error(LeafFunction.indicator(shares))
+        return errors
+
+    def _value_limits(self) -> tuple[Any, Any]:
+        """The least and the largest value of an ordered domain."""
+        ends = self.domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
+        return ends[0], ends[1]
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
         """Prefixes, places, nodes or values with at least this share of the records, the largest first.
@@ -197,7 +240,7 @@ class Distribution:
             null: Whether null counts, if there is one column and it may be null. Without it, values that have an
                 order can be asked for quantiles.
         """
-        return Distribution(*marginal(self.domain, self._leaves, columns, null=null))
+        return Distribution(*marginalize(self.domain, self._leaves, self._errors, columns, null=null))
 
     def plot(self) -> Any:
         """A matplotlib figure with a picture of each column and of pairs of them. It needs matplotlib."""
@@ -210,3 +253,7 @@ class Distribution:
 
     def _summary(self) -> str:
         return f"{self.domain!r}, {self._leaves.codes.size:,} leaves"
+
+
+def _share_limits() -> tuple[float, float]:
+    return 0.0, 1.0

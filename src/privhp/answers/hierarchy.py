@@ -5,6 +5,7 @@ parts say of it and how much of that is noise. Layers go from coarse to fine;
 the cells of one layer have their parts in the next.
 """
 
+from functools import cached_property
 from itertools import pairwise
 from typing import Literal, NamedTuple
 
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.estimators import combined, projected, sparse_guess
 from privhp.answers.sketch_decoding import decoded
-from privhp.core.cells import Codes, Counts, Floats, descendants
+from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
 from privhp.kernels import buckets
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
@@ -80,7 +81,7 @@ class Hierarchy:
     """The measured cells of a release with their consistent, non-negative counts."""
 
     def __init__(self, release: Release) -> None:
-        self._release, self._plan = release, release.plan
+        self._release, self._plan, self.depth = release, release.plan, release.plan.depth
         self.layers = [self._exact_layer(release.plan.exact_levels[0])]
         for level in release.plan.exact_levels[1:]:
             self._connect(self._exact_layer(level), self.layers[-1].levels[0])
@@ -90,6 +91,22 @@ class Hierarchy:
         self._settle()
         for level in release.plan.sketched_levels:
             self._add_sketch(level)
+        for layer in self.layers:
+            layer.doubts = np.where(layer.live, layer.doubts, 0.0)
+
+    @cached_property
+    def leaf_masks(self) -> list[NDArray[np.bool_]]:
+        """Cells of each layer that have no children."""
+        return [layer.leaves() for layer in self.layers]
+
+    @cached_property
+    def leaf_order(self) -> NDArray[np.int64]:
+        """Permutation that puts the leaves, layer after layer, in the order of the domain."""
+        layers = list(zip(self.layers, self.leaf_masks, strict=True))
+        codes, levels = (
+            np.concatenate([getattr(layer, name)[leaf] for layer, leaf in layers]) for name in ("codes", "levels")
+        )
+        return domain_order(codes, levels, depth=self._plan.depth)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from privhp.answers.estimators import share_out
 from privhp.answers.hierarchy import Hierarchy
 from privhp.core.cells import Codes, Floats, descendants, domain_order
+from privhp.domains.domain import Domain
 from privhp.kernels import estimate
 from privhp.release import Release
 
@@ -35,25 +36,33 @@ class Leaves:
         for array in (self.codes, self.levels, self.counts):
             array.flags.writeable = False
 
-
-def grow(release: Release) -> Leaves:
-    """The leaves of the tree that the release describes."""
-    if release.plan.inference == "top-down":
-        return _grow_top_down(release)
-    grown: list[tuple[Codes, int | NDArray[np.int64], Floats]] = []
-    for layer in Hierarchy(release).layers:
-        leaves = layer.leaves()
-        grown.append((layer.codes[leaves], layer.levels[leaves], layer.found[leaves]))
-    return _in_order(grown, release.plan.depth)
+    def measure(self, domain: Domain) -> Floats:
+        """Base measure of each leaf."""
+        measures = np.empty(self.counts.shape)
+        for level in np.unique(self.levels).tolist():
+            chosen = self.levels == level
+            measures[chosen] = domain.measure(self.codes[chosen], level=level)
+        return measures
 
 
-def _grow_top_down(release: Release) -> Leaves:
+def build_leaves(hierarchy: Hierarchy) -> Leaves:
+    """Leaves of a solved hierarchy, with its least-squares estimates."""
+    layers = list(zip(hierarchy.layers, hierarchy.leaf_masks, strict=True))
+    codes, levels, counts = (
+        np.concatenate([getattr(layer, name)[leaf] for layer, leaf in layers]) for name in ("codes", "levels", "found")
+    )
+    order = hierarchy.leaf_order
+    return Leaves(codes[order], levels[order], counts[order])
+
+
+def build_leaves_top_down(release: Release) -> Leaves:
+    """Leaves by the paper's Algorithm 2: from the root down, one measured level at a time."""
     plan, domain = release.plan, release.plan.domain
     level = plan.exact_levels[0]
     codes = np.arange(2**level, dtype=np.uint64)
     live = domain.measure(codes, level=level) > 0
     counts = np.where(live, np.maximum(release.counts[level], 0.0), 0.0)
-    grown: list[tuple[Codes, int | NDArray[np.int64], Floats]] = []
+    grown: list[tuple[Codes, int, Floats]] = []
     for deeper in [*plan.exact_levels[1:], *plan.sketched_levels]:
         if level >= plan.exact_depth:
             everything = plan.expand == "all" and level == plan.exact_depth
@@ -66,7 +75,11 @@ def _grow_top_down(release: Release) -> Leaves:
         live = domain.measure(codes, level=level) > 0
         counts = share_out(counts, estimates, live.reshape(children.shape)).ravel()
     grown.append((codes, level, counts))
-    return _in_order(grown, plan.depth)
+    codes = np.concatenate([codes for codes, _, _ in grown])
+    levels = np.concatenate([np.full(codes.shape, level) for codes, level, _ in grown])
+    counts = np.concatenate([counts for _, _, counts in grown])
+    order = domain_order(codes, levels, depth=plan.depth)
+    return Leaves(codes[order], levels[order], counts[order])
 
 
 def _hottest(counts: Floats, most: int) -> NDArray[np.bool_]:
@@ -83,11 +96,3 @@ def _estimates(release: Release, level: int, cells: Codes) -> Floats:
         return counters[cells.view(np.int64)].astype(np.float64)
     words, apart = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
     return estimate(counters, words, cells, apart=apart).astype(np.float64)
-
-
-def _in_order(grown: list[tuple[Codes, int | NDArray[np.int64], Floats]], depth: int) -> Leaves:
-    codes = np.concatenate([codes for codes, _, _ in grown])
-    levels = np.concatenate([np.broadcast_to(level, codes.shape) for codes, level, _ in grown])
-    counts = np.concatenate([counts for _, _, counts in grown])
-    order = domain_order(codes, levels, depth=depth)
-    return Leaves(codes[order], levels[order], counts[order])

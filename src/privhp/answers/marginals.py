@@ -14,6 +14,8 @@ from numpy.typing import NDArray
 
 from privhp.answers.histogram import summed
 from privhp.answers.leaves import Leaves
+from privhp.answers.marginal_errors import ConditionalErrors, MarginalErrors, value_shares
+from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain, quote
 from privhp.domains.nullable import Nullable
@@ -25,19 +27,31 @@ Cells = dict[int, tuple[Codes, Floats]]
 """Of each level, some cells in order, each once, and the count of each."""
 
 
-def marginal(domain: Domain, leaves: Leaves, columns: Any, *, null: bool) -> tuple[Domain, Leaves]:
-    """The domain of a column, or of several as a table, and a partition of it with the counts of these leaves."""
+def marginalize(
+    domain: Domain, leaves: Leaves, errors: StandardErrors, columns: Any, *, null: bool
+) -> tuple[Domain, Leaves, StandardErrors]:
+    """Marginal of a distribution over a table: its domain, its leaves, and the standard errors of its answers.
+
+    Args:
+        domain: The table.
+        leaves: Leaves of the joint distribution.
+        errors: Standard errors of the joint distribution.
+        columns: Name of a column, or a list of names.
+        null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
+    """
     if not isinstance(domain, Table):
         raise QueryError(f"expected a marginal of a Table, got one of {domain!r}")
     chosen, single = _chosen(domain, columns)
     part = _part(chosen, single)
     codes, levels = domain.project(leaves.codes, leaves.levels, columns=chosen)
     projected = _partition(part, _merged(codes, levels, leaves.counts))
+    marginal_errors = MarginalErrors(errors, codes, levels, domain=part, leaves=projected)
     if null:
-        return part, projected
+        return part, projected, marginal_errors
     if not isinstance(part, Nullable):
         raise QueryError(f"expected null=False for one column that may be null, got it for {part!r}")
-    return part.domain, _without_null(part, projected)
+    conditional_errors = ConditionalErrors(marginal_errors, domain=part, leaves=projected)
+    return part.domain, _without_null(part, projected), conditional_errors
 
 
 def _chosen(table: Table, columns: Any) -> tuple[list[Column], bool]:
@@ -117,7 +131,6 @@ def _without_null(domain: Nullable, leaves: Leaves) -> Leaves:
     """The leaves of the values alone."""
     if leaves.levels[0] == 0:
         return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.share))
-    inner = (leaves.levels - 1).astype(np.uint64)
-    there = leaves.codes >> inner == 1
+    inner, there = (leaves.levels - 1).astype(np.uint64), value_shares(domain, leaves) > 0
     codes = leaves.codes[there] & ((np.uint64(1) << inner[there]) - np.uint64(1))
     return Leaves(codes, leaves.levels[there] - 1, leaves.counts[there])

@@ -68,7 +68,7 @@ def _alternating(one: Places, other: Places) -> Places:
     return np.stack([one, other], axis=1).ravel()
 
 
-def reach(histogram: Histogram, region: Any) -> tuple[float, float]:
+def mass_bounds(histogram: Histogram, region: Any) -> tuple[float, float]:
     """Probability of the cells that lie wholly in a region, and of all that it touches."""
     part = touched(histogram, region)
     inside = min(float((histogram.before(part.after) - histogram.before(part.first)).sum()), 1.0)

@@ -11,15 +11,14 @@ its size divide elsewhere in the same release, and as much to the same side.
 from collections.abc import Iterator
 from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import Family, Hierarchy, Layer
-from privhp.core.cells import Floats, domain_order
+from privhp.core.cells import Floats
 from privhp.errors import QueryError
-from privhp.release import Release
 
 ALIKE = 0.015
 """How much leaves on the edge of a region err alike, at least: records line up, and an edge cuts many the same way."""
@@ -31,40 +30,61 @@ COLUMNS = 3
 """Levels of which the most uneven counts: each cuts one column, and a region's edge may run along another."""
 
 
-class Estimate(NamedTuple):
-    """An answer and its standard error; the truth lies within 1.645 of them nine times in ten."""
+class LeafFunction(NamedTuple):
+    """A function of the records with values in [0, 1], by its moments inside each leaf; an answer is its expectation.
 
-    value: NDArray[np.float64] | float
-    error: NDArray[np.float64] | float
+    The indicator of a region has the share of the leaf's measure in the region
+    as `mean`, and no `slack`. Its variance inside a leaf is mean * (1 - mean) - slack.
+
+    Args:
+        mean: Mean of the function f over the base measure of each leaf.
+        slack: Mean of f * (1 - f) over the base measure of each leaf.
+    """
+
+    mean: Floats
+    slack: Floats
+
+    @classmethod
+    def indicator(cls, shares: Floats) -> "LeafFunction":
+        """The indicator of a region that holds these shares of the leaves."""
+        return cls(shares, np.zeros(shares.shape))
 
 
-class Uncertainty:
-    """The standard errors of answers from a release."""
+class StandardErrors(Protocol):
+    """Standard errors of the answers of a distribution."""
 
-    def __init__(self, release: Release) -> None:
-        """Solve the release once more, to know how sure each count is."""
-        if release.plan.inference != "least-squares":
-            raise QueryError(
-                'expected a plan with inference="least-squares", such as Plan.auto(...), for standard errors; '
-                "the paper's rule does not tell how sure its counts are"
-            )
-        self._hierarchy, self._depth = Hierarchy(release), release.plan.depth
-        for layer in self._hierarchy.layers:
-            layer.doubts = np.where(layer.live, layer.doubts, 0.0)
-        self._leaves = [layer.leaves() for layer in self._hierarchy.layers]
-        pairs = list(zip(self._hierarchy.layers, self._leaves, strict=True))
-        codes = np.concatenate([layer.codes[own] for layer, own in pairs])
-        levels = np.concatenate([layer.levels[own] for layer, own in pairs])
-        self._places = domain_order(codes, levels, depth=release.plan.depth)
+    def standard_error(self, function: LeafFunction) -> float:
+        """Standard error of the expectation of a function, given by its moments in the leaves of the distribution."""
+        ...
 
-    def standard_error(self, shares: Floats) -> float:
-        """Standard error of the probability of a region.
+
+class UnavailableErrors:
+    """Standard errors of a release whose inference gives no variances: none."""
+
+    def standard_error(self, function: LeafFunction) -> float:
+        """Refuse to give a standard error."""
+        raise QueryError(
+            'expected a plan with inference="least-squares", such as Plan.auto(...), for standard errors; '
+            "the paper's top-down rule gives no variances"
+        )
+
+
+class HierarchyErrors:
+    """Standard errors of answers from a solved hierarchy."""
+
+    def __init__(self, hierarchy: Hierarchy) -> None:
+        """Take the hierarchy that the leaves were built from."""
+        self._hierarchy = hierarchy
+
+    def standard_error(self, function: LeafFunction) -> float:
+        """Standard error of the expectation of a function, such as the indicator of a region.
 
         Args:
-            shares: Which share of each leaf is in the region, in the order of `Generator.leaves()`.
+            function: Its moments in the leaves, in the order of `Generator.leaves()`.
         """
-        layers, by_layer = self._hierarchy.layers, self._by_layer(shares)
-        inside = [self._inside(layer, own) for layer, own in zip(layers, by_layer, strict=True)]
+        layers, by_layer = self._hierarchy.layers, self._by_layer(function.mean)
+        slack = self._by_layer(function.slack)
+        inside = [self._inside(layer, *own) for layer, *own in zip(layers, by_layer, slack, strict=True)]
         alike = self._divisions[1]
         aligned = sum(np.sqrt(own * alike[layer.levels]).sum() for layer, own in zip(layers, inside, strict=True))
         weights, variances = by_layer[-1], inside[-1]
@@ -86,18 +106,19 @@ class Uncertainty:
     def _by_layer(self, shares: Floats) -> list[Floats]:
         """The shares of the leaves of each layer, in its order; 0 for cells that have parts."""
         unsorted = np.empty(shares.shape)
-        unsorted[self._places] = shares
-        ends = np.cumsum([own.sum() for own in self._leaves])
+        unsorted[self._hierarchy.leaf_order] = shares
+        ends = np.cumsum([own.sum() for own in self._hierarchy.leaf_masks])
         by_layer = []
-        for own, part in zip(self._leaves, np.split(unsorted, ends[:-1]), strict=True):
+        for own, part in zip(self._hierarchy.leaf_masks, np.split(unsorted, ends[:-1]), strict=True):
             weights = np.zeros(own.shape)
             weights[own] = part
             by_layer.append(weights)
         return by_layer
 
-    def _inside(self, layer: Layer, shares: Floats) -> Floats:
+    def _inside(self, layer: Layer, shares: Floats, slack: Floats) -> Floats:
         """Variance of what is in the region of a leaf that is partly in it, given its count."""
-        partly, uneven = 4.0 * shares * (1.0 - shares), self._divisions[0][layer.levels]
+        partly = np.maximum(4.0 * shares * (1.0 - shares) - 4.0 * slack, 0.0)
+        uneven = self._divisions[0][layer.levels]
         # If halves differ by sqrt(u) of their sum, and their halves again and so on, shares near 0 or 1 vary less.
         halved = uneven * partly ** (2.0 - np.log2(1.0 + uneven))
         return (partly * layer.found + halved * layer.found**2) / 4.0
@@ -105,7 +126,7 @@ class Uncertainty:
     @cached_property
     def _divisions(self) -> tuple[Floats, Floats]:
         """How unevenly cells divide into halves of each level, 0 if evenly, 1 if all goes into one, and how alike."""
-        size = self._depth + 1
+        size = self._hierarchy.depth + 1
         levels, skews, noise = (np.concatenate(each) for each in zip(*self._skews(), strict=True))
         clear, lean, squares, uneven = (
             np.bincount(levels, weights=of_each, minlength=size)
@@ -117,7 +138,7 @@ class Uncertainty:
             if clear[level] >= ENOUGH:
                 alike = (lean[level] ** 2 / max(squares[level], 1e-300) - 1.0) / clear[level]  # 0 on average by chance
                 known[:, level] = uneven[level] / clear[level], max(alike, ALIKE)
-        for level in range(self._depth, COLUMNS - 1, -1):
+        for level in range(self._hierarchy.depth, COLUMNS - 1, -1):
             known[:, level] = known[:, level + 1 - COLUMNS : level + 1].max(axis=1)
         return known[0], known[1]
 

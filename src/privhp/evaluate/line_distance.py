@@ -47,7 +47,7 @@ class _Leaves(NamedTuple):
         starts = domain.line.numbers(positions)
         if domain.cuts is not None:  # where a leaf bends
             points = sorted_once(starts, np.array([*domain.cuts, domain.high]))
-            return cls(points, generator.cdf(points))
+            return cls(points, generator.cdf(points).value)
         return cls(np.append(starts, domain.high), np.concatenate([[0.0], np.cumsum(generator.probabilities)]))
 
     def stretches(self, grid: Floats) -> tuple[Floats, Floats]:

@@ -41,7 +41,7 @@ def relative_errors(found: Floats, real: Floats) -> Floats:
 def region_masses(side: Side, regions: Sequence[Any], *, domain: Domain) -> Floats:
     """Mass of each region under a generator, or share of the records in it. NOT private, if of records."""
     if isinstance(side, Generator):
-        return np.array([side.mass(region) for region in regions])
+        return np.array([side.mass(region).value for region in regions])
     cells = cells_of(side, domain, level=domain.depth)
     return np.array([domain.overlap(region, cells, level=domain.depth).mean() for region in regions])
 

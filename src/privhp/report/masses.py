@@ -37,7 +37,7 @@ def doubts(distribution: Distribution, regions: Regions) -> Floats:
     """How far the truth lies at most from the probability of each region, nine times in ten; 0 where it is unknown."""
     if not isinstance(distribution, Generator) or distribution.plan.inference != "least-squares":
         return np.zeros(len(regions))
-    return np.array([NINE_IN_TEN * float(distribution.mass(region, error=True).error) for region in regions])
+    return np.array([NINE_IN_TEN * float(distribution.mass(region).stderr) for region in regions])
 
 
 def survey(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:

@@ -69,7 +69,7 @@ def describe(generator: Generator) -> str:
         lines.append(f"parts       {generator.release.merged:,}, each with the noise of the plan")
     domain = generator.plan.domain
     if domain.ordered:
-        values = format_values(domain, generator.quantile(SHARES))
+        values = format_values(domain, generator.quantile(SHARES).value)
         texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
         lines += ["", "share at or below   value"]
         lines += [f"{share:17.0%}   {text}" for share, text in zip(SHARES, texts, strict=True)]

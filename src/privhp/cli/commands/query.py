@@ -58,9 +58,9 @@ def _masses(generator: Generator, conditions: Sequence[str], names: Sequence[str
     regions = [read_condition(text, generator.domain, names=names) for text in conditions]
     records: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
-        share = generator.mass(region)
-        error = generator.mass(region, error=True).error if _tells_errors(generator) else None
-        least, most = generator.reach(region)
+        mass = generator.mass(region)
+        share, error = mass.value, mass.stderr if _tells_errors(generator) else None
+        least, most = generator.mass_bounds(region)
         answer = {"share": share, "standard_error": error, "cells_inside": least, "cells_touched": most}
         records.append({"where": text, **answer, "records": share * generator.total})
     kinds = ("share", "standard_error", "cells_inside", "cells_touched")
@@ -74,12 +74,11 @@ def _quantiles(generator: Generator, shares: Sequence[float], column: str | None
     part = _part(generator, column, values_only=True)
     if isinstance(part.domain, Table):
         raise QueryError(f"expected --of COLUMN with --quantile, one of {_columns(part.domain)}, got none")
-    found: Any = part.quantile(shares)
+    found = part.quantile(shares)
     errors: list[Any] = [None] * len(shares)
-    if isinstance(part, Generator) and _tells_errors(part) and not isinstance(part.domain, IPv4):
-        found, doubts = part.quantile(shares, error=True)
-        errors = [_plain_error(doubt) for doubt in np.asarray(doubts)]
-    values = format_values(part.domain, np.asarray(found))
+    if _tells_errors(generator) and not isinstance(part.domain, IPv4):
+        errors = [_plain_error(stderr) for stderr in found.stderr]
+    values = format_values(part.domain, found.value)
     records: list[dict[str, Any]] = [
         {"quantile": share, "of": column, "value": value, "standard_error": error}
         for share, value, error in zip(shares, values, errors, strict=True)

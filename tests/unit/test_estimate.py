@@ -1,0 +1,213 @@
+"""Estimates: values, standard errors and intervals of masses, distribution functions and quantiles."""
+
+import pickle
+from statistics import NormalDist
+from typing import Any
+
+import numpy as np
+import pytest
+
+import privhp as hp
+from privhp.answers.estimate import Estimate
+
+Z = NormalDist().inv_cdf(0.95)
+
+
+@pytest.fixture(scope="module")
+def generator() -> hp.Generator:
+    return fitted(hp.Interval(0, 10), np.random.default_rng(1).beta(2, 5, 20_000) * 10)
+
+
+@pytest.fixture(scope="module")
+def trips() -> hp.Generator:
+    rng = np.random.default_rng(2)
+    fare = rng.gamma(2, 8, 20_000).clip(0, 99)
+    delay = np.ma.masked_array(rng.integers(0, 60, 20_000), mask=rng.random(20_000) < 0.3)
+    return fitted(
+        hp.Table(fare=hp.Interval(0, 100), delay=hp.Nullable(hp.Integers(0, 63)), kind=hp.Categories(["a", "b"])),
+        {"fare": fare, "delay": delay, "kind": rng.choice(["a", "b"], 20_000, p=[0.3, 0.7])},
+    )
+
+
+def fitted(domain: hp.Domain, records: Any) -> hp.Generator:
+    plan = hp.Plan.auto(domain, epsilon=1, expected_records=20_000, mergeable=True)
+    summary = hp.Summary(plan)
+    summary.update(records)
+    return summary.release()
+
+
+def constant(value: Any, stderr: Any) -> Estimate[Any]:
+    return Estimate(value, lambda: stderr)
+
+
+@pytest.mark.parametrize("name", ["error", "where", "weights", "region", "self"])
+def test_mass_of_column_with_any_name(name: str) -> None:
+    rng = np.random.default_rng(0)
+    table = hp.Table({name: hp.Interval(0, 10), "b": hp.Interval(0, 10)})
+    generator = fitted(table, {name: rng.random(20_000) * 10, "b": rng.random(20_000) * 10})
+    region = {name: (0, 1), "b": (0, 1)}
+    assert generator.mass(region).value == pytest.approx(0.01, abs=0.005)
+    assert generator.mass(where=region).value == generator.mass(region).value
+    assert generator.mass_bounds(where=region) == generator.mass_bounds(region)
+    assert generator.marginal([name, "b"]).mass(region).value == pytest.approx(generator.mass(region).value)
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        generator.mass(b=(0, 1))  # type: ignore[arg-type]  # a region is one argument
+
+
+def test_scalars_in_scalars_out(generator: hp.Generator) -> None:
+    for estimate in (generator.mass((0, 5)), generator.cdf(5), generator.quantile(0.5)):
+        assert type(estimate.value) is float
+        assert type(estimate.stderr) is float
+        assert [type(end) for end in estimate.interval()] == [float, float]
+    for estimate in (generator.cdf([5]), generator.quantile([0.5])):
+        assert estimate.value.shape == estimate.stderr.shape == (1,)
+    assert generator.quantile([[0.1, 0.5]]).value.shape == (1, 2)
+
+
+def test_scalars_of_integers_and_times() -> None:
+    integers = fitted(hp.Integers(0, 1000), np.random.default_rng(1).integers(0, 1000, 20_000))
+    median = integers.quantile(0.5)
+    assert type(median.value) is int
+    low, high = median.interval()
+    assert type(low) is int
+    assert low < median.value < high
+    assert low <= median.value - Z * median.stderr
+    days = np.datetime64("2020-01-01") + np.random.default_rng(1).integers(0, 365, 20_000)
+    times = fitted(hp.Time("2020-01-01", "2021-01-01", unit="s"), days)
+    median = times.quantile(0.5)
+    assert isinstance(median.value, np.datetime64)
+    assert isinstance(median.stderr, np.timedelta64)
+    low, high = median.interval()
+    assert low < median.value < high
+    assert float(times.cdf("2020-06-30")) == pytest.approx(0.5, abs=0.05)
+
+
+def test_standard_error_is_computed_on_first_access_and_kept() -> None:
+    calls = []
+    estimate = Estimate(0.5, lambda: calls.append(1) or 0.1)
+    assert float(estimate) == estimate.value == 0.5
+    assert calls == []
+    assert estimate.stderr == estimate.stderr == 0.1
+    assert calls == [1]
+
+
+def test_interval_from_normal_quantiles() -> None:
+    low, high = constant(3.0, 0.5).interval(0.9)
+    assert (low, high) == pytest.approx((3 - Z * 0.5, 3 + Z * 0.5))
+    low, high = constant(np.array([1.0, 2.0]), np.array([0.1, 0.2])).interval(0.5)
+    assert high - low == pytest.approx(2 * 0.6744897501960817 * np.array([0.1, 0.2]))
+
+
+def test_interval_is_clipped_to_domain(generator: hp.Generator) -> None:
+    low, high = generator.mass((0, 9.999)).interval(1 - 1e-9)
+    assert 0 <= low <= high <= 1
+    low, high = generator.quantile(1e-9).interval(1 - 1e-9)
+    assert 0 <= low <= high <= 10
+
+
+@pytest.mark.parametrize("dtype", ["u1", "u4", "u8", "i1", "i8"])
+def test_interval_of_integers_saturates(dtype: str) -> None:
+    info = np.iinfo(dtype)
+    values = np.array([info.min, info.max], dtype=dtype)
+    low, high = constant(values, np.array([2.0, 1e300])).interval()
+    assert low.dtype == high.dtype == dtype
+    assert low[0] == info.min
+    assert high[1] == info.max
+    assert (low <= values).all()
+    assert (values <= high).all()
+
+
+@pytest.mark.parametrize("level", [0, 1, -0.5, 90, True, "0.9", float("nan")])
+def test_level_of_interval_is_checked(level: Any) -> None:
+    with pytest.raises(hp.QueryError, match="confidence level between 0 and 1"):
+        constant(0.5, 0.1).interval(level)
+
+
+def test_repr_and_format() -> None:
+    assert repr(constant(0.07041, 0.00123)) == "0.0704 +- 0.0012"
+    assert repr(constant(1234.5, 20.0)) == "1234 +- 20"
+    assert repr(constant(0.0, 0.0)) == "0.0000 +- 0.0000"
+    assert repr(constant(7, 1.25)) == "7 +- 1.2"
+    assert str(constant(np.datetime64("2020-02-29"), np.timedelta64(2, "D"))) == "2020-02-29 +- 2 days"
+    assert repr(constant(np.array([1.0, 2.0]), np.array([0.5, 0.5]))) == "[1. 2.] +- [0.5 0.5]"
+    assert f"{constant(0.07041, 0.00123):.1%}" == "7.0%"
+    assert f"{constant(0.07041, 0.00123)}" == "0.0704 +- 0.0012"
+
+
+def test_arrays_of_estimates(generator: hp.Generator) -> None:
+    assert np.array_equal(np.asarray(generator.cdf([1, 2])), generator.cdf([1, 2]).value)
+    assert np.isclose(generator.mass((0, 5)), generator.cdf(5).value)
+    assert np.asarray(generator.mass((0, 5)), dtype=np.float32).dtype == np.float32
+
+
+def test_estimates_have_no_order(generator: hp.Generator) -> None:
+    with pytest.raises(TypeError):
+        generator.mass((0, 5)) < 0.5  # type: ignore[operator]  # noqa: B015
+
+
+def test_estimate_can_be_pickled(trips: hp.Generator) -> None:
+    for estimate in (trips.mass({"fare": (0, 5)}), trips.marginal("delay", null=False).quantile([0.1, 0.5])):
+        again = pickle.loads(pickle.dumps(estimate))
+        assert np.array_equal(again.value, estimate.value)
+        assert np.array_equal(again.stderr, estimate.stderr)
+
+
+def test_top_down_inference_has_values_without_standard_errors() -> None:
+    plan = hp.Plan.paper(hp.Table(a=hp.Interval(0, 1)), epsilon=1, expected_records=100, hot_cells=2)
+    generator = hp.Summary(plan).release()
+    for estimate in (generator.mass({"a": (0, 0.5)}), generator.marginal("a").quantile(0.5)):
+        assert np.isfinite(estimate.value)
+        assert repr(estimate) == str(estimate.value)
+        with pytest.raises(hp.QueryError, match='inference="least-squares"'):
+            _ = estimate.stderr
+
+
+# Marginals
+
+
+def test_mass_of_marginal_has_standard_error_of_joint_region(trips: hp.Generator) -> None:
+    for region in ((0, 5), (3.3, 17.1), (None, 40)):
+        expected = trips.mass({"fare": region}).stderr
+        assert trips.marginal("fare").mass(region).stderr == pytest.approx(expected, rel=1e-9)
+        assert trips.marginal(["fare"]).mass({"fare": region}).stderr == pytest.approx(expected, rel=1e-9)
+        twice = trips.marginal(["fare", "kind"]).marginal("fare")
+        assert twice.mass(region).stderr == pytest.approx(expected, rel=1e-9)
+    region = {"kind": "a", "delay": None}
+    assert trips.marginal(["kind", "delay"]).mass(region).stderr == pytest.approx(trips.mass(region).stderr, rel=1e-9)
+    assert trips.marginal("delay").mass(None).stderr == pytest.approx(trips.mass({"delay": None}).stderr, rel=1e-9)
+
+
+def test_quantile_of_marginal_has_standard_error_of_cdf(trips: hp.Generator) -> None:
+    fares = trips.marginal("fare")
+    median = fares.quantile(0.5)
+    cdf = fares.cdf(median.value)
+    assert cdf.stderr == pytest.approx(trips.mass({"fare": (None, median.value)}).stderr, rel=1e-6)
+    ends = fares.quantile([0.5 - cdf.stderr, 0.5 + cdf.stderr]).value
+    assert median.stderr == pytest.approx((ends[1] - ends[0]) / 2)
+
+
+def test_conditional_mass_of_values_without_null_is_ratio(trips: hp.Generator) -> None:
+    """Conditioning on a value is a ratio: its standard error lies near that of the joint region over the share."""
+    values, share = trips.marginal("delay", null=False), trips.mass({"delay": (None, None)}).value
+    for region in ((0, 3), (0, 31), (20, 55)):
+        joint = trips.mass({"delay": region})
+        estimate = values.mass(region)
+        assert estimate.value == pytest.approx(joint.value / share)
+        assert 0.3 * joint.stderr / share < estimate.stderr < 1.5 * joint.stderr / share
+    assert values.mass((None, None)).stderr == pytest.approx(0, abs=1e-9)
+    assert values.quantile(0.5).stderr > 0
+
+
+def test_conditional_mass_of_unsplit_column() -> None:
+    plan = hp.Plan(
+        hp.Table(a=hp.Nullable(hp.Interval(0, 1)), b=hp.Interval(0, 1)),
+        epsilon=1,
+        budgets={0: 1},
+        exact_depth=0,
+        inference="least-squares",
+    )
+    summary = hp.Summary(plan)
+    summary.update({"a": np.full(1000, 0.5), "b": np.full(1000, 0.5)})
+    values = summary.release().marginal("a", null=False)
+    assert values.mass((0, 0.5)).value == pytest.approx(0.5)
+    assert 0 < values.mass((0, 0.5)).stderr <= 1
