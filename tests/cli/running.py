@@ -5,7 +5,18 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
-PLAN = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e3", "--hot-cells", "4"]
+PLAN = [
+    "--domain",
+    "interval:0:1000",
+    "--epsilon",
+    "1",
+    "--expected-records",
+    "1e3",
+    "--method",
+    "paper",
+    "--hot-cells",
+    "4",
+]
 
 
 class Outcome(NamedTuple):

@@ -28,7 +28,7 @@ PLAN = [
     "--exact-depth",
     "8",
 ]
-PLAN += ["--hot-cells", "64"]
+PLAN += ["--method", "paper", "--hot-cells", "64"]
 CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
 ROWS = 60_000
 

@@ -87,7 +87,7 @@ def test_two_releases_are_as_private_as_they_are(run, files):
             {"grid_wasserstein", "range_error_mean", "range_error_worst"},
         ),
         (["--domain", "ipv4", "--columns", "c"], {"range_error_mean", "range_error_worst"}),
-        (["--column", "a=interval:0:1", "--column", "d=categories:x,y:nullable"], set()),
+        (["--domain", "a=interval:0:1", "--domain", "d=categories:x,y:nullable"], set()),
         (["--domain", "time:2024-01-01:2024-12-31", "--columns", "e"], {"range_error_mean", "range_error_worst"}),
         (["--domain", "geo", "--columns", "a,b"], set()),
     ],
@@ -110,7 +110,7 @@ def test_every_domain_has_some_distances(run, tmp_path, monkeypatch, columns, na
 
 def test_wrong_turns_are_answered_in_one_line(refused, files, tmp_path):
     (tmp_path / "empty.csv").write_text("fare\n")
-    assert "expected --domain or --column" in refused("compare", "real.csv", "other.csv")
+    assert "give --domain" in refused("compare", "real.csv", "other.csv")
     assert "expected one domain on both sides" in refused("compare", "real.csv", "real.privhp", "--domain", "ipv4")
     assert "cannot use no.csv" in refused("compare", "real.csv", "no.csv", *DOMAIN)
     assert "empty.csv: expected two records or more" in refused("compare", "real.csv", "empty.csv", *DOMAIN)

@@ -55,7 +55,7 @@ def test_usage_errors_are_one_line_that_points_to_help(refused, arguments, says)
         (["fit", "d.csv", "--colums", "x"], "--colums; did you mean --columns? see privhp fit --help"),
         (["plan", "--epsilom=1"], "--epsilom; did you mean --epsilon? see privhp plan --help"),
         (["plan", "--eps", "1"], "--eps; did you mean --epsilon? see privhp plan --help"),
-        (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns or --column? see privhp fit --help"),
+        (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns? see privhp fit --help"),
         (["sample", "r", "--qqqqqqq", "-o", "c.csv"], "--qqqqqqq; see privhp sample --help"),
         (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
     ],

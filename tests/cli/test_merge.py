@@ -28,7 +28,7 @@ def parts(run, plan, tmp_path):
     values = np.random.default_rng(0).integers(0, 256, 10_000)
     for place, half in enumerate(np.array_split(values, 2)):
         (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, half)))
-        outcome = run("fit", f"{place}.csv", "--plan", plan, "--no-release", "-o", f"{place}.part")
+        outcome = run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.part")
         assert outcome == (0, f"wrote {place}.part, a summary, confidential; add it to others by privhp merge\n", "")
     return ["0.part", "1.part"], np.bincount(values, minlength=256)
 
@@ -49,7 +49,7 @@ def test_parts_without_noise_add_up_to_the_counts_of_all(run, plan, tmp_path):
         values = np.arange(1000) % 256
         for place in range(3):
             (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, values[place::3])))
-            assert run("fit", f"{place}.csv", "--plan", plan, "--no-release", "-o", f"{place}.part").code == 0
+            assert run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.part").code == 0
     assert run("merge", "0.part", "1.part", "2.part", "-o", "all.privhp").code == 0
     release = hp.load("all.privhp").release
     deepest = release.plan.exact_depth
@@ -62,7 +62,7 @@ def test_a_part_that_was_added_up_before_has_the_noise_of_its_own_parts(run, par
     both = hp.resume(names[0])
     both.merge(hp.resume(names[1]))
     hp.save(both, "both.part")
-    assert run("fit", "0.csv", "--plan", plan, "--no-release", "-o", "2.part").code == 0
+    assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.part").code == 0
     assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith("with the noise of 3 parts\n")
 
 
@@ -100,7 +100,7 @@ def test_a_summary_that_is_given_twice_is_refused(refused, parts, tmp_path):
 def test_parts_of_other_plans_are_refused(run, refused, parts, tmp_path):
     (one, _), _ = parts
     assert run("plan", *MERGEABLE, "-o", "other.json").code == 0  # the same but for its hash seed
-    assert run("fit", "1.csv", "--plan", "other.json", "--no-release", "-o", "x.part").code == 0
+    assert run("fit", "1.csv", "--plan", "other.json", "--summary-only", "-o", "x.part").code == 0
     assert "x.part: expected the same plan on both sides, hash seed included" in refused(
         "merge", one, "x.part", "-o", "a"
     )
@@ -119,7 +119,7 @@ def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
 
 
 def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_path):
-    options = ["--plan", plan, "--no-release", "--checkpoint", "state"]
+    options = ["--plan", plan, "--summary-only", "--checkpoint", "state"]
     assert run("fit", "0.csv", *options, "-o", "kept.part").code == 0
     assert not (tmp_path / "state").exists()
     assert run("merge", "kept.part", "1.part", "-o", "all.privhp", "--quiet") == (0, "", "")
@@ -127,7 +127,7 @@ def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_
 
 def test_a_plan_that_grows_is_refused_before_anything_is_read(refused, tmp_path):
     growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
-    line = refused("fit", "no.csv", *growing, "--no-release", "-o", "0.part")
+    line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.part")
     assert "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json" in line
 
 
@@ -152,5 +152,5 @@ def test_the_paper_s_plans_can_be_merged_too(run, tmp_path):
     (tmp_path / "d.csv").write_text("fare\n5\n")
     assert run("plan", *PLAN, "-o", "p.json").code == 0
     for name in ("a", "b"):
-        assert run("fit", "d.csv", "--plan", "p.json", "--no-release", "-o", name).code == 0
+        assert run("fit", "d.csv", "--plan", "p.json", "--summary-only", "-o", name).code == 0
     assert run("merge", "a", "b", "-o", "all.privhp").code == 0

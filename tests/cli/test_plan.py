@@ -99,7 +99,17 @@ def test_files_that_describe_no_domain_are_refused(refused, tmp_path, lines, say
 
 def test_the_plan_is_printed_as_the_library_prints_it(run):
     code, out, err = run(
-        "plan", "--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6", "--hot-cells", "64"
+        "plan",
+        "--domain",
+        "interval:0:1000",
+        "--epsilon",
+        "1",
+        "--expected-records",
+        "1e6",
+        "--method",
+        "paper",
+        "--hot-cells",
+        "64",
     )
     plan = Plan.paper(Interval(0, 1000), epsilon=1, expected_records=1_000_000, hot_cells=64)
     assert (code, out, err) == (0, f"{plan}\n", "")
@@ -117,8 +127,11 @@ def test_without_sizes_the_best_plan_is_chosen(run):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        (["--depth", "9"], "--depth with --hot-cells"),
-        (["--hot-cells", "9", "--memory", "1MiB"], "got both"),
+        (["--depth", "9"], "--depth needs --method paper"),
+        (["--hot-cells", "9"], "--hot-cells needs --method paper"),
+        (["--method", "auto", "--expand", "all"], "--expand needs --method paper"),
+        (["--method", "paper"], "needs --hot-cells"),
+        (["--method", "paper", "--hot-cells", "9", "--memory", "1MiB"], "in place of --memory"),
         (["--memory", "lots"], "such as"),
         (["--memory", "10"], "memory"),
     ],
@@ -131,6 +144,7 @@ def test_every_option_reaches_the_plan(run):
     options = {
         "epsilon": "0.1",
         "expected-records": "1e5",
+        "method": "paper",
         "hot-cells": "7",
         "exact-depth": "3",
         "depth": "9",
@@ -178,5 +192,6 @@ def test_every_option_reaches_the_plan(run):
     ],
 )
 def test_plans_that_cannot_be_honoured_are_refused(refused, option, value, says):
-    given = {"--domain": "interval:0:1", "--epsilon": "1", "--expected-records": "1e6"} | {option: value}
+    sizes = {"--method": "paper", "--hot-cells": "4"} if option in ("--hot-cells", "--depth") else {}
+    given = {"--domain": "interval:0:1", "--epsilon": "1", "--expected-records": "1e6"} | sizes | {option: value}
     assert says in refused("plan", *[part for pair in given.items() for part in pair])

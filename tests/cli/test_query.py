@@ -10,9 +10,9 @@ from pyarrow import parquet
 import privhp as hp
 
 TABLE = [
-    *("--column", "fare=interval:0:100"),
-    *("--column", "kind=categories:cash,card,rest"),
-    *("--column", "delay=integers:0:255:nullable"),
+    *("--domain", "fare=interval:0:100"),
+    *("--domain", "kind=categories:cash,card,rest"),
+    *("--domain", "delay=integers:0:255:nullable"),
 ]
 
 
@@ -63,28 +63,28 @@ def test_strictness_counts_for_whole_numbers(run, trips):
 
 
 def test_quantiles_of_a_column_leave_null_out(run, trips):
-    fares = answers(run, trips, "--quantile", "0.25,0.5", "--of", "fare")
+    fares = answers(run, trips, "--quantile", "0.25,0.5", "--marginal", "fare")
     marginal = hp.load(trips).marginal("fare")
     assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).value.tolist()
     assert {one["of"] for one in fares} == {"fare"}
-    (delay,) = answers(run, trips, "--quantile", "0.5", "--of", "delay")
+    (delay,) = answers(run, trips, "--quantile", "0.5", "--marginal", "delay")
     assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5).value)
 
 
 def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
-    heavy = answers(run, trips, "--heavy", "0.2", "--of", "kind")
+    heavy = answers(run, trips, "--heavy-hitters", "0.2", "--marginal", "kind")
     assert [one["heavy"] for one in heavy] == ["kind = card", "kind = cash"]
     for one in heavy:
         (again,) = answers(run, trips, "--where", one["heavy"])
         assert again["share"] == pytest.approx(one["share"])
-    for one in answers(run, trips, "--heavy", "0.1"):
+    for one in answers(run, trips, "--heavy-hitters", "0.1"):
         (again,) = answers(run, trips, "--where", one["heavy"])
         assert again["share"] == pytest.approx(one["share"])
 
 
 def test_people_get_tables(run, trips):
     code, out, err = run(
-        *("query", trips, "--where", "kind = cash", "--quantile", "0.5", "--of", "fare", "--heavy", "0.2")
+        *("query", trips, "--where", "kind = cash", "--quantile", "0.5", "--marginal", "fare", "--heavy-hitters", "0.2")
     )
     assert (code, err) == (0, "")
     shares, quantiles, heavy = out.split("\n\n")
@@ -100,9 +100,9 @@ def test_people_get_tables(run, trips):
 
 
 def test_the_only_column_of_a_table_need_not_be_named(run, release):
-    plan = ["--column", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "1e3"]
+    plan = ["--domain", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", *plan, "-o", "one.privhp").code == 0
-    named = answers(run, "one.privhp", "--quantile", "0.5", "--of", "fare")
+    named = answers(run, "one.privhp", "--quantile", "0.5", "--marginal", "fare")
     assert answers(run, "one.privhp", "--quantile", "0.5") == named
     assert run("sample", "one.privhp", "-n", "1", "-o", "-").out.splitlines()[0] == "fare"
 
@@ -143,26 +143,26 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
 
 
 def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
-    assert "expected a question, --where, --quantile or --heavy" in refused("query", trips)
+    assert "expected a question, --where, --quantile or --heavy-hitters" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
     assert "so give it by --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
-    assert "expected --of COLUMN with --quantile, one of fare, kind, delay" in refused(
+    assert "expected --marginal COLUMN with --quantile, one of fare, kind, delay" in refused(
         "query", trips, "--quantile", "0.5"
     )
-    assert "expected --of with one of fare, kind, delay, got 'x'" in refused(
-        "query", trips, "--heavy", "0.1", "--of", "x"
+    assert "expected --marginal with one of fare, kind, delay, got 'x'" in refused(
+        "query", trips, "--heavy-hitters", "0.1", "--marginal", "x"
     )
-    assert "leave it out" in refused("query", release, "--quantile", "0.5", "--of", "fare")
+    assert "leave it out" in refused("query", release, "--quantile", "0.5", "--marginal", "fare")
     assert "expected shares between 0 and 1" in refused("query", release, "--quantile", "1.5")
     assert "expected a number such as" in refused("query", release, "--quantile", "half")
-    assert "a threshold above 0 and up to 1" in refused("query", release, "--heavy", "7")
-    assert "has no order" in refused("query", trips, "--quantile", "0.5", "--of", "kind")
+    assert "a threshold above 0 and up to 1" in refused("query", release, "--heavy-hitters", "7")
+    assert "has no order" in refused("query", trips, "--quantile", "0.5", "--marginal", "kind")
     assert "expected a condition on value" in refused("query", release, "--where", "fare < 5")
-    assert "this is not a privhp file" in refused("query", "data.csv", "--heavy", "0.1")
+    assert "this is not a privhp file" in refused("query", "data.csv", "--heavy-hitters", "0.1")
     assert "a table, which has its own" in refused("query", trips, "--where", "fare < 5", "--columns", "a,b,c")
 
 
 def test_where_nothing_is_heavy_nothing_is_said(run, release):
-    assert run("query", release, "--heavy", "1", "--json") == (0, "", "")
-    assert run("query", release, "--heavy", "1").out.count("\n") == 1  # the header
+    assert run("query", release, "--heavy-hitters", "1", "--json") == (0, "", "")
+    assert run("query", release, "--heavy-hitters", "1").out.count("\n") == 1  # the header

@@ -12,20 +12,20 @@ from privhp import Tally
 from privhp.io.sources import open_source
 
 COLUMNS = [
-    "--column",
+    "--domain",
     "pickup=time:2018-01-01:2020-12-31",
-    "--column",
+    "--domain",
     "fare=interval:0:100:weight=2",
-    "--column",
+    "--domain",
     "delay=integers:-120:1440:nullable",
-    "--column",
+    "--domain",
     "lon,lat=box:-9:2,49:61",
-    "--column",
+    "--domain",
     "kind=categories:bus,tram,taxi",
-    "--column",
+    "--domain",
     "source=ipv4:10.0.0.0/8",
 ]
-PLAN = ["--epsilon", "100", "--expected-records", "1e4", "--hot-cells", "16", "--depth", "14"]
+PLAN = ["--epsilon", "100", "--expected-records", "1e4", "--method", "paper", "--hot-cells", "16", "--depth", "14"]
 HEADER = "more,kind,fare,pickup,delay,lat,lon,source"
 LINE = 'x,"tram",12.5,2019-07-04T12:30:00,{delay},51.5,-0.1,10.1.2.3\r'
 
@@ -108,7 +108,7 @@ def test_a_domain_file_describes_a_table(run, tmp_path, data):
 def test_columns_of_a_file_may_have_other_names_or_none(run, tmp_path):
     (tmp_path / "a.csv").write_text("amount,late\n" + "5,3\n" * 2000)
     (tmp_path / "b.csv").write_text("3,5\n" * 2000)
-    columns = ["--column", "fare=interval:0:10", "--column", "delay=integers:0:9"]
+    columns = ["--domain", "fare=interval:0:10", "--domain", "delay=integers:0:9"]
     assert run("fit", "a.csv", *columns, "--columns", "amount,late", *PLAN, "-o", "a").code == 0
     assert run("fit", "b.csv", *columns, "--no-header", "--columns", "2,1", *PLAN, "-o", "b").code == 0
     assert run("fit", "b.csv", *columns, "--no-header", *PLAN, "-o", "c").code == 0
@@ -119,16 +119,16 @@ def test_columns_of_a_file_may_have_other_names_or_none(run, tmp_path):
 
 def test_an_array_on_disk_has_the_columns_in_order(run, tmp_path):
     np.save(tmp_path / "a.npy", np.full((2000, 2), [5.0, 3.0]))
-    columns = ["--column", "fare=interval:0:10", "--column", "delay=integers:0:9"]
+    columns = ["--domain", "fare=interval:0:10", "--domain", "delay=integers:0:9"]
     assert run("fit", "a.npy", *columns, *PLAN, "-o", "a").code == 0
     assert privhp.load("a").mass({"delay": (3, 3)}).value > 0.9
 
 
 def test_what_is_wrong_with_a_column_is_said_in_one_line(refused, data):
-    assert "a column 'fee'" in refused("fit", data, "--column", "fee=interval:0:100", *PLAN, "-o", "a")
-    assert "column 'fare': expected interval:LOW:HIGH" in refused("plan", "--column", "fare=interval:0", *PLAN)
-    both = ["--domain", "ipv4", "--column", "fare=interval:0:1"]
-    assert "not allowed with argument" in refused("plan", *both, *PLAN)
+    assert "a column 'fee'" in refused("fit", data, "--domain", "fee=interval:0:100", *PLAN, "-o", "a")
+    assert "column 'fare': expected interval:LOW:HIGH" in refused("plan", "--domain", "fare=interval:0", *PLAN)
+    both = ["--domain", "ipv4", "--domain", "fare=interval:0:1"]
+    assert "write NAME=DOMAIN for each column" in refused("plan", *both, *PLAN)
 
 
 def test_a_table_is_not_written_as_an_array(run, refused, data):

@@ -31,7 +31,7 @@ COLUMNS = {
     "rank": ("categories:bus,tram:dtype=ordered category", pa.dictionary(pa.int32(), pa.string(), ordered=True)),
     "note": ("categories:bus,tram:dtype=large_string", pa.large_string()),
 }
-PLAN = ["--epsilon", "1000", "--expected-records", "1000", "--hot-cells", "8", "-o", "out.privhp"]
+PLAN = ["--epsilon", "1000", "--expected-records", "1000", "--method", "paper", "--hot-cells", "8", "-o", "out.privhp"]
 
 
 def real_table() -> pa.Table:
@@ -74,7 +74,7 @@ def test_a_synthetic_file_has_the_schema_of_the_real_one(run, tmp_path, ending):
     else:
         with ipc.new_file(tmp_path / "real.arrow", real.schema) as writer:
             writer.write_table(real)
-    columns = [part for name, (form, _) in COLUMNS.items() for part in ("--column", f"{name}={form}")]
+    columns = [part for name, (form, _) in COLUMNS.items() for part in ("--domain", f"{name}={form}")]
     assert run("fit", f"real.{ending}", *columns, *PLAN).code == 0
     assert run("sample", "out.privhp", "-n", "1000", "--seed", "1", "-o", f"made.{ending}").code == 0
     path = tmp_path / f"made.{ending}"
@@ -121,7 +121,7 @@ def test_csv_says_the_offset_of_the_zone(run, tmp_path):
     times = "2020-07-01T12:00:00-04:00\n2020-12-01T12:00:00-05:00\n" * 500
     (tmp_path / "real.csv").write_text("pickup\n" + times)
     form = "pickup=time:2020-01-01:2020-12-31:zone=America/New_York"
-    assert run("fit", "real.csv", "--column", form, *PLAN).code == 0
+    assert run("fit", "real.csv", "--domain", form, *PLAN).code == 0
     assert run("sample", "out.privhp", "-n", "1000", "--seed", "1", "-o", "made.csv").code == 0
     header, *lines = (tmp_path / "made.csv").read_text().splitlines()
     assert header == "pickup"

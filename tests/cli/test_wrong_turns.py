@@ -31,20 +31,20 @@ def data(tmp_path):
     [
         # missing or senseless bounds
         (["fit", "trips.csv", "--columns", "fare", "--domain", "interval", *PLAN, *OUT], "expected interval:LOW:HIGH"),
-        (["fit", "trips.csv", "--column", "fare=interval:0", *PLAN, *OUT], "column 'fare': expected interval:LOW:HIGH"),
-        (["fit", "trips.csv", *PLAN, *OUT], "--domain --column --plan is required"),
+        (["fit", "trips.csv", "--domain", "fare=interval:0", *PLAN, *OUT], "column 'fare': expected interval:LOW:HIGH"),
+        (["fit", "trips.csv", *PLAN, *OUT], "--domain --plan is required"),
         # unknown domains
         (["plan", "--domain", "intervall:0:1", *PLAN], "expected one of interval, integers, box"),
-        (["plan", "--column", "fare=number:0:1", *PLAN], "column 'fare': expected one of interval, integers, box"),
+        (["plan", "--domain", "fare=number:0:1", *PLAN], "column 'fare': expected one of interval, integers, box"),
         # wrong columns
         (["fit", "trips.csv", "--columns", "Fare", *FARE[2:], *OUT], "name a column 'Fare', got no such name"),
         (["fit", "trips.parquet", "--columns", "fair", *FARE[2:], *OUT], "did you mean fare?"),
         (
-            ["fit", "trips.parquet", "--column", "fare=time:2020-01-01:2020-12-31", *PLAN, *OUT],
+            ["fit", "trips.parquet", "--domain", "fare=time:2020-01-01:2020-12-31", *PLAN, *OUT],
             "column 'fare': expected times or text, since it is declared as time, got double; declare it as interval",
         ),
         (
-            ["fit", "trips.parquet", "--column", "fare=categories:cheap,dear", *PLAN, *OUT],
+            ["fit", "trips.parquet", "--domain", "fare=categories:cheap,dear", *PLAN, *OUT],
             "column 'fare': expected text, since it is declared as categories, got double; declare it as interval",
         ),
         (["fit", "trips.csv", "--columns", "fare,kind", *FARE[2:], *OUT], "columns for 1 values a record"),
@@ -62,7 +62,7 @@ def data(tmp_path):
         (["sample", "folder.csv", "-o", "s.csv"], "cannot use folder.csv: Is a directory"),
         (["sample", "no.privhp", "-o", "s.csv"], "cannot use no.privhp: No such file"),
         (["report", "empty.csv", "-o", "r.html"], "empty.csv: this is not a privhp file"),
-        (["query", "empty.csv", "--heavy", "0.1"], "empty.csv: this is not a privhp file"),
+        (["query", "empty.csv", "--heavy-hitters", "0.1"], "empty.csv: this is not a privhp file"),
         (["inspect", "folder.csv"], "cannot use folder.csv: Is a directory"),
         (["merge", "no", "folder.csv", *OUT], "cannot use no: No such file"),
         (["plan", "--domain", "folder.toml", *PLAN], "cannot use folder.toml: No such file"),

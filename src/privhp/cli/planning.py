@@ -6,14 +6,14 @@ from pathlib import Path
 
 from privhp.domains import Domain
 from privhp.domains.specs import Described, parse_columns, parse_domain, read_described
-from privhp.errors import FileError, PlanError, PrivhpError
+from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.io.disk import replacing
 from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
 
-_SIZES = ("exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
-_OPTIONS = ("epsilon", "expected_records", "memory", "hot_cells", *_SIZES, "neighbours", "max_records_per_person")
+_SIZES = ("hot_cells", "exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
+_OPTIONS = ("epsilon", "expected_records", "memory", "method", *_SIZES, "neighbours", "max_records_per_person")
 """What a plan is made of, besides the domain."""
 
 
@@ -25,12 +25,10 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
             raise PlanError(f"expected --{option} with a domain, got none; give it, or all at once by --plan FILE")
     sizes = {name: getattr(options, name) for name in _SIZES}
     persons = 1 if options.max_records_per_person is None else options.max_records_per_person
-    if options.hot_cells is None:
+    if options.method != "paper":
         given = _given(options, _SIZES)
         if given:
-            raise PlanError(
-                f"expected {', '.join(given)} with --hot-cells, which chooses the paper's plan, got it alone"
-            )
+            raise PlanError(f"{', '.join(given)} needs --method paper; add it, or leave the sizes to the planner")
         return Plan.auto(
             domain,
             epsilon=options.epsilon,
@@ -41,12 +39,13 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
             max_records_per_person=persons,
         )
     if options.memory is not None:
-        raise PlanError("expected --memory, which has the best plan chosen, or --hot-cells for the paper's, got both")
+        raise PlanError("--method paper takes sizes such as --hot-cells in place of --memory; leave out one of the two")
+    if options.hot_cells is None:
+        raise PlanError("--method paper needs --hot-cells, the number of cells expanded at each sketched level")
     return Plan.paper(
         domain,
         epsilon=options.epsilon,
         expected_records=options.expected_records,
-        hot_cells=options.hot_cells,
         **sizes | {"expand": options.expand or "top"},
         neighbours=options.neighbours or "add-remove",
         max_records_per_person=persons,
@@ -59,12 +58,18 @@ def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
 
 
 def read_domain(options: Namespace) -> Described:
-    """The domain that `--domain` names, in short form or as a TOML file, or the table of each `--column`."""
-    if options.column:
-        return Described(parse_columns(options.column), None)
-    if options.domain.endswith(".toml"):
-        return read_described(options.domain)
-    return Described(parse_domain(options.domain), None)
+    """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table."""
+    if all(map(_is_column, options.domain)):
+        return Described(parse_columns(options.domain), None)
+    if len(options.domain) > 1:
+        raise DomainError("--domain is given more than once; write NAME=DOMAIN for each column of a table")
+    (domain,) = options.domain
+    return read_described(domain) if domain.endswith(".toml") else Described(parse_domain(domain), None)
+
+
+def _is_column(text: str) -> bool:
+    """Whether a text is NAME=DOMAIN; options within a domain, such as :zone=UTC, follow a colon."""
+    return "=" in text.partition(":")[0] and not text.endswith(".toml")
 
 
 def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:

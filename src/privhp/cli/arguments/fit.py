@@ -10,7 +10,7 @@ examples:
   privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --expected-records 2e6 -o gb.privhp
   privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
   zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
-  privhp fit trips.csv --plan plan.json --no-release -o 1.summary
+  privhp fit trips.csv --plan plan.json --summary-only -o 1.summary
 
 """
 
@@ -59,7 +59,7 @@ def add(commands: Commands) -> None:
     )
     add_plan(parser, plan_file=True)
     parser.add_argument(
-        "--no-release",
+        "--summary-only",
         action="store_true",
         help="write the summary instead, confidential, to be added to others: see privhp merge --help",
     )

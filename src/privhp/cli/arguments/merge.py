@@ -5,9 +5,9 @@ from privhp.cli.arguments.shared import add_output
 
 _EXAMPLES = """\
 example, with a part of the data on each of two machines:
-  privhp plan --column fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o parts.json
-  privhp fit 'trips/0.parquet' --plan parts.json --no-release -o 1.part
-  privhp fit 'trips/1.parquet' --plan parts.json --no-release -o 2.part
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o parts.json
+  privhp fit 'trips/0.parquet' --plan parts.json --summary-only -o 1.part
+  privhp fit 'trips/1.parquet' --plan parts.json --summary-only -o 2.part
   privhp merge 1.part 2.part -o all.privhp
 
 One plan, made once, goes to all machines. The release is as private as the plan says,
@@ -26,5 +26,5 @@ again, and two looks at one state are not private. Remove the parts in the end.
 def add(commands: Commands) -> None:
     """Put the command among the others."""
     parser = command(commands, "merge", "Add up summaries of parts of the data, and release the sum.", _EXAMPLES)
-    parser.add_argument("summaries", nargs="+", metavar="summary", help="files written by privhp fit --no-release")
+    parser.add_argument("summaries", nargs="+", metavar="summary", help="files written by privhp fit --summary-only")
     add_output(parser, "release to write, such as all.privhp")

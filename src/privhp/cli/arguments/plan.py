@@ -12,7 +12,7 @@ def add(commands: Commands) -> None:
         "Show what a fit would guarantee and cost, without any data.",
         "examples:\n"
         "  privhp plan --domain interval:0:1000 --epsilon 1 --expected-records 1e6\n"
-        "  privhp plan --column fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o plan.json\n\n"
+        "  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o plan.json\n\n"
         + DOMAINS,
     )
     add_plan(parser)

@@ -8,8 +8,8 @@ _EXAMPLES = """\
 examples:
   privhp query fares.privhp --columns fare --where 'fare < 10' --where 'fare >= 100'
   privhp query fares.privhp --quantile 0.25,0.5,0.75
-  privhp query t.privhp --quantile 0.5 --of fare
-  privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy 0.05 --json
+  privhp query t.privhp --quantile 0.5 --marginal fare
+  privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy-hitters 0.05 --json
 
 conditions, joined by and:
   fare >= 5 and fare < 10           numbers; on a continuous scale < and <= are the same
@@ -45,8 +45,13 @@ def add(commands: Commands) -> None:
         "--quantile", type=shares, default=[], metavar="SHARES", help="values that these shares lie at or below"
     )
     parser.add_argument(
-        "--heavy", type=number, metavar="SHARE", help="prefixes, values or regions with at least this share of records"
+        "--heavy-hitters",
+        type=number,
+        metavar="SHARE",
+        help="prefixes, values or regions with at least this share of records",
     )
-    parser.add_argument("--of", metavar="COLUMN", help="the column of a table that --quantile and --heavy are about")
+    parser.add_argument(
+        "--marginal", metavar="COLUMN", help="the column of a table that --quantile and --heavy-hitters are about"
+    )
     parser.add_argument("--json", action="store_true", help="one JSON object a line for each answer")
     add_names(parser)

@@ -22,8 +22,8 @@ domains:
 
 A column of a table may end in :nullable, where values may be missing, and in
 :weight=2, which makes its distances count twice:
-  --column fare=interval:0:1000:weight=2 --column delay=integers:-120:1440:nullable
-  --column lon,lat=box:-9:2,49.8:61
+  --domain fare=interval:0:1000:weight=2 --domain delay=integers:-120:1440:nullable
+  --domain lon,lat=box:-9:2,49.8:61
 
 Bounds must be public knowledge: never take them from the data.
 """
@@ -32,14 +32,13 @@ Bounds must be public knowledge: never take them from the data.
 def add_domain(
     group: argparse._ActionsContainer, *, required: bool, plan_file: bool = False
 ) -> argparse._MutuallyExclusiveGroup:
-    """Where records live: `--domain`, or a `--column` for each column; or a plan that says it."""
+    """The domain: `--domain` once, or once for each column of a table; or a plan file."""
     where = group.add_mutually_exclusive_group(required=required)
-    where.add_argument("--domain", help="where records live: see below")
     where.add_argument(
-        "--column",
+        "--domain",
         action="append",
-        metavar="NAME=DOMAIN",
-        help="one column of a table, such as fare=interval:0:1000; once for each column",
+        metavar="DOMAIN",
+        help="domain of the records, see below; NAME=DOMAIN for a column of a table, once for each column",
     )
     if plan_file:
         where.add_argument(
@@ -63,8 +62,12 @@ def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> Non
         "--memory", metavar="SIZE", help="memory of the summary, for which the best plan is chosen; default 256KiB"
     )
     plan.add_argument(
-        "--hot-cells", type=whole, help="the paper's plan instead, with so many cells grown at each level"
+        "--method",
+        choices=["auto", "paper"],
+        help="auto: the planner minimises the predicted error; paper: the paper's settings, with --hot-cells and the "
+        "other sizes; default auto",
     )
+    plan.add_argument("--hot-cells", type=whole, metavar="CELLS", help="cells expanded at each sketched level")
     plan.add_argument("--exact-depth", type=whole, metavar="LEVEL", help="deepest level counted cell by cell")
     plan.add_argument("--depth", type=whole, metavar="LEVEL", help="deepest level of all")
     plan.add_argument(
@@ -78,7 +81,7 @@ def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> Non
     plan.add_argument(
         "--neighbours",
         choices=["add-remove", "zero-out", "replace-one"],
-        help="what one person may change; default zero-out, or add-remove with --hot-cells or --mergeable",
+        help="what one person may change; default zero-out, or add-remove with --method paper or --mergeable",
     )
     plan.add_argument(
         "--max-records-per-person",

@@ -70,10 +70,10 @@ def _is_release(name: str) -> bool:
 def _domain(options: Namespace, releases: Sequence[Generator | None]) -> tuple[Domain, list[str] | None]:
     """Where both sides live: what the releases say, or the options."""
     known = [release.domain for release in releases if release is not None]
-    given, columns = read_domain(options) if options.domain or options.column else (None, None)
+    given, columns = read_domain(options) if options.domain else (None, None)
     domains = known if given is None else [*known, given]
     if not domains:
-        raise QueryError("expected --domain or --column, since neither side is a release that says it, got neither")
+        raise QueryError("neither side is a release, so the domain is unknown; give --domain")
     if any(domain != domains[0] for domain in domains):
         raise DomainError("expected one domain on both sides, got several; a release knows its own")
     return domains[0], columns

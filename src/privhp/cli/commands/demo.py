@@ -75,7 +75,7 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
     )
     yield (
         "The same for two numbers per flight, departure and delay, as a table.",
-        [*fit, "--column", "sched_dep_min=integers:0:1439", "--column", f"arr_delay={DELAY}", "-o", pairs],
+        [*fit, "--domain", "sched_dep_min=integers:0:1439", "--domain", f"arr_delay={DELAY}", "-o", pairs],
     )
     yield (
         "As synthetic flights again.",

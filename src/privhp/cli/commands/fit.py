@@ -26,7 +26,7 @@ from privhp.planning.plan import Plan
 def run(options: Namespace) -> None:
     """Check everything that can be checked without data, then read it once."""
     plan, columns = read_planned(options)
-    if options.no_release:
+    if options.summary_only:
         _check_mergeable(plan)
     output = check_release(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
@@ -74,7 +74,7 @@ def _check_mergeable(plan: Plan) -> None:
 
 def _write(summary: Summary, output: Path, options: Namespace) -> str:
     """Write the release, or the summary as it is, and say what was written."""
-    if options.no_release:
+    if options.summary_only:
         save(summary, output)
         return f"wrote {output}, a summary, confidential; add it to others by privhp merge"
     save(generator := summary.release(), output)

@@ -39,6 +39,6 @@ def _part(path: str) -> Summary:
     if position is not None:
         raise FileError(
             "expected the summary of a whole part, got the checkpoint of a fit that is under way; "
-            "finish it by --resume with --no-release"
+            "finish it by --resume with --summary-only"
         )
     return summary

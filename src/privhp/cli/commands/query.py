@@ -30,8 +30,10 @@ class _Answers(NamedTuple):
 
 def run(options: Namespace) -> None:
     """Print the answers, in the order where, quantile, heavy."""
-    if not options.where and not options.quantile and options.heavy is None:
-        raise QueryError("expected a question, --where, --quantile or --heavy, got none; see privhp query --help")
+    if not options.where and not options.quantile and options.heavy_hitters is None:
+        raise QueryError(
+            "expected a question, --where, --quantile or --heavy-hitters, got none; see privhp query --help"
+        )
     generator = read_file(load, options.release)
     kinds = list(_answered(generator, options))
     if options.json:
@@ -45,9 +47,9 @@ def _answered(generator: Generator, options: Namespace) -> Iterator[_Answers]:
     if options.where:
         yield _masses(generator, options.where, options.columns)
     if options.quantile:
-        yield _quantiles(generator, options.quantile, options.of)
-    if options.heavy is not None:
-        yield _heavy(generator, options.heavy, options)
+        yield _quantiles(generator, options.quantile, options.marginal)
+    if options.heavy_hitters is not None:
+        yield _heavy(generator, options.heavy_hitters, options)
 
 
 def _tells_errors(generator: Generator) -> bool:
@@ -73,7 +75,7 @@ def _quantiles(generator: Generator, shares: Sequence[float], column: str | None
         column = _columns(generator.domain)
     part = _part(generator, column, values_only=True)
     if isinstance(part.domain, Table):
-        raise QueryError(f"expected --of COLUMN with --quantile, one of {_columns(part.domain)}, got none")
+        raise QueryError(f"expected --marginal COLUMN with --quantile, one of {_columns(part.domain)}, got none")
     found = part.quantile(shares)
     errors: list[Any] = [None] * len(shares)
     if _tells_errors(generator) and not isinstance(part.domain, IPv4):
@@ -93,8 +95,8 @@ def _plain_error(doubt: Any) -> float:
 
 
 def _heavy(generator: Generator, threshold: float, options: Namespace) -> _Answers:
-    part = _part(generator, options.of)
-    names = options.columns if options.of is None else options.of.split(",")
+    part = _part(generator, options.marginal)
+    names = options.columns if options.marginal is None else options.marginal.split(",")
     hitters = part.heavy_hitters(threshold)
     records: list[dict[str, Any]] = [
         {
@@ -118,10 +120,10 @@ def _part(generator: Generator, column: str | None, *, values_only: bool = False
     if column is None:
         return generator
     if not isinstance(generator.domain, Table):
-        raise QueryError(f"expected --of with a release of a table, got {generator.domain!r}; leave it out")
+        raise QueryError(f"expected --marginal with a release of a table, got {generator.domain!r}; leave it out")
     known: dict[str, Name] = {",".join(own.names): own.name for own in generator.domain.columns}
     if column not in known:
-        raise QueryError(f"expected --of with one of {_columns(generator.domain)}, got {column!r}")
+        raise QueryError(f"expected --marginal with one of {_columns(generator.domain)}, got {column!r}")
     name = known[column]
     nullable = any(own.name == name and isinstance(own.domain, Nullable) for own in generator.domain.columns)
     return generator.marginal(name, null=not (values_only and nullable))
