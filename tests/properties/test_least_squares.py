@@ -10,7 +10,12 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from privhp import Integers, Interval, Plan, Release
-from privhp.answers.estimators import combined, projected, share_out, sparse_guess
+from privhp.answers.estimators import (
+    enforce_consistency,
+    inverse_variance_mean,
+    project_to_simplex,
+    spike_and_slab_posterior,
+)
 from privhp.answers.hierarchy import Hierarchy
 from privhp.kernels.partition_marks import MARK_LIMIT
 from privhp.planning.growth import Growth
@@ -46,7 +51,7 @@ def families(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]
 
 
 def one_family(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
-    return projected(np.array([parent]), estimates[None], variances[None], live[None])[0]
+    return project_to_simplex(np.array([parent]), estimates[None], variances[None], live[None])[0]
 
 
 @given(family=families())
@@ -82,7 +87,7 @@ def test_no_other_point_is_nearer(family: Any, seed: int) -> None:
 @given(family=families())
 def test_the_paper_s_rule_is_projecting_with_equal_variances_after_raising(family: Any) -> None:
     parent, estimates, _, live = family
-    shared = share_out(np.array([parent]), estimates[None], live[None])[0]
+    shared = enforce_consistency(np.array([parent]), estimates[None], live[None])[0]
     raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
     assert np.array_equal(shared, one_family(parent, raised, np.ones(raised.shape), live))
 
@@ -92,14 +97,14 @@ def test_many_families_at_once_are_each_as_alone() -> None:
     parents, estimates = rng.exponential(50, 200), rng.normal(10, 20, (200, 8))
     variances, live = rng.exponential(3, (200, 8)) + 0.1, rng.random((200, 8)) < 0.8
     live[:, 0] = True
-    together = projected(parents, estimates, variances, live)
+    together = project_to_simplex(parents, estimates, variances, live)
     for place in range(200):
         alone = one_family(parents[place], estimates[place], variances[place], live[place])
         assert np.array_equal(together[place], alone)
 
 
 def test_combining_is_the_mean_by_inverse_variance() -> None:
-    mean, variance = combined(np.array([10.0]), np.array([4.0]), np.array([16.0]), np.array([12.0]))
+    mean, variance = inverse_variance_mean(np.array([10.0]), np.array([4.0]), np.array([16.0]), np.array([12.0]))
     assert mean == pytest.approx([(10 / 4 + 16 / 12) / (1 / 4 + 1 / 12)])
     assert variance == pytest.approx([1 / (1 / 4 + 1 / 12)])
 
@@ -133,7 +138,7 @@ def test_exact_levels_are_solved_like_dense_least_squares(levels: set[int], scal
         for cell, count in enumerate(counters):
             summed = (np.arange(2**deepest) >> (deepest - level) == cell).astype(np.float64)
             rows.append((summed, float(count), 2.0 * float(plan.scale(level)) ** 2))
-    found = Hierarchy(Release(plan, counts)).layers[-1].found
+    found = Hierarchy(Release(plan, counts)).layers[-1].estimate
     np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
 
 
@@ -169,8 +174,8 @@ def grown_release(seed: int) -> Release:
 def everything_under(layers: list[Any], place: int, cell: int) -> list[tuple[int, int]]:
     """A cell and all below it that counted a part of its records."""
     cells = [(place, cell)]
-    for family in layers[place].families:
-        for parent, parts in zip(family.parents, family.parts, strict=True):
+    for family in layers[place].child_groups:
+        for parent, parts in zip(family.parents, family.children, strict=True):
             if parent == cell:
                 cells += [own for part in parts for own in everything_under(layers, place + 1, int(part))]
     return cells
@@ -185,18 +190,20 @@ def test_totals_of_a_growing_partition_are_solved_like_dense_least_squares(seed:
     rows = []
     for unknown in unknowns:
         layer = layers[unknown[0]]
-        rows.append((np.eye(len(unknowns))[number[unknown]], layer.own[unknown[1]], layer.own_variances[unknown[1]]))
+        rows.append(
+            (np.eye(len(unknowns))[number[unknown]], layer.measured[unknown[1]], layer.measured_variance[unknown[1]])
+        )
     for cell in range(2):
         summed = np.zeros(len(unknowns))
         for own in everything_under(layers, 0, cell)[1:]:
             summed[number[own]] = 1.0
-        rows.append((summed, layers[0].own[cell], layers[0].own_variances[cell]))
+        rows.append((summed, layers[0].measured[cell], layers[0].measured_variance[cell]))
     solution = dense(rows)
     assert len(layers) == 4
     for place in (0, 1):
         for cell in range(layers[place].codes.size):
             below = [number[own] for own in everything_under(layers, place, cell) if own[0] > 0]
-            assert layers[place].found[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
+            assert layers[place].estimate[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
 
 
 # Cells that are probably empty.
@@ -208,7 +215,7 @@ def noisy(counts: Floats, scale: float, seed: int) -> Floats:
 
 def guessed(estimates: Floats, scale: float = 2.0) -> Floats:
     spread = np.full(estimates.shape, 2.0 * scale**2)
-    return sparse_guess(estimates, spread, np.ones(estimates.shape, dtype=np.bool_))[0]
+    return spike_and_slab_posterior(estimates, spread, np.ones(estimates.shape, dtype=np.bool_))[0]
 
 
 def test_where_records_are_everywhere_nothing_changes() -> None:

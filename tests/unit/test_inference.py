@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 import reference
 from privhp import Generator, Interval, Plan, Release
-from privhp.answers.estimators import share_out
+from privhp.answers.estimators import enforce_consistency
 
 COUNTS = st.integers(-20, 40)
 HALVES = st.integers(0, 80).map(lambda count: Fraction(count, 2))
@@ -18,7 +18,7 @@ HALVES = st.integers(0, 80).map(lambda count: Fraction(count, 2))
 
 def shared(parent: float, estimates: list[float], live: list[bool] | None = None) -> NDArray[np.float64]:
     alive = np.array([[True] * len(estimates) if live is None else live])
-    return share_out(np.array([float(parent)]), np.array([estimates], dtype=np.float64), alive)[0]
+    return enforce_consistency(np.array([float(parent)]), np.array([estimates], dtype=np.float64), alive)[0]
 
 
 def test_worked_example_of_the_paper() -> None:

@@ -58,7 +58,7 @@ def test_every_level_has_the_noise_of_every_part() -> None:
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
     one, five = (Hierarchy(hp.Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
     for own, others in zip(one.layers, five.layers, strict=True):
-        assert np.allclose(others.own_variances, 5 * own.own_variances, rtol=1e-12)
+        assert np.allclose(others.measured_variance, 5 * own.measured_variance, rtol=1e-12)
 
 
 @pytest.mark.parametrize("parts", [2, 9])

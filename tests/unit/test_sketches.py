@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from privhp.answers.sketch_decoding import decoded
+from privhp.answers.sketch_decoding import decode_sketch
 
 Places = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -31,16 +31,16 @@ def test_few_candidates_in_a_table_without_noise_are_found(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = np.where(rng.random((10, 4)) < 0.4, 0.0, rng.integers(100, 5000, (10, 4)).astype(np.float64))
     places = hashed(counts.shape, rows=2, width=512, seed=seed)
-    found, _ = decoded(table_of(counts, places, 512), places, counts.sum(axis=1), all_live(counts))
+    found, _ = decode_sketch(table_of(counts, places, 512), places, counts.sum(axis=1), all_live(counts))
     np.testing.assert_allclose(found, counts, atol=0.02 * counts.max())
 
 
 def test_cells_that_collide_in_one_row_are_told_apart_by_the_other() -> None:
     counts = np.array([[1000.0, 0.0], [0.0, 3000.0]])
     places = np.array([[[7, 1], [2, 7]], [[3, 4], [5, 6]]])
-    found, _ = decoded(table_of(counts, places, 64), places, np.array([2000.0, 2000.0]), all_live(counts))
+    found, _ = decode_sketch(table_of(counts, places, 64), places, np.array([2000.0, 2000.0]), all_live(counts))
     assert found.sum(axis=1) == pytest.approx([2000, 2000])
-    found, _ = decoded(table_of(counts, places, 64), places, counts.sum(axis=1), all_live(counts))
+    found, _ = decode_sketch(table_of(counts, places, 64), places, counts.sum(axis=1), all_live(counts))
     np.testing.assert_allclose(found, counts, atol=60)
 
 
@@ -49,7 +49,7 @@ def test_parts_stay_even_where_noise_is_far_larger() -> None:
     places = hashed(counts.shape, rows=2, width=256, seed=0)
     noise = np.random.default_rng(1).laplace(scale=1000.0, size=(2, 256))
     table = (table_of(counts, places, 256) + noise).astype(np.int64)
-    found, _ = decoded(table, places, counts.sum(axis=1), all_live(counts))
+    found, _ = decode_sketch(table, places, counts.sum(axis=1), all_live(counts))
     np.testing.assert_allclose(found, counts, rtol=0.1)
 
 
@@ -58,7 +58,7 @@ def test_the_table_decides_where_parts_are_far_larger_than_noise() -> None:
     places = hashed(counts.shape, rows=2, width=1024, seed=0)
     noise = np.random.default_rng(1).laplace(scale=5.0, size=(2, 1024))
     table = (table_of(counts, places, 1024) + noise).astype(np.int64)
-    found, variances = decoded(table, places, counts.sum(axis=1), all_live(counts))
+    found, variances = decode_sketch(table, places, counts.sum(axis=1), all_live(counts))
     np.testing.assert_allclose(found, counts, atol=200)
     assert (variances < 200**2).all()
 
@@ -72,7 +72,7 @@ def test_parts_are_never_negative_sum_to_their_parents_and_leave_dead_cells_empt
     live[:, 1] = True
     places = hashed((6, 4), rows=3, width=32, seed=seed)
     table = rng.normal(0, scale + 1.0, (3, 32)).astype(np.int64)
-    found, variances = decoded(table, places, parents, live)
+    found, variances = decode_sketch(table, places, parents, live)
     assert (found >= 0).all()
     assert not found[~live].any()
     np.testing.assert_allclose(found.sum(axis=1), parents, rtol=1e-9, atol=1e-9)

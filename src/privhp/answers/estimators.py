@@ -1,12 +1,10 @@
-"""What the noisy counts say together: the rules that make cells consistent with each other.
+"""Estimators for groups of sibling cells: inverse-variance weighting, projection, and spike-and-slab shrinkage.
 
-Takes counts and how far they can be trusted, gives counts; it knows nothing of
-how they were measured. `share_out` is the paper's rule, from the root down.
-`combined` and `projected` are the two passes of least squares: bottom-up each
-cell is averaged with the sum of its parts, by inverse variance; top-down the
-parts are moved, each in proportion to its variance, so that none is negative
-and their sum is what their parent was found to be. In between `sparse_guess`
-takes noise out of cells that are probably empty.
+The functions take counts with their variances and know nothing of how they
+were measured. `inverse_variance_mean` is the step of the bottom-up pass,
+`project_to_simplex` the step of the top-down pass of least squares, and
+`spike_and_slab_posterior` shrinks estimates of empty cells in between.
+`enforce_consistency` is the paper's rule, a projection with equal variances.
 """
 
 import numpy as np
@@ -14,82 +12,97 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Floats
 
-ROUNDS = 20
-"""Of the search for the share of empty cells; it settles long before."""
+EM_ITERATIONS = 20
+"""Iterations of the expectation-maximisation for the share of empty cells; it converges in fewer."""
 
-NEGLIGIBLE = 0.01
-"""Chance of being empty below which a cell is left as it is."""
-
-
-def share_out(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Floats:
-    """Counts of the children of each parent: non-negative, and summing to the parent's.
-
-    Negative estimates are raised to 0, then all children of a parent change by
-    the same amount so that their sum fits, none falling below 0. For two
-    children this is Algorithm 3 of the paper; for more it is the nearest point
-    of the simplex. A child that is not live can hold no record and gets 0.
-
-    Args:
-        parents: Non-negative counts of m parents.
-        estimates: Estimates of their g children, shape (m, g).
-        live: Which children can hold a record; each parent above 0 has one.
-    """
-    raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
-    return projected(parents, raised, np.ones(raised.shape), live)
+NEGLIGIBLE_PROBABILITY = 0.01
+"""Posterior probability of being empty below which an estimate stays unchanged."""
 
 
-def projected(parents: Floats, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
-    """The nearest non-negative counts that sum to each parent's, by distances in standard deviations.
+def inverse_variance_mean(
+    first: Floats, first_variance: Floats, second: Floats, second_variance: Floats
+) -> tuple[Floats, Floats]:
+    """Mean of two independent estimates of the same counts, weighted by inverse variance, and its variance."""
+    weight = second_variance / (first_variance + second_variance)
+    return weight * first + (1.0 - weight) * second, weight * first_variance
+
+
+def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+    """Nearest non-negative counts of children that sum to their parent's count, distances in standard deviations.
+
+    The counts x minimise the sum of (x - estimate)^2 / variance subject to x >= 0
+    and sum(x) = parent. By the Karush-Kuhn-Tucker conditions
+    x = max(estimate - multiplier * variance, 0). The children that stay positive
+    are those with the largest estimate / variance, so the multiplier of each
+    parent follows from one sort.
 
     Args:
         parents: Non-negative counts of m parents.
         estimates: Estimates of their g children, shape (m, g).
         variances: Variance of each estimate, above 0.
-        live: Which children can hold a record, the others get 0; each parent above 0 has one.
+        live: Children that can hold a record, the others get 0; a parent with a positive count has at least one.
     """
-    variances = np.where(live, variances, 1.0)  # cells that can hold no record have no noise
-    # Only differences matter: counted from the largest, whole numbers of any size leave nothing to round.
-    steep = np.where(live, estimates / variances, -np.inf)
-    top = steep.max(axis=1, keepdims=True)
-    values = np.where(live, estimates - np.where(np.isfinite(top), top, 0.0) * variances, 0.0)
-    order = np.argsort(-steep, axis=1, kind="stable")
-    ranked, spread = np.take_along_axis(values, order, axis=1), np.take_along_axis(variances, order, axis=1)
-    surplus = (np.cumsum(ranked, axis=1) - parents[:, None]) / np.cumsum(spread, axis=1)
-    fits = (ranked > surplus * spread) & np.take_along_axis(live, order, axis=1)
-    kept = np.maximum(fits.sum(axis=1), 1)
-    change = np.take_along_axis(surplus, kept[:, None] - 1, axis=1)
-    return np.where(live, np.maximum(values - change * variances, 0.0), 0.0)
+    variances = np.where(live, variances, 1.0)  # dead cells carry no noise
+    # Subtracting a multiple of the variances changes no result. It makes large integers cancel without rounding.
+    ratios = np.where(live, estimates / variances, -np.inf)
+    largest = ratios.max(axis=1, keepdims=True)
+    values = np.where(live, estimates - np.where(np.isfinite(largest), largest, 0.0) * variances, 0.0)
+    order = np.argsort(-ratios, axis=1, kind="stable")
+    ranked_values = np.take_along_axis(values, order, axis=1)
+    ranked_variances = np.take_along_axis(variances, order, axis=1)
+    multipliers = (np.cumsum(ranked_values, axis=1) - parents[:, None]) / np.cumsum(ranked_variances, axis=1)
+    positive = (ranked_values > multipliers * ranked_variances) & np.take_along_axis(live, order, axis=1)
+    support = np.maximum(positive.sum(axis=1), 1)
+    multiplier = np.take_along_axis(multipliers, support[:, None] - 1, axis=1)
+    return np.where(live, np.maximum(values - multiplier * variances, 0.0), 0.0)
 
 
-def combined(own: Floats, own_variance: Floats, parts: Floats, parts_variance: Floats) -> tuple[Floats, Floats]:
-    """Mean of what cells and their parts say of the same counts, by inverse variance, and its variance."""
-    weight = parts_variance / (own_variance + parts_variance)
-    return weight * own + (1.0 - weight) * parts, weight * own_variance
+def enforce_consistency(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Floats:
+    """Non-negative counts of children that sum to their parent's count, by the paper's Algorithm 3.
 
-
-def sparse_guess(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """What estimates say when many cells may be empty: posterior means and variances.
-
-    A cell is empty with a chance that all cells together tell, or its count has
-    any order of magnitude alike. Where records are everywhere the chance is 0
-    and nothing changes; where most cells hold noise alone they are found empty,
-    and what they seemed to hold goes to those that are not.
+    Negative estimates become 0; then the counts are projected with equal
+    variances. For two children this is Algorithm 3; for more children it is the
+    nearest point of the simplex.
 
     Args:
-        estimates: Estimates of the counts of cells.
-        variances: Variance of each.
-        live: Which can hold a record.
+        parents: Non-negative counts of m parents.
+        estimates: Estimates of their g children, shape (m, g).
+        live: Children that can hold a record; a parent with a positive count has at least one.
     """
-    spread = np.where(live, np.sqrt(variances), 1.0)  # cells that can hold no record have no noise
-    scale = spread / np.sqrt(2.0)
-    largest = float(np.max(estimates[live] / spread[live], initial=2.0))
-    faint = np.minimum(estimates - spread, 0.0)  # a count of a spread or more would hardly be seen as less
-    filled = np.exp(np.minimum((np.abs(estimates) + faint) / scale, 700.0))
-    odds = filled * 2.0 * scale / (np.maximum(estimates, spread) * np.log(largest))
-    chance = 0.5
-    for _ in range(ROUNDS):
-        empty = chance / (chance + (1.0 - chance) * odds)
-        chance = float((empty[live].sum() + 0.5) / (np.count_nonzero(live) + 1.0))
-    raised = np.maximum(estimates, 0.0)
-    means = np.where(empty > NEGLIGIBLE, (1.0 - empty) * raised, estimates)
-    return means, (1.0 - empty) * variances + empty * (1.0 - empty) * raised**2 + NEGLIGIBLE * variances
+    clipped = np.where(live, np.maximum(estimates, 0.0), 0.0)
+    return project_to_simplex(parents, clipped, np.ones(clipped.shape), live)
+
+
+def spike_and_slab_posterior(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+    """Posterior means and variances of counts under a prior with many empty cells.
+
+    The spike of the prior is an empty cell. The slab is a log-uniform count
+    between one standard deviation and the largest estimate. The noise is
+    Laplace with scale b. An estimate y then has likelihood exp(-|y| / b) / 2b
+    under the spike, and approximately the prior density at y under the slab;
+    below one standard deviation s that density falls off as exp((y - s) / b).
+    Expectation-maximisation estimates the prior probability of the spike from
+    all cells. If all cells hold records it tends to 0, and estimates stay unchanged.
+
+    Args:
+        estimates: Unbiased estimates of the counts.
+        variances: Variance of each estimate.
+        live: Cells that can hold a record.
+    """
+    deviations = np.where(live, np.sqrt(variances), 1.0)  # dead cells carry no noise
+    scale = deviations / np.sqrt(2.0)
+    largest = float(np.max(estimates[live] / deviations[live], initial=2.0))
+    tail = np.minimum(estimates - deviations, 0.0)
+    spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 700.0))
+    slab_odds = spike_ratio * 2.0 * scale / (np.maximum(estimates, deviations) * np.log(largest))
+    prior_empty = 0.5
+    for _ in range(EM_ITERATIONS):
+        empty = prior_empty / (prior_empty + (1.0 - prior_empty) * slab_odds)
+        prior_empty = float((empty[live].sum() + 0.5) / (np.count_nonzero(live) + 1.0))
+    clipped = np.maximum(estimates, 0.0)
+    means = np.where(empty > NEGLIGIBLE_PROBABILITY, (1.0 - empty) * clipped, estimates)
+    # The last term keeps variances positive.
+    posterior_variances = (
+        (1.0 - empty) * variances + empty * (1.0 - empty) * clipped**2 + NEGLIGIBLE_PROBABILITY * variances
+    )
+    return means, posterior_variances

@@ -1,227 +1,259 @@
 """All measurements of a release as one tree, solved by least squares.
 
-Takes a release, gives a count for every cell that was measured, with what its
-parts say of it and how much of that is noise. Layers go from coarse to fine;
-the cells of one layer have their parts in the next.
+A layer holds cells; their children are in the next layer. The bottom-up pass
+combines the measurement of each cell with those of its descendants by
+inverse-variance weighting. The top-down pass projects the estimates of children
+so that they are non-negative and sum to their parent's estimate. Sketched
+levels are decoded below the result, one after the other.
 """
 
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.estimators import combined, projected, sparse_guess
-from privhp.answers.sketch_decoding import decoded
+from privhp.answers.estimators import inverse_variance_mean, project_to_simplex, spike_and_slab_posterior
+from privhp.answers.sketch_decoding import decode_sketch
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
 from privhp.kernels import buckets
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
-Bond = Literal["same", "after", "split"]
-"""What the parts of a cell have counted: its records once more, those after it was cut, or hashed with others."""
+Relation = Literal["nested", "sequential", "hashed"]
+"""How the measurements of children relate to that of their parent.
+
+nested: Both count the same records.
+sequential: The parent counts the records before its split, the children those after it.
+hashed: The parent is estimated, the children come from a sketch.
+"""
 
 
-class Family(NamedTuple):
-    """Cells of a layer with equally many parts in the next.
+class ChildGroup(NamedTuple):
+    """Cells of a layer with the same number of children in the next layer.
 
     Args:
-        parents: Where in the layer the m cells are.
-        parts: Where in the next layer their g parts are, shape (m, g).
-        bond: What the parts tell of the parents.
+        parents: Index in the layer of each of the m parents.
+        children: Index in the next layer of their g children, shape (m, g).
+        relation: Relation of the measurements of parents and children.
     """
 
     parents: NDArray[np.int64]
-    parts: NDArray[np.int64]
-    bond: Bond
+    children: NDArray[np.int64]
+    relation: Relation
 
 
 class Layer:
-    """Cells that are as many steps from the root.
+    """Cells at the same number of splits from the root.
 
     Attributes:
-        codes: The cells.
-        levels: Their levels.
-        live: Which can hold a record.
-        own: What was measured for each.
-        own_variances: Variance of its noise.
-        seen: What a cell and its parts together say of it, without what is above.
-        variances: Variance of that.
-        doubts: Variance of what is known of it given the count of its parent.
-        found: The consistent count of each.
-        families: The cells that have parts in the next layer.
+        codes: Code of each cell.
+        levels: Level of each cell.
+        live: Cells that can hold a record.
+        measured: Noisy measurement of each cell.
+        measured_variance: Variance of its noise.
+        subtree_estimate: Estimate from a cell and its descendants alone.
+        subtree_variance: Variance of the subtree estimate.
+        estimate: Consistent, non-negative estimate from all measurements.
+        variance: Variance of a cell's estimate given the estimate of its parent; 0 for dead cells.
+        child_groups: The cells that have children in the next layer.
     """
 
     def __init__(
-        self, codes: Codes, levels: NDArray[np.int64], live: NDArray[np.bool_], own: Floats, variances: Floats
+        self,
+        codes: Codes,
+        levels: NDArray[np.int64],
+        live: NDArray[np.bool_],
+        measured: Floats,
+        measured_variance: Floats,
     ) -> None:
         self.codes, self.levels, self.live = codes, levels, live
-        self.own, self.own_variances = own, variances
-        self.seen, self.variances, self.doubts = own.copy(), variances.copy(), variances.copy()
-        self.found = np.zeros(own.shape)
-        self.families: list[Family] = []
+        self.measured, self.measured_variance = measured, measured_variance
+        self.subtree_estimate, self.subtree_variance = measured.copy(), measured_variance.copy()
+        self.estimate, self.variance = np.zeros(measured.shape), measured_variance.copy()
+        self.child_groups: list[ChildGroup] = []
 
-    def leaves(self) -> NDArray[np.bool_]:
-        """Which cells have no parts."""
+    def leaf_mask(self) -> NDArray[np.bool_]:
+        """Cells without children."""
         childless = np.ones(self.codes.shape, dtype=np.bool_)
-        for family in self.families:
-            childless[family.parents] = False
+        for group in self.child_groups:
+            childless[group.parents] = False
         return childless
 
     @staticmethod
-    def joined(layers: "list[Layer]") -> "Layer":
-        """Several layers without parts as one."""
-        names = ("codes", "levels", "live", "own", "own_variances")
+    def concatenate(layers: "list[Layer]") -> "Layer":
+        """One layer with the cells of several, which have no children yet."""
+        names = ("codes", "levels", "live", "measured", "measured_variance")
         return Layer(*(np.concatenate([getattr(layer, name) for layer in layers]) for name in names))
 
 
 class Hierarchy:
-    """The measured cells of a release with their consistent, non-negative counts."""
+    """The measured cells of a release with consistent, non-negative estimates of their counts."""
 
     def __init__(self, release: Release) -> None:
-        self._release, self._plan, self.depth = release, release.plan, release.plan.depth
+        """Solve the least-squares problem of a release."""
+        self._release, self._plan = release, release.plan
         self.layers = [self._exact_layer(release.plan.exact_levels[0])]
         for level in release.plan.exact_levels[1:]:
-            self._connect(self._exact_layer(level), self.layers[-1].levels[0])
+            self._append_level(self._exact_layer(level))
         if release.plan.growth is not None:
-            self._add_partition(release.plan)
-        self._ask_parts()
-        self._settle()
+            self._append_partition(release.plan)
+        self._bottom_up_pass()
+        self._top_down_pass()
         for level in release.plan.sketched_levels:
-            self._add_sketch(level)
+            self._append_sketch(level)
         for layer in self.layers:
-            layer.doubts = np.where(layer.live, layer.doubts, 0.0)
+            layer.variance = np.where(layer.live, layer.variance, 0.0)
+
+    @property
+    def depth(self) -> int:
+        """Deepest level that the plan can resolve."""
+        return self._plan.depth
 
     @cached_property
     def leaf_masks(self) -> list[NDArray[np.bool_]]:
         """Cells of each layer that have no children."""
-        return [layer.leaves() for layer in self.layers]
+        return [layer.leaf_mask() for layer in self.layers]
 
     @cached_property
     def leaf_order(self) -> NDArray[np.int64]:
-        """Permutation that puts the leaves, layer after layer, in the order of the domain."""
-        layers = list(zip(self.layers, self.leaf_masks, strict=True))
-        codes, levels = (
-            np.concatenate([getattr(layer, name)[leaf] for layer, leaf in layers]) for name in ("codes", "levels")
-        )
-        return domain_order(codes, levels, depth=self._plan.depth)
+        """Permutation that sorts the leaves, listed layer by layer, into the order of the domain."""
+        return domain_order(self.leaf_values("codes"), self.leaf_values("levels"), depth=self.depth)
+
+    def leaf_values(self, name: str) -> NDArray[Any]:
+        """An attribute of the layers for all leaves, layer by layer."""
+        layers = zip(self.layers, self.leaf_masks, strict=True)
+        return np.concatenate([getattr(layer, name)[mask] for layer, mask in layers])
+
+    def _noise_variance(self, level: int) -> float:
+        return 2.0 * float(self._plan.scale(level)) ** 2 * self._release.merged
+
+    def _layer(self, codes: Codes, level: int, counts: Counts | Floats, variance: float | Floats) -> Layer:
+        live = self._plan.domain.measure(codes, level=level) > 0
+        variances = np.broadcast_to(np.float64(variance), codes.shape)
+        return Layer(codes, np.full(codes.shape, level), live, counts.astype(np.float64), variances)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)
-        return self._layer(codes, level, self._release.counts[level], self._variance(level))
+        return self._layer(codes, level, self._release.counts[level], self._noise_variance(level))
 
-    def _variance(self, level: int) -> float:
-        return 2.0 * float(self._plan.scale(level)) ** 2 * self._release.merged
-
-    def _layer(self, codes: Codes, level: int, counts: Counts | Floats, variances: float | Floats) -> Layer:
-        live = self._plan.domain.measure(codes, level=level) > 0
-        noise = np.broadcast_to(np.float64(variances), codes.shape)
-        return Layer(codes, np.full(codes.shape, level), live, counts.astype(np.float64), noise)
-
-    def _connect(self, layer: Layer, above: int) -> None:
-        """Put a whole level below the last layer, which is the whole level `above`."""
-        parents = np.arange(2**above)
-        self.layers[-1].families.append(Family(parents, np.arange(layer.codes.size).reshape(2**above, -1), "same"))
+    def _append_level(self, layer: Layer) -> None:
+        """Append a layer that holds all cells of a level to one that holds all cells of a coarser level."""
+        parents = np.arange(self.layers[-1].codes.size)
+        children = np.arange(layer.codes.size).reshape(parents.size, -1)
+        self.layers[-1].child_groups.append(ChildGroup(parents, children, "nested"))
         self.layers.append(layer)
 
-    def _add_partition(self, plan: Plan) -> None:
-        """Put the cells of the partition below the exact levels, one layer per refinement."""
+    def _append_partition(self, plan: Plan) -> None:
+        """Append the cells of the learned partition, one layer for each split on the path from its root."""
         partition = Partition(
             plan.growth_level, self._release.counts[plan.growth_level], refinements=self._release.refinements
         )
-        pending = list(partition.roots(2**plan.growth_level))
-        layer, parents = self._partition_layer(partition, pending)
-        self._connect(layer, plan.exact_depth)
-        while parents:
-            pending = [parts for _, parts in parents]
-            layer, deeper = self._partition_layer(partition, pending)
-            ends = np.cumsum([parts.slots.size for parts in pending])
-            for (cut, parts), end in zip(parents, ends, strict=True):
-                places = np.arange(end - parts.slots.size, end).reshape(cut.size, -1)
-                self.layers[-1].families.append(Family(cut, places, "after"))
+        layer, splits = self._partition_layer(partition, list(partition.roots(2**plan.growth_level)))
+        self._append_level(layer)
+        while splits:
+            pending = [children for _, children in splits]
+            layer, deeper_splits = self._partition_layer(partition, pending)
+            ends = np.cumsum([children.slots.size for children in pending])
+            for (parents, children), end in zip(splits, ends, strict=True):
+                indices = np.arange(end - children.slots.size, end).reshape(parents.size, -1)
+                self.layers[-1].child_groups.append(ChildGroup(parents, indices, "sequential"))
             self.layers.append(layer)
-            parents = deeper
+            splits = deeper_splits
 
     def _partition_layer(
         self, partition: Partition, pending: list[Cells]
     ) -> tuple[Layer, list[tuple[NDArray[np.int64], Cells]]]:
-        """A layer of cells of the partition, and for those that were cut, where they are and what their parts are."""
-        noise = self._variance(self._plan.growth_level)
-        layers, parents, start = [], [], 0
+        """A layer of cells of the partition; and the indices of those that were split, with their children.
+
+        A cell carries one draw of noise for each refinement that it was counted through.
+        """
+        noise_variance = self._noise_variance(self._plan.growth_level)
+        layers, splits, start = [], [], 0
         for cells in pending:
             counts = partition.slots[cells.slots].astype(np.float64)
-            alive = np.full(counts.shape, partition.refinements + 1.0 - cells.born)
-            _, cut = partition.sorted_out(cells)
-            for kind in cut:
-                own = np.searchsorted(cells.codes, kind.cells.codes)
-                counts[own] = partition.slots[kind.cells.slots]
-                alive[own] = kind.born - cells.born
-                parents.append((own + start, kind.parts()))
-            layers.append(self._layer(cells.codes, cells.level, counts, noise * alive))
+            draws = np.full(counts.shape, partition.refinements + 1.0 - cells.born)
+            _, split = partition.sorted_out(cells)
+            for parents in split:
+                indices = np.searchsorted(cells.codes, parents.cells.codes)
+                counts[indices] = partition.slots[parents.cells.slots]
+                draws[indices] = parents.born - cells.born
+                splits.append((indices + start, parents.parts()))
+            layers.append(self._layer(cells.codes, cells.level, counts, noise_variance * draws))
             start += counts.size
-        return Layer.joined(layers), parents
+        return Layer.concatenate(layers), splits
 
-    def _add_sketch(self, level: int) -> None:
-        """Put the parts of the fullest cells of the last layer below it, as the sketch of a level has them."""
+    def _append_sketch(self, level: int) -> None:
+        """Append the children of the largest cells of the last layer, decoded from the sketch of a level."""
         above, plan = self.layers[-1], self._plan
-        hot = np.sort(np.argsort(-above.found, kind="stable")[: plan.hot_cells])
-        hot = hot[above.found[hot] > 0]
-        codes = descendants(above.codes[hot], levels=level - int(above.levels[0]))
-        layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._variance(level))
-        places = np.arange(codes.size).reshape(codes.shape)
-        apart = level - plan.hash_levels[level]
-        words, table = plan.hash_coefficients(level), self._release.counts[level]
-        fallen = buckets(words, codes.ravel(), apart=apart, width=plan.sketch_width)
-        fallen = fallen.reshape(plan.sketch_rows, *codes.shape)
-        layer.found[places], layer.doubts[places] = decoded(table, fallen, above.found[hot], layer.live[places])
-        above.families.append(Family(hot, places, "split"))
+        parents = np.sort(np.argsort(-above.estimate, kind="stable")[: plan.hot_cells])
+        parents = parents[above.estimate[parents] > 0]
+        codes = descendants(above.codes[parents], levels=level - int(above.levels[0]))
+        layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._noise_variance(level))
+        children = np.arange(codes.size).reshape(codes.shape)
+        hashed = buckets(
+            plan.hash_coefficients(level), codes.ravel(), apart=level - plan.hash_levels[level], width=plan.sketch_width
+        ).reshape(plan.sketch_rows, *codes.shape)
+        layer.estimate[children], layer.variance[children] = decode_sketch(
+            self._release.counts[level], hashed, above.estimate[parents], layer.live[children]
+        )
+        above.child_groups.append(ChildGroup(parents, children, "hashed"))
         self.layers.append(layer)
 
-    def _ask_parts(self) -> None:
-        """Bottom-up: each cell learns what its parts say of it."""
+    def _bottom_up_pass(self) -> None:
+        """Estimate each cell from its own measurement and the subtree estimates of its children."""
         for layer, below in reversed(list(pairwise(self.layers))):
-            for family in layer.families:
-                parts = np.where(below.live, below.seen, 0.0)[family.parts].sum(axis=1)
-                noise = np.where(below.live, below.variances, 0.0)[family.parts].sum(axis=1)
-                own, variance = layer.own[family.parents], layer.own_variances[family.parents]
-                if family.bond == "same":
-                    own, variance = combined(own, variance, parts, noise)
+            for group in layer.child_groups:
+                total = np.where(below.live, below.subtree_estimate, 0.0)[group.children].sum(axis=1)
+                total_variance = np.where(below.live, below.subtree_variance, 0.0)[group.children].sum(axis=1)
+                estimate, variance = layer.measured[group.parents], layer.measured_variance[group.parents]
+                if group.relation == "nested":
+                    estimate, variance = inverse_variance_mean(estimate, variance, total, total_variance)
                 else:
-                    own, variance = own + parts, variance + noise
-                layer.seen[family.parents], layer.variances[family.parents] = own, variance
+                    estimate, variance = estimate + total, variance + total_variance
+                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = estimate, variance
 
-    def _settle(self) -> None:
-        """Top-down: parts become non-negative and sum to what their parent was found to be."""
-        guesses = []
+    def _top_down_pass(self) -> None:
+        """Project the posterior means of children so that they are consistent with the estimate of their parent."""
+        means = []
         for layer in self.layers:
-            guess, layer.doubts = sparse_guess(layer.seen, layer.variances, layer.live)
-            guesses.append(guess)
+            mean, layer.variance = spike_and_slab_posterior(layer.subtree_estimate, layer.subtree_variance, layer.live)
+            means.append(mean)
         top = self.layers[0]
-        total = np.maximum(np.where(top.live, top.seen, 0.0).sum(keepdims=True), 0.0)
-        top.found = projected(total, guesses[0][None], top.doubts[None], top.live[None])[0]
-        for (layer, below), guess in zip(pairwise(self.layers), guesses[1:], strict=True):
-            for family in layer.families:
-                below.found[family.parts] = self._divided(layer, below, family, guess[family.parts])
+        total = np.maximum(np.where(top.live, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
+        top.estimate = project_to_simplex(total, means[0][None], top.variance[None], top.live[None])[0]
+        for (layer, below), mean in zip(pairwise(self.layers), means[1:], strict=True):
+            for group in layer.child_groups:
+                project = _project_nested if group.relation == "nested" else _project_sequential
+                below.estimate[group.children] = project(layer, below, group, mean[group.children])
 
-    @staticmethod
-    def _divided(layer: Layer, below: Layer, family: Family, estimates: Floats) -> Floats:
-        """Counts of the parts of a family."""
-        totals = layer.found[family.parents]
-        variances, live = below.doubts[family.parts], below.live[family.parts]
-        if family.bond == "same":
-            return projected(totals, estimates, variances, live)
-        before = (layer.own[family.parents][:, None], layer.own_variances[family.parents][:, None])
-        both = projected(
-            totals,
-            np.hstack([before[0], estimates]),
-            np.hstack([before[1], variances]),
-            np.hstack([live.any(axis=1, keepdims=True), live]),
-        )
-        earlier, later = both[:, :1], both[:, 1:]
-        # What was counted before the cut divides like what came after it; evenly, where that is mostly noise.
-        doubt = np.sqrt(np.where(live, variances, 0.0).sum(axis=1, keepdims=True))
-        shares = later + doubt * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
-        divided: Floats = later + earlier * shares / np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
-        return divided
+
+def _project_nested(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
+    """Consistent estimates of children that count the same records as their parents."""
+    variances, live = below.variance[group.children], below.live[group.children]
+    return project_to_simplex(layer.estimate[group.parents], means, variances, live)
+
+
+def _project_sequential(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
+    """Consistent estimates of children that count the records after the split of their parents.
+
+    The count before the split and the counts of the children are projected
+    together onto the parent's estimate. The records before the split are then
+    allocated to the children in proportion to the later counts, plus one
+    standard deviation of their sum spread evenly: if the later counts are
+    mostly noise, the allocation is even.
+    """
+    variances, live = below.variance[group.children], below.live[group.children]
+    projected = project_to_simplex(
+        layer.estimate[group.parents],
+        np.hstack([layer.measured[group.parents][:, None], means]),
+        np.hstack([layer.measured_variance[group.parents][:, None], variances]),
+        np.hstack([live.any(axis=1, keepdims=True), live]),
+    )
+    earlier, later = projected[:, :1], projected[:, 1:]
+    deviation = np.sqrt(np.where(live, variances, 0.0).sum(axis=1, keepdims=True))
+    weights = later + deviation * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
+    allocated: Floats = later + earlier * weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
+    return allocated

@@ -1,8 +1,7 @@
-"""Growing the partition: from a release to the leaves of its tree.
+"""The leaves of a release: a partition of the domain with a consistent, non-negative count for each cell.
 
-A pure function of the release, by the rule that its plan names: least squares
-over all that was measured, or Algorithm 2 of the paper, top-down, one measured
-level at a time.
+The leaves are a pure function of the release. The plan names the inference:
+least squares over all measurements, or the paper's Algorithm 2, top-down.
 """
 
 from dataclasses import dataclass
@@ -10,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.estimators import share_out
+from privhp.answers.estimators import enforce_consistency
 from privhp.answers.hierarchy import Hierarchy
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
@@ -20,10 +19,10 @@ from privhp.release import Release
 
 @dataclass(frozen=True)
 class Leaves:
-    """A partition of the domain, in the domain's own order; its arrays are read-only.
+    """A partition of the domain, in the order of the domain; its arrays are read-only.
 
     Args:
-        codes: Cell of each leaf.
+        codes: Code of each leaf.
         levels: Level of each leaf.
         counts: Consistent noisy count of each leaf, non-negative.
     """
@@ -46,13 +45,9 @@ class Leaves:
 
 
 def build_leaves(hierarchy: Hierarchy) -> Leaves:
-    """Leaves of a solved hierarchy, with its least-squares estimates."""
-    layers = list(zip(hierarchy.layers, hierarchy.leaf_masks, strict=True))
-    codes, levels, counts = (
-        np.concatenate([getattr(layer, name)[leaf] for layer, leaf in layers]) for name in ("codes", "levels", "found")
-    )
+    """Leaves of a solved hierarchy, with their least-squares estimates."""
     order = hierarchy.leaf_order
-    return Leaves(codes[order], levels[order], counts[order])
+    return Leaves(*(hierarchy.leaf_values(name)[order] for name in ("codes", "levels", "estimate")))
 
 
 def build_leaves_top_down(release: Release) -> Leaves:
@@ -62,35 +57,35 @@ def build_leaves_top_down(release: Release) -> Leaves:
     codes = np.arange(2**level, dtype=np.uint64)
     live = domain.measure(codes, level=level) > 0
     counts = np.where(live, np.maximum(release.counts[level], 0.0), 0.0)
-    grown: list[tuple[Codes, int, Floats]] = []
-    for deeper in [*plan.exact_levels[1:], *plan.sketched_levels]:
+    leaves: list[tuple[Codes, int, Floats]] = []
+    for next_level in [*plan.exact_levels[1:], *plan.sketched_levels]:
         if level >= plan.exact_depth:
-            everything = plan.expand == "all" and level == plan.exact_depth
-            hot = np.ones(codes.shape, dtype=np.bool_) if everything else _hottest(counts, plan.hot_cells)
-            grown.append((codes[~hot], level, counts[~hot]))
-            codes, counts = codes[hot], counts[hot]
-        children = descendants(codes, levels=deeper - level)
-        estimates = _estimates(release, deeper, children)
-        codes, level = children.ravel(), deeper
+            split_all = plan.expand == "all" and level == plan.exact_depth
+            split = np.ones(codes.shape, dtype=np.bool_) if split_all else _largest(counts, plan.hot_cells)
+            leaves.append((codes[~split], level, counts[~split]))
+            codes, counts = codes[split], counts[split]
+        children = descendants(codes, levels=next_level - level)
+        estimates = _lookup(release, next_level, children)
+        codes, level = children.ravel(), next_level
         live = domain.measure(codes, level=level) > 0
-        counts = share_out(counts, estimates, live.reshape(children.shape)).ravel()
-    grown.append((codes, level, counts))
-    codes = np.concatenate([codes for codes, _, _ in grown])
-    levels = np.concatenate([np.full(codes.shape, level) for codes, level, _ in grown])
-    counts = np.concatenate([counts for _, _, counts in grown])
-    order = domain_order(codes, levels, depth=plan.depth)
-    return Leaves(codes[order], levels[order], counts[order])
+        counts = enforce_consistency(counts, estimates, live.reshape(children.shape)).ravel()
+    leaves.append((codes, level, counts))
+    all_codes = np.concatenate([codes for codes, _, _ in leaves])
+    all_levels = np.concatenate([np.full(codes.shape, level) for codes, level, _ in leaves])
+    all_counts = np.concatenate([counts for _, _, counts in leaves])
+    order = domain_order(all_codes, all_levels, depth=plan.depth)
+    return Leaves(all_codes[order], all_levels[order], all_counts[order])
 
 
-def _hottest(counts: Floats, most: int) -> NDArray[np.bool_]:
-    """Which are the largest counts, the lower cell first on a tie."""
-    hot = np.zeros(counts.shape, dtype=np.bool_)
-    hot[np.argsort(-counts, kind="stable")[:most]] = True
-    return hot
+def _largest(counts: Floats, number: int) -> NDArray[np.bool_]:
+    """Mask of the largest counts; on a tie the lower cell comes first."""
+    mask = np.zeros(counts.shape, dtype=np.bool_)
+    mask[np.argsort(-counts, kind="stable")[:number]] = True
+    return mask
 
 
-def _estimates(release: Release, level: int, cells: Codes) -> Floats:
-    """What the release says of cells of a measured level."""
+def _lookup(release: Release, level: int, cells: Codes) -> Floats:
+    """Noisy counts of cells of a measured level: exact counters, or estimates from its sketch."""
     counters = release.counts[level]
     if level <= release.plan.exact_depth:
         return counters[cells.view(np.int64)].astype(np.float64)

@@ -1,56 +1,56 @@
-"""What a sketch says of many cells together.
+"""Counts of all candidate cells of a sketched level at once, by penalised least squares.
 
-The hash functions are public, so a table is a system of equations: each bucket
-holds the counts of the cells that fall into it, a share of all other records,
-and noise. Solving it for all candidates at once tells apart cells that collide,
-which looking up one after the other cannot.
+The hash functions are public, so a sketch is a system of linear equations: each
+bucket holds the counts of the candidates hashed to it, a share of all other
+records, and noise. Solving for all candidates together separates colliding
+cells, which a lookup of one candidate after the other cannot.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.estimators import projected
+from privhp.answers.estimators import project_to_simplex
 from privhp.core.cells import Counts, Floats
 
-STEPS = 40
-"""Of the descent; each costs one look at every candidate."""
+GRADIENT_STEPS = 40
+"""Steps of the projected gradient descent; each visits every candidate once per row."""
 
 
-def decoded(
+def decode_sketch(
     table: Counts, buckets: NDArray[np.int64], parents: Floats, live: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
-    """Counts of the parts of some cells: non-negative, summing to their parents, and as the table has them.
+    """Estimates of the children of some cells from a sketch, and their variances.
 
-    With them comes the variance of each.
-
-    Least squares with a prior: parts of a cell are even but for deviations as
-    large as they are. So where noise and collisions are larger than the parts,
-    the parts stay even, and where they are smaller the table decides.
+    The estimates are non-negative and sum to the counts of their parents. They
+    minimise the squared residuals of the buckets plus a Gaussian prior: the
+    children of a cell share its count evenly, with a standard deviation of one
+    even share. If noise and collisions exceed the even share, the prior
+    dominates; otherwise the sketch does.
 
     Args:
-        table: The sketch, rows of noisy buckets.
+        table: The sketch: rows of noisy buckets.
         buckets: Bucket of each candidate in each row, shape (rows, m, g).
-        parents: Non-negative counts of the m cells.
-        live: Which of their g parts can hold a record, shape (m, g).
+        parents: Non-negative counts of the m parents.
+        live: Children that can hold a record, shape (m, g).
     """
-    parts = live / np.maximum(live.sum(axis=1, keepdims=True), 1)
-    even = parents[:, None] * parts
-    found, rows = even.copy(), table.shape[0]
-    crowd = max(int(np.bincount(row.ravel(), minlength=table.shape[1]).max()) for row in buckets)
-    for _ in range(STEPS):
-        left = _residuals(table, buckets, found)
-        variance = np.maximum(np.var(left, axis=1), 1.0).mean()
-        pull = sum(row[places] for row, places in zip(left, buckets, strict=True)) / variance
-        prior = 1.0 / np.maximum(even, 1.0) ** 2
-        step = 1.0 / (rows * crowd / variance + prior)
-        found = projected(parents, found + step * (pull - prior * (found - even)), np.ones(found.shape), live)
-    return found, 1.0 / (rows / variance + prior)
+    even = parents[:, None] * (live / np.maximum(live.sum(axis=1, keepdims=True), 1))
+    estimates, rows = even.copy(), table.shape[0]
+    most_collisions = max(int(np.bincount(row.ravel(), minlength=table.shape[1]).max()) for row in buckets)
+    precision = 1.0 / np.maximum(even, 1.0) ** 2
+    for _ in range(GRADIENT_STEPS):
+        residuals = _bucket_residuals(table, buckets, estimates)
+        variance = np.maximum(np.var(residuals, axis=1), 1.0).mean()
+        gradient = sum(row[chosen] for row, chosen in zip(residuals, buckets, strict=True)) / variance
+        step = 1.0 / (rows * most_collisions / variance + precision)
+        moved = estimates + step * (gradient - precision * (estimates - even))
+        estimates = project_to_simplex(parents, moved, np.ones(estimates.shape), live)
+    return estimates, 1.0 / (rows / variance + precision)
 
 
-def _residuals(table: Counts, buckets: NDArray[np.int64], found: Floats) -> Floats:
-    """What the buckets hold beyond the candidates and an even share of all other records."""
-    left = table.astype(np.float64)
-    for row, places in zip(left, buckets, strict=True):
-        row -= np.bincount(places.ravel(), weights=found.ravel(), minlength=row.size)
+def _bucket_residuals(table: Counts, buckets: NDArray[np.int64], estimates: Floats) -> Floats:
+    """Contents of the buckets less the candidates in them and the median bucket, which stands for all other records."""
+    residuals = table.astype(np.float64)
+    for row, chosen in zip(residuals, buckets, strict=True):
+        row -= np.bincount(chosen.ravel(), weights=estimates.ravel(), minlength=row.size)
         row -= np.median(row)
-    return left
+    return residuals

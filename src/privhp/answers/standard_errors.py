@@ -1,12 +1,24 @@
-"""How far an answer may be off: standard errors from public quantities.
+"""Standard errors of answers, from public quantities: the noise of the release and the resolution of its leaves.
 
-Takes a release and the share of each leaf that counts, gives the standard
-error of their sum. Noise: what a group of cells says of the answer depends on
-its own noise only through how unequal their shares are, given the count of
-their parent, so variances add up from the leaves to the root. Resolution: a
-leaf that counts in part may hold its records anywhere, as unevenly as cells of
-its size divide elsewhere in the same release, and as much to the same side.
+An answer is the expectation of a function of the records: of the indicator of a
+region, for a mass. Its variance has three parts.
+
+Noise. Given the estimate of their parent, the estimates of children have the
+covariance diag(v) - v v' / sum(v), v being their variances. If the answer gives
+them the weights w, they add sum(v * (w - m)^2) to its variance, where
+m = sum(v * w) / sum(v) is the weight that remains for the parent. So variances
+add up from the leaves to the root.
+
+Resolution. A leaf that lies partly in the region may hold its records anywhere
+in it. The skew of a level is the mean squared difference between two sibling
+cells, relative to their sum; the release shows it where counts are significant.
+It gives the variance of the count in the covered part of the leaf.
+
+Correlation. Records concentrate along lines and edges, so leaves on the
+boundary of a region err in the same direction.
 """
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -16,25 +28,29 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.hierarchy import Family, Hierarchy, Layer
+from privhp.answers.hierarchy import ChildGroup, Hierarchy, Layer
 from privhp.core.cells import Floats
 from privhp.errors import QueryError
 
-ALIKE = 0.015
-"""How much leaves on the edge of a region err alike, at least: records line up, and an edge cuts many the same way."""
+MIN_CORRELATION = 0.015
+"""Lower bound on the correlation of errors among boundary leaves."""
 
-ENOUGH = 8
-"""Cells that must be seen to divide for a level to tell how they do; else the level above does."""
+MIN_SPLITS = 8
+"""Minimum number of significant splits to estimate the skew of a level; otherwise the coarser level's value is used."""
 
-COLUMNS = 3
-"""Levels of which the most uneven counts: each cuts one column, and a region's edge may run along another."""
+SKEW_WINDOW_LEVELS = 3
+"""Window of levels over which the maximum skew is taken, since consecutive levels split different columns."""
+
+SIGNIFICANCE = 4.0
+"""Number of standard deviations that a count must exceed to contribute to the skew of a level."""
 
 
 class LeafFunction(NamedTuple):
-    """A function of the records with values in [0, 1], by its moments inside each leaf; an answer is its expectation.
+    """A function of the records with values in [0, 1], by its moments inside each leaf.
 
-    The indicator of a region has the share of the leaf's measure in the region
-    as `mean`, and no `slack`. Its variance inside a leaf is mean * (1 - mean) - slack.
+    For the indicator of a region, `mean` is the share of the leaf's measure in
+    the region and `slack` is 0. The variance of the function inside a leaf is
+    mean * (1 - mean) - slack.
 
     Args:
         mean: Mean of the function f over the base measure of each leaf.
@@ -45,8 +61,8 @@ class LeafFunction(NamedTuple):
     slack: Floats
 
     @classmethod
-    def indicator(cls, shares: Floats) -> "LeafFunction":
-        """The indicator of a region that holds these shares of the leaves."""
+    def indicator(cls, shares: Floats) -> LeafFunction:
+        """The indicator of a region that covers these shares of the leaves."""
         return cls(shares, np.zeros(shares.shape))
 
 
@@ -54,19 +70,31 @@ class StandardErrors(Protocol):
     """Standard errors of the answers of a distribution."""
 
     def standard_error(self, function: LeafFunction) -> float:
-        """Standard error of the expectation of a function, given by its moments in the leaves of the distribution."""
+        """Standard error of the expectation of a function on the leaves of the distribution."""
         ...
 
 
 class UnavailableErrors:
-    """Standard errors of a release whose inference gives no variances: none."""
+    """Stands for the standard errors of a release whose inference gives no variances."""
 
     def standard_error(self, function: LeafFunction) -> float:
-        """Refuse to give a standard error."""
+        """Raise a QueryError."""
         raise QueryError(
-            'expected a plan with inference="least-squares", such as Plan.auto(...), for standard errors; '
-            "the paper's top-down rule gives no variances"
+            "this plan uses the paper's top-down inference, which gives no standard errors; "
+            'use a plan with inference="least-squares", such as Plan.auto(...)'
         )
+
+
+class _LevelStatistics(NamedTuple):
+    """How unevenly the cells of each level split.
+
+    Args:
+        skew: Mean squared relative difference of sibling cells: 0 if even, 1 if one holds all records.
+        correlation: Correlation of these differences among the cells of a level.
+    """
+
+    skew: Floats
+    correlation: Floats
 
 
 class HierarchyErrors:
@@ -82,96 +110,122 @@ class HierarchyErrors:
         Args:
             function: Its moments in the leaves, in the order of `Generator.leaves()`.
         """
-        layers, by_layer = self._hierarchy.layers, self._by_layer(function.mean)
-        slack = self._by_layer(function.slack)
-        inside = [self._inside(layer, *own) for layer, *own in zip(layers, by_layer, slack, strict=True)]
-        alike = self._divisions[1]
-        aligned = sum(np.sqrt(own * alike[layer.levels]).sum() for layer, own in zip(layers, inside, strict=True))
-        weights, variances = by_layer[-1], inside[-1]
-        for place in range(len(layers) - 2, -1, -1):
-            layer, below = layers[place], layers[place + 1]
-            above, spread = by_layer[place], inside[place]
-            for family in layer.families:
-                above[family.parents], spread[family.parents] = _upwards(layer, below, family, weights, variances)
-            weights, variances = above, spread
-        top = layers[0]
-        total = float(top.found.sum())
+        layers = self._hierarchy.layers
+        top, total = layers[0], float(layers[0].estimate.sum())
         if total <= 0:
             return 1.0
-        mean = float((weights * top.found).sum()) / total
-        noise = ((weights - mean) ** 2 * top.doubts).sum()
-        variance = float(variances.sum() + noise + aligned**2)
+        layer_weights, slacks = self._by_layer(function.mean), self._by_layer(function.slack)
+        leaf_variances = [self._leaf_variance(*each) for each in zip(layers, layer_weights, slacks, strict=True)]
+        correlation = self._level_statistics.correlation
+        correlated = sum(
+            np.sqrt(variance * correlation[layer.levels]).sum()
+            for layer, variance in zip(layers, leaf_variances, strict=True)
+        )
+        weights, variances = layer_weights[-1], leaf_variances[-1]
+        for index in range(len(layers) - 2, -1, -1):
+            layer, below = layers[index], layers[index + 1]
+            parent_weights, parent_variances = layer_weights[index], leaf_variances[index]
+            for group in layer.child_groups:
+                parent_weights[group.parents], parent_variances[group.parents] = _propagate(
+                    layer, below, group, weights, variances
+                )
+            weights, variances = parent_weights, parent_variances
+        # A share is a ratio of counts: by the delta method, weights count from the share itself.
+        share = float((weights * top.estimate).sum()) / total
+        noise = ((weights - share) ** 2 * top.variance).sum()
+        variance = float(variances.sum() + noise + correlated**2)
         return min(float(np.sqrt(variance)) / total, 1.0)
 
-    def _by_layer(self, shares: Floats) -> list[Floats]:
-        """The shares of the leaves of each layer, in its order; 0 for cells that have parts."""
-        unsorted = np.empty(shares.shape)
-        unsorted[self._hierarchy.leaf_order] = shares
-        ends = np.cumsum([own.sum() for own in self._hierarchy.leaf_masks])
+    def _by_layer(self, values: Floats) -> list[Floats]:
+        """Values of the leaves in the order of the domain, split by layer; 0 for cells that have children."""
+        masks = self._hierarchy.leaf_masks
+        listed = np.empty(values.shape)
+        listed[self._hierarchy.leaf_order] = values
+        ends = np.cumsum([mask.sum() for mask in masks])
         by_layer = []
-        for own, part in zip(self._hierarchy.leaf_masks, np.split(unsorted, ends[:-1]), strict=True):
-            weights = np.zeros(own.shape)
-            weights[own] = part
-            by_layer.append(weights)
+        for mask, chosen in zip(masks, np.split(listed, ends[:-1]), strict=True):
+            expanded = np.zeros(mask.shape)
+            expanded[mask] = chosen
+            by_layer.append(expanded)
         return by_layer
 
-    def _inside(self, layer: Layer, shares: Floats, slack: Floats) -> Floats:
-        """Variance of what is in the region of a leaf that is partly in it, given its count."""
-        partly = np.maximum(4.0 * shares * (1.0 - shares) - 4.0 * slack, 0.0)
-        uneven = self._divisions[0][layer.levels]
-        # If halves differ by sqrt(u) of their sum, and their halves again and so on, shares near 0 or 1 vary less.
-        halved = uneven * partly ** (2.0 - np.log2(1.0 + uneven))
-        return (partly * layer.found + halved * layer.found**2) / 4.0
+    def _leaf_variance(self, layer: Layer, mean: Floats, slack: Floats) -> Floats:
+        """Variance of the sum of the function over the records of each leaf, given the leaf's count.
+
+        If the records were independent, it would be binomial. Skewed splits add
+        a term in the square of the count. Its exponent is 2 for even splits; it
+        is 1 if all records lie in one point of the leaf, and the term is then
+        the variance of a single indicator.
+        """
+        spread = np.maximum(4.0 * mean * (1.0 - mean) - 4.0 * slack, 0.0)
+        skew = self._level_statistics.skew[layer.levels]
+        clustered = skew * spread ** (2.0 - np.log2(1.0 + skew))
+        return (spread * layer.estimate + clustered * layer.estimate**2) / 4.0
 
     @cached_property
-    def _divisions(self) -> tuple[Floats, Floats]:
-        """How unevenly cells divide into halves of each level, 0 if evenly, 1 if all goes into one, and how alike."""
+    def _level_statistics(self) -> _LevelStatistics:
         size = self._hierarchy.depth + 1
-        levels, skews, noise = (np.concatenate(each) for each in zip(*self._skews(), strict=True))
-        clear, lean, squares, uneven = (
-            np.bincount(levels, weights=of_each, minlength=size)
-            for of_each in (np.ones(levels.shape), skews, skews**2, np.maximum(skews**2 - noise, 0.0))
+        levels, differences, noise = (np.concatenate(each) for each in zip(*self._split_differences(), strict=True))
+        splits, sums, squares, excess = (
+            np.bincount(levels, weights=values, minlength=size)
+            for values in (
+                np.ones(levels.shape),
+                differences,
+                differences**2,
+                np.maximum(differences**2 - noise, 0.0),
+            )
         )
-        known = np.array([[1.0], [ALIKE]]).repeat(size, axis=1)
+        skew, correlation = np.ones(size), np.full(size, MIN_CORRELATION)
         for level in range(1, size):
-            known[:, level] = known[:, level - 1]
-            if clear[level] >= ENOUGH:
-                alike = (lean[level] ** 2 / max(squares[level], 1e-300) - 1.0) / clear[level]  # 0 on average by chance
-                known[:, level] = uneven[level] / clear[level], max(alike, ALIKE)
-        for level in range(self._hierarchy.depth, COLUMNS - 1, -1):
-            known[:, level] = known[:, level + 1 - COLUMNS : level + 1].max(axis=1)
-        return known[0], known[1]
+            skew[level], correlation[level] = skew[level - 1], correlation[level - 1]
+            if splits[level] >= MIN_SPLITS:
+                # Independent differences give (sum)^2 = sum of squares on average, hence correlation 0.
+                observed = (sums[level] ** 2 / max(squares[level], 1e-300) - 1.0) / splits[level]
+                skew[level], correlation[level] = excess[level] / splits[level], max(observed, MIN_CORRELATION)
+        for values in (skew, correlation):
+            for level in range(size - 1, SKEW_WINDOW_LEVELS - 1, -1):
+                values[level] = values[level + 1 - SKEW_WINDOW_LEVELS : level + 1].max()
+        return _LevelStatistics(skew, correlation)
 
-    def _skews(self) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-        """Of cells that are more than noise: the level of their halves, how much more one holds, and its noise."""
+    def _split_differences(self) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
+        """Level, relative difference and noise variance of the sibling pairs whose sum is significant."""
         yield np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
         for layer, below in pairwise(self._hierarchy.layers):
-            for family in layer.families:
-                found, noise = below.found[family.parts], below.doubts[family.parts]
-                levels = below.levels[family.parts[:, 0]]
-                while found.shape[1] > 1:
-                    apart = found[:, ::2] - found[:, 1::2]
-                    found, noise = (each[:, ::2] + each[:, 1::2] for each in (found, noise))
-                    told = found > 4.0 * np.sqrt(noise)
-                    yield levels[np.nonzero(told)[0]], apart[told] / found[told], noise[told] / found[told] ** 2
+            for group in layer.child_groups:
+                counts, variances = below.estimate[group.children], below.variance[group.children]
+                levels = below.levels[group.children[:, 0]]
+                while counts.shape[1] > 1:
+                    differences = counts[:, ::2] - counts[:, 1::2]
+                    counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
+                    clear = counts > SIGNIFICANCE * np.sqrt(variances)
+                    yield (
+                        levels[np.nonzero(clear)[0]],
+                        differences[clear] / counts[clear],
+                        variances[clear] / counts[clear] ** 2,
+                    )
                     levels = levels - 1
 
 
-def _upwards(layer: Layer, below: Layer, family: Family, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:
-    """Weight of the count of each parent, and the variance that its parts add to it."""
-    own, doubts = weights[family.parts], below.doubts[family.parts]
-    inner = variances[family.parts].sum(axis=1)
-    if family.bond == "same":
-        mean = (own * doubts).sum(axis=1) / np.maximum(doubts.sum(axis=1), 1e-300)
-        return mean, inner + ((own - mean[:, None]) ** 2 * doubts).sum(axis=1)
-    found, live = below.found[family.parts], below.live[family.parts]
-    # Where nothing was found, what the parent counts is still somewhere: in any of the parts alike.
-    likely = found + np.sqrt(doubts.sum(axis=1, keepdims=True)) * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
-    likely /= np.maximum(likely.sum(axis=1, keepdims=True), 1e-300)
-    mean = (own * likely).sum(axis=1)
-    total = np.maximum(found.sum(axis=1), 1.0)
-    earlier = np.maximum(layer.own[family.parents], 0.0) if family.bond == "after" else np.zeros(total.shape)
+def _propagate(
+    layer: Layer, below: Layer, group: ChildGroup, weights: Floats, variances: Floats
+) -> tuple[Floats, Floats]:
+    """Weight of each parent's count in the answer, and the variance that its descendants add to the answer."""
+    child_weights, child_variance = weights[group.children], below.variance[group.children]
+    inherited = variances[group.children].sum(axis=1)
+    if group.relation == "nested":
+        weight = (child_weights * child_variance).sum(axis=1) / np.maximum(child_variance.sum(axis=1), 1e-300)
+        return weight, inherited + ((child_weights - weight[:, None]) ** 2 * child_variance).sum(axis=1)
+    counts, live = below.estimate[group.children], below.live[group.children]
+    # Children estimated at 0 may still hold records of the parent: add one standard deviation, spread evenly.
+    deviation = np.sqrt(child_variance.sum(axis=1, keepdims=True))
+    shares = counts + deviation * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
+    shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
+    weight = (child_weights * shares).sum(axis=1)
+    total = np.maximum(counts.sum(axis=1), 1.0)
+    # Records before the split are allocated like the later ones: their noise is scaled up, plus a multinomial part.
+    sequential = group.relation == "sequential"
+    earlier = np.maximum(layer.measured[group.parents], 0.0) if sequential else np.zeros(total.shape)
     later = np.maximum(total - earlier, 1.0)
-    apart = (own - mean[:, None]) ** 2
-    drawn = earlier * (apart * likely).sum(axis=1)
-    return mean, inner + (total / later) ** 2 * (apart * doubts).sum(axis=1) + drawn
+    squares = (child_weights - weight[:, None]) ** 2
+    multinomial = earlier * (squares * shares).sum(axis=1)
+    return weight, inherited + (total / later) ** 2 * (squares * child_variance).sum(axis=1) + multinomial
