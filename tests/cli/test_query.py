@@ -145,7 +145,7 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
 def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     assert "expected a question, --where, --quantile or --heavy-hitters" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
-    assert "so give it by --columns fare" in refused("query", release, "--where", "fare < 10")
+    assert "so name its values with --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
     assert "expected --marginal COLUMN with --quantile, one of fare, kind, delay" in refused(
         "query", trips, "--quantile", "0.5"
@@ -160,7 +160,9 @@ def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     assert "has no order" in refused("query", trips, "--quantile", "0.5", "--marginal", "kind")
     assert "expected a condition on value" in refused("query", release, "--where", "fare < 5")
     assert "this is not a privhp file" in refused("query", "data.csv", "--heavy-hitters", "0.1")
-    assert "a table, which has its own" in refused("query", trips, "--where", "fare < 5", "--columns", "a,b,c")
+    assert "the columns of a table have names already" in refused(
+        "query", trips, "--where", "fare < 5", "--columns", "a,b,c"
+    )
 
 
 def test_where_nothing_is_heavy_nothing_is_said(run, release):

@@ -1,4 +1,4 @@
-"""Regions as people write them."""
+"""Conditions as text: the regions they are read as, the messages about wrong ones, and the way back."""
 
 from typing import Any
 
@@ -77,9 +77,9 @@ def second(text: str) -> np.datetime64:
         ("day = 2018-02-01", {"day": (np.datetime64("2018-02-01"),) * 2}),
     ],
 )
-def test_what_is_written_and_what_is_meant(text: str, region: Any) -> None:
+def test_region_of_condition(text: str, region: Any) -> None:
     assert read_condition(text, TRIPS) == region
-    TRIPS.overlap(region, np.zeros(1, dtype=np.uint64), level=0)  # which would refuse what is no region
+    TRIPS.overlap(region, np.zeros(1, dtype=np.uint64), level=0)  # raises if it is not a region
 
 
 @pytest.mark.parametrize(
@@ -96,9 +96,7 @@ def test_what_is_written_and_what_is_meant(text: str, region: Any) -> None:
         (IPv4(), None, "value in 10.0.0.0/8", "10.0.0.0/8"),
     ],
 )
-def test_where_there_is_no_table_values_have_names_all_the_same(
-    domain: Domain, names: list[str] | None, text: str, region: Any
-) -> None:
+def test_condition_without_table(domain: Domain, names: list[str] | None, text: str, region: Any) -> None:
     assert read_condition(text, domain, names=names) == region
 
 
@@ -116,62 +114,82 @@ def test_where_there_is_no_table_values_have_names_all_the_same(
         ("fare < 5 and", "expected the name of a column, got the end"),
         ("fare < 'ten", "quotes that are closed"),
         ("fair < 5", "got one on 'fair'; did you mean fare?"),
-        ("lat > 5", "got one on 'lat'; did you mean lon,lat?"),
+        ("lat > 5", "column 'lon,lat': expected lon,lat in WEST:SOUTH:EAST:NORTH"),
         ("colour = red", "expected a condition on pickup or day or fare"),
         ("fare < ten", "column 'fare': expected a number, got 'ten'"),
         ("fare < nan", "column 'fare': expected a finite number for the value"),
-        ("fare = 5", "column 'fare': expected a range, since a single number has no share on a continuous scale"),
-        ("fare in [5, 6]", "column 'fare': expected a range as >= LOW and <= HIGH"),
-        ("fare > 7 and fare < 5", "column 'fare': expected conditions that some value meets"),
-        ("delay > 3 and delay < 4", "column 'delay': expected conditions that some value meets"),
-        ("delay = 1.5", "column 'delay': expected a value that records can have after =, got '1.5'"),
-        ("fare is null", "column 'fare': expected no question about null"),
-        ("delay is null and delay > 5", "column 'delay': expected is null by itself"),
+        ("fare = 5", "column 'fare': a single number has measure 0 on a continuous scale"),
+        ("fare in [5, 6]", "column 'fare': expected a range, written NAME >= LOW and NAME <= HIGH"),
+        ("fare > 7 and fare < 5", "column 'fare': no value meets all conditions"),
+        ("delay > 3 and delay < 4", "column 'delay': no value meets all conditions"),
+        ("delay = 1.5", "column 'delay': '1.5' is not a possible value"),
+        ("fare is null", "column 'fare': its values cannot be null"),
+        ("delay is null and delay > 5", "column 'delay': null meets no other condition"),
         ("delay is 5", "column 'delay': expected is null or is not null, got '5'"),
         ("kind < cash", "column 'kind': expected = VALUE or in [VALUE, VALUE], got < cash"),
-        ("kind = cahs", "column 'kind': expected a value of its list, such as cash, got 'cahs'; did you mean cash?"),
+        ("kind = cahs", "column 'kind': expected a listed value, such as cash, got 'cahs'; did you mean cash?"),
         ("kind in [cash", "column 'kind': expected a list that ends in ], got the end"),
         ("kind = cash and kind = card", "column 'kind': expected one condition on it, got several"),
-        ("source > 10.0.0.1", "column 'source': expected a prefix such as in "),
-        ("source in [10.0.0.1, 10.0.0.2]", "column 'source': expected a prefix such as in "),
-        ("lon,lat in 1:2:3", "column 'lon,lat': expected in WEST:SOUTH:EAST:NORTH"),
-        ("x,y in 1:2", "column 'x,y': expected in LOW:HIGH,LOW:HIGH, a pair for each number"),
+        ("source > 10.0.0.1", "column 'source': expected a prefix, such as in "),
+        ("source in [10.0.0.1, 10.0.0.2]", "column 'source': expected a prefix, such as in "),
+        ("lon,lat in 1:2:3", "column 'lon,lat': expected lon,lat in WEST:SOUTH:EAST:NORTH"),
+        ("x,y in 1:2", "column 'x,y': expected in LOW:HIGH,LOW:HIGH, one pair per coordinate"),
         ("x,y < 5", "column 'x,y': expected in LOW:HIGH,LOW:HIGH"),
-        ("x in 0:1", "column 'x,y': expected a range as >= LOW and <= HIGH"),
+        ("x in 0:1", "column 'x,y': expected a range, written NAME >= LOW and NAME <= HIGH"),
         ("pickup < soon", "column 'pickup': expected a time such as"),
-        ("day = 2018-02-01T12:00", "column 'day': expected a value that records can have after ="),
+        ("day = 2018-02-01T12:00", "column 'day': '2018-02-01T12:00' is not a possible value"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_the_column_and_what_would_be_right(text: str, says: str) -> None:
+def test_wrong_condition(text: str, says: str) -> None:
     with pytest.raises(DomainError) as refusal:
         read_condition(text, TRIPS)
     assert says in str(refusal.value)
     assert "\n" not in str(refusal.value)
 
 
-def test_as_many_names_as_values() -> None:
+def test_number_of_names() -> None:
     with pytest.raises(DomainError, match="expected 2 names for the values of Box"):
         read_condition("x < 1", Box([(0, 1), (0, 1)]), names=["x"])
 
 
-def test_a_domain_of_ones_own_is_asked_in_python() -> None:
-    class Own(Interval):
-        kind = "own-interval"
+class Barcodes(Domain):
+    """A custom domain with the defaults of the protocol."""
 
-    class Other(Domain):
-        kind = "other-domain"
-        depth = 1
-        encode = diameter = parameters = None  # type: ignore[assignment]  # never asked
+    kind = "conditions-barcodes"
+    depth = 1
+    encode = diameter = parameters = None  # type: ignore[assignment]  # never called
 
-        def decode(self, codes, *, level, rng):
-            return rng.random(codes.size)
-
-    assert read_condition("value < 1", Own(0, 9)) == (None, 1)
-    with pytest.raises(DomainError, match="ask it in Python"):
-        read_condition("value < 1", Other())
+    def decode(self, codes, *, level, rng):
+        return rng.random(codes.size)
 
 
-def test_regions_are_written_so_that_they_read_well() -> None:
+class Ranks(Barcodes):
+    """An ordered custom domain with the defaults of the protocol."""
+
+    kind = "conditions-ranks"
+    ordered = True
+
+
+@pytest.mark.parametrize(
+    ("domain", "text", "region"),
+    [
+        (Barcodes(), "value = GA", "GA"),
+        (Barcodes(), "value in GA", "GA"),
+        (Barcodes(), "value in [GA, 'T C']", ["GA", "T C"]),
+        (Ranks(), "value >= 2 and value < 5", (2, 5)),
+    ],
+)
+def test_condition_of_custom_domain(domain: Domain, text: str, region: Any) -> None:
+    assert read_condition(text, domain) == region
+    assert read_condition(condition_of(region, domain), domain) == region
+
+
+def test_region_of_custom_domain_without_regions() -> None:
+    with pytest.raises(DomainError, match="has no regions"):
+        Barcodes().overlap(read_condition("value = GA", Barcodes()), np.zeros(1, dtype=np.uint64), level=0)
+
+
+def test_condition_of_region() -> None:
     assert condition_of({"fare": (0.0, 31.25), "kind": "gift card", "delay": None}, TRIPS) == (
         "fare >= 0.0 and fare <= 31.25 and kind = 'gift card' and delay is null"
     )

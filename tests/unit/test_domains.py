@@ -92,7 +92,7 @@ BAD_SPECS: list[tuple[dict[Any, Any], str]] = [
     ({"kind": "interval", "low": 1, "high": 2, "outside": "wrap"}, "outside="),
     ({"kind": "interval", "low": 1, "high": 2, "outside": None}, "outside="),
     ({"kind": "integers", "low": 0, "high": 0}, "below the upper"),
-    ({"kind": "integers", "low": 0.5, "high": 3}, "a whole number for the lower bound"),
+    ({"kind": "integers", "low": 0.5, "high": 3}, "an integer for the lower bound"),
     ({"kind": "integers", "low": 0, "high": math.inf}, "a finite number for the upper bound"),
     ({"kind": "integers", "low": 0, "high": "9"}, "a number for the upper bound"),
     ({"kind": "integers", "low": 0, "high": True}, "a number for the upper bound"),

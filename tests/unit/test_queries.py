@@ -218,7 +218,7 @@ def test_the_marginal_of_a_column_is_asked_like_a_generator_of_it(trips: Generat
     assert trips.mass({"fare": (0, median)}).value == pytest.approx(0.5)
     assert float(fares.cdf(median)) == pytest.approx(0.5)
     assert fares.sample(10, rng=1).dtype == np.float64
-    leaves = 2 ** TRIPS.cuts_by_column(14)["fare"]
+    leaves = 2 ** TRIPS.splits_by_column(14)["fare"]
     assert repr(fares) == f"Distribution(Interval(0, 100), {leaves} leaves, about 5,000 records)"
     places = trips.marginal(("lon", "lat"))
     assert places.mass((-2, 51, 0, 53)).value == pytest.approx(trips.mass({("lon", "lat"): (-2, 51, 0, 53)}).value)

@@ -25,9 +25,9 @@ from privhp import (
     Taxonomy,
     Time,
 )
+from privhp.core.number_format import format_bytes, format_duration, format_number, format_share
 from privhp.report import report_page
 from privhp.report.axes import TAIL
-from privhp.report.number_format import duration, memory, number, share
 from privhp.report.overlay import Beside
 from privhp.report.parts import parts_of
 from privhp.report.pictures import Histogram, Map, Names, pictures_of
@@ -188,7 +188,7 @@ def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
 def test_what_is_missing_is_told() -> None:
     generator, records = fitted("nullable")
     page = Reader(report_page(generator, title="fares")).text
-    assert f"It is missing in {share(float(np.mean(records.mask)))} of the records." in page
+    assert f"It is missing in {format_share(float(np.mean(records.mask)))} of the records." in page
 
 
 def test_names_are_escaped() -> None:
@@ -222,7 +222,7 @@ def test_predictions_of_the_plan_are_on_the_page() -> None:
     generator, _ = fitted("times")
     page = Reader(report_page(generator, title="times")).text
     for prediction in generator.plan.predictions(round(generator.total)).values():
-        assert duration(prediction.total) in page
+        assert format_duration(prediction.total) in page
 
 
 def test_an_empty_release_has_a_page() -> None:
@@ -283,7 +283,7 @@ def test_ticks_of_times_are_few_and_inside(seconds: int) -> None:
 
 
 def test_numbers_are_short() -> None:
-    assert [number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
+    assert [format_number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
         "0",
         "1",
         "\N{MINUS SIGN}2.5",
@@ -293,9 +293,14 @@ def test_numbers_are_short() -> None:
         "2.5 million",
         "1e+20",
     ]
-    assert [share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
-    assert [memory(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
-    assert [duration(value) for value in (0.5, 90, 7200, 86_400)] == ["0.5 seconds", "1.5 minutes", "2 hours", "1 days"]
+    assert [format_share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
+    assert [format_bytes(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
+    assert [format_duration(value) for value in (0.5, 90, 7200, 86_400)] == [
+        "0.5 seconds",
+        "1.5 minutes",
+        "2 hours",
+        "1 days",
+    ]
 
 
 def test_a_picture_is_a_png_of_its_shades() -> None:

@@ -116,10 +116,10 @@ def test_distances_are_the_largest_of_the_weighted_shares() -> None:
 
 def test_resolution_is_told_for_each_column_in_its_own_units() -> None:
     table = Table({("lon", "lat"): Box([(0, 4), (0, 2)]), "fare": Interval(0, 1000), "zone": Integers(0, 9)})
-    assert table.cuts_by_column(0) == {"lon, lat": 0, "fare": 0, "zone": 0}
+    assert table.splits_by_column(0) == {"lon, lat": 0, "fare": 0, "zone": 0}
     assert table.resolution(0) == {"lon, lat": 4.0, "fare": 1000.0, "zone": 9.0}
     for level in range(table.depth + 1):
-        cuts = table.cuts_by_column(level)
+        cuts = table.splits_by_column(level)
         assert sum(cuts.values()) == level
         assert table.resolution(level)["fare"] == 1000 * 2.0 ** -cuts["fare"]
 

@@ -33,7 +33,7 @@ def test_only_what_is_not_time_is_left_of_a_cell(level: int) -> None:
     codes, moved = (TRIPS.encode(batch, level=level) for batch in (records, others))
     assert np.array_equal(codes & mask, moved & mask)
     assert level < 5 or (codes != moved).any()
-    cuts = TRIPS.cuts_by_column(level)
+    cuts = TRIPS.splits_by_column(level)
     assert TRIPS.nontemporal_mask(level).bit_count() == cuts["fare"] + cuts["kind"] + min(cuts["until"], 1)
 
 

@@ -17,10 +17,11 @@ from privhp.answers.leaves import Leaves
 from privhp.answers.marginal_errors import ConditionalErrors, MarginalErrors, value_shares
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
-from privhp.domains.domain import Domain, quote
+from privhp.domains.domain import Domain
 from privhp.domains.nullable import Nullable
 from privhp.domains.table import Table
 from privhp.domains.table_column import Column
+from privhp.domains.validation import quote
 from privhp.errors import QueryError
 
 Cells = dict[int, tuple[Codes, Floats]]

@@ -10,10 +10,25 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.batches import as_rows
-from privhp.domains.bounds import bounds, has_number, pair, real_type, region_ends, rounded_in, rounded_out
-from privhp.domains.domain import Outside, check_outside, clamping, quote, typing
+from privhp.domains.comparisons import continuous_range, parse_number, range_region, single_comparison
+from privhp.domains.condition_grammar import SIGNS, Comparison
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
+from privhp.domains.plot_scale import PlotScale
+from privhp.domains.validation import (
+    Outside,
+    check_bounds,
+    check_float_dtype,
+    check_outside,
+    check_pair,
+    check_range,
+    contains_float,
+    dtype_argument,
+    outside_argument,
+    quote,
+    round_inwards,
+    round_outwards,
+)
 from privhp.errors import DomainError
 
 
@@ -42,12 +57,13 @@ class Box(GridDomain):
             raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {quote(sides)}")
         self.outside = outside
         check_outside(outside)
-        self.dtype = real_type(dtype)
+        self.dtype = check_float_dtype(dtype)
         self.axes = tuple(self._axis(side, f"side {index} of the box") for index, side in enumerate(sides))
+        self.rectangle = tuple((axis.low, axis.high) for axis in self.axes)
         super().__init__(Axes(self.axes, clamp=outside == "clamp"), self.dtype)
 
     def _axis(self, side: Any, name: str) -> Axis:
-        low, high = rounded_out(*bounds(*pair(side, name), axis=name), self.dtype)
+        low, high = round_outwards(*check_bounds(*check_pair(side, name), axis=name), self.dtype)
         axis = axis_of(low, high, self.dtype)
         check_axis(axis, name, low=low, high=high)
         return axis
@@ -59,7 +75,7 @@ class Box(GridDomain):
 
     def __repr__(self) -> str:
         sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
-        return f"Box([{sides}]{clamping(self.outside)}{typing(self._typed())})"
+        return f"Box([{sides}]{outside_argument(self.outside)}{dtype_argument(self._typed())})"
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(
@@ -78,7 +94,7 @@ class Box(GridDomain):
                 f"None for a whole side, got {quote(region)}"
             )
         return [
-            (axis.low, axis.high) if side is None else region_ends(side, axis.low, axis.high)
+            (axis.low, axis.high) if side is None else check_range(side, axis.low, axis.high)
             for axis, side in zip(self.axes, region, strict=True)
         ]
 
@@ -86,14 +102,14 @@ class Box(GridDomain):
         share = np.ones(codes.shape)
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
         for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True)):
-            share *= axis.within(low, high, cells[..., index], bits=bits[index]) * has_number(low, high, self.dtype)
+            share *= axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self.dtype)
         return share
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
         shares = rng.random(cells.shape)
         columns = [
-            axis.draw(*rounded_in(low, high, self.dtype), cells[:, index], bits=bits[index], shares=shares[:, index])
+            axis.draw(*round_inwards(low, high, self.dtype), cells[:, index], bits=bits[index], shares=shares[:, index])
             for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
         ]
         return np.stack(columns, axis=1)
@@ -101,6 +117,38 @@ class Box(GridDomain):
     def describe(self, code: int, *, level: int) -> tuple[tuple[float, float], ...]:
         cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.grid(level).bits
         return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        """Ranges of single coordinates by their names, or LOW:HIGH,LOW:HIGH after `in`."""
+        if all(len(own.names) == 1 and (len(names) > 1 or own.sign in SIGNS) for own in comparisons):
+            sides = [[own for own in comparisons if own.names == (name,)] for name in names]
+            return [range_region(own, continuous_range) if own else None for own in sides]
+        comparison = single_comparison(comparisons)
+        values = comparison.values if comparison.sign == "in" else []
+        ends = [[parse_number(end) for end in value.split(":")] for value in values]
+        if [len(own) for own in ends] != [2] * len(self.axes):
+            pairs = ",".join(["LOW:HIGH"] * len(self.axes))
+            raise DomainError(f"expected in {pairs}, one pair per coordinate, got {comparison}")
+        return [tuple(own) for own in ends]
+
+    def format_region(self, region: Any, label: str) -> str:
+        return f"{label} in {','.join(f'{low!r}:{high!r}' for low, high in region)}"
+
+    def everything(self) -> Any:
+        return [None] * len(self.axes)
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        return PlotScale("linear", self.axes[coordinate].low, self.axes[coordinate].high)
+
+    def coordinate_region(self, coordinate: int, region: Any) -> Any:
+        return tuple(region if index == coordinate else None for index in range(len(self.axes)))
+
+    def cell_coordinates(self, codes: Codes, *, level: int) -> tuple[Codes, list[int]]:
+        return self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+
+    def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
+        sides = [(axis.low + np.sort(rng.random((count, 2))) * axis.width).tolist() for axis in self.axes]
+        return [list(map(tuple, region)) for region in zip(*sides, strict=True)]
 
     def parameters(self) -> dict[str, Any]:
         return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside, **self._typed()}

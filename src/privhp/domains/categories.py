@@ -10,11 +10,13 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.bounds import whole_type
-from privhp.domains.domain import quote
+from privhp.core.number_format import format_share
+from privhp.domains.comparisons import parse_choice
 from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import NOWHERE, Lookup
+from privhp.domains.plot_scale import PlotScale
+from privhp.domains.validation import check_integer_dtype, quote
 from privhp.errors import DomainError
 
 _CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
@@ -96,6 +98,23 @@ class Categories(Finite):
                 f"expected values of the list, such as {quote(self.values[0])}, got {quote(value)}"
             ) from None
 
+    def format_distance(self, distance: float) -> str:
+        return format_share(distance)
+
+    @property
+    def distance_meaning(self) -> str:
+        return "The share of records that need another value to turn the synthetic records into the real ones."
+
+    def parse_value(self, text: str) -> Any:
+        return parse_choice(text, {self.format_value(value): value for value in self._places})
+
+    def format_value(self, value: Any) -> str:
+        """The value as text; true and false in lower case."""
+        return str(value).lower() if isinstance(value, bool) else str(value)
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        return PlotScale("categorical", values=tuple(self.describe(0, level=0)))
+
     def parameters(self) -> dict[str, Any]:
         other = {} if self.other is None else {"other": self.other}
         dtype = {} if self.dtype is None else {"dtype": self.dtype}
@@ -127,7 +146,7 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
     if not isinstance(known[0], str):
         if isinstance(known[0], bool):
             raise DomainError(f"expected no dtype for truth values, which have their own, got {quote(dtype)}")
-        return whole_type(dtype, min(known), max(known)).name
+        return check_integer_dtype(dtype, min(known), max(known)).name
     if dtype == "large_string":
         return "large_string"
     dictionary = _dictionary_form(dtype, known) if isinstance(dtype, str) else None
@@ -139,11 +158,6 @@ def _sample_type(dtype: Any, known: list[Any]) -> str | None:
     if len(known) - 1 > np.iinfo(dictionary.index_dtype).max:
         raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
     return str(dtype).removesuffix("[int32]")
-
-
-def text_of(value: str | int) -> str:
-    """A declared value as people write it."""
-    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _plain(value: Any, name: str) -> str | int:

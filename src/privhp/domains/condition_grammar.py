@@ -36,6 +36,17 @@ class Comparison(NamedTuple):
     sign: str
     values: list[str]
 
+    @property
+    def is_about_null(self) -> bool:
+        """Whether it tests for null."""
+        return self.sign in ("null", "not null")
+
+    def __str__(self) -> str:
+        """The sign and the values as they stand in a condition."""
+        if self.sign == "among":
+            return f"in [{', '.join(self.values)}]"
+        return f"is {self.sign}" if self.is_about_null else f"{self.sign} {','.join(self.values)}"
+
 
 class _Token(NamedTuple):
     text: str
@@ -61,7 +72,7 @@ def parse(text: str) -> list[Comparison]:
     return found
 
 
-def written(text: str) -> str:
+def quote_word(text: str) -> str:
     """A name or a value so that it is read back the same: in quotes, unless it is a plain word."""
     if re.fullmatch(_WORD, text) and text.lower() not in _KEYWORDS:
         return text

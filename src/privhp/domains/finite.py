@@ -10,6 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.domains.comparisons import choice_region
+from privhp.domains.condition_grammar import Comparison
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.lookup import Lookup
@@ -98,6 +100,9 @@ class Finite(RunDomain):
         above = self._spans(codes >> np.uint64(1), level - 1) if level else (first, after + 1)
         named: NDArray[np.bool_] = (after - first == 1) & (above[1] - above[0] > 1)
         return named
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        return choice_region(comparisons, self.parse_value)
 
     @abstractmethod
     def _within(self, region: Any) -> NDArray[np.bool_]:

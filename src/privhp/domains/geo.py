@@ -8,6 +8,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import itertools
 import math
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any, ClassVar
 
@@ -17,11 +18,23 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.batches import as_rows
-from privhp.domains.bounds import has_number, real_type, rounded_in, rounded_out
-from privhp.domains.domain import ALMOST_ALL, Domain, between, finite_number, quote, typing
+from privhp.domains.comparisons import parse_number, single_comparison
+from privhp.domains.condition_grammar import Comparison
+from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
+from privhp.domains.plot_scale import PlotScale, ScaleKind
+from privhp.domains.shares import ALMOST_ONE, share_between
 from privhp.domains.sphere import Zone
+from privhp.domains.validation import (
+    check_float_dtype,
+    check_number,
+    contains_float,
+    dtype_argument,
+    quote,
+    round_inwards,
+    round_outwards,
+)
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation
 
@@ -65,9 +78,9 @@ class Geo(GridDomain):
     def __init__(
         self, west: float = -180, south: float = -90, east: float = 180, north: float = 90, *, dtype: Any = "float64"
     ) -> None:
-        own = real_type(dtype)
-        self.west, self.east = rounded_out(_longitude(west, "west"), _longitude(east, "east"), own)
-        self.south, self.north = rounded_out(_latitude(south, "south"), _latitude(north, "north"), own)
+        own = check_float_dtype(dtype)
+        self.west, self.east = round_outwards(_longitude(west, "west"), _longitude(east, "east"), own)
+        self.south, self.north = round_outwards(_latitude(south, "south"), _latitude(north, "north"), own)
         if self.south >= self.north:
             raise DomainError(f"expected south below north, got {self.south} and {self.north}")
         end = self.east + TURN * (self.west > self.east)
@@ -91,7 +104,7 @@ class Geo(GridDomain):
     def __repr__(self) -> str:
         ends = (self.west, self.south, self.east, self.north)
         given = "" if ends == (-180, -90, 180, 90) else ", ".join(f"{end:.15g}" for end in ends)
-        return f"Geo({(given + typing(self._typed())).removeprefix(', ')})"
+        return f"Geo({(given + dtype_argument(self._typed())).removeprefix(', ')})"
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Places of the declared type; a longitude that is rounded to 180 is -180."""
@@ -173,13 +186,13 @@ class Geo(GridDomain):
         columns, rows = self._axes.cells(codes, level=level).T
         across = np.zeros(codes.shape)
         for piece in self._pieces(west, east):
-            if has_number(*piece, self.dtype):
+            if contains_float(*piece, self.dtype):
                 across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
         (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
         # Near a pole areas are so small that they are lost in the rounding of larger ones.
-        some = (last > first) & has_number(south, north, self.dtype)
-        up = np.where(some, np.maximum(between(lower, upper), _LEAST), 0.0)
-        return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ALL), up)
+        some = (last > first) & contains_float(south, north, self.dtype)
+        up = np.where(some, np.maximum(share_between(lower, upper), _LEAST), 0.0)
+        return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
         """Share of each row's area below a latitude, and share of its height."""
@@ -197,7 +210,7 @@ class Geo(GridDomain):
         bits = self._bits(level)[0]
         shares, heights, turns = rng.random((3, codes.size))
         pieces = self._pieces(west, east)
-        pieces = [rounded_in(*piece, self.dtype) for piece in pieces]
+        pieces = [round_inwards(*piece, self.dtype) for piece in pieces]
         longitudes = self._longitudes.draw(*pieces[0], columns, bits=bits, shares=shares)
         if len(pieces) > 1:
             widths = [self._longitudes.within(*piece, columns, bits=bits) for piece in pieces]
@@ -209,7 +222,7 @@ class Geo(GridDomain):
         latitudes = self._zone.latitudes_at(lower + heights * (upper - lower), rows, steps, times=once)
         lowest = self.south + rows * steps + self._latitudes.margin
         highest = lowest + (steps - 2 * self._latitudes.margin)
-        latitudes = np.clip(np.clip(latitudes, lowest, highest), *rounded_in(south, north, self.dtype))
+        latitudes = np.clip(np.clip(latitudes, lowest, highest), *round_inwards(south, north, self.dtype))
         return np.stack([longitudes, latitudes], axis=1)
 
     def describe(self, code: int, *, level: int) -> tuple[float, float, float, float]:
@@ -237,6 +250,40 @@ class Geo(GridDomain):
         angles = [self._zone.widest_angle(self._longitudes.width * 2.0**-across, 2**up) for across, up in bits]
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
 
+    def format_distance(self, distance: float) -> str:
+        kilometres = distance >= 1
+        return f"{super().format_distance(distance if kilometres else 1000 * distance)} {'km' if kilometres else 'm'}"
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        """WEST:SOUTH:EAST:NORTH after `in`."""
+        comparison = single_comparison(comparisons)
+        values = comparison.values if comparison.sign == "in" and len(comparison.names) == 2 else []
+        ends = [[parse_number(end) for end in value.split(":")] for value in values]
+        if [len(own) for own in ends] != [4]:
+            raise DomainError(
+                f"expected {','.join(names)} in WEST:SOUTH:EAST:NORTH, such as in -9:49.8:2:61, got {comparison}"
+            )
+        return tuple(ends[0])
+
+    def format_region(self, region: Any, label: str) -> str:
+        return f"{label} in {':'.join(map(repr, region))}"
+
+    def everything(self) -> Any:
+        return None, None, None, None
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        kind: ScaleKind = "longitude" if coordinate == 0 else "latitude"
+        return PlotScale(kind, self.axes[coordinate].low, self.axes[coordinate].high)
+
+    def coordinate_region(self, coordinate: int, region: Any) -> Any:
+        """Region between two meridians, whose longitudes may exceed 180, or between two parallels."""
+        low, high = region
+        if coordinate == 1:
+            return None, low, None, high
+        if high - low >= TURN:
+            return None, None, None, None
+        return low - TURN * (low >= 180), None, high - TURN * (high > 180), None
+
     def parameters(self) -> dict[str, Any]:
         return {"west": self.west, "south": self.south, "east": self.east, "north": self.north, **self._typed()}
 
@@ -250,7 +297,7 @@ def _latitude(value: Any, name: str) -> float:
 
 
 def _within(value: Any, name: str, limit: int) -> float:
-    degrees = float(finite_number(value, name))
+    degrees = float(check_number(value, name))
     if abs(degrees) > limit:
         raise DomainError(f"expected {name} between -{limit} and {limit} degrees, got {degrees}")
     return degrees

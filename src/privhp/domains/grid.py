@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.domain import NUMERIC, Domain, between
+from privhp.domains.domain import NUMERIC, Domain
+from privhp.domains.shares import share_between
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation, sample_grid_cells
 
@@ -87,7 +88,7 @@ class Axis:
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
         """Share of each cell between two numbers."""
         ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
-        return between(self.cell_cdf(ends[0], cells, bits=bits), self.cell_cdf(ends[1], cells, bits=bits))
+        return share_between(self.cell_cdf(ends[0], cells, bits=bits), self.cell_cdf(ends[1], cells, bits=bits))
 
     def ends(self, cell: int, bits: int) -> tuple[float, float]:
         """The lower and the upper end of a cell."""

@@ -4,6 +4,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import ipaddress
 import operator
+from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
 from typing import Any, ClassVar
@@ -13,11 +14,14 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
-from privhp.domains.bounds import sample_type
-from privhp.domains.domain import NUMERIC, Domain, quote
+from privhp.domains.comparisons import single_comparison
+from privhp.domains.condition_grammar import Comparison
+from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
+from privhp.domains.presentation import TRANSPORT
+from privhp.domains.validation import check_dtype, quote
 from privhp.errors import DomainError
 
 _WORD = 2**64 - 1
@@ -86,6 +90,27 @@ class _Network(Domain):
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         return np.full(codes.shape, (self._length + level) % self.NAMED == 0)
 
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}: two addresses that share their first l bits and no more are 2 to the power of -l apart."
+
+    def format_resolution(self, level: int) -> str:
+        """Length of the prefix that a cell is."""
+        return f"/{self._length + level}"
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        """The prefix after `in` or `=`."""
+        comparison = single_comparison(comparisons)
+        if comparison.sign not in ("in", "=") or len(comparison.values) != 1:
+            raise DomainError(f"expected a prefix, such as in {self.EXAMPLE}, got {comparison}")
+        return comparison.values[0]
+
+    def format_region(self, region: Any, label: str) -> str:
+        return f"{label} in {region}"
+
+    def everything(self) -> str:
+        return str(self.network)
+
     def parameters(self) -> dict[str, Any]:
         return {"network": str(self.network)} if self._length else {}
 
@@ -127,7 +152,7 @@ class IPv4(RunDomain, _Network):
 
     def __init__(self, network: str | ipaddress.IPv4Network = "0.0.0.0/0", *, dtype: Any = None) -> None:
         super().__init__(network)
-        self.dtype = None if dtype is None else sample_type(dtype, ("uint32", "str"))
+        self.dtype = None if dtype is None else check_dtype(dtype, ("uint32", "str"))
         self._addresses = Integers(int(self.network.network_address), int(self.network.broadcast_address))
 
     def fields(self) -> tuple[Field, ...]:
@@ -158,6 +183,16 @@ class IPv4(RunDomain, _Network):
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | ({} if self.dtype is None else {"dtype": self.dtype.name})
+
+    def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
+        """Random prefixes of 1 to 16 bits."""
+        lengths = rng.integers(1, 17, count)
+        prefixes = rng.integers(0, 2**lengths) << (32 - lengths)
+        octets = (prefixes[:, None] >> np.array([24, 16, 8, 0])) & 255
+        return [
+            f"{'.'.join(map(str, address))}/{length}"
+            for address, length in zip(octets.tolist(), lengths.tolist(), strict=True)
+        ]
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         prefix = self._prefix(region, "prefix")

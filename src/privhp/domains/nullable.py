@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -11,8 +11,11 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.batches import as_array
-from privhp.domains.domain import Domain, finite_number, quote
+from privhp.domains.condition_grammar import Comparison
+from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
+from privhp.domains.plot_scale import PlotScale
+from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError
 
 _VALUE, _NULL = "value", "null"
@@ -36,12 +39,13 @@ class Nullable(Domain):
     """
 
     kind: ClassVar[str] = "nullable"
+    nullable = True
 
     def __init__(self, domain: Domain, *, share: float = 0.5) -> None:
         if not isinstance(domain, Domain) or domain.kind in ("nullable", "table"):
             raise DomainError(f"expected the domain of one column, not yet nullable, got {quote(domain)}")
         self.domain = domain
-        self.share = float(finite_number(share, "the share of null"))
+        self.share = float(check_number(share, "the share of null"))
         if not 0 < self.share < 1:
             raise DomainError(
                 f"expected a share of null above 0 and below 1, got {self.share}; leave it out for a half"
@@ -128,6 +132,45 @@ class Nullable(Domain):
     def _inner(self, codes: Codes, level: int) -> Codes:
         """The other domain's cells, where cells are not null."""
         return codes & np.uint64(2 ** max(level - 1, 0) - 1)
+
+    @property
+    def inner(self) -> Domain:
+        return self.domain
+
+    def split_null(self, codes: Codes, *, level: int) -> tuple[NDArray[np.bool_], Codes, int]:
+        null = self._is_null_cell(codes, level) if level else np.zeros(codes.shape, dtype=np.bool_)
+        return null, self._inner(codes[~null], level), max(level - 1, 0)
+
+    def format_distance(self, distance: float) -> str:
+        return self.domain.format_distance(distance)
+
+    @property
+    def distance_meaning(self) -> str:
+        return self.domain.distance_meaning
+
+    def format_resolution(self, level: int) -> str:
+        return self.domain.format_resolution(max(level - 1, 0))
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        """None for `is null`; else the region of the inner domain."""
+        others = [comparison for comparison in comparisons if not comparison.is_about_null]
+        if any(comparison.sign == "null" for comparison in comparisons):
+            if len(comparisons) > 1:
+                raise DomainError("null meets no other condition; ask for is null by itself")
+            return None
+        return self.domain.parse_region(others, names) if others else self.domain.everything()
+
+    def format_region(self, region: Any, label: str) -> str:
+        return f"{label} is null" if region is None else self.domain.format_region(region, label)
+
+    def everything(self) -> Any:
+        raise DomainError("no one region holds both null and values; ask for each by itself")
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale | None:
+        return self.domain.plot_scale(coordinate)
+
+    def coordinate_region(self, coordinate: int, region: Any) -> Any:
+        return None if region is None else self.domain.coordinate_region(coordinate, region)
 
     def diameter(self, level: int) -> float:
         return self.domain.diameter(max(level - 1, 0))

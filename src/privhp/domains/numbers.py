@@ -11,22 +11,32 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_floats, as_integers, floor_int64
-from privhp.domains.bounds import (
-    bounds,
-    cut_points,
-    has_number,
-    real_type,
-    region_ends,
-    rounded_in,
-    rounded_out,
-    whole_number,
-    whole_type,
-)
-from privhp.domains.domain import ALMOST_ALL, NUMERIC, Outside, between, check_outside, clamping, quote, typing
+from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
+from privhp.domains.condition_grammar import Comparison
+from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.plot_scale import PlotScale
+from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import Line, LinearScale, LogScale, QuantileScale
+from privhp.domains.shares import ALMOST_ONE, share_between
+from privhp.domains.validation import (
+    Outside,
+    check_bounds,
+    check_cuts,
+    check_float_dtype,
+    check_integer_bound,
+    check_integer_dtype,
+    check_outside,
+    check_range,
+    contains_float,
+    dtype_argument,
+    outside_argument,
+    quote,
+    round_inwards,
+    round_outwards,
+)
 from privhp.errors import DomainError
 from privhp.kernels import encode_integers
 
@@ -70,15 +80,15 @@ class Interval(GridDomain):
         outside: Outside = "drop",
         dtype: Any = "float64",
     ) -> None:
-        self.dtype = real_type(dtype)
-        self.low, self.high = rounded_out(*bounds(low, high, axis="the interval"), self.dtype)
+        self.dtype = check_float_dtype(dtype)
+        self.low, self.high = round_outwards(*check_bounds(low, high, axis="the interval"), self.dtype)
         self.scale, self.outside = scale, outside
         check_outside(outside)
         if not isinstance(scale, str) or scale not in ("linear", "log"):
             raise DomainError(f'expected scale="linear" or scale="log", got {quote(scale)}')
         if scale == "log" and self.low <= 0:
             raise DomainError(f"expected a positive lower bound on a log scale, got {self.low}")
-        self.cuts = None if cuts is None else cut_points(cuts, self.low, self.high)
+        self.cuts = None if cuts is None else check_cuts(cuts, self.low, self.high)
         if self.cuts is not None and scale == "log":
             raise DomainError('expected cuts or scale="log", got both; cuts alone say where numbers are dense')
         self.line = self._layout()
@@ -93,9 +103,8 @@ class Interval(GridDomain):
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
         cuts = "" if self.cuts is None else f", cuts={list(self.cuts)}"
-        return (
-            f"Interval({self.low:.15g}, {self.high:.15g}{scale}{cuts}{clamping(self.outside)}{typing(self._typed())})"
-        )
+        options = f"{scale}{cuts}{outside_argument(self.outside)}{dtype_argument(self._typed())}"
+        return f"Interval({self.low:.15g}, {self.high:.15g}{options})"
 
     def fields(self) -> tuple[Field, ...]:
         return (Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind),)
@@ -115,15 +124,15 @@ class Interval(GridDomain):
         return self.line.widest(level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        low, high = region_ends(region, self.low, self.high)
-        share = between(self.cell_cdf(low, codes, level=level), self.cell_cdf(high, codes, level=level))
-        return share * has_number(low, high, self.dtype)
+        low, high = check_range(region, self.low, self.high)
+        share = share_between(self.cell_cdf(low, codes, level=level), self.cell_cdf(high, codes, level=level))
+        return share * contains_float(low, high, self.dtype)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        low, high = np.clip(region_ends(region, self.low, self.high), self.low, self.high)
+        low, high = np.clip(check_range(region, self.low, self.high), self.low, self.high)
         first, last = self.line.positions(np.array([low, high])).tolist()
         positions = self.axis.draw(first, last, codes, bits=level, shares=rng.random(codes.shape))
-        numbers: Floats = np.clip(self.line.numbers(positions), *rounded_in(low, high, self.dtype))
+        numbers: Floats = np.clip(self.line.numbers(positions), *round_inwards(low, high, self.dtype))
         return numbers
 
     def describe(self, code: int, *, level: int) -> tuple[float, float]:
@@ -136,6 +145,23 @@ class Interval(GridDomain):
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return self.line.numbers(self.axis.points(codes, shares, bits=level))
+
+    def format_distance(self, distance: float) -> str:
+        return f"{distance:.3g} octaves" if self.scale == "log" else super().format_distance(distance)
+
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}, in octaves (factors of two)." if self.scale == "log" else super().distance_meaning
+
+    def everything(self) -> Any:
+        return None, None
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        return PlotScale("log" if self.scale == "log" else "linear", self.low, self.high)
+
+    @property
+    def density_breaks(self) -> tuple[float, ...] | None:
+        return None if self.scale == "log" else (self.low, *(self.cuts or ()), self.high)
 
     def parameters(self) -> dict[str, Any]:
         cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
@@ -173,18 +199,18 @@ class Integers(RunDomain):
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:
-        self.low = whole_number(low, "the lower bound of the integers")
-        self.high = whole_number(high, "the upper bound of the integers")
+        self.low = check_integer_bound(low, "the lower bound of the integers")
+        self.high = check_integer_bound(high, "the upper bound of the integers")
         self.outside = outside
         check_outside(outside)
         if not self.low < self.high:
             raise DomainError(f"expected the lower bound of the integers below the upper, got {low} and {high}")
         if self.low < -self.LIMIT or self.high >= self.LIMIT:
             raise DomainError("expected integers between -2**61 and 2**61 - 1; shift or shorten them")
-        self.dtype = whole_type(dtype, self.low, self.high)
+        self.dtype = check_integer_dtype(dtype, self.low, self.high)
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{clamping(self.outside)}{typing(self._typed())})"
+        return f"Integers({self.low}, {self.high}{outside_argument(self.outside)}{dtype_argument(self._typed())})"
 
     def _typed(self) -> dict[str, Any]:
         return {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
@@ -229,14 +255,14 @@ class Integers(RunDomain):
         return self._runs(codes, level)[1] / self.size
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        low, high = region_ends(region, self.low, self.high)
+        low, high = check_range(region, self.low, self.high)
         return self.between(math.ceil(low), math.floor(high), codes, level=level)
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's numbers from the one to the other, both included; none if there are none between."""
         first, after = self._run_within(low, high, codes, level)
         inside, lengths = np.maximum(after - first, 0), self._runs(codes, level)[1]
-        share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ALL), inside > 0)
+        share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ONE), inside > 0)
         return share
 
     def _run_within(self, low: int, high: int, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -246,7 +272,7 @@ class Integers(RunDomain):
         return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        low, high = region_ends(region, self.low, self.high)
+        low, high = check_range(region, self.low, self.high)
         return self.draw_between(math.ceil(low), math.floor(high), codes, level=level, rng=rng)
 
     def draw_between(
@@ -275,6 +301,23 @@ class Integers(RunDomain):
         steps += steps / sizes < shares
         steps = np.where(shares < 1, steps, sizes)
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        return range_region(comparisons, self._comparison_range)
+
+    def _comparison_range(self, sign: str, value: str) -> Ends:
+        number = parse_number(value)
+        return discrete_range(sign, value, around=(math.floor(number), math.ceil(number)), step=1)
+
+    def format_region(self, region: Any, label: str) -> str:
+        low, high = region
+        return f"{label} = {low}" if low == high else super().format_region((low, high), label)
+
+    def everything(self) -> Any:
+        return None, None
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        return PlotScale("linear", self.low, self.high + 1, integer=True)
 
     def parameters(self) -> dict[str, Any]:
         return {"low": self.low, "high": self.high, "outside": self.outside, **self._typed()}

@@ -9,8 +9,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from privhp.domains.domain import Domain, quote
+from privhp.domains.domain import Domain
 from privhp.domains.table_column import naming
+from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
 FORMS = {

@@ -12,10 +12,13 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
-from privhp.domains.domain import Domain, quote
+from privhp.core.number_format import format_share
+from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
+from privhp.domains.presentation import TRANSPORT
 from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
+from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
 from privhp.kernels import interleave
 from privhp.kernels.plain import lattice_steps
@@ -133,15 +136,28 @@ class Table(Domain):
     def depth(self) -> int:
         return len(self.cuts)
 
+    def format_distance(self, distance: float) -> str:
+        return format_share(distance)
+
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}, in the column where it moves furthest, as a share of that column's range."
+
+    def format_resolution(self, level: int) -> str:
+        splits = self.splits_by_column(level).values()
+        pairs = zip(self.columns, splits, strict=True)
+        return ", ".join(f"{column.label} {column.domain.format_resolution(bits)}" for column, bits in pairs)
+
+    def everything(self) -> Any:
+        return {}
+
     def resolution(self, level: int) -> dict[str, float]:
-        """Largest distance, in each column's own units, between two values in one cell of a level."""
         return {
             column.label: column.domain.diameter(bits)
-            for column, bits in zip(self.columns, self.cuts_by_column(level).values(), strict=True)
+            for column, bits in zip(self.columns, self.splits_by_column(level).values(), strict=True)
         }
 
-    def cuts_by_column(self, level: int) -> dict[str, int]:
-        """How many of the cuts down to a level each column gets."""
+    def splits_by_column(self, level: int) -> dict[str, int]:
         return {column.label: self.cuts[:level].count(place) for place, column in enumerate(self.columns)}
 
     @cached_property

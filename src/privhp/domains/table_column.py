@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes
 from privhp.domains.batches import as_floats
-from privhp.domains.domain import Domain, finite_number, quote
+from privhp.domains.domain import Domain
 from privhp.domains.nullable import Nullable
+from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError, PrivhpError
 
 Name = str | tuple[str, ...]
@@ -37,7 +38,7 @@ class Column:
             if not isinstance(domain, Domain) or domain.kind == "table":
                 raise DomainError(f"expected the domain of one column, such as Interval(0, 1000), got {quote(domain)}")
             self.domain = domain
-            self.weight = float(finite_number(weight, "the weight"))
+            self.weight = float(check_number(weight, "the weight"))
             if self.weight <= 0:
                 raise DomainError(f"expected a weight above 0, got {self.weight}; leave it out for 1")
             self._check_domain()

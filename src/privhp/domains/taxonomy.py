@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes
-from privhp.domains.domain import quote
 from privhp.domains.finite import Finite, spread
 from privhp.domains.lookup import Lookup
+from privhp.domains.presentation import TRANSPORT
+from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
 Path: TypeAlias = tuple[str, ...]
@@ -104,6 +105,10 @@ class Taxonomy(Finite):
                 f'expected a node by name or by path, such as "{self._values[0]}", got {quote(node)}, {found}'
             )
         return spans[0]
+
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}: two leaves below h common inner nodes are 2 to the power of -h apart."
 
     def parameters(self) -> dict[str, Any]:
         return {"tree": self.tree}

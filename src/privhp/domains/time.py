@@ -4,18 +4,22 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import datetime as dt
 import re
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
+from privhp.core.number_format import format_duration
 from privhp.domains.batches import as_column, each, only
-from privhp.domains.bounds import pair, sample_type
-from privhp.domains.domain import Outside, clamping, quote
+from privhp.domains.comparisons import Ends, discrete_range, range_region
+from privhp.domains.condition_grammar import Comparison
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
+from privhp.domains.plot_scale import PlotScale
+from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
 from privhp.errors import DomainError, RecordsError
 
 Unit = Literal["D", "s", "ms", "us", "ns"]
@@ -99,7 +103,7 @@ class Time(RunDomain):
             )
         self._ticks = _Ticks(first, last, outside=outside)
         finer = [f"datetime64[{other}]" for other in _TICKS if _TICKS[other] <= _TICKS[unit]]
-        self.dtype = sample_type(finer[0] if dtype is None else dtype, finer)
+        self.dtype = check_dtype(finer[0] if dtype is None else dtype, finer)
         ratio = _TICKS[unit] // _TICKS[np.datetime_data(self.dtype)[0]]
         if max(-first, last) >= 2**63 // ratio:
             raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
@@ -115,7 +119,7 @@ class Time(RunDomain):
         zone = "" if self.zone is None else f", zone={self.zone!r}"
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
         dtype = "" if self._is_plain else f', dtype="{self.dtype}"'
-        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{clamping(self.outside)}{dtype})'
+        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{outside_argument(self.outside)}{dtype})'
 
     def _text(self, tick: int) -> str:
         """A tick as ISO text, in UTC unless it is a date."""
@@ -223,7 +227,7 @@ class Time(RunDomain):
 
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
-        first, last = pair(region, "a region")
+        first, last = check_pair(region, "a region")
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
         if low > high and first is not None and last is not None:
@@ -248,6 +252,28 @@ class Time(RunDomain):
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return self._times(self._ticks.cell_quantile(shares, codes, level=level))
+
+    def format_distance(self, distance: float) -> str:
+        return format_duration(distance * (86_400 if self.unit == "D" else 1))
+
+    def format_value(self, value: Any) -> str:
+        return str(np.datetime_as_string(value, timezone="naive" if self.unit == "D" else "UTC"))
+
+    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+        return range_region(comparisons, self._comparison_range)
+
+    def _comparison_range(self, sign: str, value: str) -> Ends:
+        return discrete_range(sign, value, around=self.ticks_around(value), step=np.timedelta64(1, self.unit))
+
+    def format_region(self, region: Any, label: str) -> str:
+        low, high = region
+        return f"{label} = {self.format_value(low)}" if low == high else super().format_region((low, high), label)
+
+    def everything(self) -> Any:
+        return None, None
+
+    def plot_scale(self, coordinate: int = 0) -> PlotScale:
+        return PlotScale("time", self._ticks.low, self._ticks.high + 1, integer=True, unit=self.unit)
 
     def parameters(self) -> dict[str, Any]:
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))

@@ -327,7 +327,7 @@ class Plan(Layout):
         if not isinstance(self.domain, Table) or not self.expected_records:
             return []
         level = leaf_level(self._outline(self.expected_records), "smooth")
-        cuts, most = self.domain.cuts_by_column(level), self.domain.cuts_by_column(self.domain.depth)
+        cuts, most = self.domain.splits_by_column(level), self.domain.splits_by_column(self.domain.depth)
         lines = ["", f"columns     in cells of level {level}, where a smooth stream ends up"]
         for name, size in self.domain.resolution(level).items():
             lines.append(f"{cuts[name]:5d} cuts to {size:<12.6g} of {name}")

@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains import Categories
-from privhp.domains.categories import text_of
 from privhp.report.lines import Line, line_of
 from privhp.report.masses import masses
 from privhp.report.parts import Part
@@ -115,7 +114,10 @@ class NameAxis:
     @property
     def ticks(self) -> list[Tick]:
         """The names, each in the middle of its place."""
-        return [Tick((place + 0.5) / len(self.names), text_of(name)) for place, name in enumerate(self.names)]
+        return [
+            Tick((place + 0.5) / len(self.names), str(name).lower() if isinstance(name, bool) else str(name))
+            for place, name in enumerate(self.names)
+        ]
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """The place of each value, the first being 1."""

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Floats
+from privhp.core.number_format import format_duration, format_number
 from privhp.domains import Box, Geo, Integers, Interval, Time
-from privhp.report.number_format import duration, number
 from privhp.report.parts import Part
 from privhp.report.ticks import Tick, decade_ticks, number_ticks, time_ticks
 
@@ -68,7 +68,7 @@ class Line:
 
     def text(self, value: float) -> str:
         """One number in words."""
-        return number(value)
+        return format_number(value)
 
     def words(self, low: float, high: float) -> str:
         """A bin in words."""
@@ -78,7 +78,9 @@ class Line:
 
     def width(self, edges: Floats) -> str:
         """How wide a bin is."""
-        return number(float(edges[1] - edges[0])) if len(edges) > 2 else number(float(edges[-1] - edges[0]))
+        return (
+            format_number(float(edges[1] - edges[0])) if len(edges) > 2 else format_number(float(edges[-1] - edges[0]))
+        )
 
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Values of the domain as numbers of the line."""
@@ -120,7 +122,7 @@ class Longitudes(Line):
 
     def text(self, value: float) -> str:
         """A longitude from -180 to 180."""
-        return number(value - 360 * (value > 180))
+        return format_number(value - 360 * (value > 180))
 
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Longitudes turned past the bound."""
@@ -171,7 +173,7 @@ class TimeLine(Line):
 
     def width(self, edges: Floats) -> str:
         """How long a bin is."""
-        return duration(float(edges[min(2, len(edges) - 1)] - edges[min(1, len(edges) - 2)]) / self._second)
+        return format_duration(float(edges[min(2, len(edges) - 1)] - edges[min(1, len(edges) - 2)]) / self._second)
 
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Times as ticks."""

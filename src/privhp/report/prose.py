@@ -5,9 +5,9 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import math
 
 from privhp.core.budget import Neighbours
+from privhp.core.number_format import format_duration, format_number, format_share
 from privhp.domains import Categories, Domain, Geo, Interval, IPv4, IPv6, Nullable, Table, Taxonomy, Time
 from privhp.planning.plan import Plan
-from privhp.report.number_format import duration, number, share
 
 PROTECTED: dict[Neighbours, str] = {
     "add-remove": "whether {unit} is in the data at all, and what it says",
@@ -52,25 +52,25 @@ def _percent(value: float) -> str:
 
 
 def _factor(epsilon: float) -> str:
-    return number(math.exp(epsilon)) if epsilon < 30 else f"e to the power of {epsilon:g}"
+    return format_number(math.exp(epsilon)) if epsilon < 30 else f"e to the power of {epsilon:g}"
 
 
 def distance(domain: Domain, value: float) -> str:
     """A distance of a domain with its unit."""
     inner = domain.domain if isinstance(domain, Nullable) else domain
     if isinstance(inner, Table | Categories):
-        return share(value)
+        return format_share(value)
     if isinstance(inner, Geo):
         return f"{_short(value)} km" if value >= 1 else f"{_short(1000 * value)} m"
     if isinstance(inner, Time):
-        return duration(value * (86_400 if inner.unit == "D" else 1))
+        return format_duration(value * (86_400 if inner.unit == "D" else 1))
     if isinstance(inner, Interval) and inner.scale == "log":
         return f"{value:.3g} octaves"
     return _short(value)
 
 
 def _short(value: float) -> str:
-    return number(float(f"{value:.3g}"))
+    return format_number(float(f"{value:.3g}"))
 
 
 def cell_size(domain: Domain, diameter: float) -> str:

@@ -9,10 +9,10 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import Generator
+from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.domains import IPv4, IPv6, Table
 from privhp.planning.error_model import Prediction
 from privhp.planning.plan import Plan
-from privhp.report.number_format import memory, number, share
 from privhp.report.prose import STREAMS, cell_size, distance, distance_meaning, promise
 
 
@@ -35,7 +35,7 @@ def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
             "the smaller, the more private",
         ),
         ("Protected", "1 record" if each == 1 else f"{each:,} records", f"of each person; {plan.neighbours}"),
-        ("Memory", memory(plan.nbytes), "fixed, however many records come"),
+        ("Memory", format_bytes(plan.nbytes), "fixed, however many records come"),
     ]
 
 
@@ -46,7 +46,7 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     return [
         privacy,
         protected,
-        ("Records", number(generator.total), "about, by a noisy count"),
+        ("Records", format_number(generator.total), "about, by a noisy count"),
         ("Detail", f"{leaves:,} cells", f"level {int(generator.leaves().levels.max())} at the finest"),
         room,
     ]
@@ -69,7 +69,7 @@ def accuracy_section(plan: Plan, records: float) -> str:
     header = ("If the records are", "expected error", "from noise", "from collisions", "from resolution")
     return (
         f"<p>{escape(distance_meaning(plan.domain))} It was predicted from public numbers alone, for "
-        f"{number(records)} records; the last three columns say where it comes from.</p>" + table(header, rows)
+        f"{format_number(records)} records; the last three columns say where it comes from.</p>" + table(header, rows)
     )
 
 
@@ -96,7 +96,7 @@ def levels_section(distribution: Distribution) -> str:
     most_leaves, most_mass = max(row[1] for row in rows), max(row[2] for row in rows) or 1.0
     lines = "".join(
         f'<tr><th scope="row">{level}</th><td class="text">{escape(size)}</td>'
-        f"{_bar_cell(f'{count:,}', count / most_leaves)}{_bar_cell(share(mass), mass / most_mass)}</tr>"
+        f"{_bar_cell(f'{count:,}', count / most_leaves)}{_bar_cell(format_share(mass), mass / most_mass)}</tr>"
         for level, count, mass, size in rows
     )
     head = "".join(

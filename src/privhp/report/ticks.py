@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privhp.report.number_format import number
+from privhp.core.number_format import format_number
 
 _MOST = 6
 _CALENDAR = [
@@ -34,7 +34,7 @@ def number_ticks(low: float, high: float, most: int = _MOST) -> list[Tick]:
     magnitude = 10.0 ** math.floor(math.log10(least))
     step = next(nice * magnitude for nice in (1.0, 2.0, 5.0, 10.0) if nice * magnitude >= least * (1 - 1e-9))
     places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    return [Tick(place * step, number(place * step)) for place in places]
+    return [Tick(place * step, format_number(place * step)) for place in places]
 
 
 def decade_ticks(low: float, high: float) -> list[Tick]:
@@ -43,7 +43,7 @@ def decade_ticks(low: float, high: float) -> list[Tick]:
     steps = (1,) if last - first > 3 else (1, 3) if last - first > 1 else (1, 2, 3, 5)
     skip = max(1, (last - first) // _MOST)
     values = [nice * 10.0**power for power in range(first, last + 1, skip) for nice in steps]
-    return [Tick(value, number(value)) for value in values if low <= value <= high]
+    return [Tick(value, format_number(value)) for value in values if low <= value <= high]
 
 
 def time_ticks(low: np.datetime64, high: np.datetime64) -> list[tuple[float, str]]:

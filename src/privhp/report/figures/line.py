@@ -3,6 +3,7 @@
 import numpy as np
 
 from privhp.core.cells import Floats
+from privhp.core.number_format import format_plus_minus, format_share
 from privhp.report.axes import Axis
 from privhp.report.figures.markup import (
     band,
@@ -18,7 +19,6 @@ from privhp.report.figures.markup import (
     targets,
 )
 from privhp.report.lines import TimeLine
-from privhp.report.number_format import give_or_take, share
 from privhp.report.pictures import Histogram
 from privhp.report.ticks import Tick, number_ticks
 
@@ -71,10 +71,10 @@ def _cumulated(shares: Floats) -> Floats:
 
 def _texts(picture: Histogram, real: Floats | None) -> list[str]:
     known = zip(picture.axis.words, picture.shares[1:-1], picture.doubts, strict=True)
-    words = [f"{text}: {share(value)}{give_or_take(doubt)}" for text, value, doubt in known]
+    words = [f"{text}: {format_share(value)}{format_plus_minus(doubt)}" for text, value, doubt in known]
     if real is None:
         return words
-    return [f"{text} synthetic, {share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
+    return [f"{text} synthetic, {format_share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
 
 
 def _caption(picture: Histogram) -> str:
@@ -87,11 +87,11 @@ def _caption(picture: Histogram) -> str:
     if picture.doubts.any():
         sentences.append("Nine times in ten the true share lies in the shaded band.")
     if picture.missing > 0:
-        sentences.append(f"It is missing in {share(picture.missing)} of the records.")
+        sentences.append(f"It is missing in {format_share(picture.missing)} of the records.")
     if picture.shares[0] > 0:
-        sentences.append(f"{share(float(picture.shares[0]))} lie below {low}, to the left of the picture.")
+        sentences.append(f"{format_share(float(picture.shares[0]))} lie below {low}, to the left of the picture.")
     if picture.shares[-1] > 0:
-        sentences.append(f"{share(float(picture.shares[-1]))} lie above {high}, to the right of the picture.")
+        sentences.append(f"{format_share(float(picture.shares[-1]))} lie above {high}, to the right of the picture.")
     return " ".join(sentences)
 
 

@@ -6,9 +6,9 @@ from html import escape
 import numpy as np
 
 from privhp.core.cells import Floats
+from privhp.core.number_format import format_share
 from privhp.report.axes import Axis
 from privhp.report.figures.markup import below, difference, figure
-from privhp.report.number_format import share
 from privhp.report.pictures import Map
 from privhp.report.png import Colour, scale, shaded
 
@@ -23,10 +23,10 @@ def map_figure(picture: Map, real: Floats | None = None) -> str:
     panels = [_panel(picture, _shades(picture.shares, top), "synthetic" if real is not None else "")]
     if real is not None:
         panels.append(_panel(picture, _shades(real, top), "real"))
-    body = f'<div class="panels">{"".join(panels)}</div>' + _legend("0%", share(top / 4), share(top))
+    body = f'<div class="panels">{"".join(panels)}</div>' + _legend("0%", format_share(top / 4), format_share(top))
     caption = (
         f"Share of the records in each of {picture.shares.shape[1]} by {picture.shares.shape[0]} cells; "
-        f"{share(float(picture.shares.sum()))} of them are in the picture."
+        f"{format_share(float(picture.shares.sum()))} of them are in the picture."
     )
     return figure(picture.label, body, caption=caption + difference(picture.shares, real), kind="map")
 

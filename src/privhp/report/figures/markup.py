@@ -6,7 +6,7 @@ from html import escape
 import numpy as np
 
 from privhp.core.cells import Floats
-from privhp.report.number_format import share
+from privhp.core.number_format import format_share
 from privhp.report.ticks import Tick
 
 SIZE = 1000
@@ -98,4 +98,4 @@ def difference(shares: Floats, real: Floats | None) -> str:
     if real is None:
         return ""
     moved = float(np.abs(shares - real).sum()) / 2
-    return f" {share(moved)} of the real records would have to change places to look like the synthetic ones."
+    return f" {format_share(moved)} of the real records would have to change places to look like the synthetic ones."

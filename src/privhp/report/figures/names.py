@@ -5,8 +5,8 @@ from html import escape
 import numpy as np
 
 from privhp.core.cells import Floats
+from privhp.core.number_format import format_plus_minus, format_share
 from privhp.report.figures.markup import figure, legend
-from privhp.report.number_format import give_or_take, share
 from privhp.report.pictures import Names
 
 MOST = 20
@@ -27,10 +27,10 @@ def names_figure(picture: Names, real: Floats | None = None) -> str:
 def _row(picture: Names, place: int, real: float | None, top: float) -> str:
     name, value = picture.names[place], float(picture.shares[place])
     bars = f'<span class="bar synthetic" style="width:{100 * value / top:.2f}%"></span>'
-    text = f"{share(value)}<small>{give_or_take(float(picture.doubts[place]))}</small>"
+    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.doubts[place]))}</small>"
     if real is not None:
         bars += f'<span class="bar real" style="width:{100 * real / top:.2f}%"></span>'
-        text += f'<small class="real">{share(real)}</small>'
+        text += f'<small class="real">{format_share(real)}</small>'
     return f'<span class="name">{escape(name)}</span><span class="bars">{bars}</span><span class="share">{text}</span>'
 
 
@@ -44,7 +44,9 @@ def _caption(picture: Names) -> str:
     if picture.nested:
         sentences.append("What lies inside another counts in both.")
     if rest > 0:
-        sentences.append(f"The {shown} fullest; {rest} more hold up to {share(float(picture.shares[MOST]))} each.")
+        sentences.append(
+            f"The {shown} fullest; {rest} more hold up to {format_share(float(picture.shares[MOST]))} each."
+        )
     elif not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
-        sentences.append(f"The remaining {share(missing)} could not be told apart.")
+        sentences.append(f"The remaining {format_share(missing)} could not be told apart.")
     return " ".join(sentences)

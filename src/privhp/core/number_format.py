@@ -7,7 +7,7 @@ _SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
 _BYTES = {"GiB": 2.0**30, "MiB": 2.0**20, "KiB": 2.0**10, "bytes": 1.0}
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """A number of about four digits."""
     size = abs(value)
     if size == 0:
@@ -23,7 +23,7 @@ def number(value: float) -> str:
     return text.replace("-", "\N{MINUS SIGN}")
 
 
-def share(value: float) -> str:
+def format_share(value: float) -> str:
     """A share of all records, in percent."""
     if value <= 0:
         return "0%"
@@ -32,17 +32,17 @@ def share(value: float) -> str:
     return f"{value:.2%}" if value < 0.01 else f"{value:.1%}"
 
 
-def give_or_take(doubt: float) -> str:
+def format_plus_minus(doubt: float) -> str:
     """How far off a share may be, in percentage points; nothing if that is unknown."""
     return f" ± {100 * doubt:.2g}" if doubt > 0 else ""
 
 
-def memory(nbytes: int) -> str:
+def format_bytes(nbytes: int) -> str:
     """An amount of memory."""
     return _in_units(nbytes, _BYTES)
 
 
-def duration(seconds: float) -> str:
+def format_duration(seconds: float) -> str:
     """A stretch of time."""
     return _in_units(seconds, _SECONDS)
 
@@ -51,5 +51,5 @@ def _in_units(value: float, units: dict[str, float]) -> str:
     """In the largest unit that it fills."""
     for name, unit in units.items():
         if value >= unit:
-            return f"{number(float(f'{value / unit:.3g}'))} {name}"
+            return f"{format_number(float(f'{value / unit:.3g}'))} {name}"
     return f"{value:.3g} {name}"

@@ -1,0 +1,119 @@
+"""Regions from comparisons, and conditions from regions: the building blocks that domains share.
+
+Regions are closed. On a continuous scale, where a single number has measure 0, `<` is therefore the same as `<=`;
+for integers and times it ends one step earlier.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+from privhp.domains.condition_grammar import SIGNS, Comparison, quote_word
+from privhp.domains.validation import check_number
+from privhp.errors import DomainError
+
+Ends = tuple[Any, Any]
+"""First and last value of a range; None is an open end."""
+
+
+def range_region(comparisons: Sequence[Comparison], ends: Callable[[str, str], Ends]) -> Ends:
+    """Intersection of the ranges of several comparisons.
+
+    Args:
+        comparisons: Comparisons of one value.
+        ends: The range of one comparison, from its sign and its value.
+    """
+    low = high = None
+    for comparison in comparisons:
+        if comparison.sign not in SIGNS:
+            raise DomainError(f"expected a range, written NAME >= LOW and NAME <= HIGH, got {comparison}")
+        first, last = ends(comparison.sign, comparison.values[0])
+        low = first if low is None or (first is not None and first > low) else low
+        high = last if high is None or (last is not None and last < high) else high
+    if low is not None and high is not None and low > high:
+        raise DomainError("no value meets all conditions: the range ends before it begins")
+    return low, high
+
+
+def continuous_range(sign: str, value: str) -> Ends:
+    """Range of one comparison with a real number."""
+    number = parse_number(value)
+    if sign == "=":
+        raise DomainError(
+            f"a single number has measure 0 on a continuous scale, got = {value}; write a range with >= and <="
+        )
+    return (None, number) if sign in ("<", "<=") else (number, None)
+
+
+def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:
+    """Range of one comparison in a domain of equally spaced values.
+
+    Args:
+        sign: The sign of the comparison.
+        value: The value as written, for messages.
+        around: The last value of the domain up to the one written, and the first from it on.
+        step: Distance between neighbouring values.
+    """
+    before, after = around
+    if sign == "=" and before != after:
+        raise DomainError(f"{value!r} is not a possible value of this column")
+    return {
+        "<": (None, after - step),
+        "<=": (None, before),
+        ">": (before + step, None),
+        ">=": (after, None),
+        "=": (before, after),
+    }[sign]
+
+
+def single_comparison(comparisons: Sequence[Comparison]) -> Comparison:
+    """The only comparison of a column that takes one."""
+    if len(comparisons) > 1:
+        raise DomainError("expected one condition on it, got several; ask for each by itself")
+    return comparisons[0]
+
+
+def choice_region(comparisons: Sequence[Comparison], parse: Callable[[str], Any]) -> Any:
+    """The value after `=`, or the list of values after `in`."""
+    comparison = single_comparison(comparisons)
+    if comparison.sign not in ("=", "among"):
+        raise DomainError(f"expected = VALUE or in [VALUE, VALUE], got {comparison}")
+    chosen = [parse(value) for value in comparison.values]
+    return chosen[0] if comparison.sign == "=" else chosen
+
+
+def parse_choice(text: str, known: Mapping[str, Any]) -> Any:
+    """The declared value with this text."""
+    if text not in known:
+        raise DomainError(f"expected a listed value, such as {next(iter(known))}, got {text!r}{suggest(text, known)}")
+    return known[text]
+
+
+def suggest(text: str, known: Iterable[str]) -> str:
+    """The end of a message that names the closest known text, if one is close."""
+    return "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(text, list(known), n=1))
+
+
+def parse_number(text: str) -> int | float:
+    """A finite number from text."""
+    for read in (int, float):
+        try:
+            return check_number(read(text), "the value")
+        except ValueError as error:
+            if isinstance(error, DomainError):
+                raise
+    raise DomainError(f"expected a number, got {text!r}")
+
+
+def range_condition(label: str, low: str, high: str) -> str:
+    """Condition of a range with both ends."""
+    return f"{label} >= {low} and {label} <= {high}"
+
+
+def choice_condition(label: str, region: Any, format_value: Callable[[Any], str]) -> str:
+    """Condition of a value or a list of values."""
+    if isinstance(region, list):
+        return f"{label} in [{', '.join(quote_word(format_value(value)) for value in region)}]"
+    return f"{label} = {quote_word(format_value(region))}"

@@ -1,0 +1,29 @@
+"""The axis on which the values of a variable are drawn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+ScaleKind = Literal["linear", "log", "time", "longitude", "latitude", "categorical"]
+
+
+@dataclass(frozen=True)
+class PlotScale:
+    """Axis of a plot: its kind and its bounds.
+
+    Args:
+        kind: Spacing of the values. Longitude and latitude of one domain make a map.
+        low: Lower bound as a number; of times, in units since 1970.
+        high: Upper bound; of integers and times, the number after the last one.
+        integer: Whether the values are integers, so that regions are pairs of them.
+        unit: NumPy's unit of time, for times.
+        values: All values in order, for a categorical scale.
+    """
+
+    kind: ScaleKind
+    low: float = 0.0
+    high: float = 1.0
+    integer: bool = False
+    unit: str = "s"
+    values: tuple[Any, ...] = ()

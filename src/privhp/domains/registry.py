@@ -1,0 +1,46 @@
+"""Registry of domain classes by kind, and construction of a domain from its spec."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from privhp.domains.validation import quote
+from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.domain import Domain
+
+_KINDS: dict[str, type[Domain]] = {}
+
+
+def register(cls: type[Domain]) -> None:
+    """Make a domain class available to `build` under its kind."""
+    _KINDS[cls.kind] = cls
+
+
+def build(spec: Mapping[str, Any]) -> Domain:
+    """The domain that a spec describes."""
+    if not isinstance(spec, Mapping):
+        raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {quote(spec)}")
+    kind = spec.get("kind")
+    if not isinstance(kind, str) or kind not in _KINDS:
+        known = ", ".join(sorted(_KINDS))
+        raise DomainError(
+            f"expected a domain of a known kind ({known}), got kind {quote(kind)}; "
+            "import the class of a custom domain first"
+        )
+    return _KINDS[kind].from_parameters({key: value for key, value in spec.items() if key != "kind"})
+
+
+def construct(cls: type[Domain], given: Mapping[str, Any]) -> Domain:
+    """An instance of a domain class from its JSON parameters; missing and unknown ones are refused."""
+    parameters = inspect.signature(cls).parameters
+    missing = [name for name, known in parameters.items() if known.default is known.empty and name not in given]
+    unknown = [quote(key) for key in given if key not in parameters]
+    if missing or unknown:
+        wrong = [f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names]
+        takes = ", ".join(parameters) or "nothing else"
+        raise DomainError(f"expected a domain of kind {cls.kind!r} with {takes}, got one with {' and '.join(wrong)}")
+    return cls(**given)
