@@ -3,12 +3,13 @@
     stream = load("taxi fares", records=100_000, seed=3)
     stream.domain, stream.records
 
-The real files lie in ../shared/data beside the repository; `available()` names
+The real files lie in ../shared/data beside the repository, or in the folder PRIVHP_DATA; `available()` names
 the streams that can be had here. Bounds are public facts of the data, never
 computed from it. Whole numbers that are dense, such as delays, live on a
 linear `Interval`, where the Wasserstein distance is exact.
 """
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -22,7 +23,7 @@ from tests.datasets import gaussian_mixture, lognormal, uniform, zipf
 
 import privhp as hp
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
+DATA = Path(os.environ.get("PRIVHP_DATA", Path(__file__).resolve().parents[2] / "shared" / "data"))
 SYNTHETIC_RECORDS = 1_000_000
 DAYS = 365 + 365 + 366  # 2018 to 2020
 

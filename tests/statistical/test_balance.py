@@ -47,6 +47,7 @@ def test_on_the_line_balanced_samples_are_twenty_times_closer(draw: Callable[...
     assert balanced <= independent / 20
 
 
+@pytest.mark.slow
 @FORMS
 def test_in_the_plane_balanced_samples_are_four_times_closer(form: str) -> None:
     generator = release(SQUARE, points(), form)

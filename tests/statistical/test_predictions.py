@@ -11,6 +11,7 @@ import pytest
 from privhp import Box, Domain, Interval, IPv4, Plan, Summary, tree_wasserstein, wasserstein
 from privhp.planning.error_model import STREAMS, Geometry, Growing, Outline, Sketched, paper_bound, predict
 from privhp.planning.paper import paper_settings
+from real_data import require_data
 
 UNIT = Interval(0, 1)
 RECORDS, RUNS = 20_000, 100
@@ -60,6 +61,7 @@ CHOSEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("plan", CHOSEN.values(), ids=CHOSEN.keys())
 def test_errors_of_noise_on_a_smooth_stream_are_as_predicted(plan: Plan) -> None:
     predicted = plan.predictions()["smooth"]
@@ -69,13 +71,14 @@ def test_errors_of_noise_on_a_smooth_stream_are_as_predicted(plan: Plan) -> None
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
 @pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
-@pytest.mark.parametrize("domain", [UNIT, IPv4()], ids=["line", "addresses"])
+@pytest.mark.parametrize("domain", [UNIT, pytest.param(IPv4(), marks=pytest.mark.slow)], ids=["line", "addresses"])
 def test_errors_of_planned_summaries_are_as_predicted(domain: Domain, draw: Any, mergeable: bool) -> None:
     plan = Plan.auto(domain, epsilon="0.2", expected_records=RECORDS, memory="64 KiB", mergeable=mergeable)
     predicted = plan.predictions()["smooth" if draw is smooth else "sparse"]
     assert 1 / FACTOR < measured(plan, draw) / predicted.total < FACTOR
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["taxi timestamps", "flight delays", "blocklist"])
 @pytest.mark.parametrize("memory", ["64 KiB", "1 MiB"])
 def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
@@ -86,8 +89,7 @@ def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
         pytest.skip("needs --offline: many fits of real data")
     monkeypatch.syspath_prepend(Path(__file__).parents[2])
     streams = importlib.import_module("benchmarks.streams")
-    if name not in streams.available():
-        pytest.skip("the data is not here")
+    require_data(name in streams.available(), name)
     stream = streams.load(name)
     plan = Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory)
     found = measured(plan, lambda domain, rng: stream.records, runs=20)

@@ -172,7 +172,7 @@ def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
-@pytest.mark.parametrize("name", STREAMS)
+@pytest.mark.parametrize("name", ["uniform", *(pytest.param(name, marks=pytest.mark.slow) for name in [*STREAMS][1:])])
 def test_intervals_hold_the_truth_nine_times_in_ten(name: str, mergeable: bool, offline: bool) -> None:
     """Between 85% and 97%, as far as chance lets so many releases tell."""
     domain, draw = STREAMS[name]

@@ -95,6 +95,7 @@ def test_balanced_samples_of_a_region(name: str) -> None:
     assert significance(found, chances, 0.1) < ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["interval", "places", "table"])
 def test_small_balanced_samples_of_a_region_are_unbiased(name: str) -> None:
     found, chances = balanced(name), expected(*CASES[name])

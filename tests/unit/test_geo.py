@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pyarrow.parquet as pq
 import pytest
 from numpy.typing import NDArray
 from scipy import integrate, stats
@@ -17,13 +16,14 @@ from neighbours import SIGNALLING_NAN
 from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE, Codes
+from real_data import generate_crimes, read_columns
 from releases import histogram
 from silence import silence
 
 ALPHA = 1e-9
 SAMPLES = 100_000
 RADIUS = 6371.0088
-CRIMES = Path(__file__).parents[3] / "shared" / "data" / "geo_uk_street_crime_2018_10_to_2019_02.parquet"
+CRIMES = "geo_uk_street_crime_2018_10_to_2019_02.parquet"
 
 UK = Geo(-9, 49.8, 2, 61)
 FIJI = Geo(170, -50, -170, -30)
@@ -415,9 +415,9 @@ def test_a_generator_of_places_is_saved_and_sampled(tmp_path: Path) -> None:
         generator.sample(10, out=np.empty(10))
 
 
-@pytest.mark.skipif(not CRIMES.exists(), reason="the data set is not here")
-def test_street_crime_in_britain() -> None:
-    table = pq.read_table(CRIMES, columns=["lon", "lat"])
+@pytest.mark.parametrize("source", ["generated", "real"])
+def test_street_crime_in_britain(source: str) -> None:
+    table = generate_crimes() if source == "generated" else read_columns(CRIMES, ["lon", "lat"])
     places = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
     domain = Geo(-8.7, 49.8, 2, 55.9)
     summary = Summary(Plan.paper(domain, epsilon=1, expected_records=len(places), hot_cells=256))

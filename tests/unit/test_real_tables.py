@@ -1,22 +1,21 @@
-"""Tables of real records, where the files are at hand: taxi trips and flights."""
-
-from pathlib import Path
+"""Types and marginals of tables: taxi trips and flights, generated and real."""
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 import pytest
 
 from privhp import Integers, Interval, Nullable, Plan, Summary, Table, Time
+from real_data import generate_flights, generate_trips, read_columns
 
-DATA = Path(__file__).parents[3] / "shared" / "data"
-TRIPS, FLIGHTS = DATA / "num_nyc_yellow_taxi_2018_2020.parquet", DATA / "table_nycflights13.parquet"
+SOURCES = pytest.mark.parametrize("source", ["generated", "real"])
+TRIPS, FLIGHTS = "num_nyc_yellow_taxi_2018_2020.parquet", "table_nycflights13.parquet"
 
 
-@pytest.mark.skipif(not TRIPS.exists(), reason="the taxi trips are not here")
-def test_taxi_trips_keep_their_types_and_marginals() -> None:
-    trips = pq.read_table(TRIPS, columns=["pickup_time", "fare_amount", "trip_distance", "pu_zone"])
+@SOURCES
+def test_types_and_marginals_of_taxi_trips(source: str) -> None:
+    columns = ["pickup_time", "fare_amount", "trip_distance", "pu_zone"]
+    trips = generate_trips() if source == "generated" else read_columns(TRIPS, columns)
     table = Table(
         pickup_time=Time("2018-01-01", "2021-01-01"),
         fare_amount=Interval(0.5, 1000, scale="log"),
@@ -37,9 +36,9 @@ def test_taxi_trips_keep_their_types_and_marginals() -> None:
     assert abs(generator.mass({"pu_zone": (1, 128)}).value - real.pu_zone.between(1, 128).mean()) < 0.01
 
 
-@pytest.mark.skipif(not FLIGHTS.exists(), reason="the flights are not here")
-def test_flights_keep_dates_whole_numbers_and_null() -> None:
-    flights = pq.read_table(FLIGHTS, columns=["date", "arr_delay", "distance"])
+@SOURCES
+def test_dates_integers_and_nulls_of_flights(source: str) -> None:
+    flights = generate_flights() if source == "generated" else read_columns(FLIGHTS, ["date", "arr_delay", "distance"])
     delays = flights["arr_delay"].to_numpy()
     unknown = flights["distance"].to_numpy() % 7 == 0
     flights = flights.set_column(1, "arr_delay", pa.array(delays, mask=unknown))
