@@ -28,6 +28,7 @@ from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, 
 from benchmarks.streams import Stream, available, load
 from privhp.evaluate import random_regions
 from privhp.evaluate.range_errors import region_masses, relative_errors
+from privhp.release import Release
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.jsonl"
 REGIONS = 50
@@ -152,7 +153,7 @@ class Bench:
         level = max(methods.flat_levels(self.stream.domain, memory))
         tally = hp.Tally(methods.flat(self.stream.domain, epsilon=1, level=level))
         tally.add(self.stream.records)
-        return {"w1": self.distance(hp.Generator(hp.Release(tally.plan, {level: tally.counters})), self.in_order)}
+        return {"w1": self.distance(hp.Generator(Release(tally.plan, {level: tally.counters})), self.in_order)}
 
     def floor(self) -> Line:
         """Errors of one half of the records, taken at random, as a description of the other."""

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp import Domain, Generator, Plan, Release, Tally
+from privhp import Domain, Generator, Plan, Tally
 from privhp.core.cells import Counts, fold
+from privhp.release import Release
 
 
 def exact_counts(tally: Tally) -> dict[int, Counts]:

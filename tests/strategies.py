@@ -33,13 +33,13 @@ from privhp import (
     IPv6,
     Nullable,
     Plan,
-    Release,
     Table,
     Taxonomy,
     Time,
 )
 from privhp.core.cells import Counts
 from privhp.domains.checks import AWKWARD
+from privhp.release import Release
 
 OUTSIDE_RULES = st.sampled_from(["drop", "clamp"])
 HASH_SEEDS = st.integers(0, 2**128 - 1)

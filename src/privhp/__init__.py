@@ -1,147 +1,100 @@
 """privhp: from a sensitive stream to a private generator of synthetic records.
 
-One pass, fixed memory, pure epsilon-differential privacy:
+One pass, bounded memory, pure epsilon-differential privacy:
 
     import privhp as hp
 
-    plan = hp.Plan.auto(hp.Interval(0, 1000), epsilon=1, records=1_000_000, memory="64 KiB")
-    summary = hp.Summary(plan)
-    for batch in batches:
-        summary.update(batch)
-    generator = summary.release()
+    domain = hp.Table(fare=hp.Interval(0, 1000), kind=hp.Categories(["bus", "tram"]))
+    generator = hp.fit("trips/*.parquet", domain, epsilon=1, expected_records=1_000_000)
     generator.sample(100_000)
+    generator.mass({"fare": (0, 10)})
 """
 
 from typing import TYPE_CHECKING, Any
 
+from privhp.core.display import register_renderers
+from privhp.core.version import __version__ as __version__
+
 if TYPE_CHECKING:
-    from privhp.answers.distribution import Distribution
-    from privhp.answers.estimate import Estimate
-    from privhp.answers.generator import Generator
-    from privhp.answers.heavy_hitters import HeavyHitter
-    from privhp.answers.leaves import Leaves
-    from privhp.api import fit, load, resume, save
-    from privhp.collect.summary import Summary
-    from privhp.collect.tally import Tally
-    from privhp.domains import (
-        Box,
-        Categories,
-        Domain,
-        Geo,
-        Integers,
-        Interval,
-        IPv4,
-        IPv6,
-        Nullable,
-        Table,
-        Taxonomy,
-        Time,
-        check_domain,
-    )
-    from privhp.domains.specs import read_domain
-    from privhp.errors import DomainError, FileError, PlanError, PrivhpError, QueryError, RecordsError, StateError
-    from privhp.evaluate import grid_wasserstein, range_errors, tree_wasserstein, wasserstein
-    from privhp.planning.error_model import Prediction
-    from privhp.planning.growth import Growth
-    from privhp.planning.plan import Plan
-    from privhp.release import Release
+    from privhp.answers.distribution import Distribution as Distribution
+    from privhp.answers.estimate import Estimate as Estimate
+    from privhp.answers.generator import Generator as Generator
+    from privhp.answers.heavy_hitters import HeavyHitter as HeavyHitter
+    from privhp.api import fit as fit
+    from privhp.api import load as load
+    from privhp.api import resume as resume
+    from privhp.api import save as save
+    from privhp.collect.summary import Summary as Summary
+    from privhp.collect.tally import Tally as Tally
+    from privhp.core.cells import OUTSIDE as OUTSIDE
+    from privhp.domains import Box as Box
+    from privhp.domains import Categories as Categories
+    from privhp.domains import Domain as Domain
+    from privhp.domains import Geo as Geo
+    from privhp.domains import Integers as Integers
+    from privhp.domains import Interval as Interval
+    from privhp.domains import IPv4 as IPv4
+    from privhp.domains import IPv6 as IPv6
+    from privhp.domains import Nullable as Nullable
+    from privhp.domains import Table as Table
+    from privhp.domains import Taxonomy as Taxonomy
+    from privhp.domains import Time as Time
+    from privhp.domains import check_domain as check_domain
+    from privhp.domains.specs import read_domain as read_domain
+    from privhp.errors import DomainError as DomainError
+    from privhp.errors import FileError as FileError
+    from privhp.errors import PlanError as PlanError
+    from privhp.errors import PrivhpError as PrivhpError
+    from privhp.errors import QueryError as QueryError
+    from privhp.errors import RecordsError as RecordsError
+    from privhp.errors import StateError as StateError
+    from privhp.evaluate import grid_wasserstein as grid_wasserstein
+    from privhp.evaluate import range_errors as range_errors
+    from privhp.evaluate import tree_wasserstein as tree_wasserstein
+    from privhp.evaluate import wasserstein as wasserstein
+    from privhp.planning.error_model import Prediction as Prediction
+    from privhp.planning.plan import Plan as Plan
 
-__version__ = "0.1.0"
-
-__all__ = [
-    "Box",
-    "Categories",
-    "Distribution",
-    "Domain",
-    "DomainError",
-    "Estimate",
-    "FileError",
-    "Generator",
-    "Geo",
-    "Growth",
-    "HeavyHitter",
-    "IPv4",
-    "IPv6",
-    "Integers",
-    "Interval",
-    "Leaves",
-    "Nullable",
-    "Plan",
-    "PlanError",
-    "Prediction",
-    "PrivhpError",
-    "QueryError",
-    "RecordsError",
-    "Release",
-    "StateError",
-    "Summary",
-    "Table",
-    "Tally",
-    "Taxonomy",
-    "Time",
-    "check_domain",
-    "fit",
-    "grid_wasserstein",
-    "load",
-    "range_errors",
-    "read_domain",
-    "resume",
-    "save",
-    "tree_wasserstein",
-    "wasserstein",
-]
-
-_ROOMS = {
-    "privhp.planning.error_model": ("Prediction",),
-    "privhp.answers.distribution": ("Distribution",),
+_PUBLIC = {
+    "privhp.answers.distribution": "Distribution",
+    "privhp.answers.estimate": "Estimate",
+    "privhp.answers.generator": "Generator",
+    "privhp.answers.heavy_hitters": "HeavyHitter",
+    "privhp.api": "fit load resume save",
+    "privhp.collect.summary": "Summary",
+    "privhp.collect.tally": "Tally",
+    "privhp.core.cells": "OUTSIDE",
     "privhp.domains": (
-        "Box",
-        "Categories",
-        "Domain",
-        "Geo",
-        "IPv4",
-        "IPv6",
-        "Integers",
-        "Interval",
-        "Nullable",
-        "Table",
-        "Taxonomy",
-        "Time",
-        "check_domain",
+        "Box Categories Domain Geo IPv4 IPv6 Integers Interval Nullable Table Taxonomy Time check_domain"
     ),
-    "privhp.domains.specs": ("read_domain",),
-    "privhp.errors": (
-        "DomainError",
-        "FileError",
-        "PlanError",
-        "PrivhpError",
-        "QueryError",
-        "RecordsError",
-        "StateError",
-    ),
-    "privhp.api": ("fit", "load", "resume", "save"),
-    "privhp.answers.generator": ("Generator",),
-    "privhp.planning.growth": ("Growth",),
-    "privhp.evaluate": ("grid_wasserstein", "range_errors", "tree_wasserstein", "wasserstein"),
-    "privhp.planning.plan": ("Plan",),
-    "privhp.answers.heavy_hitters": ("HeavyHitter",),
-    "privhp.release": ("Release",),
-    "privhp.collect.summary": ("Summary",),
-    "privhp.collect.tally": ("Tally",),
-    "privhp.answers.leaves": ("Leaves",),
-    "privhp.answers.estimate": ("Estimate",),
+    "privhp.domains.specs": "read_domain",
+    "privhp.errors": "DomainError FileError PlanError PrivhpError QueryError RecordsError StateError",
+    "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
+    "privhp.planning.error_model": "Prediction",
+    "privhp.planning.plan": "Plan",
 }
-"""Where the public names live: a room is imported when one of its names is asked for; `privhp --help` needs none."""
+"""Modules of the public names. A module is imported on the first access to one of its names."""
+
+_MODULES = {name: module for module, names in _PUBLIC.items() for name in names.split()}
+
+__all__ = sorted(_MODULES)  # noqa: PLE0605 - a list, derived from the one table of names
+
+register_renderers(
+    {
+        "generator card": "privhp.report.notebook:generator_card",
+        "plan card": "privhp.report.notebook:plan_card",
+        "plot": "privhp.report.plot:plot",
+    }
+)
 
 
 def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    for room, names in _ROOMS.items():
-        if name in names:
-            globals().update({own: getattr(import_module(room), own) for own in names})
-            return globals()[name]
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = getattr(import_module(_MODULES[name]), name)
+    return globals()[name]
 
 
 def __dir__() -> list[str]:

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
+from privhp.release import Release
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
 RELEASES = sorted(Path(__file__).parent.glob("v1/*.release"))
@@ -40,7 +41,7 @@ def example() -> hp.Generator:
         hash_seed=7,
     )
     counts = {0: np.array([19]), 1: np.array([14, 6]), 3: np.array([[3, 11, -2, 5], [4, 2, 9, 1]])}
-    return hp.Generator(hp.Release(plan, counts))
+    return hp.Generator(Release(plan, counts))
 
 
 @pytest.fixture(scope="module")

@@ -18,6 +18,7 @@ import privhp as hp
 from forgery import PLAN, READERS, forge, sign
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.release import Release
 from strategies import batches, domains, plans
 
 ANY_COUNT = st.integers(-(2**63), 2**63 - 1)
@@ -55,7 +56,7 @@ def same_leaves(one: hp.Generator, other: hp.Generator) -> bool:
 @given(data=st.data())
 def test_a_loaded_release_is_the_one_that_was_saved(written: Written, data: st.DataObject) -> None:
     plan = data.draw(plans())
-    generator = hp.Generator(hp.Release(plan, plan.unpack(data.draw(all_cells(plan)))))
+    generator = hp.Generator(Release(plan, plan.unpack(data.draw(all_cells(plan)))))
     first = written(generator)
     loaded = hp.load(io.BytesIO(first))
     assert loaded.release == generator.release
@@ -99,7 +100,7 @@ def test_releases_of_different_domains_have_different_bytes(written: Written, on
     files = []
     for domain in (one, other):
         plan = hp.Plan(domain, epsilon=1, budgets={1: 1}, exact_depth=1, hash_seed=0)
-        files.append(written(hp.Generator(hp.Release(plan, {1: np.array([1, 2])}))))
+        files.append(written(hp.Generator(Release(plan, {1: np.array([1, 2])}))))
     assert files[0] != files[1]
 
 

@@ -17,11 +17,12 @@ import growing
 import privhp as hp
 from forgery import READERS, sign
 from growing import MARK_ZERO, MARKS_END, chosen_cuts, counted_by_hand, no_noise, plan_of, read_slots
-from privhp import Generator, Plan, Release, Summary, kernels
+from privhp import Generator, Plan, Summary, kernels
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.planning.growth import Growth
 from privhp.planning.partition import is_sound
+from privhp.release import Release
 from spies import watched_noise
 
 ROWS = st.lists(st.one_of(st.none(), st.integers(-3, 1030), st.integers(0, 40)), max_size=40)

@@ -17,8 +17,9 @@ from hypothesis.strategies import DataObject
 
 import privhp
 from datasets import lognormal
-from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Release, Summary, Tally
+from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Summary, Tally
 from privhp.core.cells import OUTSIDE, Counts, fold
+from privhp.release import Release
 from strategies import as_batch, batches, noise, plans, records, untidy_batches
 
 

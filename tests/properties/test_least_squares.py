@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from privhp import Integers, Interval, Plan, Release
+from privhp import Integers, Interval, Plan
 from privhp.answers.estimators import (
     enforce_consistency,
     inverse_variance_mean,
@@ -20,6 +20,7 @@ from privhp.answers.hierarchy import Hierarchy
 from privhp.kernels.partition_marks import MARK_LIMIT
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
+from privhp.release import Release
 
 Floats = NDArray[np.float64]
 

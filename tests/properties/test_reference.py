@@ -11,8 +11,9 @@ from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 import reference
-from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Release, Tally, Taxonomy, Time
+from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Tally, Taxonomy, Time
 from privhp.core.cells import OUTSIDE, Counts
+from privhp.release import Release
 from reference import Node
 from releases import exact_counts, leaf_places, nodes_of, release_of
 from strategies import HASH_SEEDS, as_batch, batches, free_plans, generators, integers, noise, paper_plans, plans

@@ -8,9 +8,10 @@ import pytest
 from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
-from privhp import Box, Generator, Integers, Interval, Plan, Release, Summary
+from privhp import Box, Generator, Integers, Interval, Plan, Summary
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
+from privhp.release import Release
 
 UNIT = Interval(0, 1)
 FULL = 10**7

@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import Categories, Domain, DomainError, Plan, RecordsError, Release, Summary, check_domain
+from privhp import Categories, Domain, DomainError, Plan, RecordsError, Summary, check_domain
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE
+from privhp.release import Release
 from silence import silence
 
 HUGE = 2**200

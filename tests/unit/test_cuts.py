@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
-from privhp import Domain, DomainError, Generator, Interval, Plan, Release, check_domain, wasserstein
+from privhp import Domain, DomainError, Generator, Interval, Plan, check_domain, wasserstein
 from privhp.core.cells import OUTSIDE, Codes
+from privhp.release import Release
 
 ALPHA = 1e-9
 SAMPLES = 100_000

@@ -1,36 +1,67 @@
-"""Importing privhp stays quick: what only some need is imported when it is needed."""
+"""The package root: public names, lazy imports, registered renderers."""
 
+import ast
 import subprocess
 import sys
+from importlib import import_module
+from pathlib import Path
 
 import pytest
 
-import privhp
+import privhp as hp
+from privhp.core import display
 
 SLOW = {"hashlib", "numpy.random", "pathlib", "secrets", "socket", "threading", "tomllib", "zoneinfo"}
 NEW = "import sys, numpy; before = set(sys.modules); from privhp import Plan; print(*set(sys.modules) - before)"
 
 
-def test_rooms_that_only_some_need_are_not_imported_at_once() -> None:
-    new = set(subprocess.run([sys.executable, "-c", NEW], capture_output=True, check=True, text=True).stdout.split())
+def run(script: str) -> list[str]:
+    return subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout.split()
+
+
+def test_plan_imports_no_unrelated_module() -> None:
+    new = set(run(NEW))
     assert "privhp.planning.plan" in new
-    assert not new & (
-        SLOW | {"privhp.cli", "privhp.api", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
-    )
+    unrelated = {"privhp.cli", "privhp.api", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
+    assert not new & (SLOW | unrelated | {"privhp.report"})
 
 
-def test_numpy_is_imported_with_the_first_name_that_needs_it() -> None:
+def test_numpy_is_imported_on_first_use() -> None:
     script = "import privhp, sys; print('numpy' in sys.modules); privhp.Plan; print('numpy' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True)
-    assert done.stdout.split() == ["False", "True"]
+    assert run(script) == ["False", "True"]
 
 
-def test_every_public_name_is_there_and_listed() -> None:
-    assert list(privhp.__all__) == sorted(privhp.__all__)
-    assert set(privhp.__all__) <= set(dir(privhp))
-    assert all(getattr(privhp, name) is not None for name in privhp.__all__)
+def test_public_names_are_sorted_and_importable() -> None:
+    assert list(hp.__all__) == sorted(hp.__all__)
+    assert set(hp.__all__) <= set(dir(hp))
+    assert all(getattr(hp, name) is not None for name in hp.__all__)
 
 
-def test_a_name_that_is_not_there_is_missed_as_in_any_module() -> None:
+def test_type_checkers_see_the_public_names() -> None:
+    tree = ast.parse(Path(hp.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: node.module for node in ast.walk(block) if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    assert seen == hp._MODULES
+
+
+def test_implementation_classes_are_not_public() -> None:
+    assert not {"Growth", "Leaves", "Release"} & set(hp.__all__)
+
+
+def test_unknown_name_raises_attribute_error() -> None:
     with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
-        privhp.nothing  # noqa: B018 - asking is the test
+        hp.nothing  # noqa: B018 - the access is the test
+
+
+@pytest.mark.parametrize("name", sorted(display._RENDERERS))
+def test_registered_renderers_exist(name: str) -> None:
+    module, function = display._RENDERERS[name].split(":")
+    assert callable(getattr(import_module(module), function))
+
+
+def test_render_calls_registered_function(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(display, "_RENDERERS", {})
+    display.register_renderers({"size": "builtins:len"})
+    assert display.render("size", [1, 2, 3]) == 3

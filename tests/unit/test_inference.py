@@ -9,8 +9,9 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 import reference
-from privhp import Generator, Interval, Plan, Release
+from privhp import Generator, Interval, Plan
 from privhp.answers.estimators import enforce_consistency
+from privhp.release import Release
 
 COUNTS = st.integers(-20, 40)
 HALVES = st.integers(0, 80).map(lambda count: Fraction(count, 2))

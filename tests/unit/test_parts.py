@@ -12,6 +12,7 @@ import privhp as hp
 from forgery import PLAN, READERS, bytes_of, forge, refusal
 from privhp.answers.hierarchy import Hierarchy
 from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.release import Release
 
 LEAST_SQUARES = hp.Plan(
     hp.Integers(0, 255), epsilon=1, budgets={2: "1/2", 6: "1/2"}, exact_depth=6, inference="least-squares"
@@ -51,12 +52,12 @@ def test_one_part_is_not_worth_a_word(tmp_path: Path) -> None:
 
 def test_releases_that_differ_in_parts_alone_are_not_equal() -> None:
     counts = {2: np.full(4, 5), 6: np.full(64, 5)}
-    assert hp.Release(LEAST_SQUARES, counts) != hp.Release(LEAST_SQUARES, counts, merged=2)
+    assert Release(LEAST_SQUARES, counts) != Release(LEAST_SQUARES, counts, merged=2)
 
 
 def test_every_level_has_the_noise_of_every_part() -> None:
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, five = (Hierarchy(hp.Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
+    one, five = (Hierarchy(Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
     for own, others in zip(one.layers, five.layers, strict=True):
         assert np.allclose(others.measured_variance, 5 * own.measured_variance, rtol=1e-12)
 
@@ -65,7 +66,7 @@ def test_every_level_has_the_noise_of_every_part() -> None:
 def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -> None:
     """Of a region that cells fill, so that nothing but noise makes it uncertain."""
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, many = (hp.Generator(hp.Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
+    one, many = (hp.Generator(Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
     before, after = (generator.mass((0, 99)) for generator in (one, many))
     assert after.value == pytest.approx(before.value)
     assert after.stderr == pytest.approx(math.sqrt(parts) * before.stderr)
@@ -74,14 +75,14 @@ def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -
 @pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
 def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
     with pytest.raises(hp.PlanError, match="number of merged summaries"):
-        hp.Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # what is tested
+        Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # what is tested
 
 
 def test_a_partition_that_grows_has_one_part() -> None:
     growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
     release = hp.Summary(growing).release().release
     with pytest.raises(hp.PlanError, match="1 for a growing partition"):
-        hp.Release(growing, dict(release.counts), merged=2)
+        Release(growing, dict(release.counts), merged=2)
 
 
 def test_more_parts_than_names_of_parts_are_refused() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from privhp import Generator, Interval, Plan, PlanError, PrivhpError, Release, Summary, Tally, wasserstein
+from privhp import Generator, Interval, Plan, PlanError, PrivhpError, Summary, Tally, wasserstein
+from privhp.release import Release
 
 PLAN = Plan(Interval(0, 1), epsilon=1, budgets={0: "1/2", 1: "1/2"}, exact_depth=1, hash_seed=1)
 

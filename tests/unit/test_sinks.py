@@ -13,6 +13,7 @@ import privhp as hp
 from privhp import FileError, Tally
 from privhp.io.sinks import write_sample, writer
 from privhp.io.sources import open_source
+from privhp.release import Release
 
 DOMAIN = hp.Table(
     {
@@ -47,7 +48,7 @@ TYPES = {
 def generator() -> hp.Generator:
     """The base measure: nothing was counted, and no noise."""
     plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1e4, hot_cells=8)
-    return hp.Generator(hp.Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    return hp.Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
 
 
 FILES = ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"]

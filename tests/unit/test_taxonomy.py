@@ -9,9 +9,10 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from privhp import Domain, DomainError, Plan, Release, Summary, Taxonomy, check_domain
+from privhp import Domain, DomainError, Plan, Summary, Taxonomy, check_domain
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE
+from privhp.release import Release
 from silence import silence
 
 FOOD: dict[str, Any] = {

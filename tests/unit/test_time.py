@@ -11,9 +11,10 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import Domain, DomainError, Plan, RecordsError, Release, Summary, Time, check_domain
+from privhp import Domain, DomainError, Plan, RecordsError, Summary, Time, check_domain
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE
+from privhp.release import Release
 from silence import silence
 
 BERLIN = ZoneInfo("Europe/Berlin")

@@ -6,8 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import DataObject
 
-from privhp import Integers, Interval, Leaves, Plan, Release
+from privhp import Integers, Interval, Plan
 from privhp.answers.generator import Generator
+from privhp.answers.leaves import Leaves
+from privhp.release import Release
 from strategies import noise, plans
 
 

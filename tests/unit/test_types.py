@@ -28,7 +28,6 @@ from privhp import (
     Nullable,
     Plan,
     QueryError,
-    Release,
     Summary,
     Table,
     Time,
@@ -41,6 +40,7 @@ from privhp.domains.specs import parse_columns, read_domain
 from privhp.io.sinks import write_sample
 from privhp.io.sinks.time_zones import zoned_texts
 from privhp.io.sources import open_source
+from privhp.release import Release
 
 BERLIN = ZoneInfo("Europe/Berlin")
 TABLE = Table(

@@ -23,6 +23,7 @@ from privhp.answers.regions import mass, mass_bounds, touched
 from privhp.answers.sampling import RegionSampler, Sampler
 from privhp.answers.standard_errors import LeafFunction, StandardErrors
 from privhp.core.cells import Floats
+from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
 from privhp.domains.table_column import Name
@@ -244,9 +245,7 @@ class Distribution:
 
     def plot(self) -> Any:
         """A matplotlib figure with a picture of each column and of pairs of them. It needs matplotlib."""
-        from privhp.report.plot import plot  # only who plots needs it
-
-        return plot(self)
+        return render("plot", self)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}, about {self.total:,.0f} records)"

@@ -6,6 +6,7 @@ from privhp.answers.distribution import Distribution
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.answers.standard_errors import HierarchyErrors, UnavailableErrors
+from privhp.core.display import render
 from privhp.errors import QueryError, describe_value
 from privhp.planning.plan import Plan
 from privhp.release import Release
@@ -36,9 +37,7 @@ class Generator(Distribution):
         return self.release.plan
 
     def _repr_html_(self) -> str:
-        from privhp.report.notebook import generator_card  # only notebooks need it
-
-        return generator_card(self)
+        return str(render("generator card", self))
 
     def _summary(self) -> str:
         return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._leaves.codes.size:,} leaves"

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon
+from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
 from privhp.errors import PlanError
@@ -256,9 +257,7 @@ class Plan(Layout):
         return Outline(Geometry.of(self.domain), expected_records, exact, deeper)
 
     def _repr_html_(self) -> str:
-        from privhp.report.notebook import plan_card  # only notebooks need it
-
-        return plan_card(self)
+        return str(render("plan card", self))
 
     def __str__(self) -> str:
         """The plan as a table for people."""

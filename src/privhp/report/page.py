@@ -4,12 +4,12 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Iterable, Sequence
 from html import escape
-from importlib.metadata import version
 from importlib.resources import files
 from typing import Any
 
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
+from privhp.core.version import __version__
 from privhp.report.figures.line import line_figure
 from privhp.report.figures.maps import fineness_figure, map_figure
 from privhp.report.figures.names import names_figure
@@ -96,7 +96,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 {"" if private else _WARNING}
 {summary}
 <main>{body}</main>
-<footer>Made by privhp {version("privhp")} {
+<footer>Made by privhp {__version__} {
         "from the release alone: it is as private as the release. Every number about the records is noisy by design."
         if private
         else "from the release and the real records, which are shown as they are."
