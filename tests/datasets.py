@@ -1,4 +1,4 @@
-"""Seeded data sets on [0, 1], from even to very skewed."""
+"""Seeded data sets on [0, 1], from uniform to very skewed."""
 
 from collections.abc import Callable
 
@@ -13,7 +13,7 @@ def uniform(size: int, *, seed: int = 0) -> Sample:
 
 
 def gaussian_mixture(size: int, *, seed: int = 0) -> Sample:
-    """Half of it narrow around 0.3, half of it wide around 0.7."""
+    """Equal mixture of a narrow component at 0.3 and a wide one at 0.7."""
     rng = np.random.default_rng(seed)
     narrow = rng.random(size) < 0.5
     return np.clip(rng.normal(np.where(narrow, 0.3, 0.7), np.where(narrow, 0.02, 0.1)), 0.0, 1.0)
@@ -24,9 +24,9 @@ def lognormal(size: int, *, seed: int = 0) -> Sample:
 
 
 def zipf(size: int, *, seed: int = 0) -> Sample:
-    """A few atoms with most of the mass, spread over a prime number of places."""
-    places = 100_003
-    return np.random.default_rng(seed).zipf(1.3, size) % places / places
+    """Zipf-distributed atoms on a grid of prime size."""
+    atoms = 100_003
+    return np.random.default_rng(seed).zipf(1.3, size) % atoms / atoms
 
 
 DATASETS: dict[str, Callable[..., Sample]] = {

@@ -1,4 +1,4 @@
-"""Reading a page as a browser would, and finding what it asks of the world outside."""
+"""HTML reader for tests: well-formedness, text and addresses of a page."""
 
 from html.parser import HTMLParser
 from typing import Any
@@ -7,7 +7,7 @@ VOID = {"meta", "link", "img", "source", "br"}
 
 
 class Reader(HTMLParser):
-    """Checks that tags are closed in order, and keeps text, tags and addresses."""
+    """Parser that checks the nesting of tags and collects text, tags and addresses."""
 
     def __init__(self, page: str) -> None:
         super().__init__(convert_charrefs=True)
@@ -40,5 +40,5 @@ class Reader(HTMLParser):
 
     @property
     def text(self) -> str:
-        """All that people read."""
+        """Visible text of the page."""
         return " ".join(" ".join(self.words).split())

@@ -1,4 +1,4 @@
-"""A headless Chromium, spoken to over the two pipes of its DevTools protocol. No driver and no library is needed."""
+"""Headless Chromium, controlled by the DevTools protocol over two pipes; needs no driver and no library."""
 
 import base64
 import fcntl
@@ -30,12 +30,12 @@ NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
 
 def find_chromium() -> str | None:
-    """Where a Chromium is installed, if there is one."""
+    """Path of an installed Chromium, or None."""
     return next(filter(None, map(shutil.which, NAMES)), None)
 
 
 class Page:
-    """A tab: what it is told to do, and what happened in it."""
+    """A tab of the browser, with the events received from it."""
 
     def __init__(self, commands: Any, answers: Any) -> None:
         self._commands, self._answers, self._last = commands, answers, 0
@@ -43,8 +43,8 @@ class Page:
         target = self._call("Target.createTarget", url="about:blank", session=None)["targetId"]
         attached = self._call("Target.attachToTarget", targetId=target, flatten=True, session=None)
         self._session = attached["sessionId"]
-        for room in ("Page", "Runtime", "Log", "Network"):
-            self._call(f"{room}.enable")
+        for topic in ("Page", "Runtime", "Log", "Network"):
+            self._call(f"{topic}.enable")
 
     def _call(self, method: str, *, session: str | None = "own", **parameters: Any) -> dict[str, Any]:
         self._last += 1
@@ -63,12 +63,12 @@ class Page:
         while not text.endswith(b"\0"):
             part = self._answers.read(1)
             if not part:
-                raise RuntimeError("Chromium has gone")
+                raise RuntimeError("Chromium closed the connection")
             text += part
         return json.loads(text[:-1])
 
     def open(self, path: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Show a file at a width, on light or dark paper."""
+        """Open a file at a window width, in the light or dark colour scheme."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", features=scheme)
         phone = width < 600
@@ -86,38 +86,38 @@ class Page:
         self.run("document.fonts.ready.then(() => 0)")
 
     def run(self, script: str) -> Any:
-        """What a script returns in the page."""
+        """Run a script in the page and return its value."""
         found = self._call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True)
         if "exceptionDetails" in found:
             raise RuntimeError(found["exceptionDetails"]["exception"].get("description", "a script failed"))
         return found["result"].get("value")
 
-    def complaints(self) -> list[dict[str, Any]]:
-        """What the console of the page says, and exceptions."""
+    def console_messages(self) -> list[dict[str, Any]]:
+        """Console messages and exceptions of the page."""
         loud = ("Log.entryAdded", "Runtime.consoleAPICalled", "Runtime.exceptionThrown")
         return [event for event in self.events if event["method"] in loud]
 
     def requests(self) -> list[str]:
-        """Addresses that the page asked for, without what it carries itself."""
+        """Addresses requested by the page, without data addresses."""
         sent = [event for event in self.events if event["method"] == "Network.requestWillBeSent"]
         addresses = [event["params"]["request"]["url"] for event in sent]
         return [address for address in addresses if not address.startswith("data:")]
 
     def screenshot(self, path: Path, *, clip: dict[str, float] | None = None, scale: float = 1) -> None:
-        """The whole page, or a part of it, as a PNG file."""
+        """Write the page, or a clip of it, to a PNG file."""
         more = {} if clip is None else {"clip": {**clip, "scale": scale}}
         picture = self._call("Page.captureScreenshot", format="png", captureBeyondViewport=True, **more)
         path.write_bytes(base64.b64decode(picture["data"]))
 
     def screenshot_whole(self, path: Path) -> None:
-        """The whole page from top to bottom."""
+        """Write the page in full height to a PNG file."""
         size = self._call("Page.getLayoutMetrics")["cssContentSize"]
         self.screenshot(path, clip={"x": 0, "y": 0, "width": size["width"], "height": size["height"]})
 
 
 @contextmanager
 def browser(program: str) -> Iterator[Page]:
-    """A fresh browser with one page."""
+    """Start a browser with an empty profile and one page."""
     commands_out, commands_in = (_high(end) for end in os.pipe())
     answers_out, answers_in = (_high(end) for end in os.pipe())
 
@@ -137,7 +137,7 @@ def browser(program: str) -> Iterator[Page]:
 
 
 def _high(end: int) -> int:
-    """The same end of a pipe under a number that is out of the way of the two that Chromium expects."""
+    """Move a descriptor above 3 and 4, which Chromium uses for its pipes."""
     moved = fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 16)
     os.close(end)
     return moved

@@ -1,6 +1,6 @@
-"""Reports in a real browser: silent, asking for nothing, and to be read on a phone and a desk, by day and by night.
+"""Layout, contrast and network access of reports in Chromium, on narrow and wide screens, light and dark.
 
-Without a Chromium these tests are skipped, unless PRIVHP_BROWSER is set; `make browser` installs one and runs them.
+The tests are skipped without Chromium, and fail if PRIVHP_BROWSER is set; `make browser` installs it and runs them.
 """
 
 import os
@@ -16,8 +16,8 @@ from privhp.report import report_page
 from releases import release_of
 
 PHONE, DESK = 390, 1280
-LEAST_CONTRAST = 4.5
-"""What the accessibility guidelines ask of text."""
+MIN_CONTRAST = 4.5
+"""Contrast of text that the accessibility guidelines (WCAG AA) require."""
 
 LAYOUT = """
 (() => {
@@ -69,19 +69,19 @@ LAYOUT = """
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Page]:
-    """A page of a browser."""
+    """A page of one browser for all tests."""
     program = find_chromium()
     if program is None:
         if os.environ.get("PRIVHP_BROWSER"):
-            pytest.fail("expected Chromium to be installed, since PRIVHP_BROWSER is set")
-        pytest.skip("no Chromium is installed; make browser installs one")
+            pytest.fail("Chromium is not installed, and PRIVHP_BROWSER is set")
+        pytest.skip("Chromium is not installed; run make browser")
     with browser(program) as page:
         yield page
 
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of several kinds."""
+    """Reports of a table, with and without real records, of a map and of addresses."""
     rng = np.random.default_rng(3)
     size = 20_000
     table = Table(
@@ -117,16 +117,16 @@ def _fitted(domain, records) -> Generator:
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, DESK])
 @pytest.mark.parametrize("name", ["table", "beside", "places", "addresses"])
-def test_a_report_can_be_read(page: Page, pages: dict[str, Path], name: str, width: int, dark: bool) -> None:
+def test_layout_and_contrast(page: Page, pages: dict[str, Path], name: str, width: int, dark: bool) -> None:
     page.open(pages[name], width=width, dark=dark)
-    assert page.complaints() == []
+    assert page.console_messages() == []
     assert page.requests() == [pages[name].as_uri()]
     layout = page.run(LAYOUT)
     assert layout["width"] == width
     assert layout["outside"] == []
     assert layout["overlaps"] == []
     assert layout["small"] >= 12
-    assert layout["contrast"] >= LEAST_CONTRAST
+    assert layout["contrast"] >= MIN_CONTRAST
     assert all(pixels > 0 for pixels in layout["images"])
     assert all(height > 60 for height in layout["figures"])
     assert layout["figures"]
@@ -134,7 +134,7 @@ def test_a_report_can_be_read(page: Page, pages: dict[str, Path], name: str, wid
     assert (max(levels) < 64) if dark else (min(levels) > 192)
 
 
-def test_the_warning_is_seen_before_anything_else(page: Page, pages: dict[str, Path]) -> None:
+def test_warning_comes_first(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["beside"], width=PHONE)
     assert page.run("document.title").startswith("NOT PRIVATE")
     top = page.run("document.querySelector('.warning').getBoundingClientRect().bottom")
@@ -142,11 +142,11 @@ def test_the_warning_is_seen_before_anything_else(page: Page, pages: dict[str, P
     assert top < page.run("innerHeight")
 
 
-def test_a_page_that_asks_for_something_is_refused(page: Page, pages: dict[str, Path], tmp_path: Path) -> None:
-    """The policy in the page works, and so does the watch that the other tests keep."""
+def test_requests_are_blocked_and_detected(page: Page, pages: dict[str, Path], tmp_path: Path) -> None:
+    """The content security policy blocks requests and scripts, and the events show them."""
     spoilt = tmp_path / "spoilt.html"
     spoilt.write_text(
         pages["places"].read_text().replace("</body>", '<img src="http://127.0.0.1:9/x"><script>boom()</script></body>')
     )
     page.open(spoilt, width=DESK)
-    assert len(page.complaints()) >= 2
+    assert len(page.console_messages()) >= 2

@@ -1,6 +1,6 @@
-"""The documentation as a site in a real browser, from its folder: silent, asking for nothing, fitting, searchable.
+"""The documentation site in Chromium, opened from its folder: layout, network access, search.
 
-`make docs` builds the site and `make browser` runs these; without either they are skipped.
+`make docs` builds the site and `make browser` runs these tests; they are skipped otherwise.
 """
 
 import os
@@ -23,7 +23,7 @@ PAGES = [
 ]
 
 pytestmark = pytest.mark.skipif(
-    "PRIVHP_BROWSER" not in os.environ or not SITE.exists(), reason="make docs and make browser go before"
+    "PRIVHP_BROWSER" not in os.environ or not SITE.exists(), reason="run make docs, then make browser"
 )
 
 
@@ -35,15 +35,15 @@ def page() -> Iterator[Page]:
 
 @pytest.mark.parametrize("width", [390, 1280])
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_is_silent_asks_for_nothing_and_fits(page: Page, name: str, width: int) -> None:
+def test_layout_and_requests(page: Page, name: str, width: int) -> None:
     page.open(SITE / name, width=width)
-    assert page.complaints() == []
+    assert page.console_messages() == []
     assert [address for address in page.requests() if not address.startswith(SITE.as_uri())] == []
     assert page.run("document.documentElement.scrollWidth") <= width
     assert page.run("[...document.images].every(image => image.naturalWidth > 0)")
 
 
-def test_search_works_without_a_server(page: Page) -> None:
+def test_search_without_a_server(page: Page) -> None:
     page.open(SITE / "index.html", width=1280)
     page.run("""
         const field = document.querySelector("[data-md-component=search-query]");
@@ -51,8 +51,8 @@ def test_search_works_without_a_server(page: Page) -> None:
         field.value = "heavy_hitters";
         field.dispatchEvent(new Event("keyup", { bubbles: true }));
     """)
-    patience = time.monotonic() + 30
+    deadline = time.monotonic() + 30
     while not (found := page.run("[...document.querySelectorAll('.md-search-result__link')].map(link => link.href)")):
-        assert time.monotonic() < patience
+        assert time.monotonic() < deadline
         time.sleep(0.1)
     assert any("reference/generators.html" in link for link in found)

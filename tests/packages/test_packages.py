@@ -1,7 +1,7 @@
-"""What is published is whole, small, and what was tested. `make dist` builds it and runs these.
+"""Contents and metadata of the sdist and the wheel. `make dist` builds them and runs these tests.
 
-PRIVHP_DIST names a folder with one sdist and one wheel, and PRIVHP_CORE one that the wheel was installed to without
-any extra. Where they are not set these tests are skipped.
+PRIVHP_DIST is a folder with one sdist and one wheel, PRIVHP_CORE a folder with the wheel installed without extras. The
+tests are skipped if the variables are not set.
 """
 
 import os
@@ -34,12 +34,12 @@ def metadata(wheel: zipfile.ZipFile) -> Message:
 
 @pytest.fixture
 def tracked() -> set[str]:
-    """The files that belong to the project."""
+    """Files under version control."""
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True)
     return {name for name in listed.stdout.splitlines() if (ROOT / name).exists()}
 
 
-def test_the_wheel_has_the_package_and_nothing_else(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
+def test_wheel_contains_the_package_alone(wheel: zipfile.ZipFile, tracked: set[str]) -> None:
     names = {name for name in wheel.namelist() if ".dist-info/" not in name}
     compiled = {name for name in names if name.endswith(".so")}
     assert {PurePosixPath(name).name.split(".")[0] for name in compiled} == {"native"}
@@ -48,15 +48,15 @@ def test_the_wheel_has_the_package_and_nothing_else(wheel: zipfile.ZipFile, trac
     assert not [name for name in names if name.endswith((".cpp", ".h", ".hpp"))]
 
 
-def test_the_sdist_has_everything(tracked: set[str]) -> None:
-    """So that whoever has it can build, test and document it."""
+def test_sdist_contains_every_tracked_file(tracked: set[str]) -> None:
+    """The sdist can be built, tested and documented."""
     (path,) = Path(os.environ["PRIVHP_DIST"]).glob("*.tar.gz")
     with tarfile.open(path) as packed:
         names = {member.name.split("/", 1)[1] for member in packed if not member.isdir()}
     assert names - {"PKG-INFO"} == tracked
 
 
-def test_the_core_needs_numpy_alone_and_extras_are_named(metadata: Message) -> None:
+def test_requirements_and_extras(metadata: Message) -> None:
     needed = metadata.get_all("Requires-Dist")
     assert [need for need in needed if "extra ==" not in need] == ["numpy>=2.0"]
     assert sorted(metadata.get_all("Provides-Extra")) == ["all", "io", "metrics", "report"]
@@ -66,21 +66,21 @@ def test_the_core_needs_numpy_alone_and_extras_are_named(metadata: Message) -> N
     assert "Typing :: Typed" in metadata.get_all("Classifier")
 
 
-def test_the_extra_all_is_all_extras(metadata: Message) -> None:
-    def needs(extra: str) -> set[str]:
+def test_extra_all_is_the_union_of_extras(metadata: Message) -> None:
+    def requirements(extra: str) -> set[str]:
         marked = [need.split(";") for need in metadata.get_all("Requires-Dist") if ";" in need]
         return {need for need, marker in marked if f'"{extra}"' in marker.replace("'", '"')}
 
-    assert needs("all") == needs("io") | needs("metrics") | needs("report") != set()
+    assert requirements("all") == requirements("io") | requirements("metrics") | requirements("report") != set()
 
 
-def test_the_core_is_small() -> None:
+def test_size_of_the_core() -> None:
     core = Path(os.environ["PRIVHP_CORE"])
     assert {path.name.split("-")[0] for path in core.glob("*.dist-info")} == {"numpy", "privhp"}
     assert sum(path.lstat().st_size for path in core.rglob("*")) < MEGABYTES * 10**6
 
 
-def test_the_core_comes_with_the_command() -> None:
+def test_command_of_the_core() -> None:
     core = os.environ["PRIVHP_CORE"]
     command = [f"{core}/bin/privhp", "inspect", "--system"]
     done = subprocess.run(command, env={"PYTHONPATH": core}, capture_output=True, text=True, check=True)
