@@ -28,6 +28,7 @@ from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, 
 from benchmarks.streams import Stream, available, load
 from privhp.evaluate import random_regions
 from privhp.evaluate.range_errors import region_masses, relative_errors
+from privhp.planning.plan_spec import spec_key
 from privhp.release import Release
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.jsonl"
@@ -169,7 +170,8 @@ class Bench:
 
 def digest(plan: hp.Plan) -> str:
     """A name for what a plan says beyond its domain, its hash seed and what is so by default."""
-    own = {item.name for item in fields(plan) if getattr(plan, item.name) != item.default} - {"domain", "hash_seed"}
+    changed = [item.name for item in fields(plan) if getattr(plan, item.name) != item.default]
+    own = {spec_key(name) for name in changed} - {"domain", "hash_seed"}
     spec = {name: value for name, value in plan.spec().items() if name in own}
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
 

@@ -17,16 +17,16 @@ from scipy import stats
 from audits import ALPHA, SAMPLES, Events, measured_epsilon
 from growing import MARK_ZERO, MARKS_END
 from privhp import Integers, Plan, Summary
-from privhp.collect.refinement import NEIGHBOUR_LEVELS
 from privhp.core.cells import Counts
 from privhp.planning.growth import Growth
+from privhp.planning.tuning import LINE
 
 LEVEL, PARTS = 18, 2
 """The level that the partition grows from, and how many parts the domain lets a cell of it have."""
 
 ROOTS = 2**LEVEL
 
-NEIGHBOURS = 2**NEIGHBOUR_LEVELS
+NEIGHBOURS = 2**LINE.shrinkage_levels
 
 
 def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: int, least: int) -> Plan:

@@ -11,10 +11,11 @@ import leaks
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
-import privhp.planning.layout
 import privhp.planning.paper
+import privhp.planning.plan
+import privhp.planning.plan_checks
 from mutants.planting import killed_by
-from privhp import Plan, Summary
+from privhp import Summary
 
 
 @killed_by(
@@ -29,10 +30,8 @@ def sketch_noise_ignores_the_rows(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
 def replace_one_not_doubled(patch: pytest.MonkeyPatch) -> None:
-    original = privhp.planning.layout.sensitivity
-    patch.setattr(
-        privhp.planning.layout, "sensitivity", lambda neighbours, **details: original("add-remove", **details)
-    )
+    original = privhp.planning.plan.sensitivity
+    patch.setattr(privhp.planning.plan, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
 
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
@@ -41,9 +40,9 @@ def max_records_per_person_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
-    original = privhp.planning.layout.sensitivity
+    original = privhp.planning.plan.sensitivity
     patch.setattr(
-        privhp.planning.layout,
+        privhp.planning.plan,
         "sensitivity",
         lambda neighbours, **details: original(neighbours, **{**details, **changed}),
     )
@@ -58,17 +57,17 @@ def root_left_out_of_the_budget(patch: pytest.MonkeyPatch) -> None:
         return {0: epsilon / 10, **split(epsilon, deeper)}
 
     patch.setattr(privhp.planning.paper, "split", generous)
-    patch.setattr(Plan, "_check_privacy", lambda plan: None)
+    patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Plan, "_check_privacy", lambda plan: None)
+    patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 
 @killed_by(privacy.draws_cost_at_most_epsilon)
 def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.planning.layout, "exact_epsilon", lambda value: Fraction(float(value)))
+    patch.setattr(privhp.planning.plan_checks, "exact_epsilon", lambda value: Fraction(float(value)))
 
 
 @killed_by(leaks.header_does_not_know_the_records)

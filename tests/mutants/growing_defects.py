@@ -8,10 +8,10 @@ import pytest
 
 import growing
 import growing_audits
-import privhp.planning.layout
+import privhp.planning.plan_checks
 from mutants.planting import killed_by
 from privhp import Summary, Tally
-from privhp.collect.refinement import NEIGHBOUR_LEVELS, _drawn_together
+from privhp.collect.refinement import _drawn_together
 from privhp.core.cells import Codes, Counts
 from privhp.kernels.partition_marks import MARK_LIMIT, split_mark
 from privhp.planning.partition import Cells, Partition
@@ -52,7 +52,7 @@ def fresh_noise_is_drawn_together_too(patch: pytest.MonkeyPatch) -> None:
         add_noise(self, slots)
         assert self._tally.partition is not None
         counts, noise = self._tally.partition.slots, 2.0 * float(self.plan.scale(self.plan.growth_level)) ** 2
-        counts[slots] = _drawn_together(counts[slots], slots >> NEIGHBOUR_LEVELS, noise)
+        counts[slots] = _drawn_together(counts[slots], slots >> self.plan.tuning.shrinkage_levels, noise)
 
     patch.setattr(Summary, "_add_noise_at", drawing)
 
@@ -155,7 +155,7 @@ def a_cut_in_two_steps(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(growing.refused_where_rows_have_no_numbers)
 def grows_under_add_remove(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.planning.layout.Layout, "_check_growth", lambda self: None)
+    patch.setattr(privhp.planning.plan_checks, "check_growth", lambda plan: None)
 
 
 @killed_by(growing.refused_where_rows_have_no_numbers)

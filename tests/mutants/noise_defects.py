@@ -12,7 +12,6 @@ import audits
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
-import privhp.planning.layout
 from mutants.planting import killed_by
 from privhp import Plan, Summary
 from privhp.core.cells import Counts, fold
@@ -90,7 +89,7 @@ def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
 
     def shared(self: Summary, level: int, size: int) -> Counts:
         if not hasattr(self, "_drawn"):
-            self._drawn = noise(self, self.plan.depth, self.plan.cells)
+            self._drawn = noise(self, self.plan.depth, self.plan.counters)
         return self._drawn[:size].copy()
 
     patch.setattr(Summary, "_noise", shared)

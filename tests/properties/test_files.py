@@ -43,7 +43,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
 
 
 def all_cells(plan: hp.Plan) -> st.SearchStrategy[Counts]:
-    return hnp.arrays(np.int64, plan.cells, elements=ANY_COUNT)
+    return hnp.arrays(np.int64, plan.counters, elements=ANY_COUNT)
 
 
 def same_leaves(one: hp.Generator, other: hp.Generator) -> bool:

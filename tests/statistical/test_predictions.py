@@ -2,6 +2,7 @@
 
 import importlib
 from collections.abc import Callable
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -9,8 +10,16 @@ import numpy as np
 import pytest
 
 from privhp import Box, Domain, Interval, IPv4, Plan, Summary, tree_wasserstein, wasserstein
-from privhp.planning.error_model import STREAMS, Geometry, Growing, Outline, Sketched, paper_bound, predict
-from privhp.planning.paper import paper_settings
+from privhp.planning.error_model import (
+    STREAMS,
+    Geometry,
+    LearnedPartition,
+    Measurements,
+    Sketches,
+    predict_error,
+)
+from privhp.planning.paper import paper_bound, paper_settings
+from privhp.planning.plan_measurements import plan_measurements
 from real_data import require_data
 
 UNIT = Interval(0, 1)
@@ -99,17 +108,10 @@ def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
 def test_the_paper_s_bound_holds() -> None:
     """Forty places in 64 hot cells, so nothing is left outside of them."""
     plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, hot_cells=64)
-    variances = {level: 2.0 * float(plan.scale(level)) ** 2 for level in plan.budgets}
-    sketched = {level: variances[level] for level in plan.sketched_levels}
-    outline = Outline(
-        Geometry.of(UNIT),
-        RECORDS,
-        {level: variances[level] for level in plan.exact_levels},
-        Sketched(sketched, plan.sketch_rows, plan.sketch_width, plan.hot_cells),
-    )
+    measurements = plan_measurements(plan)
     budgets = {level: float(budget) for level, budget in plan.budgets.items()}
-    assert measured(plan, sparse, runs=3) < paper_bound(outline, budgets, tail=0.0).total
-    assert measured(plan, smooth, runs=3) < paper_bound(outline, budgets, tail=1.0).total
+    assert measured(plan, sparse, runs=3) < paper_bound(measurements, budgets, tail=0.0).total
+    assert measured(plan, smooth, runs=3) < paper_bound(measurements, budgets, tail=1.0).total
 
 
 # Closed forms.
@@ -117,8 +119,8 @@ def test_the_paper_s_bound_holds() -> None:
 
 def test_the_paper_s_bound_by_hand() -> None:
     """Levels 0 and 1 exact, level 2 sketched: noise 1/a + 1/b, two rows of three cells, a tail of a half."""
-    outline = Outline(Geometry((1.0, 0.5, 0.25), True), 10, {0: 1.0, 1: 1.0}, Sketched({2: 1.0}, 2, 8, 3))
-    bound = paper_bound(outline, {0: 0.25, 1: 0.25, 2: 0.5}, tail=0.5)
+    measurements = Measurements(Geometry((1.0, 0.5, 0.25), True), 10, {0: 1.0, 1: 1.0}, Sketches({2: 1.0}, 2, 8, 3))
+    bound = paper_bound(measurements, {0: 0.25, 1: 0.25, 2: 0.5}, tail=0.5)
     noise = (1 / 0.25 + 1 / 0.25 + 3 * 2 * 0.5 / 0.5) / 10
     lost = (0.5 + 0.25) * 0.5
     assert tuple(bound) == pytest.approx((noise + lost + 0.25, noise, lost, 0.25))
@@ -129,49 +131,39 @@ def test_a_plan_of_the_paper_says_its_bound() -> None:
     plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
     noise = [1 / plan.budgets[0], 2 / plan.budgets[1], 2 * 2 * 0.5 / plan.budgets[2]]
     bound = float(sum(noise)) / RECORDS + 0.25
-    assert f"at most, by the paper {bound:19.3g}" in str(plan)
-    assert "by the paper" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
+    assert f"paper, upper bound {bound:22.3g}" in str(plan)
+    assert "upper bound" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
 
 
 def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None:
-    settings = paper_settings(
-        UNIT,
-        epsilon=1,
-        expected_records=RECORDS,
-        hot_cells=16,
-        exact_depth=None,
-        depth=None,
-        sketch_rows=None,
-        sketch_width=None,
-        hash_group=None,
-    )
-    levels = list(settings["budgets"])
-    sketched = {level: 1.0 for level in levels if level > settings["exact_depth"]}
-    exact_levels = {level: 1.0 for level in levels if level <= settings["exact_depth"]}
-    deeper = Sketched(sketched, settings["sketch_rows"], settings["sketch_width"], 16)
-    outline = Outline(Geometry.of(UNIT), RECORDS, exact_levels, deeper)
-    best = paper_bound(outline, {level: float(budget) for level, budget in settings["budgets"].items()})
-    even = paper_bound(outline, dict.fromkeys(levels, 1 / len(levels)))
+    settings = paper_settings(UNIT, epsilon=Fraction(1), expected_records=RECORDS, hot_cells=16)
+    levels = list(settings.budgets)
+    sketched = {level: 1.0 for level in levels if level > settings.exact_depth}
+    exact_levels = {level: 1.0 for level in levels if level <= settings.exact_depth}
+    deeper = Sketches(sketched, settings.sketch_rows, settings.sketch_width, 16)
+    measurements = Measurements(Geometry.of(UNIT), RECORDS, exact_levels, deeper)
+    best = paper_bound(measurements, {level: float(budget) for level, budget in settings.budgets.items()})
+    even = paper_bound(measurements, dict.fromkeys(levels, 1 / len(levels)))
     assert best.noise < even.noise
 
 
 def test_noise_of_one_level_of_a_line_by_hand() -> None:
     """A bridge of g cells has variance v (g - 1/g) / 6 on average, and sqrt(2/pi) of its root as mean size."""
-    outline = Outline(Geometry.of(UNIT), 1000, {4: 50.0})
+    measurements = Measurements(Geometry.of(UNIT), 1000, {4: 50.0})
     expected = (2 / np.pi * 50.0 * (16 - 1 / 16) / 6) ** 0.5 / 1000
-    assert predict(outline, "smooth").noise == pytest.approx(expected)
+    assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
 
 
 def test_noise_of_one_level_of_a_tree_by_hand() -> None:
     """Two cells of one level at distance 1: each is off by half the difference of their noise."""
-    outline = Outline(Geometry((1.0, 0.0), False), 1000, {1: 50.0})
+    measurements = Measurements(Geometry((1.0, 0.0), False), 1000, {1: 50.0})
     expected = 2 * 0.5 * (2 / np.pi * 25.0) ** 0.5 / 1000
-    assert predict(outline, "smooth").noise == pytest.approx(expected)
+    assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
 
 
 def test_at_the_end_of_the_domain_nothing_is_left_to_resolve() -> None:
-    outline = Outline(Geometry((1.0, 0.5, 0.25), False), 1000, {2: 1.0})
-    assert all(predict(outline, stream).resolution == 0 for stream in STREAMS)
+    measurements = Measurements(Geometry((1.0, 0.5, 0.25), False), 1000, {2: 1.0})
+    assert all(predict_error(measurements, stream).resolution == 0 for stream in STREAMS)
 
 
 @pytest.mark.parametrize("is_line", [True, False])
@@ -180,10 +172,12 @@ def test_parts_are_not_negative_and_less_noise_is_never_worse(stream: Any, is_li
     geometry = Geometry(tuple(2.0**-level for level in range(31)), is_line)
     totals = []
     for variance in (1e8, 1e4, 1.0):
-        growing = Growing(12, variance, 2**14, (1 / 64, 1 / 8), 5 * (variance / 2) ** 0.5)
-        sketched = Sketched({14: variance, 16: variance}, 2, 1024, 128)
-        outlines = [Outline(geometry, 1e6, {5: variance, 10: variance}, deeper) for deeper in (None, growing, sketched)]
-        predictions = [predict(outline, stream) for outline in outlines]
+        learned = LearnedPartition(12, variance, 2**14, (1 / 64, 1 / 8), 5 * (variance / 2) ** 0.5)
+        sketches = Sketches({14: variance, 16: variance}, 2, 1024, 128)
+        cases = [
+            Measurements(geometry, 1e6, {5: variance, 10: variance}, deeper) for deeper in (None, learned, sketches)
+        ]
+        predictions = [predict_error(measurements, stream) for measurements in cases]
         assert all(min(prediction) >= 0 for prediction in predictions)
         totals.append([prediction.total for prediction in predictions])
     assert np.array_equal(totals, np.sort(totals, axis=0)[::-1])
@@ -192,5 +186,5 @@ def test_parts_are_not_negative_and_less_noise_is_never_worse(stream: Any, is_li
 @pytest.mark.parametrize("stream", STREAMS)
 def test_finer_cells_leave_less_to_resolve(stream: Any) -> None:
     for geometry in (Geometry.of(UNIT), Geometry.of(IPv4()), Geometry.of(Box([(0, 1)] * 2))):
-        left = [predict(Outline(geometry, 1e6, {level: 1.0}), stream).resolution for level in range(1, 20)]
+        left = [predict_error(Measurements(geometry, 1e6, {level: 1.0}), stream).resolution for level in range(1, 20)]
         assert left == sorted(left, reverse=True)

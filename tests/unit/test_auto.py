@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -97,14 +98,16 @@ def test_plans_of_all_sizes_are_sound(domain: Domain, memory: int, **parameters:
 
 
 def test_the_choice_depends_on_nothing_but_the_parameters() -> None:
-    first, second = (Plan.auto(UNIT, **COMMON, hash_seed=3) for _ in range(2))
-    assert first == second
-    assert Plan.auto(UNIT, **COMMON, mergeable=True) != Plan.auto(UNIT, **COMMON, mergeable=True)  # fresh hash seeds
+    assert Plan.auto(UNIT, **COMMON) == Plan.auto(UNIT, **COMMON)
+    sketched = [Plan.auto(UNIT, **COMMON, mergeable=True, hash_seed=seed) for seed in (3, 3, None, None)]
+    assert sketched[0] == sketched[1]
+    assert sketched[2] != sketched[3]  # fresh hash seeds
+    assert replace(sketched[2], hash_seed=3) == sketched[0]
 
 
 def test_few_records_and_a_small_epsilon_choose_few_cells() -> None:
     sizes = [
-        Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4, mergeable=True).cells
+        Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4, mergeable=True).counters
         for epsilon in ("1e-3", "0.1", 10)
     ]
     assert sizes == sorted(sizes)
@@ -214,7 +217,7 @@ def wide(columns: int) -> Table:
 
 def test_a_table_says_how_fine_each_column_is() -> None:
     text = str(Plan.auto(wide(2), **COMMON))
-    sizes = [line for line in text.splitlines() if " cuts to " in line]
+    sizes = [line for line in text.splitlines() if " splits to " in line]
     assert [line.split()[-1] for line in sizes] == ["c0", "c1"]
     for line in sizes:
         cuts, size = int(line.split()[0]), float(line.split()[3])

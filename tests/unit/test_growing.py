@@ -216,7 +216,7 @@ EXACT = 2 + 4
 
 
 def cells_of(slots: dict[int, int], plan: hp.Plan = PLAN) -> bytes:
-    cells = np.zeros(plan.cells, dtype=np.int64)
+    cells = np.zeros(plan.counters, dtype=np.int64)
     for place, value in slots.items():
         cells[EXACT + place] = value
     return cells.astype("<i8").tobytes()

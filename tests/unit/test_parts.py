@@ -86,7 +86,7 @@ def test_a_partition_that_grows_has_one_part() -> None:
 
 
 def test_more_parts_than_names_of_parts_are_refused() -> None:
-    body = np.zeros(PLAN.cells, dtype="<i8").tobytes() + bytes(16) + bytes(15) + b"1"
+    body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + bytes(16) + bytes(15) + b"1"
     forged = {
         parts: forge({"plan": PLAN.spec(), "parts": parts, "lineage": 2}, magic=CHECKPOINT, body=body)
         for parts in (2, 3)
@@ -99,5 +99,5 @@ def test_more_parts_than_names_of_parts_are_refused() -> None:
 @pytest.mark.parametrize("parts", [0, 1, -3, 2.0, "2", None, True])
 def test_forged_numbers_of_parts_are_refused(magic: bytes, parts: object) -> None:
     header = {"plan": PLAN.spec(), "parts": parts} | ({"lineage": 1} if magic == CHECKPOINT else {})
-    body = np.zeros(PLAN.cells, dtype="<i8").tobytes() + (bytes(16) if magic == CHECKPOINT else b"")
+    body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + (bytes(16) if magic == CHECKPOINT else b"")
     assert refusal(forge(json.loads(json.dumps(header)), magic=magic, body=body), magic)

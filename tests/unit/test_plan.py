@@ -139,7 +139,7 @@ def test_any_levels_and_any_budgets() -> None:
     assert plan.budgets == {0: Fraction(1, 10), 2: Fraction(1, 5), 3: Fraction(3, 10), 5: Fraction(2, 5)}
     assert (plan.exact_levels, plan.sketched_levels, plan.depth) == ([0, 2], [3, 5], 5)
     assert plan.shapes == {0: (1,), 2: (4,), 3: (3, 8), 5: (3, 8)}
-    assert (plan.cells, plan.nbytes) == (1 + 4 + 24 + 24, 8 * 53)
+    assert (plan.counters, plan.nbytes) == (1 + 4 + 24 + 24, 8 * 53)
 
 
 def test_the_counters_of_all_levels_lie_one_after_the_other() -> None:
@@ -170,8 +170,8 @@ def test_budgets_may_sum_to_exactly_epsilon_and_not_to_a_hair_more() -> None:
 
 def test_memory_is_eight_bytes_a_counter() -> None:
     plan = Plan.paper(UNIT, **PAPER)
-    assert plan.cells == (2**11 - 1) + 10 * 20 * 32
-    assert plan.nbytes == 8 * plan.cells
+    assert plan.counters == (2**11 - 1) + 10 * 20 * 32
+    assert plan.nbytes == 8 * plan.counters
 
 
 def test_noise_has_the_scale_sensitivity_over_budget() -> None:
@@ -240,6 +240,35 @@ def test_hash_seeds_are_fresh_unless_given() -> None:
     assert Plan.paper(UNIT, **fresh) != Plan.paper(UNIT, **fresh)
 
 
+def test_plans_without_sketches_have_hash_seed_0() -> None:
+    fresh = {key: value for key, value in PAPER.items() if key != "hash_seed"} | {"exact_depth": 8, "depth": 8}
+    assert Plan.paper(UNIT, **fresh).hash_seed == 0
+    assert Plan.paper(UNIT, **fresh) == Plan.paper(UNIT, **fresh)
+    given = Plan.paper(UNIT, **fresh, hash_seed=5)
+    assert given.hash_seed == 5
+    assert Plan.from_spec(given.spec()) == given
+
+
+@given(plan=plans())
+def test_repr_is_one_line(plan: Plan) -> None:
+    text = repr(plan)
+    assert "\n" not in text
+    assert "Fraction" not in text
+    assert f"epsilon={float(plan.epsilon):g}" in text
+    assert f"{plan.counters:_} counters" in text
+
+
+def test_repr_groups_levels_by_measurement() -> None:
+    assert "levels exact 0 2, sketched 3 5, 53 counters" in repr(Plan(UNIT, **SMALL))
+    assert "levels exact 0 to 10, sketched 11 to 20" in repr(Plan.paper(UNIT, **PAPER))
+
+
+def test_cost_of_a_record_in_increments() -> None:
+    one = str(Plan.paper(UNIT, **PAPER | {"exact_depth": 8, "depth": 8}))
+    assert "a record costs 1 counter increment\n" in one
+    assert "a record costs 7 counter increments" in str(Plan(UNIT, **SMALL))
+
+
 # A plan is a value.
 
 
@@ -305,7 +334,7 @@ def test_every_plan_is_private(plan: Plan) -> None:
 def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> None:
     head, table = str(plan).split("\n\n")[:2]
     assert f"{plan.nbytes:,} bytes" in head
-    assert f"{float(plan.epsilon):g}-differential privacy, {plan.neighbours}" in head
+    assert f"epsilon = {float(plan.epsilon):g} (pure differential privacy), {plan.neighbours} of" in head
     rows = table.splitlines()[1:]
     assert len(rows) == len(plan.budgets)
     for row, (level, budget) in zip(rows, plan.budgets.items(), strict=True):
@@ -320,7 +349,7 @@ def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> Non
 def test_small_budgets_do_not_print_as_0() -> None:
     table = str(Plan.paper(UNIT, **PAPER | {"epsilon": "1e-6", "depth": 20}))
     levels = table.split("\n\n")[1]
-    assert " 0 " not in levels.replace("    0  cell by cell", "")
+    assert " 0 " not in levels.replace("    0  exact", "")
     assert "0.00000" not in table
 
 
@@ -460,12 +489,12 @@ def test_what_only_looks_like_0_is_refused(nothing: Any) -> None:
 
 
 def test_more_cells_than_fit_are_refused() -> None:
-    with pytest.raises(PlanError, match=r"expected at most 2\*\*31 cells, got 4294967296"):
+    with pytest.raises(PlanError, match=r"expected at most 2\*\*31 counters, got 4294967296"):
         Plan(UNIT, epsilon=1, budgets={32: 1}, exact_depth=32)
 
 
 def test_trees_with_too_many_leaves_are_refused() -> None:
-    with pytest.raises(PlanError, match="lower hot_cells or leave fewer levels out"):
+    with pytest.raises(PlanError, match="lower hot_cells or measure more levels"):
         Plan(UNIT, **SMALL | {"budgets": {2: "0.5", 40: "0.5"}})
 
 

@@ -48,7 +48,7 @@ TYPES = {
 def generator() -> hp.Generator:
     """The base measure: nothing was counted, and no noise."""
     plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1e4, hot_cells=8)
-    return hp.Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    return hp.Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
 
 
 FILES = ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"]

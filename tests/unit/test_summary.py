@@ -65,7 +65,7 @@ def test_the_state_is_as_large_as_the_plan_says() -> None:
     cells = sum(2**level for level in range(4)) + 2 * plan.sketch_rows * plan.sketch_width
     assert summary.nbytes == plan.nbytes == 8 * cells
     assert summary.state().dtype == np.int64
-    assert summary.state().size == plan.cells == cells
+    assert summary.state().size == plan.counters == cells
     assert summary.release().release.cells().size == cells
 
 

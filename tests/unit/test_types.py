@@ -133,7 +133,7 @@ PANDAS = {
 def generator() -> Generator:
     """The base measure: nothing was counted, and no noise."""
     plan = Plan.paper(TABLE, epsilon=1, expected_records=1e4, hot_cells=8)
-    return Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    return Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
 
 
 def types_of(frame: Any) -> dict[str, Any]:
@@ -230,7 +230,7 @@ def test_text_has_the_offset_of_the_zone(tmp_path):
     """An hour that a clock shows twice is told apart by it."""
     domain = Time("2020-10-24", "2020-10-26", zone="Europe/Berlin")
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     write_sample(generator, tmp_path / "a.ndjson", rows=1000, seed=1)
     texts = [json.loads(line)["value"] for line in (tmp_path / "a.ndjson").read_text().splitlines()]
     expected = [
@@ -411,7 +411,7 @@ def test_truth_values_are_no_numbers():
 def test_truth_values_are_asked_for_as_they_are():
     domain = Table(paid=Categories([False, True]), age=Integers(0, 120))
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     assert generator.mass({"paid": True}).value == pytest.approx(0.5)
     assert generator.mass({"paid": [False]}).value == pytest.approx(0.5)
     assert generator.sample(50, where={"paid": True})["paid"].all()
@@ -436,7 +436,7 @@ def test_text_says_true_and_false(generator, tmp_path):
 
 def test_truth_values_are_an_array_of_their_own_type(tmp_path):
     plan = Plan.paper(Categories([False, True]), epsilon=1, expected_records=1e4, depth=1)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     write_sample(generator, tmp_path / "a.npy", rows=20, seed=1)
     array = np.load(tmp_path / "a.npy")
     assert array.dtype == np.bool_
@@ -502,7 +502,7 @@ def test_bounds_are_in_the_interval_as_declared_and_as_float32(low, width, end):
 def test_float32_samples_of_a_region_lie_in_it(low, width, seed):
     domain = Interval(0, 1, dtype="float32")
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     high = min(low + width, 1.0)
     numbers = generator.sample(200, where=(low, high), rng=seed)
     assert numbers.dtype == np.float32
@@ -513,7 +513,7 @@ def test_float32_samples_of_a_region_lie_in_it(low, width, seed):
 def test_a_region_between_two_float32_numbers_is_empty():
     domain = Interval(0, 1, dtype="float32")
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     region = (0.5 + 1e-9, 0.5 + 2e-9)
     assert generator.mass(region).value == 0
     with pytest.raises(QueryError, match="the region has mass 0"):
@@ -570,7 +570,7 @@ def test_float32_places_of_a_region_lie_in_it(corner, size, seed):
 def test_places_of_a_table_have_the_declared_type(tmp_path):
     domain = Table({("lon", "lat"): Geo(-9, 49.8, 2, 61, dtype="float32"), "n": Integers(0, 9, dtype="int8")})
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
-    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.cells, dtype=np.int64))))
+    generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
     write_sample(generator, tmp_path / "a.parquet", rows=50)
     types = {"lon": pa.float32(), "lat": pa.float32(), "n": pa.int8()}
     assert types_of(parquet.read_table(tmp_path / "a.parquet")) == types

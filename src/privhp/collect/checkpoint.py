@@ -85,7 +85,7 @@ class _Header:
 
     @property
     def cells(self) -> int:
-        return self.plan.cells
+        return self.plan.counters
 
     def to_json(self) -> dict[str, Any]:
         header = plan_header(self.plan, refinements=self.refinements, merged=self.merged) | {"lineage": self.ids}

@@ -26,18 +26,6 @@ from privhp.core.cells import Codes, Counts, Floats
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
 
-MOST_LEVELS = 6
-"""How many levels a cell is cut by at one refinement, at most."""
-
-SURE = 3.0
-"""A cell is cut when its count is so many standard deviations of its noise, or more."""
-
-NEIGHBOUR_LEVELS = 5
-"""By how many levels neighbours lie below the cell that holds them all, and no others."""
-
-LEAST_BITS, MOST_BITS = 10, 14
-"""How finely records are told apart but for time."""
-
 _BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
 
 
@@ -55,6 +43,7 @@ class Refinement:
         """
         assert plan.growth is not None
         self._plan, self._partition, self._growth = plan, partition, plan.growth
+        self._tuning = plan.tuning
         self._rows, self._before = rows, partition.refinements
         self._starts = (0, *plan.growth.refined_after)
         self._scale = float(plan.scale(plan.growth_level))
@@ -76,10 +65,11 @@ class Refinement:
 
     def _bits(self) -> int:
         """How finely records are told apart but for time: sums that take half of what the plan leaves for the work."""
+        fewest, most = self._tuning.time_marginal_bits
         if not self._plan.memory:
-            return MOST_BITS
+            return most
         sums = (self._plan.memory - self._plan.nbytes) // 8
-        return min(max(sums.bit_length() - 1, LEAST_BITS), MOST_BITS)
+        return min(max(sums.bit_length() - 1, fewest), most)
 
     def _foresight(self, piece: int) -> float:
         """Share that came of the records which the last refinement foresaw in its cuts; 1 if noise hides it."""
@@ -98,7 +88,7 @@ class Refinement:
 
     def _doubtful(self, draws: int) -> float:
         """Counts with so many draws of noise in them may be noise up to this."""
-        return SURE * self._scale * float(np.sqrt(2.0 * draws))
+        return self._tuning.split_z * self._scale * float(np.sqrt(2.0 * draws))
 
     def _weigh(self, piece: int) -> None:
         """Find the least promise that is still cut for, and how many of the cuts that promise just less."""
@@ -137,8 +127,8 @@ class Refinement:
     def _promises(self, cells: Cells) -> NDArray[np.int16]:
         """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""
         expected = self._expected(cells)
-        bins = np.full((MOST_LEVELS + 1, expected.size), -1, dtype=np.int16)
-        for step in range(min(MOST_LEVELS, self._plan.depth - cells.level)):
+        bins = np.full((self._tuning.max_split_levels + 1, expected.size), -1, dtype=np.int16)
+        for step in range(min(self._tuning.max_split_levels, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
             worth = parents * 0.5 >= self._growth.least
             promise = parents[worth] * self._diameters[cells.level + step]
@@ -158,7 +148,7 @@ class Refinement:
     def settled(self, cells: Cells, counts: Counts) -> Counts:
         """What each cell has counted so far, less some of the noise."""
         noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)  # more than is left after an earlier refinement
-        return _drawn_together(counts, cells.codes >> np.uint64(NEIGHBOUR_LEVELS), noise)
+        return _drawn_together(counts, cells.codes >> np.uint64(self._tuning.shrinkage_levels), noise)
 
     def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
         """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""

@@ -1,14 +1,18 @@
-"""How far a generator will be from its records, predicted from what is public.
+"""Error model: predicted 1-Wasserstein distance between the records and the generator.
 
-Takes what a plan would measure, gives the expected 1-Wasserstein distance in
-parts: noise, collisions in sketches, and resolution. What the records look
-like is unknown, so there are four answers: for a *smooth* stream, spread evenly
-over the domain; for a *clustered* one, spread over a sixteenth of it, a line in
-one piece, other domains in forty; for a *sparse* one, of forty places; and for
-a *sorted* one, clustered, uneven at all scales and in the order of the cells, so
-that no refinement foresees where records will come. On a line distances are exact; elsewhere they are those of
-the domain's tree, where two records are as far apart as the smallest cell that
-holds both is wide.
+The model takes the noise variances and sizes of a plan, never a record, and
+splits the distance into noise, sketch collisions and resolution. The
+distribution of the records is unknown, so it predicts for four streams:
+
+- *smooth*: uniform over the domain;
+- *clustered*: uniform over a sixteenth of it, one interval of a line and forty
+  regions elsewhere;
+- *sparse*: forty atoms;
+- *sorted*: clustered, uneven at all scales and in the order of the cells, so
+  that a refinement cannot predict later records.
+
+On a line the distance is exact. Elsewhere it is the tree distance, where two
+records are as far apart as the diameter of their smallest common cell.
 """
 
 import math
@@ -17,33 +21,25 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from privhp.domains.domain import Domain
+from privhp.planning.tuning import Tuning, choose_tuning
 
 Stream = Literal["smooth", "clustered", "sparse", "sorted"]
 STREAMS: tuple[Stream, ...] = ("smooth", "clustered", "sparse", "sorted")
 
-PLACES = 40
-"""How many places a sparse stream has."""
+ATOMS = 40
+"""Atoms of a sparse stream, and regions of a clustered stream outside lines."""
 
-FILLED = {"smooth": 1.0, "clustered": 1 / 16, "sparse": 0.0, "sorted": 1 / 16}
-"""Share of the domain that records fill."""
+COVERED = {"smooth": 1.0, "clustered": 1 / 16, "sparse": 0.0, "sorted": 1 / 16}
+"""Share of the domain that each stream covers."""
 
-UNEVENNESS = {"sorted": 0.25}
-"""How uneven records are inside a cell, at least: 1 if they are all in one place."""
+MIN_UNEVENNESS = {"sorted": 0.25}
+"""Lower bound on the unevenness inside a cell: 0 for a uniform cell, 1 for a single atom."""
 
-SURE = 3.0
-"""A cell is cut when it counts so many standard deviations of its noise."""
-
-CLEAR = 3.0
-"""Cells that hold so many standard deviations of their noise are told from empty ones."""
-
-GROUP_LEVELS = 6
-"""By how many levels a growing partition cuts a full cell at each refinement."""
-
-_MEAN = math.sqrt(2.0 / math.pi)  # mean of the absolute value of a standard normal number
+_MEAN_ABS_NORMAL = math.sqrt(2.0 / math.pi)
 
 
 class Prediction(NamedTuple):
-    """Expected distance between records and generator, and what it is made of, in the domain's own unit."""
+    """Expected distance between records and generator and its components, in the domain's unit."""
 
     total: float
     noise: float
@@ -52,7 +48,7 @@ class Prediction(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """What the error depends on in a domain: the diameter of a cell at each level, and whether it is a line."""
+    """Geometry of a domain: the diameter of a cell at each level, and whether the domain is a line."""
 
     diameters: tuple[float, ...]
     is_line: bool
@@ -67,24 +63,43 @@ class Geometry(NamedTuple):
         """Deepest level."""
         return len(self.diameters) - 1
 
+    @property
+    def tuning(self) -> Tuning:
+        """Tuning constants for this geometry."""
+        return choose_tuning(self.diameters, is_line=self.is_line)
+
     def edge(self, level: int) -> float:
-        """Length of the tree's edges between a level and the one above: half of what the diameter loses."""
+        """Length of the tree's edges between a level and its parent level: half the difference of the diameters."""
         return (self.diameters[level - 1] - self.diameters[level]) / 2.0
 
 
-class Growing(NamedTuple):
-    """The growing partition of an outline: its first level, variance of a cell's noise, slots, moments, least part."""
+class LearnedPartition(NamedTuple):
+    """A learned partition, as far as the error depends on it.
+
+    Args:
+        level: Its first level.
+        variance: Noise variance of a counter.
+        counters: Number of counters.
+        refine_after: Shares of the records after which it is refined.
+        min_child_records: Records that a child must expect for its parent to be split.
+    """
 
     level: int
     variance: float
-    slots: int
-    moments: tuple[float, ...]
-    """Shares of the records after which it is refined."""
-    least: float
+    counters: int
+    refine_after: tuple[float, ...]
+    min_child_records: float
 
 
-class Sketched(NamedTuple):
-    """The sketches of an outline: variance of a bucket's noise at each level, rows, width, and cells that are grown."""
+class Sketches(NamedTuple):
+    """The sketched levels, as far as the error depends on them.
+
+    Args:
+        variances: Noise variance of a bucket at each level.
+        rows: Rows of a sketch.
+        width: Buckets of a row.
+        hot_cells: Cells of each level that are split further.
+    """
 
     variances: Mapping[int, float]
     rows: int
@@ -92,135 +107,139 @@ class Sketched(NamedTuple):
     hot_cells: int
 
 
-class Outline(NamedTuple):
-    """What would be measured of so many records, as far as the error depends on it.
+class Measurements(NamedTuple):
+    """The measurements of a plan, as far as the error depends on them.
 
     Args:
-        geometry: Of the domain.
-        records: How many are expected.
-        exact: Variance of the noise in each cell of each exact level.
-        deeper: What is below.
+        geometry: Geometry of the domain.
+        expected_records: Expected number of records.
+        exact: Noise variance of a cell at each exact level.
+        deeper: Measurement of the levels below the exact ones.
     """
 
     geometry: Geometry
-    records: float
+    expected_records: float
     exact: Mapping[int, float]
-    deeper: Growing | Sketched | None = None
+    deeper: LearnedPartition | Sketches | None = None
 
 
-def predict(outline: Outline, stream: Stream) -> Prediction:
-    """The expected distance for one kind of stream."""
-    levels, geometry = sorted(outline.exact), outline.geometry
-    variances = [outline.exact[level] for level in levels]
-    resolved, collisions, inner = levels[-1], 0.0, 0.0
-    if isinstance(outline.deeper, Growing):
-        variance, resolved = _grown(outline, outline.deeper, stream)
-        levels, variances, inner = [*levels, outline.deeper.level], [*variances, variance], outline.deeper.variance
-    fluctuation, unevenness = _resolution(geometry, outline.records, resolved, stream)
-    if isinstance(outline.deeper, Sketched):
-        unevenness, collisions = _sketched(outline, outline.deeper, stream)
-    variances = _from_below(levels, variances)
-    if inner and resolved > levels[-1]:
-        levels, variances = [*levels, resolved], [*variances, inner]
+def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
+    """Expected distance for one kind of stream."""
+    levels, geometry, n = sorted(measurements.exact), measurements.geometry, measurements.expected_records
+    variances = [measurements.exact[level] for level in levels]
+    leaf, collisions, leaf_variance = levels[-1], 0.0, 0.0
+    if isinstance(measurements.deeper, LearnedPartition):
+        variance, leaf = _refined_partition(measurements, measurements.deeper, stream)
+        levels, variances = [*levels, measurements.deeper.level], [*variances, variance]
+        leaf_variance = measurements.deeper.variance
+    fluctuation, unevenness = _resolution(geometry, n, leaf, stream)
+    if isinstance(measurements.deeper, Sketches):
+        unevenness, collisions = _sketch_errors(measurements, measurements.deeper, stream)
+    variances = _bottom_up_variances(levels, variances)
+    if leaf_variance and leaf > levels[-1]:
+        levels, variances = [*levels, leaf], [*variances, leaf_variance]
     if geometry.is_line:
-        noise = _line_noise(outline, levels, variances, stream) * geometry.diameters[0]
-        total = math.hypot(noise, fluctuation) + unevenness  # the first two are errors of either sign
+        noise = _line_noise(measurements, levels, variances, stream) * geometry.diameters[0]
+        total = math.hypot(noise, fluctuation) + unevenness  # noise and fluctuation are independent and signed
     else:
-        noise = _tree_noise(outline, levels, variances, stream)
+        noise = _tree_noise(measurements, levels, variances, stream)
         total = noise + fluctuation + unevenness
-    n = outline.records
     return Prediction((total + collisions) / n, noise / n, collisions / n, (fluctuation + unevenness) / n)
 
 
-def leaf_level(outline: Outline, stream: Stream) -> int:
-    """The level of the cells that most records of a stream end up in."""
-    if isinstance(outline.deeper, Growing):
-        return _grown(outline, outline.deeper, stream)[1]
-    return max(outline.exact)
+def leaf_level(measurements: Measurements, stream: Stream) -> int:
+    """Level of the leaves that hold most records of a stream."""
+    if isinstance(measurements.deeper, LearnedPartition):
+        return _refined_partition(measurements, measurements.deeper, stream)[1]
+    return max(measurements.exact)
 
 
 @lru_cache(maxsize=1024)
-def _occupied(is_line: bool, level: int, stream: Stream) -> float:
-    """How many cells of a level hold records, where places are anywhere and so mostly reach into one cell more."""
+def _occupied_cells(is_line: bool, level: int, stream: Stream) -> float:
+    """Expected number of cells of a level that hold records, for regions at uniformly random positions."""
     cells = 2.0**level
-    places = 1 if is_line and stream != "sparse" else PLACES
-    touched = 1.0 / cells + FILLED[stream] / places
-    return cells if stream == "smooth" or touched >= 1.0 else -cells * math.expm1(places * math.log1p(-touched))
+    regions = 1 if is_line and stream != "sparse" else ATOMS
+    touched = 1.0 / cells + COVERED[stream] / regions
+    return cells if stream == "smooth" or touched >= 1.0 else -cells * math.expm1(regions * math.log1p(-touched))
 
 
-def _noisy(outline: Outline, level: int, stream: Stream, *, variance: float) -> float:
-    """How many cells of a level share its noise: those with records, if these stand out from it, or all."""
-    occupied = _occupied(outline.geometry.is_line, level, stream)
-    return occupied if outline.records / occupied > CLEAR * math.sqrt(variance) else 2.0**level
+def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, variance: float) -> float:
+    """Number of cells that keep their noise: the occupied ones if inference recognises them, else all."""
+    occupied = _occupied_cells(measurements.geometry.is_line, level, stream)
+    threshold = measurements.geometry.tuning.occupied_z * math.sqrt(variance)
+    return occupied if measurements.expected_records / occupied > threshold else 2.0**level
 
 
-def _grown(outline: Outline, growing: Growing, stream: Stream) -> tuple[float, int]:
-    """Variance of the cells that a partition starts from, and the level that its leaves reach."""
-    level, leaves, since = growing.level, 1.0, 0.0
-    room, used = growing.slots - 2.0**level, 0.0
-    for place, moment in enumerate(growing.moments if stream != "sorted" else ()):
-        cells = _occupied(outline.geometry.is_line, level, stream)
-        seen, rest = (outline.records * share / cells for share in (moment - since, 1.0 - moment))
-        if seen <= SURE * math.sqrt(growing.variance * (place + 1 if since == 0.0 else 1)):
+def _refined_partition(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> tuple[float, int]:
+    """Noise variance of the first cells of a learned partition after all refinements, and the level of its leaves."""
+    tuning, refine_after = measurements.geometry.tuning, partition.refine_after
+    level, draws, last = partition.level, 1.0, 0.0
+    free, used = partition.counters - 2.0**level, 0.0
+    for index, moment in enumerate(refine_after if stream != "sorted" else ()):
+        cells = _occupied_cells(measurements.geometry.is_line, level, stream)
+        seen, rest = (measurements.expected_records * share / cells for share in (moment - last, 1.0 - moment))
+        if seen <= tuning.split_z * math.sqrt(partition.variance * (index + 1 if last == 0.0 else 1)):
             continue
-        affordable = (room * (place + 1) / len(growing.moments) - used) / cells
-        deepest = outline.geometry.depth - level
-        steps = min(GROUP_LEVELS, deepest, _halvings(rest / growing.least), _halvings(affordable))
+        affordable = (free * (index + 1) / len(refine_after) - used) / cells
+        deepest = measurements.geometry.depth - level
+        steps = min(
+            tuning.max_split_levels, deepest, _halvings(rest / partition.min_child_records), _halvings(affordable)
+        )
         if steps > 0:
             used += cells * 2.0**steps
-            level, leaves, since = level + steps, leaves + 2.0**steps, moment
-    if level == growing.level:
-        leaves = len(growing.moments) + 1.0
-    return growing.variance * leaves, level
+            level, draws, last = level + steps, draws + 2.0**steps, moment
+    if level == partition.level:
+        draws = len(refine_after) + 1.0
+    return partition.variance * draws, level
 
 
-def _halvings(parts: float) -> int:
-    return int(math.log2(max(parts, 1.0)))
+def _halvings(ratio: float) -> int:
+    return int(math.log2(max(ratio, 1.0)))
 
 
-def _from_below(levels: list[int], variances: list[float]) -> list[float]:
-    """Variance of each level's cells when their parts are asked too, by least squares."""
-    asked = list(variances)
-    for place in range(len(levels) - 2, -1, -1):
-        parts = asked[place + 1] * 2.0 ** (levels[place + 1] - levels[place])
-        asked[place] = asked[place] * parts / (asked[place] + parts)
-    return asked
+def _bottom_up_variances(levels: list[int], variances: list[float]) -> list[float]:
+    """Variance of each level's subtree estimate: the inverse-variance mean of a cell and the sum of its children."""
+    combined = list(variances)
+    for index in range(len(levels) - 2, -1, -1):
+        children = combined[index + 1] * 2.0 ** (levels[index + 1] - levels[index])
+        combined[index] = combined[index] * children / (combined[index] + children)
+    return combined
 
 
-def _line_noise(outline: Outline, levels: list[int], variances: list[float], stream: Stream) -> float:
+def _line_noise(measurements: Measurements, levels: list[int], variances: list[float], stream: Stream) -> float:
     """Noise on a line of length 1, in records: the mean absolute error of the distribution function.
 
-    Given its parent, the error in front of a point inside a group of g cells is
-    a bridge of variance between 0 at the ends and g / 4 in the middle, g / 6 on
-    average; those of different levels are independent. A point in an empty cell
-    has the error of the coarser levels alone.
+    Conditional on the parent, the error of the distribution function inside a
+    group of g cells is a bridge, with variance 0 at the ends, g / 4 in the
+    middle and g / 6 on average. Bridges of different levels are independent. A
+    point in an empty cell has the error of the coarser levels only.
     """
     total, bridges, above, inside = 0.0, 0.0, 1.0, 1.0
     for level, variance in zip(levels, variances, strict=True):
-        cells = _noisy(outline, level, stream, variance=variance)
+        cells = _noisy_cells(measurements, level, stream, variance=variance)
         group = cells / above
         bridges += variance * (group - 1.0 / group) / 6.0
         deeper = cells / 2.0**level if level != levels[-1] else 0.0
         total += (inside - deeper) * math.sqrt(bridges)
         above, inside = cells, deeper
-    return _MEAN * total
+    return _MEAN_ABS_NORMAL * total
 
 
-def _tree_noise(outline: Outline, levels: list[int], variances: list[float], stream: Stream) -> float:
-    """Noise in the tree's metric, in records times distance: the errors of all cells of all levels, by their edges.
+def _tree_noise(measurements: Measurements, levels: list[int], variances: list[float], stream: Stream) -> float:
+    """Noise in the tree distance, in records times distance: the absolute errors of all cells times their edges.
 
-    Groups count as full whatever the stream: what one cell gains when the
-    others of its group are found empty, it loses where they are not.
+    All cells of a group count as occupied. If inference finds some of them
+    empty, the others gain as much noise as the empty ones lose.
     """
     total, error, above = 0.0, 0.0, 0
     for level, variance in zip(levels, variances, strict=True):
-        noisy = _noisy(outline, level, stream, variance=variance)
+        noisy = _noisy_cells(measurements, level, stream, variance=variance)
         for between in range(above + 1, level + 1):
             cells = min(2.0**between, noisy)
             inside, among = 2.0 ** (level - between), 2.0 ** (level - above)
-            spread = error / 4.0 ** (between - above) + variance * inside * (1.0 - inside / among)
-            deviation = min(_MEAN * math.sqrt(spread), 2.0 * outline.records / cells)
-            total += outline.geometry.edge(between) * cells * deviation
+            cell_variance = error / 4.0 ** (between - above) + variance * inside * (1.0 - inside / among)
+            deviation = min(_MEAN_ABS_NORMAL * math.sqrt(cell_variance), 2.0 * measurements.expected_records / cells)
+            total += measurements.geometry.edge(between) * cells * deviation
         error = error / 4.0 ** (level - above) + variance * (1.0 - 2.0 ** (above - level))
         above = level
     return total
@@ -228,69 +247,49 @@ def _tree_noise(outline: Outline, levels: list[int], variances: list[float], str
 
 @lru_cache(maxsize=1024)
 def _resolution(geometry: Geometry, n: float, level: int, stream: Stream) -> tuple[float, float]:
-    """Distance between n records and their even spread over cells of a level, in records times length.
+    """Distance between n records and their uniform spread over cells of a level, in records times distance.
 
-    Two parts: records that are spread by chance are not spread evenly, and
-    those of a cell may fill a part of it only.
+    Returns:
+        The sampling fluctuation of uniform records inside a cell, and the
+        unevenness of records that cover a part of their cell.
     """
     if level >= geometry.depth:
         return 0.0, 0.0
-    cells = _occupied(geometry.is_line, level, stream)
+    cells, least = _occupied_cells(geometry.is_line, level, stream), MIN_UNEVENNESS.get(stream, 0.0)
     if geometry.is_line:
-        open_ = max(1.0 - FILLED[stream] * 2.0**level / cells, UNEVENNESS.get(stream, 0.0))
+        uncovered = max(1.0 - COVERED[stream] * 2.0**level / cells, least)
         width = geometry.diameters[0] * 2.0**-level
-        fluctuation = 0.0 if stream == "sparse" else _MEAN * math.sqrt(n * cells / 6.0) * width
-        return fluctuation, _MEAN * n * math.sqrt(cells / PLACES / 6.0 if cells < PLACES else 1 / 6) * width * open_
+        fluctuation = 0.0 if stream == "sparse" else _MEAN_ABS_NORMAL * math.sqrt(n * cells / 6.0) * width
+        atoms = cells / ATOMS / 6.0 if cells < ATOMS else 1 / 6
+        return fluctuation, _MEAN_ABS_NORMAL * n * math.sqrt(atoms) * width * uncovered
     fluctuation = unevenness = 0.0
     for deeper in range(level + 1, geometry.depth + 1):
-        parts = _occupied(geometry.is_line, deeper, stream)
-        empty = max(1.0 - parts / cells * 2.0 ** (level - deeper), UNEVENNESS.get(stream, 0.0))
+        children = _occupied_cells(geometry.is_line, deeper, stream)
+        empty = max(1.0 - children / cells * 2.0 ** (level - deeper), least)
         unevenness += geometry.edge(deeper) * 2.0 * n * empty
-        share = n / parts
+        share = n / children
         if stream != "sparse":
-            fluctuation += geometry.edge(deeper) * parts * min(_MEAN * math.sqrt(share / 2.0), 2.0 * share)
-            if share < 0.01:
+            deviation = min(_MEAN_ABS_NORMAL * math.sqrt(share / 2.0), 2.0 * share)
+            fluctuation += geometry.edge(deeper) * children * deviation
+            if share < 0.01:  # below, each record has a cell to itself
                 return fluctuation + n * geometry.diameters[deeper], unevenness
     return fluctuation, unevenness
 
 
-def _sketched(outline: Outline, sketched: Sketched, stream: Stream) -> tuple[float, float]:
-    """What is left of the unevenness when hot cells are cut, and what collisions and noise in the sketches add."""
-    geometry, n, above = outline.geometry, outline.records, max(outline.exact)
+def _sketch_errors(measurements: Measurements, sketches: Sketches, stream: Stream) -> tuple[float, float]:
+    """Unevenness that remains after hot cells are split, and the error that the sketches add."""
+    geometry, n, above = measurements.geometry, measurements.expected_records, max(measurements.exact)
     unevenness = _resolution(geometry, n, above, stream)[1]
-    if stream != "sparse":  # parts that are as full as their neighbours are left even
+    if stream != "sparse":  # children as full as their siblings are left uniform
         return unevenness, 0.0
     left, added, hot = unevenness, 0.0, 1.0
-    crowd = n / PLACES * min(1.0, PLACES / sketched.width) ** sketched.rows
-    for level in sorted(sketched.variances):
-        cells = _occupied(geometry.is_line, above, stream)
-        hot = min(hot, sketched.hot_cells / cells)
-        error = math.sqrt(sketched.variances[level]) * _MEAN
-        added += hot * cells * (error + crowd) * geometry.diameters[above]
+    collision = n / ATOMS * min(1.0, ATOMS / sketches.width) ** sketches.rows
+    for level in sorted(sketches.variances):
+        cells = _occupied_cells(geometry.is_line, above, stream)
+        hot = min(hot, sketches.hot_cells / cells)
+        noise = math.sqrt(sketches.variances[level]) * _MEAN_ABS_NORMAL
+        added += hot * cells * (noise + collision) * geometry.diameters[above]
         deeper = _resolution(geometry, n, level, stream)[1]
         left -= hot * (unevenness - deeper)
         above, unevenness = level, deeper
     return left, added
-
-
-def paper_bound(outline: Outline, budgets: Mapping[int, float], *, tail: float = 1.0) -> Prediction:
-    """The paper's bound on the expected distance, with the constants of its proof.
-
-    Args:
-        outline: What is measured; every level, sketches below the exact ones.
-        budgets: Budget of each level.
-        tail: Share of the records outside the hot cells at the deepest level, 1 at worst.
-    """
-    diameters, n = outline.geometry.diameters, outline.records
-    sketched = outline.deeper if isinstance(outline.deeper, Sketched) else None
-    rows, hot = (sketched.rows, sketched.hot_cells) if sketched else (0, 0)
-    exact, noise, lost = max(outline.exact), 0.0, 0.0
-    for level, budget in budgets.items():
-        above = diameters[max(level - 1, 0)]
-        if level <= exact:
-            noise += 2.0 ** max(level - 1, 0) * above / budget
-        else:
-            noise += hot * rows * above / budget
-            lost += (tail + 2.0**-rows) * above
-    resolution = diameters[max(budgets)]
-    return Prediction(noise / n + lost + resolution, noise / n, lost, resolution)

@@ -1,4 +1,4 @@
-"""The parameters of a plan as a caller writes them: read, or refused with a message that names them."""
+"""Checks and conversions of the parameters of a plan. Errors name the parameter."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -16,43 +16,46 @@ MAX_WIDTH = 2**24
 MAX_HOT_CELLS = 2**40
 MAX_HASH_GROUP = 8
 MAX_RECORDS = 10**15
+MAX_RECORDS_PER_PERSON = 10**6
 MAX_MEMORY = 2**40
+
+COUNTER_BYTES = 8
+"""Size of a counter, an int64."""
 
 _UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
 def check_domain(domain: Any) -> None:
-    """Refuse what is not a domain."""
+    """Refuse a value that is not a domain."""
     if not isinstance(domain, Domain):
         raise PlanError(f"expected a domain, such as Interval(0, 1), got {describe_value(domain)}")
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:
-    """Refuse what is not one of a few words."""
+    """Refuse a value that is not one of the choices."""
     if value not in choices:
         raise PlanError(f"expected {name} to be one of {', '.join(choices)}, got {describe_value(value)}")
 
 
-def check_expected_records(records: Any) -> None:
-    """Refuse a guess of the number of records that makes no sense."""
-    real = isinstance(records, Real) and not isinstance(records, bool)
-    if not real or not 1 <= records <= MAX_RECORDS:
+def check_expected_records(value: Any) -> None:
+    """Refuse an expected number of records that is not a number from 1 to 1e15."""
+    real = isinstance(value, Real) and not isinstance(value, bool)
+    if not real or not 1 <= value <= MAX_RECORDS:
         raise PlanError(
             "expected a number from 1 to 1e15 for expected_records, a public guess of the number of records, "
-            f"got {describe_value(records)}; "
-            "the data itself goes to Summary.update"
+            f"got {describe_value(value)}"
         )
 
 
 def check_integer(value: Any, name: str, low: int, high: int) -> int:
-    """A whole number within bounds."""
+    """An integer between two bounds, as an `int`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
         raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {describe_value(value)}")
     return int(value)
 
 
-def listed(values: Mapping[str, int]) -> str:
-    """Parameters with their values, for a message."""
+def list_parameters(values: Mapping[str, int]) -> str:
+    """Names and values of parameters, for a message."""
     return ", ".join(f"{name} {value}" for name, value in values.items())
 
 
@@ -66,17 +69,17 @@ def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
         if not 0 < share <= MAX_EPSILON:
             raise PlanError(
                 f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
-                "leave a level out to skip it"
+                "leave out a level that is not measured"
             )
         read[check_integer(level, "a level of budgets", 0, MAX_DEPTH)] = share
     return dict(sorted(read.items()))
 
 
 def read_memory(value: Any) -> int:
-    """Bytes from a number or a text such as "256 KiB"."""
-    written = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
-    if written is not None and written[2].upper() in _UNITS:
-        value = int(float(written[1]) * _UNITS[written[2].upper()])
+    """Number of bytes from an integer or a text such as "256 KiB"."""
+    match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([A-Za-z]*)\s*", value) if isinstance(value, str) else None
+    if match is not None and match[2].upper() in _UNITS:
+        value = int(float(match[1]) * _UNITS[match[2].upper()])
     if isinstance(value, str):
         raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {describe_value(value)}')
     return check_integer(value, "memory", 256, MAX_MEMORY)

@@ -1,0 +1,155 @@
+"""Checks of a plan: each field by itself, then levels, sizes and budgets against each other."""
+
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, get_args
+
+from privhp.core.budget import MAX_SCALE, check_neighbours, exact_epsilon
+from privhp.errors import PlanError
+from privhp.planning.growth import Growth
+from privhp.planning.parameters import (
+    MAX_HASH_GROUP,
+    MAX_HOT_CELLS,
+    MAX_MEMORY,
+    MAX_RECORDS,
+    MAX_RECORDS_PER_PERSON,
+    MAX_ROWS,
+    MAX_WIDTH,
+    check_choice,
+    check_domain,
+    check_integer,
+    list_parameters,
+    read_budgets,
+)
+from privhp.planning.settings import Expand, Inference
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+MAX_COUNTERS = 2**31
+MIN_LEAF_LIMIT, LEAVES_PER_COUNTER = 2**22, 16
+"""Limits on the leaves: 2**22, or more with more counters, so that a small file cannot expand into gigabytes."""
+
+
+def read_fields(plan: "Plan") -> dict[str, Any]:
+    """The fields of a plan, each checked by itself: budgets as exact rationals, sizes as integers."""
+    check_domain(plan.domain)
+    check_neighbours(plan.neighbours)
+    check_choice(plan.expand, get_args(Expand), "expand")
+    check_choice(plan.inference, get_args(Inference), "inference")
+    ranges = {
+        "exact_depth": (0, plan.domain.depth),
+        "sketch_rows": (0, MAX_ROWS),
+        "sketch_width": (0, MAX_WIDTH),
+        "hot_cells": (0, MAX_HOT_CELLS),
+        "expected_records": (0, MAX_RECORDS),
+        "memory": (0, MAX_MEMORY),
+        "max_records_per_person": (1, MAX_RECORDS_PER_PERSON),
+        "hash_group": (0, MAX_HASH_GROUP),
+    }
+    if plan.hash_seed is not None:
+        ranges["hash_seed"] = (0, 2**128 - 1)
+    return {
+        "epsilon": exact_epsilon(plan.epsilon),
+        "budgets": MappingProxyType(read_budgets(plan.budgets)),
+        **{name: check_integer(getattr(plan, name), name, low, high) for name, (low, high) in ranges.items()},
+    }
+
+
+def check_plan(plan: "Plan") -> None:
+    """Refuse a plan whose fields contradict each other or the guarantee."""
+    check_levels(plan)
+    check_growth(plan)
+    check_sketches(plan)
+    check_sizes(plan)
+    check_privacy(plan)
+
+
+def check_levels(plan: "Plan") -> None:
+    """Refuse budgets for levels that the domain does not have, and an exact depth without a budget."""
+    if max(plan.budgets) > plan.domain.depth:
+        raise PlanError(
+            f"expected budgets for levels between 0 and the domain's depth {plan.domain.depth}, "
+            f"got one for level {max(plan.budgets)}"
+        )
+    if plan.exact_depth not in plan.budgets:
+        raise PlanError(
+            f"expected a budget for level {plan.exact_depth}, the exact_depth, "
+            f"got budgets for levels {', '.join(map(str, plan.budgets))}"
+        )
+
+
+def check_growth(plan: "Plan") -> None:
+    """Refuse a learned partition that does not fit the rest of the plan."""
+    growth = plan.growth
+    if growth is None:
+        return
+    if not isinstance(growth, Growth):
+        raise PlanError(f"expected growth as a Growth or None, got {type(growth).__name__}")
+    if len([level for level in plan.budgets if level > plan.exact_depth]) != 1:
+        raise PlanError(
+            "expected a budget for exactly one level below the exact_depth, the first level of the learned partition, "
+            f"got budgets for levels {', '.join(map(str, plan.budgets))} and exact_depth {plan.exact_depth}"
+        )
+    if plan.inference == "top-down":
+        raise PlanError('expected inference="least-squares" for a plan with growth, got "top-down"')
+    if not plan.expected_records:
+        raise PlanError("a plan with growth needs expected_records, a public guess of the number of records")
+    if growth.slots < 2**plan.growth_level:
+        raise PlanError(
+            f"expected at least one slot for each of the {2**plan.growth_level} cells of level "
+            f"{plan.growth_level}, got {growth.slots}"
+        )
+    if plan.neighbours == "add-remove":
+        raise PlanError(
+            'expected neighbours="zero-out" or "replace-one" for a plan with growth, got "add-remove"; '
+            "refinements happen at row numbers, and adding or removing a record shifts the rows after it"
+        )
+
+
+def check_sketches(plan: "Plan") -> None:
+    """Refuse sketch sizes without sketched levels, sketched levels without sizes, and widths that do not group."""
+    sizes = {name: getattr(plan, name) for name in ("sketch_rows", "sketch_width", "hot_cells")}
+    if plan.sketched_levels and not all(sizes.values()):
+        raise PlanError(f"expected sizes above 0, since level {plan.depth} is sketched, got {list_parameters(sizes)}")
+    sizes["hash_group"] = plan.hash_group
+    if not plan.sketched_levels and any(sizes.values()):
+        raise PlanError(
+            f"expected sizes of 0, since no level below exact_depth {plan.exact_depth} is sketched, "
+            f"got {list_parameters(sizes)}"
+        )
+    if plan.sketch_width % 2**plan.hash_group:
+        raise PlanError(
+            f"expected a sketch_width that is a multiple of 2**hash_group, got {plan.sketch_width} "
+            f"and hash_group {plan.hash_group}"
+        )
+
+
+def check_sizes(plan: "Plan") -> None:
+    """Refuse plans that exceed their memory or the limits on counters and leaves."""
+    if plan.memory and plan.nbytes > plan.memory:
+        raise PlanError(
+            f"expected counters of at most the memory of {plan.memory} bytes, got {plan.nbytes}; "
+            "lower exact_depth, the sketch sizes or the slots"
+        )
+    if plan.counters > MAX_COUNTERS:
+        raise PlanError(f"expected at most 2**31 counters, got {plan.counters}; lower exact_depth or the sketch sizes")
+    if plan.leaves > max(MIN_LEAF_LIMIT, LEAVES_PER_COUNTER * plan.counters):
+        raise PlanError(
+            f"expected at most 2**22 leaves or {LEAVES_PER_COUNTER} for each of {plan.counters} counters, "
+            f"got {plan.leaves}; lower hot_cells or measure more levels"
+        )
+
+
+def check_privacy(plan: "Plan") -> None:
+    """Refuse budgets that exceed epsilon, and noise that could overflow a counter."""
+    excess = sum(plan.budgets.values()) - plan.epsilon
+    if excess > 0:
+        raise PlanError(
+            f"expected budgets that sum to at most epsilon, {float(plan.epsilon):g}, got {float(excess):.3g} more"
+        )
+    for level, budget in plan.budgets.items():
+        if plan.scale(level) > MAX_SCALE:
+            raise PlanError(
+                "expected budgets with a noise scale of at most 2**40, "
+                f"got {float(budget):g} for level {level}; measure fewer levels"
+            )

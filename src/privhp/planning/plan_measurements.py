@@ -1,0 +1,35 @@
+"""The measurements of a plan, as the error model takes them."""
+
+from typing import TYPE_CHECKING
+
+from privhp.planning.error_model import Geometry, LearnedPartition, Measurements, Sketches
+from privhp.planning.parameters import check_expected_records
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+
+def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Measurements:
+    """Levels, noise variances and sizes of a plan.
+
+    Args:
+        plan: The plan.
+        expected_records: Number of records to predict for; by default that of the plan.
+    """
+    expected = plan.expected_records if expected_records is None else expected_records
+    check_expected_records(expected)
+    variances = {level: 2.0 * float(plan.scale(level)) ** 2 for level in plan.budgets}
+    deeper: LearnedPartition | Sketches | None = None
+    if plan.growth is not None:
+        deeper = LearnedPartition(
+            level=plan.growth_level,
+            variance=variances[plan.growth_level],
+            counters=plan.growth.slots,
+            refine_after=tuple(min(row / expected, 1.0) for row in plan.growth.refined_after),
+            min_child_records=plan.growth.least,
+        )
+    elif plan.sketched_levels:
+        noise = {level: variances[level] for level in plan.sketched_levels}
+        deeper = Sketches(noise, plan.sketch_rows, plan.sketch_width, plan.hot_cells)
+    exact = {level: variances[level] for level in plan.exact_levels}
+    return Measurements(Geometry.of(plan.domain), expected, exact, deeper)

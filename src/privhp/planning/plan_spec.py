@@ -1,0 +1,47 @@
+"""A plan as a JSON object, in plan files and release headers."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from privhp.domains.domain import Domain
+from privhp.errors import PlanError
+from privhp.planning.growth import Growth
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+
+def spec_key(field: str) -> str:
+    """Key of a field of a plan."""
+    return "records" if field == "expected_records" else field
+
+
+def write_spec(plan: "Plan") -> dict[str, Any]:
+    """The JSON object of a plan."""
+    spec = {spec_key(item.name): getattr(plan, item.name) for item in fields(plan)}
+    return spec | {
+        "domain": plan.domain.spec(),
+        "epsilon": str(plan.epsilon),
+        "growth": None if plan.growth is None else plan.growth.spec(),
+        "budgets": {str(level): str(budget) for level, budget in plan.budgets.items()},
+        "hash_seed": f"{plan.hash_seed:032x}",
+    }
+
+
+def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
+    """The fields of a plan from its JSON object."""
+    keys = {spec_key(name) for name in names}
+    if not isinstance(spec, Mapping) or set(spec) != keys:
+        got = "others" if isinstance(spec, Mapping) else type(spec).__name__
+        raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(keys))}, got {got}")
+    try:
+        read = {
+            "budgets": {int(level): budget for level, budget in spec["budgets"].items()},
+            "hash_seed": int(spec["hash_seed"], 16),
+            "domain": Domain.from_spec(spec["domain"]),
+            "growth": None if spec["growth"] is None else Growth.from_spec(spec["growth"]),
+        }
+    except (AttributeError, TypeError, ValueError) as error:
+        raise PlanError(f"the plan has an unreadable domain, growth, budget or hash_seed: {error}") from None
+    return {name: spec[spec_key(name)] for name in names} | read

@@ -1,0 +1,137 @@
+"""A plan as text for people: a table of its levels and predicted errors, and one line."""
+
+from textwrap import shorten
+from typing import TYPE_CHECKING
+
+from privhp.domains.table import Table
+from privhp.planning.error_model import Stream, leaf_level
+from privhp.planning.paper import paper_bound
+from privhp.planning.plan_measurements import plan_measurements
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+STREAM_NOTES: dict[Stream, str] = {
+    "smooth": "uniform",
+    "clustered": "in a sixteenth",
+    "sparse": "forty atoms",
+    "sorted": "clustered, by cell",
+}
+"""The assumption behind each predicted stream."""
+
+FEW_SPLITS = 2
+"""A column of a table with so few splits is hardly resolved."""
+
+
+def format_plan(plan: "Plan") -> str:
+    """The plan as a table: guarantee, memory, measured levels and predicted errors."""
+    return "\n".join([*_head(plan), "", *_level_table(plan), "", *_cost(plan), *_predictions(plan), *_columns(plan)])
+
+
+def summarize_plan(plan: "Plan") -> str:
+    """The plan in one line."""
+    kinds: dict[str, list[int]] = {}
+    for level in plan.budgets:
+        kinds.setdefault(plan.measurement(level), []).append(level)
+    levels = ", ".join(f"{kind} {_format_levels(own)}" for kind, own in kinds.items())
+    expected = f", expected_records={plan.expected_records:_}" if plan.expected_records else ""
+    domain = shorten(repr(plan.domain), 80, placeholder="...")
+    return (
+        f"<Plan of {domain}: epsilon={float(plan.epsilon):g}, neighbours={plan.neighbours!r}{expected}, "
+        f"levels {levels}, {plan.counters:_} counters>"
+    )
+
+
+def _format_levels(levels: list[int]) -> str:
+    """Levels as "0 to 12" if they are consecutive, else as "4 8"."""
+    consecutive = len(levels) > 2 and levels == list(range(levels[0], levels[-1] + 1))
+    return f"{levels[0]} to {levels[-1]}" if consecutive else " ".join(map(str, levels))
+
+
+def _head(plan: "Plan") -> list[str]:
+    people = plan.max_records_per_person
+    epsilon = f"epsilon = {float(plan.epsilon):g} (pure differential privacy)"
+    unit = "one record" if people == 1 else f"up to {people} records"
+    limit = f", {plan.memory:,} with scratch" if plan.memory else ""
+    return [
+        f"domain      {plan.domain!r}",
+        f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
+        f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
+        *_splitting(plan),
+    ]
+
+
+def _splitting(plan: "Plan") -> list[str]:
+    """How cells below the exact levels are split."""
+    if plan.growth is not None:
+        rows = " and ".join(f"{row:,}" for row in plan.growth.refined_after)
+        return [
+            f"learned     from the {2**plan.growth_level:,} cells of level {plan.growth_level} "
+            f"to at most {plan.growth.slots:,} counters",
+            f"            refined after row {rows}",
+        ]
+    if plan.sketched_levels:
+        first = "all" if plan.expand == "all" else f"{plan.hot_cells:,}"
+        return [
+            f"hot cells   the fullest cells are split: {first} of level {plan.exact_depth}, "
+            f"{plan.hot_cells:,} of each level below"
+        ]
+    return []
+
+
+def _level_table(plan: "Plan") -> list[str]:
+    lines = ["level  measured          counters      budget   noise scale (records)   cell diameter"]
+    for level, budget in plan.budgets.items():
+        size = " x ".join(f"{side:,}" for side in plan.shapes[level])
+        noise = f"{float(budget):11.4g} {float(plan.scale(level)):23.6g}"
+        lines.append(
+            f"{level:5d}  {plan.measurement(level):9s} {size:>16s} {noise} {plan.domain.diameter(level):15.6g}"
+        )
+    return lines
+
+
+def _cost(plan: "Plan") -> list[str]:
+    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + (plan.growth is not None)
+    return [f"a record costs {increments} counter increment{'s' if increments > 1 else ''}"]
+
+
+def _predictions(plan: "Plan") -> list[str]:
+    """Predicted errors, if the plan has an expected number of records."""
+    if not plan.expected_records:
+        return []
+    lines = [
+        "",
+        f"expected 1-Wasserstein distance for {plan.expected_records:,} records, in the domain's unit",
+        "stream                              error       noise  collisions  resolution",
+    ]
+    for stream, error in plan.predictions().items():
+        components = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))
+        lines.append(f"{stream + ', ' + STREAM_NOTES[stream]:30s} {error.total:10.3g} {components}")
+    if plan.inference == "top-down" and list(plan.budgets) == list(range(plan.depth + 1)):
+        lines.append(f"{'paper, upper bound':30s} {_paper_bound(plan):10.3g}")
+    return lines
+
+
+def _paper_bound(plan: "Plan") -> float:
+    """The paper's bound on the expected distance, for every stream."""
+    rows = {level: plan.sketch_rows if plan.measurement(level) == "sketched" else 1 for level in plan.budgets}
+    budgets = {level: float(rows[level] / plan.scale(level)) for level in plan.budgets}
+    return paper_bound(plan_measurements(plan), budgets).total
+
+
+def _columns(plan: "Plan") -> list[str]:
+    """Resolution of the columns of a table for a smooth stream, and a warning for columns that are hardly split."""
+    if not isinstance(plan.domain, Table) or not plan.expected_records:
+        return []
+    level = leaf_level(plan_measurements(plan), "smooth")
+    splits, most = plan.domain.splits_by_column(level), plan.domain.splits_by_column(plan.domain.depth)
+    lines = ["", f"columns     in cells of level {level}, the leaves of a smooth stream"]
+    for name, size in plan.domain.resolution(level).items():
+        lines.append(f"{splits[name]:5d} splits to {size:<12.6g} of {name}")
+    coarse = [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
+    if coarse:
+        lines += [
+            f"warning     too many columns: {len(coarse)} of {len(splits)} are split at most {FEW_SPLITS} times;",
+            "            leave some out, raise the weight of the important ones, or give more memory",
+        ]
+    return lines

@@ -1,0 +1,27 @@
+"""Sizes and budgets of a plan, as the planner and the paper's rules return them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Literal
+
+from privhp.planning.growth import Growth
+
+Expand = Literal["top", "all"]
+"""Which cells of the exact depth are split further: the hot cells, or all as in the paper's Algorithm 2."""
+
+Inference = Literal["top-down", "least-squares"]
+"""Consistency from the root down, as in the paper's Algorithm 3, or a least-squares estimate from all levels."""
+
+
+@dataclass(frozen=True)
+class PlanSettings:
+    """The fields of a plan that are computed; see `Plan` for their meaning."""
+
+    budgets: Mapping[int, Fraction]
+    exact_depth: int
+    sketch_rows: int = 0
+    sketch_width: int = 0
+    hot_cells: int = 0
+    hash_group: int = 0
+    growth: Growth | None = None

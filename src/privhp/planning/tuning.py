@@ -1,0 +1,107 @@
+"""Tuning constants of the planner, the error model and the refinement of learned partitions.
+
+The constants depend on the domain's geometry and on no data. They were set by
+hand against the errors that `benchmarks/accuracy.py` and `benchmarks/order.py`
+measure. A recorded comparison is quoted with its figure; the other constants
+have a reason and no figure. After a change, run both benchmarks and
+`tests/statistical/test_predictions.py`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """Constants for one kind of geometry.
+
+    Args:
+        refine_after: Shares of the expected records after which a learned partition is refined. Each
+            refinement adds a noise draw to every cell that it leaves whole.
+        min_child_scales: Records that a child must expect for its parent to be split, in noise scales.
+        counters_per_root: Counters of a learned partition per cell of its first level, at least.
+        max_root_level: Deepest first level of a learned partition; None for the level with about
+            epsilon x expected_records cells. Doubling the first cells costs 17% to 40% on shuffled streams.
+        min_learned_share: Share of the budget for a learned partition, at least. Real streams are uneven
+            at all scales, which the error model's streams are not.
+        max_exact_levels_above_learned: Exact levels above a learned partition, at most.
+        max_first_exact_level: Coarsest exact level, at most. On a line the largest error among many coarse
+            cells moves mass over long distances.
+        max_exact_levels: Exact levels of a plan without a learned partition, at most. With more, each budget
+            is so small that the tails of the noise dominate, which a variance does not show.
+        min_level_share: Share of the budget for each measured level, at least.
+        finalists: Number of candidate shapes whose budgets are optimised.
+        sketch_rows: Rows of each sketch.
+        sketch_step: Levels between two sketched levels.
+        sketch_hash_group: Levels that share a hash function; see `docs/decisions/02-grouped-hash.md`.
+        min_sketch_width: Buckets of a row, at least.
+        buckets_per_hot_cell: Buckets of a row for each cell that is split further.
+        scratch_share: Share of the memory that is kept for the work on a batch.
+        min_scratch: Bytes for that work, at least, but never more than a quarter of the memory.
+        max_scratch: Bytes for that work, at most.
+        split_z: Standard deviations of its noise that a count must exceed for its cell to be split.
+        occupied_z: Standard deviations of their noise that cells must hold for the inference to tell them
+            from empty cells.
+        max_split_levels: Levels by which one refinement splits a cell, at most.
+        shrinkage_levels: Levels between neighbouring cells and the ancestor whose mean they are shrunk to.
+            Runs of 32 lowered errors by 4% on nine lines, 5% on addresses and 2% on the flights table.
+        time_marginal_bits: Fewest and most bits of the histogram of the columns that are not times.
+    """
+
+    refine_after: tuple[float, ...]
+    min_child_scales: float
+    counters_per_root: float
+    max_root_level: int | None
+    min_learned_share: float
+    max_exact_levels_above_learned: int
+    max_first_exact_level: int
+    max_exact_levels: int = 4
+    min_level_share: float = 0.04
+    finalists: int = 24
+    sketch_rows: int = 2
+    sketch_step: int = 2
+    sketch_hash_group: int = 4
+    min_sketch_width: int = 64
+    buckets_per_hot_cell: int = 8
+    scratch_share: float = 1 / 8
+    min_scratch: int = 2**12
+    max_scratch: int = 2**22
+    split_z: float = 3.0
+    occupied_z: float = 3.0
+    max_split_levels: int = 6
+    shrinkage_levels: int = 5
+    time_marginal_bits: tuple[int, int] = (10, 14)
+
+
+OTHER = Tuning(
+    refine_after=(1 / 64, 1 / 8),
+    min_child_scales=5.0,
+    counters_per_root=2.0,
+    max_root_level=None,
+    min_learned_share=0.6,
+    max_exact_levels_above_learned=3,
+    max_first_exact_level=63,
+)
+"""Any other geometry, such as a plane: most of the error is in the finest cells."""
+
+HALVING = replace(OTHER, min_child_scales=8.0, min_learned_share=0.35)
+"""Each level halves the diameter, as with addresses: coarse levels contribute as much error as fine ones."""
+
+LINE = replace(
+    HALVING,
+    refine_after=(1 / 16,),
+    min_child_scales=20.0,
+    counters_per_root=1.25,
+    max_root_level=12,
+    max_exact_levels_above_learned=2,
+    max_first_exact_level=4,
+)
+"""A line: noise adds up along it, and a learned partition gains nothing from first cells finer than 2**-12."""
+
+
+def choose_tuning(diameters: Sequence[float], *, is_line: bool) -> Tuning:
+    """The constants for a geometry, from the diameter of a cell at each level."""
+    if is_line:
+        return LINE
+    level = min(8, len(diameters) - 1)
+    return HALVING if diameters[level] <= diameters[0] / 2.0**8 else OTHER
