@@ -60,7 +60,7 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
         ("interval:nan:1", "finite"),
         ("interval:0:inf", "finite"),
         ("interval:0:1:log", "positive lower bound"),
-        ("integers:0:1.5", "whole number"),
+        ("integers:0:1.5", "expected an integer"),
         ("integers:0:9:log", "'scale'"),
         ("box", FORMS["box"]),
         ("box:", FORMS["box"]),

@@ -24,8 +24,8 @@ def test_a_page_with_real_records_says_that_it_is_not_private_and_is_for_the_own
     assert "NOT PRIVATE" in out
     text = Reader((tmp_path / "fares.html").read_text()).text
     assert "NOT PRIVATE" in text
-    assert "made of it, but not this page." in text
-    assert not any(claim in text for claim in ("covers this page", "as private as the release", "noisy by design"))
+    assert "made from it, but not this page." in text
+    assert not any(claim in text for claim in ("covers this page", "as private as the release", "are noisy"))
     assert stat.S_IMODE((tmp_path / "fares.html").stat().st_mode) == 0o600
 
 

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from pages import Reader
 from privhp import Generator
 from privhp.report import pictures, report_page
-from privhp.report.masses import masses, survey
-from privhp.report.overlay import Batch, Beside
+from privhp.report.overlay import RealBatch, RealShares
 from privhp.report.pictures import Histogram, Map, pictures_of
+from privhp.report.region_masses import masses, survey
 from strategies import any_domains, batches, generators
 
 
@@ -59,12 +59,12 @@ def test_real_records_are_counted_once_each_and_only_if_they_have_a_cell(data: s
     domain = generator.domain
     parts = [data.draw(batches(domain)) for _ in range(2)]
     drawn = pictures_of(generator, most_maps=1)
-    beside = Beside(domain, drawn, parts)
-    assert beside.size == sum(Batch(domain, part).size for part in parts)
+    beside = RealShares(domain, drawn, parts)
+    assert beside.size == sum(RealBatch(domain, part).size for part in parts)
     whole = [domain.encode(domain.as_batch(part), level=domain.depth) for part in parts]
     assert beside.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in whole)
     for picture, shares in zip(drawn, beside.shares, strict=True):
         assert (shares >= 0).all()
         if isinstance(picture, Histogram) and beside.size:
-            there = sum(int(Batch(domain, part).there(picture.axis.part).sum()) for part in parts)
+            there = sum(int((~RealBatch(domain, part).is_null(picture.axis.variable)).sum()) for part in parts)
             assert abs(shares.sum() - there / beside.size) < 1e-9

@@ -28,12 +28,12 @@ from privhp import (
 from privhp.core.number_format import format_bytes, format_duration, format_number, format_share
 from privhp.report import report_page
 from privhp.report.axes import TAIL
-from privhp.report.overlay import Beside
-from privhp.report.parts import parts_of
+from privhp.report.overlay import RealShares
 from privhp.report.pictures import Histogram, Map, Names, pictures_of
 from privhp.report.png import shaded
 from privhp.report.prose import promise
 from privhp.report.ticks import decade_ticks, number_ticks, time_ticks
+from privhp.report.variables import variables_of
 from releases import histogram, release_of
 
 RNG = np.random.default_rng(5)
@@ -110,7 +110,7 @@ def test_without_noise_real_and_synthetic_agree(name: str) -> None:
     """To within what a leaf hides: records of one leaf may be anywhere in it."""
     generator, records = fitted(name)
     pictures = pictures_of(generator)
-    beside = Beside(generator.domain, pictures, [records])
+    beside = RealShares(generator.domain, pictures, [records])
     assert beside.size <= SIZE
     for picture, real in zip(pictures, beside.shares, strict=True):
         if isinstance(picture, Histogram):
@@ -145,7 +145,7 @@ def test_a_histogram_of_known_counts() -> None:
     assert isinstance(picture, Histogram)
     assert picture.axis.words == [str(value) for value in range(8)]
     np.testing.assert_allclose(picture.shares, [0, 0.5, 0, 0, 0.25, 0, 0, 0, 0.25, 0])
-    np.testing.assert_allclose(picture.fineness, 3)
+    np.testing.assert_allclose(picture.mean_levels, 3)
 
 
 def test_a_map_of_known_counts() -> None:
@@ -162,7 +162,7 @@ def test_a_map_of_known_counts() -> None:
 def test_a_map_counts_real_records_where_they_are() -> None:
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     picture = pictures_of(generator)[0]
-    (counts, *_) = Beside(generator.domain, [picture], [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])]).shares
+    (counts, *_) = RealShares(generator.domain, [picture], [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])]).shares
     row, column = np.argwhere(counts == 1.0)[0].tolist()
     height, width = counts.shape
     assert (row, column) == (int(0.9 * height), int(0.1 * width))
@@ -171,7 +171,7 @@ def test_a_map_counts_real_records_where_they_are() -> None:
 def test_the_upper_bound_is_in_the_last_bin() -> None:
     generator = histogram(Interval(0, 1), 1, [1, 1])
     (picture,) = pictures_of(generator)
-    (real,) = Beside(generator.domain, [picture], [np.array([0.0, 1.0])]).shares
+    (real,) = RealShares(generator.domain, [picture], [np.array([0.0, 1.0])]).shares
     assert (real[1], real[-2], real.sum()) == (0.5, 0.5, 1.0)
 
 
@@ -179,7 +179,7 @@ def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
     generator, records = fitted("antimeridian")
     longitude = pictures_of(generator)[1]
     assert isinstance(longitude, Histogram)
-    (real,) = Beside(generator.domain, [longitude], [records]).shares
+    (real,) = RealShares(generator.domain, [longitude], [records]).shares
     assert real[[0, -1]].sum() < 0.01
     assert longitude.axis.edges[-1] > 180
     assert all(-180 <= float(tick.text.replace("\N{MINUS SIGN}", "-")) <= 180 for tick in longitude.axis.ticks)
@@ -188,7 +188,7 @@ def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
 def test_what_is_missing_is_told() -> None:
     generator, records = fitted("nullable")
     page = Reader(report_page(generator, title="fares")).text
-    assert f"It is missing in {format_share(float(np.mean(records.mask)))} of the records." in page
+    assert f"The value is null in {format_share(float(np.mean(records.mask)))} of the records." in page
 
 
 def test_names_are_escaped() -> None:
@@ -214,8 +214,19 @@ def test_the_promise_names_what_is_protected(neighbours: str, most: int) -> None
         Interval(0, 1), epsilon=1, expected_records=1000, neighbours=neighbours, max_records_per_person=most
     )
     words = " ".join(promise(plan))
-    assert ("number of records is not hidden" in words) == (neighbours == "replace-one")
+    assert ("number of records is public" in words) == (neighbours == "replace-one")
     assert ("up to 7" in words) == (most == 7)
+
+
+@pytest.mark.parametrize(("neighbours", "value"), [("add-remove", 2), ("zero-out", 2), ("replace-one", 1)])
+def test_odds_of_presence_and_value(neighbours: str, value: int) -> None:
+    """A change of value is two steps under add-remove and zero-out, and one under replace-one."""
+    plan = Plan.paper(Interval(0, 1), epsilon=0.5, expected_records=1000, neighbours=neighbours)
+    text = " ".join(promise(plan))
+    presence = f"{1 / (1 + math.exp(-0.5)):.1%}"
+    assert ("presence of a record can be at most" in text) == (neighbours != "replace-one")
+    assert presence in text
+    assert f"{1 / (1 + math.exp(-0.5 * value)):.1%}" in text
 
 
 def test_predictions_of_the_plan_are_on_the_page() -> None:
@@ -254,7 +265,7 @@ def test_a_space_of_ones_own_without_regions_has_a_page() -> None:
 
 def test_names_of_columns_are_those_given() -> None:
     generator, _ = fitted("plane")
-    assert [part.label for part in parts_of(generator.domain)] == ["x1", "x2"]
+    assert [variable.label for variable in variables_of(generator.domain)] == ["x1", "x2"]
     assert "speed and height" in report_page(generator, title="plane", names=["speed", "height"])
 
 

@@ -25,7 +25,6 @@ from privhp.answers.standard_errors import LeafFunction, StandardErrors
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
-from privhp.domains.table import Table
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
 from privhp.io.frames import Frame, as_frame
@@ -106,7 +105,7 @@ class Distribution:
         """
         if method not in get_args(Method):
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
-        if frame is not None and (out is not None or not isinstance(self.domain, Table)):
+        if frame is not None and (out is not None or not self.domain.columns):
             raise QueryError(f"expected frame= for a new sample of a Table, got it for {self.domain!r} or with out=")
         sampler, expected = self._sampler, self.total
         if where is not None:
@@ -122,7 +121,7 @@ class Distribution:
         if out is not None:
             return records
         presented = self.domain.to_output(records)
-        if frame is None or not isinstance(self.domain, Table):
+        if frame is None or not self.domain.columns:
             return presented
         forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
         return as_frame(presented, frame, forms=forms)

@@ -1,4 +1,4 @@
-"""Numbers, shares, sizes and stretches of time as people read them."""
+"""Numbers, shares, sizes and durations as text for people."""
 
 import math
 
@@ -8,7 +8,7 @@ _BYTES = {"GiB": 2.0**30, "MiB": 2.0**20, "KiB": 2.0**10, "bytes": 1.0}
 
 
 def format_number(value: float) -> str:
-    """A number of about four digits."""
+    """A number to about four digits."""
     size = abs(value)
     if size == 0:
         return "0"
@@ -24,7 +24,7 @@ def format_number(value: float) -> str:
 
 
 def format_share(value: float) -> str:
-    """A share of all records, in percent."""
+    """A share as a percentage."""
     if value <= 0:
         return "0%"
     if value < 0.0001:
@@ -32,23 +32,23 @@ def format_share(value: float) -> str:
     return f"{value:.2%}" if value < 0.01 else f"{value:.1%}"
 
 
-def format_plus_minus(doubt: float) -> str:
-    """How far off a share may be, in percentage points; nothing if that is unknown."""
-    return f" ± {100 * doubt:.2g}" if doubt > 0 else ""
+def format_plus_minus(margin: float) -> str:
+    """Half-width of an interval of a share, in percentage points; empty if it is unknown."""
+    return f" ± {100 * margin:.2g}" if margin > 0 else ""
 
 
 def format_bytes(nbytes: int) -> str:
-    """An amount of memory."""
+    """A number of bytes as text."""
     return _in_units(nbytes, _BYTES)
 
 
 def format_duration(seconds: float) -> str:
-    """A stretch of time."""
+    """A duration in seconds as text."""
     return _in_units(seconds, _SECONDS)
 
 
 def _in_units(value: float, units: dict[str, float]) -> str:
-    """In the largest unit that it fills."""
+    """A value in the largest unit up to it."""
     for name, unit in units.items():
         if value >= unit:
             return f"{format_number(float(f'{value / unit:.3g}'))} {name}"

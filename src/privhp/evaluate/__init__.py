@@ -1,8 +1,8 @@
-"""How far two distributions are apart. For evaluation only: the answers are NOT private.
+"""Distances between two distributions, for evaluation: the results are NOT private.
 
-Each side is a generator or real records, so that real records can also be
-compared with others of their kind: no generator can be expected to come closer.
-A generator is taken as the distribution that it is, not as samples of it.
+Each side is a generator or records. The distance between two halves of the
+real records is the baseline. A generator counts as a distribution, without
+sampling error.
 """
 
 from privhp.evaluate.grid_distance import grid_masses, grid_wasserstein

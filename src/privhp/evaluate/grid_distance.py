@@ -1,52 +1,50 @@
-"""Exact Wasserstein distance in the plane, between masses on a grid."""
+"""Exact 1-Wasserstein distance in the plane, between masses on a grid."""
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.generator import Generator
-from privhp.core.bits import BitPermutation
 from privhp.core.cells import Floats
 from privhp.domains.batches import as_rows
-from privhp.domains.box import Box
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError, QueryError
 from privhp.evaluate.inputs import Side, cells_of, common_domain
 
 CELLS = 97
-"""Cells along a side of the grid: a prime, so that no plan's cells lie on its lines."""
+"""Cells along a side of the grid: a prime, so that grid lines do not coincide with the edges of cells."""
 
-_SUPPLY = 1e4  # what the solver moves in all: its tolerance is absolute
+_SUPPLY = 1e4  # total mass in the solver, whose tolerance is absolute
 
 
 def grid_wasserstein(one: Side, other: Side, *, domain: Domain | None = None, cells: int = CELLS) -> float:
     """Exact 1-Wasserstein distance of the masses on a square grid over a `Box` of two sides. NOT private.
 
-    Both sides of the box are scaled to 1. Distance is the larger of the two
-    along the axes, as a king moves, from cell to cell; so the answer is that
-    of the masses themselves to within one cell, 1/97 unless another number is
-    given. It is a flow of least cost, found by SciPy's HiGHS in seconds.
+    Both sides of the box are scaled to 1. The distance of two cells is the
+    larger of their distances along the axes, so the result is exact to within
+    the side of a cell, 1/97 by default. SciPy's HiGHS solves the minimum-cost
+    flow problem in seconds.
 
     Args:
         one: A generator or points.
         other: A generator or points.
-        domain: Where the points live, if neither side is a generator.
+        domain: Domain of the points, if neither side is a generator.
         cells: Cells along each side of the grid.
     """
     space = common_domain(one, other, domain)
     surplus = grid_masses(one, domain=space, cells=cells) - grid_masses(other, domain=space, cells=cells)
-    return _least_cost(surplus) / cells
+    return _minimum_cost(surplus) / cells
 
 
 def grid_masses(side: Side, *, domain: Domain | None = None, cells: int = CELLS) -> Floats:
-    """Mass in each cell of a square grid over a `Box` of two sides. NOT private, if of records.
+    """Mass in each cell of a square grid over a `Box` of two sides. NOT private for records.
 
     Args:
         side: A generator or points.
-        domain: Where the points live.
+        domain: Domain of the points.
         cells: Cells along each side of the grid.
     """
     space = common_domain(side, side, domain)
-    if not isinstance(space, Box) or len(space.axes) != 2:
+    if space.rectangle is None or len(space.rectangle) != 2:
         raise DomainError(f"expected a Box of two sides, got {space!r}; tree_wasserstein takes any domain")
     if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= 1024:
         raise QueryError(f"expected 2 to 1024 cells along a side, got {cells!r}")
@@ -54,21 +52,21 @@ def grid_masses(side: Side, *, domain: Domain | None = None, cells: int = CELLS)
         return _leaf_masses(side, space, cells)
     cells_of(side, space, level=0)
     points = as_rows(side, columns=2)
-    low, width = np.array([(axis.low, axis.width) for axis in space.axes]).T
+    low, width = np.array([(low, high - low) for low, high in space.rectangle]).T
     column, row = np.clip((points - low) / width * cells, 0, cells - 1).astype(np.int64).T
-    return _summed(column * cells + row, np.full(len(points), 1.0 / len(points)), cells)
+    return _sum_by_cell(column * cells + row, np.full(len(points), 1.0 / len(points)), cells)
 
 
-def _leaf_masses(generator: Generator, domain: Box, cells: int) -> Floats:
-    """Each leaf's probability shared out over the cells of the grid that it meets."""
-    leaves, cuts = generator.leaves(), np.array(domain.cuts)
+def _leaf_masses(generator: Generator, domain: Domain, cells: int) -> Floats:
+    """Mass of the grid's cells: each leaf's mass in proportion to its overlap with each cell."""
+    leaves = generator.leaves()
     low, high = np.empty((2, leaves.codes.size)), np.empty((2, leaves.codes.size))
     for level in np.unique(leaves.levels).tolist():
         chosen = leaves.levels == level
+        coordinates, bits = domain.cell_coordinates(leaves.codes[chosen], level=level)
         for axis in range(2):
-            mask = sum(1 << (level - 1 - cut) for cut in np.flatnonzero(cuts[:level] == axis).tolist())
-            side = cells * 2.0 ** -mask.bit_count()
-            low[axis, chosen] = BitPermutation.extract(mask)(leaves.codes[chosen]) * side
+            side = cells * 2.0 ** -bits[axis]
+            low[axis, chosen] = coordinates[:, axis] * side
             high[axis, chosen] = low[axis, chosen] + side
     first, last = np.floor(low).astype(np.int64), np.ceil(high).astype(np.int64)
     columns, rows = last - first
@@ -80,19 +78,19 @@ def _leaf_masses(generator: Generator, domain: Box, cells: int) -> Floats:
         met = np.minimum(high[axis, leaf], at + 1) - np.maximum(low[axis, leaf], at)
         mass = mass * met / (high - low)[axis, leaf]
         cell = cell * cells + at
-    return _summed(cell, mass, cells)
+    return _sum_by_cell(cell, mass, cells)
 
 
-def _summed(places: NDArray[np.int64], masses: Floats, cells: int) -> Floats:
+def _sum_by_cell(places: NDArray[np.int64], masses: Floats, cells: int) -> Floats:
     return np.bincount(places, masses, minlength=cells**2).astype(np.float64).reshape(cells, cells)
 
 
-def _least_cost(surplus: Floats) -> float:
-    """Least sum of mass times king's moves that evens out a surplus of sum 0."""
+def _minimum_cost(surplus: Floats) -> float:
+    """Minimum cost of a flow between neighbouring cells that balances a surplus of sum 0."""
     try:
         from scipy import optimize, sparse
     except ImportError as error:
-        raise QueryError("expected SciPy to find a flow of least cost; pip install 'privhp[metrics]'") from error
+        raise QueryError("grid_wasserstein needs SciPy; pip install 'privhp[metrics]'") from error
     moved = float(np.abs(surplus).sum())
     if moved == 0:
         return 0.0
@@ -111,5 +109,5 @@ def _least_cost(surplus: Floats) -> float:
     supply = (surplus - surplus.mean()).ravel() * (_SUPPLY / moved)
     found = optimize.linprog(ones, A_eq=leaving, b_eq=supply, method="highs-ds", options={"presolve": False})
     if found.status != 0:
-        raise QueryError(f"expected a flow of least cost, got none: {found.message}")
+        raise QueryError(f"the solver found no minimum-cost flow: {found.message}")
     return float(found.fun) * moved / _SUPPLY

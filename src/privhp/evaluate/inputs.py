@@ -18,7 +18,7 @@ Number = TypeVar("Number", np.uint64, np.float64)
 
 
 def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
-    """The domain of two sides: that of the generators, or the one that was given for records."""
+    """The domain of two sides: that of the generators, or the one given for records."""
     domains = [side.plan.domain for side in (one, other) if isinstance(side, Generator)]
     if domain is not None:
         domains.append(domain)
@@ -32,14 +32,14 @@ def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
 
 
 def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
-    """The cell of each record, where each has one."""
+    """The cell of each record; records without a cell are refused."""
     codes = domain.encode(records, level=level)
     if not codes.size or (codes == OUTSIDE).any():
-        raise RecordsError("expected at least one record, and a cell of the domain for each; leave out the others")
+        raise RecordsError("expected at least one record, and every record inside the domain; leave out the others")
     return np.asarray(codes)
 
 
 def sorted_once(*parts: NDArray[Number]) -> NDArray[Number]:
-    """All values in order, each once; NumPy's own `unique` hashes them first, which takes longer."""
-    values = np.sort(np.concatenate(parts), kind="stable")  # fast where the parts are in order
+    """Sorted distinct values; faster than NumPy's `unique`, which hashes them first."""
+    values = np.sort(np.concatenate(parts), kind="stable")  # fast if the parts are sorted
     return np.extract(np.concatenate([[True], values[1:] != values[:-1]]), values)

@@ -1,4 +1,4 @@
-"""Wasserstein distance in the tree of a domain's cells, whatever the domain."""
+"""1-Wasserstein distance in the hierarchy of a domain's cells, for every domain."""
 
 from typing import NamedTuple
 
@@ -12,22 +12,22 @@ from privhp.errors import QueryError
 from privhp.evaluate.inputs import Side, cells_of, common_domain, sorted_once
 
 DEPTH = 24
-"""Deepest level that is told apart unless another is given: the same for every plan."""
+"""Default depth of the comparison, the same for every plan."""
 
 
 def tree_wasserstein(one: Side, other: Side, *, domain: Domain | None = None, depth: int | None = None) -> float:
     """Exact 1-Wasserstein distance in the hierarchy of the domain. NOT private.
 
-    Two records are as far apart as the deepest cell that holds both is wide,
-    or not at all where that cell is of the level `depth`. No record moves less
-    in it than in the domain's own distance, but for the width of such a cell.
-    It costs a pass over the leaves and the records for every level.
+    The distance of two records is the diameter of the deepest cell that holds
+    both, or 0 if that cell has the level `depth`. It is at least the domain's
+    own distance, up to the diameter of such a cell. The cost is one pass over
+    the leaves and the records per level.
 
     Args:
         one: A generator or records.
         other: A generator or records.
-        domain: Where the records live, if neither side is a generator.
-        depth: Deepest level that is told apart; by default 24, or what the domain has.
+        domain: Domain of the records, if neither side is a generator.
+        depth: Deepest level of the comparison; by default 24, or the depth of the domain.
     """
     space = common_domain(one, other, domain)
     depth = min(space.depth, DEPTH) if depth is None else depth
@@ -46,7 +46,7 @@ def tree_wasserstein(one: Side, other: Side, *, domain: Domain | None = None, de
 
 
 class _Leaves(NamedTuple):
-    """A partition of the domain in its order, with a mass that each of its cells spreads by the base measure."""
+    """A partition of the domain in order, with the mass of each cell, spread by the base measure."""
 
     codes: Codes
     levels: NDArray[np.int64]
@@ -57,26 +57,26 @@ class _Leaves(NamedTuple):
 
 
 class _Points(NamedTuple):
-    """Masses on cells of one level, in order; a cell may come more than once."""
+    """Masses on cells of one level, in order; a cell may occur repeatedly."""
 
     codes: Codes
     masses: Floats
 
 
 def _leaves(side: Side, depth: int) -> _Leaves:
-    """The leaves of a generator, none deeper than the depth; for records the whole domain with nothing on it."""
+    """The leaves of a generator down to a depth; for records, the root with mass 0."""
     if not isinstance(side, Generator):
         return _Leaves(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros(1))
-    grown = side.leaves()
-    codes = grown.codes >> np.maximum(grown.levels - depth, 0).astype(np.uint64)
-    levels = np.minimum(grown.levels, depth)
+    found = side.leaves()
+    codes = found.codes >> np.maximum(found.levels - depth, 0).astype(np.uint64)
+    levels = np.minimum(found.levels, depth)
     starts = codes << (depth - levels).astype(np.uint64)
     first = np.flatnonzero(np.diff(starts, prepend=starts[:1] + np.uint64(1)))
     return _Leaves(codes[first], levels[first], np.add.reduceat(side.probabilities, first))
 
 
 def _difference(one: _Leaves, other: _Leaves, *, domain: Domain, depth: int) -> _Leaves:
-    """One side less the other on the cells that both have in common: where they meet, the deeper leaf."""
+    """Difference of two sides on their common refinement."""
     starts = sorted_once(one.starts(depth), other.starts(depth))
     own = [np.searchsorted(side.starts(depth), starts, side="right") - 1 for side in (one, other)]
     levels = np.maximum(one.levels[own[0]], other.levels[own[1]])
@@ -98,10 +98,10 @@ def _measures(codes: Codes, levels: NDArray[np.int64], domain: Domain) -> Floats
 
 
 def _cost(leaves: _Leaves, points: _Points, domain: Domain, depth: int) -> float:
-    """What it costs to even out signed masses: at each level, what the cells have too much or too little.
+    """Cost of balancing signed masses: the absolute imbalance of each level's cells.
 
-    Cells that hold a point or a whole leaf are gone through one by one. All
-    others lie inside leaves and have the leaf's sign, so they are summed at once.
+    Cells that hold a point or a whole leaf are visited one by one. All others
+    lie inside leaves and have the leaf's sign, so their sum is known.
     """
     measures = _measures(leaves.codes, leaves.levels, domain)
     above = np.concatenate([[0.0], np.cumsum(np.bincount(leaves.levels, np.abs(leaves.masses), minlength=depth + 1))])
@@ -110,7 +110,7 @@ def _cost(leaves: _Leaves, points: _Points, domain: Domain, depth: int) -> float
     total = 0.0
     for level in range(depth, 0, -1):
         whole = np.flatnonzero(leaves.levels == level)
-        codes, masses, inside = _gathered(
+        codes, masses, inside = _sum_by_cell(
             np.concatenate([codes, leaves.codes[whole]]),
             np.concatenate([masses, leaves.masses[whole]]),
             np.concatenate([inside, whole]),
@@ -126,8 +126,8 @@ def _cost(leaves: _Leaves, points: _Points, domain: Domain, depth: int) -> float
     return float(total)
 
 
-def _gathered(codes: Codes, masses: Floats, inside: NDArray[np.int64]) -> tuple[Codes, Floats, NDArray[np.int64]]:
-    """Each cell once, in order, with all its mass and the leaf that it lies in, if it lies in one."""
+def _sum_by_cell(codes: Codes, masses: Floats, inside: NDArray[np.int64]) -> tuple[Codes, Floats, NDArray[np.int64]]:
+    """Distinct cells in order, with their total mass and the leaf that contains each."""
     order = np.argsort(codes, kind="stable")
     first = np.flatnonzero(np.diff(codes[order], prepend=~codes[order][:1]))
     masses = np.add.reduceat(masses[order], first) if first.size else masses

@@ -3,7 +3,6 @@
 from textwrap import shorten
 from typing import TYPE_CHECKING
 
-from privhp.domains.table import Table
 from privhp.planning.error_model import Stream, leaf_level
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
@@ -121,7 +120,7 @@ def _paper_bound(plan: "Plan") -> float:
 
 def _columns(plan: "Plan") -> list[str]:
     """Resolution of the columns of a table for a smooth stream, and a warning for columns that are hardly split."""
-    if not isinstance(plan.domain, Table) or not plan.expected_records:
+    if not plan.domain.columns or not plan.expected_records:
         return []
     level = leaf_level(plan_measurements(plan), "smooth")
     splits, most = plan.domain.splits_by_column(level), plan.domain.splits_by_column(plan.domain.depth)

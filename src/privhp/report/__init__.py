@@ -1,8 +1,7 @@
-"""Reports: what a release promises and shows, for people. One HTML file, or a few lines in a notebook.
+"""Reports on a release: an HTML page, notebook output and matplotlib figures.
 
-Takes a generator, gives HTML or a figure of matplotlib. All of it is
-post-processing of the release; only with real records beside it is it not
-private, and then it says so.
+All of it is post-processing of the release. Only a page with real records is
+not private, and it says so.
 """
 
 from privhp.report.page import report_page

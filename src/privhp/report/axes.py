@@ -1,4 +1,4 @@
-"""Axes of pictures: a part of the records cut into bins, each a region that has a probability."""
+"""Axes of pictures: a variable divided into bins, each a region with a mass."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -11,40 +11,39 @@ from numpy.typing import NDArray
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.domains import Categories
-from privhp.report.lines import Line, line_of
-from privhp.report.masses import masses
-from privhp.report.parts import Part
+from privhp.report.region_masses import masses
 from privhp.report.ticks import Tick
+from privhp.report.value_scales import ValueScale, scale_of
+from privhp.report.variables import Variable
 
 TAIL = 0.002
 """Share of the records that may lie beyond either end of an axis, so that a few far out do not squeeze the rest."""
 
-MOST_NAMES = 16
-"""How many names an axis may have."""
+MOST_CATEGORIES = 16
+"""Largest number of values on a categorical axis."""
 
 _COARSE = 64
-_CLOSEST = 1e-6  # share of the whole line that an axis shows at least
+_CLOSEST = 1e-6  # smallest share of the whole scale that an axis shows
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A stretch of a line, cut into bins.
+    """A range of a numeric scale, divided into bins.
 
     Args:
-        part: The part of the records.
-        line: How its values lie.
+        variable: The variable of the records.
+        scale: Scale of its values.
         edges: Ends of the bins.
     """
 
-    part: Part
-    line: Line
+    variable: Variable
+    scale: ValueScale
     edges: Floats
 
     @property
     def regions(self) -> list[Any]:
-        """All records in each bin."""
-        return [self.part.region(self.line.region(*ends)) for ends in self._ends]
+        """Region of each bin."""
+        return [self.variable.region(self.scale.region(*ends)) for ends in self._ends]
 
     @property
     def _ends(self) -> list[tuple[float, float]]:
@@ -52,98 +51,100 @@ class Axis:
 
     @property
     def tails(self) -> tuple[Any | None, Any | None]:
-        """All records below the first bin, and above the last; None for what is empty."""
-        ends = (self.line.low, float(self.edges[0])), (float(self.edges[-1]), self.line.high)
-        below, above = (self.part.region(self.line.region(*pair)) if pair[0] < pair[1] else None for pair in ends)
+        """Regions below the first bin and above the last; None if empty."""
+        ends = (self.scale.low, float(self.edges[0])), (float(self.edges[-1]), self.scale.high)
+        below, above = (self.variable.region(self.scale.region(*pair)) if pair[0] < pair[1] else None for pair in ends)
         return below, above
 
     @property
-    def places(self) -> Floats:
-        """Where the edges are drawn: 0 is the first, 1 the last."""
-        return self.place_of(self.edges)
+    def positions(self) -> Floats:
+        """Drawn positions of the edges, from 0 to 1."""
+        return self.position_of(self.edges)
 
-    def place_of(self, numbers: Floats) -> Floats:
-        """Where numbers are drawn."""
-        first, last = self.line.positions(self.edges[[0, -1]])
-        places: Floats = (self.line.positions(numbers) - first) / (last - first)
-        return places
+    def position_of(self, numbers: Floats) -> Floats:
+        """Drawn positions of numbers; the first edge is at 0, the last at 1."""
+        first, last = self.scale.positions(self.edges[[0, -1]])
+        positions: Floats = (self.scale.positions(numbers) - first) / (last - first)
+        return positions
 
     @property
     def ticks(self) -> list[Tick]:
-        """Text along the axis, each at its place from 0 to 1."""
+        """Tick labels with their positions from 0 to 1."""
         low, high = self.edges[[0, -1]].tolist()
-        ticks = [tick for tick in self.line.ticks(low, high) if low <= tick.value <= high]
-        return [Tick(float(self.place_of(np.array([tick.value]))[0]), tick.text) for tick in ticks]
+        ticks = [tick for tick in self.scale.ticks(low, high) if low <= tick.value <= high]
+        return [Tick(float(self.position_of(np.array([tick.value]))[0]), tick.text) for tick in ticks]
 
     @property
     def words(self) -> list[str]:
-        """Each bin in words."""
-        return [self.line.words(*ends) for ends in self._ends]
+        """Text of each bin."""
+        return [self.scale.words(*ends) for ends in self._ends]
 
     def recut(self, bins: int) -> Axis:
-        """The same stretch in so many bins of equal width, or fewer if it has only so many whole numbers."""
+        """The same range in `bins` bins of equal width, or fewer if it holds fewer integers."""
         low, high = self.edges[[0, -1]].tolist()
-        return Axis(self.part, self.line, self.line.cut(low, high, bins))
+        return Axis(self.variable, self.scale, self.scale.cut(low, high, bins))
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The bin of each value, the first being 1; 0 is below all of them, and the number after the last above."""
-        numbers = self.line.numbers(values if values.ndim == 1 else values[:, self.part.coordinate])
+        """Bin of each value, counted from 1; 0 is below the first bin, and one more than the last is above it."""
+        numbers = self.scale.numbers(values if values.ndim == 1 else values[:, self.variable.coordinate])
         bins = np.searchsorted(self.edges, numbers, side="right")
-        if not self.line.whole:
+        if not self.scale.whole:
             bins[numbers == self.edges[-1]] -= 1  # the upper bound belongs to the last bin
         return bins
 
 
 @dataclass(frozen=True)
-class NameAxis:
-    """The names of a part, one below the other.
+class CategoryAxis:
+    """The values of a categorical variable, one below the other.
 
     Args:
-        part: The part of the records.
-        names: Its values.
+        variable: The variable of the records.
+        names: The values.
     """
 
-    part: Part
+    variable: Variable
     names: tuple[Any, ...]
 
     @property
     def regions(self) -> list[Any]:
-        """All records of each name."""
-        return [self.part.region(name) for name in self.names]
+        """Region of each value."""
+        return [self.variable.region(name) for name in self.names]
 
     @property
     def ticks(self) -> list[Tick]:
-        """The names, each in the middle of its place."""
+        """The values, each at the middle of its band."""
         return [
-            Tick((place + 0.5) / len(self.names), str(name).lower() if isinstance(name, bool) else str(name))
+            Tick((place + 0.5) / len(self.names), self.variable.domain.inner.format_value(name))
             for place, name in enumerate(self.names)
         ]
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
-        """The place of each value, the first being 1."""
+        """Index of each value, counted from 1."""
         order = np.argsort(np.array(self.names))
         return order[np.searchsorted(np.array(self.names)[order], values)] + 1
 
 
-def axis_of(distribution: Distribution, part: Part) -> Axis | None:
-    """An axis with nearly all of the distribution on it, cut at round numbers; None if the part is no line."""
-    line = line_of(part)
-    if line is None:
+def axis_of(distribution: Distribution, variable: Variable) -> Axis | None:
+    """An axis with nearly all of the distribution on it, cut at round numbers; None if the variable is no scale."""
+    scale = scale_of(variable.scale)
+    if scale is None:
         return None
-    return Axis(part, line, line.nice_cut(*_span(line, lambda edges: _masses(distribution, part, line, edges))))
+    return Axis(
+        variable, scale, scale.nice_cut(*_span(scale, lambda edges: _masses(distribution, variable, scale, edges)))
+    )
 
 
-def _masses(distribution: Distribution, part: Part, line: Line, edges: Floats) -> Floats:
+def _masses(distribution: Distribution, variable: Variable, scale: ValueScale, edges: Floats) -> Floats:
     pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    return masses(distribution, [part.region(line.region(*pair)) for pair in pairs])
+    return masses(distribution, [variable.region(scale.region(*pair)) for pair in pairs])
 
 
-def _span(line: Line, masses_of: Callable[[Floats], Floats]) -> tuple[float, float]:
-    """The stretch that holds all but a tail at either end, found by looking closer again and again."""
-    low, high, below = line.low, line.high, 0.0
-    total, closest = 0.0, _CLOSEST * _length(line, line.low, line.high)
+def _span(scale: ValueScale, masses_of: Callable[[Floats], Floats]) -> tuple[float, float]:
+    """Range that holds all but `TAIL` of the mass at either end, found by repeated zooming."""
+    low, high, below = scale.low, scale.high, 0.0
+    total, closest = 0.0, _CLOSEST * _length(scale, scale.low, scale.high)
     while True:
-        edges = line.cut(low, high, _COARSE)
+        edges = scale.cut(low, high, _COARSE)
         found = masses_of(edges)
         total = total or float(found.sum())
         if total <= 0:
@@ -152,25 +153,19 @@ def _span(line: Line, masses_of: Callable[[Floats], Floats]) -> tuple[float, flo
         first = min(int(np.searchsorted(upto, TAIL * total, side="right")), found.size - 1)
         last = max(min(int(np.searchsorted(upto, (1 - TAIL) * total)), found.size - 1), first)
         nearer = float(edges[first]), float(edges[last + 1])
-        if nearer == (low, high) or _length(line, *nearer) < closest:
+        if nearer == (low, high) or _length(scale, *nearer) < closest:
             return low, high
         (low, high), below = nearer, float(upto[first] - found[first])
         if last - first > _COARSE // 4:
             return low, high
 
 
-def _length(line: Line, low: float, high: float) -> float:
-    """How long a stretch is in a drawing."""
-    first, last = line.positions(np.array([low, high])).tolist()
+def _length(scale: ValueScale, low: float, high: float) -> float:
+    """Drawn length of a range."""
+    first, last = scale.positions(np.array([low, high])).tolist()
     return float(last - first)
 
 
-def name_axis_of(part: Part) -> NameAxis | None:
-    """An axis of names, if a part has few of them."""
-    names = names_of(part)
-    return NameAxis(part, names) if 0 < len(names) <= MOST_NAMES else None
-
-
-def names_of(part: Part) -> tuple[Any, ...]:
-    """All values of a part that is a list of categories, in their order; none of any other."""
-    return tuple(part.domain.describe(0, level=0)) if isinstance(part.domain, Categories) else ()
+def category_axis_of(variable: Variable) -> CategoryAxis | None:
+    """The axis of a categorical variable with few values."""
+    return CategoryAxis(variable, variable.values) if 0 < len(variable.values) <= MOST_CATEGORIES else None

@@ -1,4 +1,4 @@
-"""Real records beside a distribution, in the bins of its pictures. NOT PRIVATE."""
+"""Real records counted in the bins of pictures, for comparison with a release. NOT PRIVATE."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -9,37 +9,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Floats
-from privhp.domains import Domain, Table
+from privhp.domains import Domain
 from privhp.domains.table_column import Name
-from privhp.report.parts import Part
+from privhp.report.variables import Variable
 
 if TYPE_CHECKING:
     from privhp.report.pictures import Picture
 
 
-class Batch:
-    """Some real records, read as a summary would read them: those without a cell are left out.
+class RealBatch:
+    """A batch of real records, read as a summary reads them: records without a cell are left out.
 
     Args:
-        domain: Where records live.
-        records: What `Summary.update` takes.
+        domain: Domain of the records.
+        records: Records as `Summary.update` takes them.
     """
 
     def __init__(self, domain: Domain, records: Any) -> None:
         self._domains: dict[Name | None, Domain] = {None: domain}
         codes: dict[Name | None, Codes] = {}
         batch = domain.as_batch(records)
-        if isinstance(domain, Table):
+        valid: NDArray[np.bool_] | None = None
+        if domain.columns:
             self._domains = {column.name: column.domain for column in domain.columns}
-            parts = iter(batch.columns)
+            values = iter(batch.columns)
             for column in domain.columns:
-                codes[column.name] = column.encode([next(parts) for _ in column.names], level=column.domain.depth)
-            readable = batch.readable
+                codes[column.name] = column.encode([next(values) for _ in column.names], level=column.domain.depth)
+            valid = batch.readable
         else:
-            codes[None], readable = domain.encode(batch, level=domain.depth), None
+            codes[None] = domain.encode(batch, level=domain.depth)
         inside = np.logical_and.reduce([own != OUTSIDE for own in codes.values()])
-        if readable is not None:
-            inside &= readable
+        if valid is not None:
+            inside &= valid
         self._codes = {column: own[inside] for column, own in codes.items()}
         self.size = int(np.count_nonzero(inside))
 
@@ -47,33 +48,32 @@ class Batch:
         """Cells of a column at its deepest level, and that level."""
         return self._codes[column], self._domains[column].depth
 
-    def there(self, part: Part) -> NDArray[np.bool_]:
-        """Which records have a value that is not null."""
-        codes, depth = self.codes(part.column)
-        return codes >= np.uint64(2 ** (depth - 1)) if part.nullable else np.ones(codes.shape, dtype=np.bool_)
+    def is_null(self, variable: Variable) -> NDArray[np.bool_]:
+        """Mask of the records with null."""
+        codes, depth = self.codes(variable.column)
+        return variable.domain.split_null(codes, level=depth)[0]
 
-    def values(self, part: Part) -> NDArray[Any]:
+    def values(self, variable: Variable) -> NDArray[Any]:
         """The values that are not null, to within a deepest cell."""
-        codes, depth = self.codes(part.column)
-        if part.nullable:
-            codes, depth = codes[self.there(part)] & np.uint64(2 ** (depth - 1) - 1), depth - 1
-        return part.domain.decode(codes, level=depth, rng=np.random.default_rng(0))
+        codes, depth = self.codes(variable.column)
+        _, inner, level = variable.domain.split_null(codes, level=depth)
+        return variable.domain.inner.decode(inner, level=level, rng=np.random.default_rng(0))
 
 
-class Beside:
-    """Real records counted in the bins of some pictures, as shares of all of them. NOT PRIVATE.
+class RealShares:
+    """Shares of real records in the bins of some pictures. NOT PRIVATE.
 
     Args:
-        domain: Where records live.
+        domain: Domain of the records.
         pictures: The pictures.
-        batches: The records, read once.
+        batches: Batches of records, read once.
     """
 
     def __init__(self, domain: Domain, pictures: Sequence[Picture], batches: Iterable[Any]) -> None:
         self.size = 0
         counts: list[Floats] = [np.zeros(picture.shares.shape) for picture in pictures]
         for records in batches:
-            batch = Batch(domain, records)
+            batch = RealBatch(domain, records)
             self.size += batch.size
             for picture, own in zip(pictures, counts, strict=True):
                 own += picture.count(batch)

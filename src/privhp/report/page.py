@@ -1,4 +1,4 @@
-"""The whole report: one HTML file that needs nothing else and asks the network for nothing."""
+"""The report as one self-contained HTML file without network requests."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -11,18 +11,18 @@ from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
 from privhp.core.version import __version__
 from privhp.report.figures.line import line_figure
-from privhp.report.figures.maps import fineness_figure, map_figure
+from privhp.report.figures.maps import depth_figure, map_figure
 from privhp.report.figures.names import names_figure
-from privhp.report.overlay import Beside
+from privhp.report.overlay import RealShares
 from privhp.report.pictures import Histogram, Map, Picture, pictures_of
 from privhp.report.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
-"""A browser that reads this in the page refuses every request."""
+"""Content security policy of the page: no requests."""
 
 _WARNING = (
     '<aside class="warning"><strong>NOT PRIVATE.</strong> This page shows real records, in orange, beside synthetic '
-    "ones. Nothing protects the people in them here. Keep it as safe as the data itself; to share a report, make one "
+    "ones. Nothing on it protects the people in the data. Store it as safely as the data; to share a report, make one "
     "without the real records.</aside>"
 )
 
@@ -34,36 +34,35 @@ def report_page(
     names: Sequence[str] | None = None,
     against: Iterable[Any] | None = None,
 ) -> str:
-    """A report on a generator as the text of an HTML file. With real records beside, it is NOT PRIVATE.
+    """Report on a generator as HTML. With real records it is NOT PRIVATE.
 
     Args:
-        generator: What to report on.
+        generator: The generator.
         title: Heading of the page.
-        names: What the values of a record are called, where the domain does not say it.
-        against: Batches of real records to compare with, each as `Summary.update` takes them, read once.
+        names: Names of the values of a record, for a domain without columns.
+        against: Batches of real records for comparison, each as `Summary.update` takes them, read once.
     """
     pictures = pictures_of(generator, names)
     real: Sequence[Floats | None] = [None] * len(pictures)
     if against is not None:
-        real = Beside(generator.domain, pictures, against).shares
-    shown = [picture_figure(picture, own) for picture, own in zip(pictures, real, strict=True)]
+        real = RealShares(generator.domain, pictures, against).shares
+    figures = [picture_figure(picture, own) for picture, own in zip(pictures, real, strict=True)]
     maps = [picture for picture in pictures if isinstance(picture, Map)]
     sections = [
-        ("What is promised", promise_section(generator.plan, covers_page=against is None)),
-        ("What accuracy to expect", accuracy_section(generator.plan, round(generator.total))),
-        ("What the records look like", f'<div class="figures">{"".join(shown)}</div>'),
+        ("Privacy guarantee", promise_section(generator.plan, covers_page=against is None)),
+        ("Expected accuracy", accuracy_section(generator.plan, round(generator.total))),
+        ("Distribution of the records", f'<div class="figures">{"".join(figures)}</div>'),
         (
-            "How fine it is, and where",
-            levels_section(generator)
-            + "".join(f'<div class="figures">{fineness_figure(own)}</div>' for own in maps[:1]),
+            "Resolution",
+            levels_section(generator) + "".join(f'<div class="figures">{depth_figure(own)}</div>' for own in maps[:1]),
         ),
-        ("The plan in full", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
+        ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]
     return _document(title, facts(generator_facts(generator)), sections, private=against is None)
 
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:
-    """The figure of any picture."""
+    """The figure of a picture."""
     if isinstance(picture, Histogram):
         return line_figure(picture, real)
     return map_figure(picture, real) if isinstance(picture, Map) else names_figure(picture, real)
@@ -97,7 +96,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 {summary}
 <main>{body}</main>
 <footer>Made by privhp {__version__} {
-        "from the release alone: it is as private as the release. Every number about the records is noisy by design."
+        "from the release alone, so it is as private as the release. All numbers on the records are noisy."
         if private
         else "from the release and the real records, which are shown as they are."
     }</footer>

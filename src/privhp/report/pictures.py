@@ -1,6 +1,6 @@
-"""What a report shows of a distribution, as numbers: histograms, lists of names, maps.
+"""The pictures of a distribution as numbers: histograms, ranked lists and maps.
 
-Everything here is post-processing of a release. A picture can also count real
+All of it is post-processing of a release. A picture can also count real
 records in the same bins, for a comparison that is not private.
 """
 
@@ -17,57 +17,56 @@ from numpy.typing import NDArray
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.domains import Geo, Nullable
 from privhp.domains.table_column import Name
 from privhp.errors import DomainError
-from privhp.report.axes import Axis, NameAxis, axis_of, name_axis_of, names_of
-from privhp.report.masses import doubts, masses, survey
-from privhp.report.overlay import Batch
-from privhp.report.parts import Part, parts_of
+from privhp.report.axes import Axis, CategoryAxis, axis_of, category_axis_of
+from privhp.report.overlay import RealBatch
+from privhp.report.region_masses import margins, masses, survey
+from privhp.report.variables import Variable, variables_of
 
 MAP_BINS = 128
 MOST_MAPS = 6
 MOST_LISTED = 64
-"""Names that are asked for one by one; of more, only those that hold much are shown."""
+"""Largest number of categories that are all queried; of longer lists only the heavy hitters are shown."""
 
 HEAVY = (0.01, 0.002)
-"""Shares of the records from which on a prefix or a name is shown; the smaller one if the larger shows few."""
+"""Thresholds of the heavy hitters that are shown; the smaller one if the larger finds few."""
 
 FEW = 8
 
 
 @dataclass(frozen=True)
 class Histogram:
-    """A part that is a line.
+    """Histogram of a numeric variable.
 
     Args:
-        axis: Its bins.
-        shares: Share of the records below all bins, in each bin, and above them.
-        doubts: How far off the share of each bin may be, nine times in ten.
+        axis: The bins.
+        shares: Share of the records below all bins, in each bin, and above all bins.
+        margins: Half-width of the 90% interval of each bin's share.
         missing: Share of null.
-        fineness: Mean level of the leaves in each bin.
+        mean_levels: Mean level of the leaves in each bin.
     """
 
     axis: Axis
     shares: Floats
-    doubts: Floats
+    margins: Floats
     missing: float
-    fineness: Floats
+    mean_levels: Floats
 
     @property
     def label(self) -> str:
-        """What it shows."""
-        return self.axis.part.label
+        """Title of the picture."""
+        return self.axis.variable.label
 
-    def count(self, batch: Batch) -> Floats:
+    def count(self, batch: RealBatch) -> Floats:
         """Real records below, in and above the bins."""
-        bins = self.axis.bins_of(batch.values(self.axis.part))
+        bins = self.axis.bins_of(batch.values(self.axis.variable))
         return np.bincount(bins, minlength=self.shares.size).astype(np.float64)
 
 
 @dataclass(frozen=True)
 class Names:
-    """A part whose values have names: those that hold most, the fullest first."""
+    """Ranked list of the values of a variable, by decreasing share."""
 
     label: str
     column: Name | None
@@ -75,12 +74,12 @@ class Names:
     cells: list[tuple[int, int]]
     """Level and code of each."""
     shares: Floats
-    doubts: Floats
+    margins: Floats
     nested: bool
-    """Whether one may lie inside another, and count in both."""
+    """Whether one value may contain another, so that shares overlap."""
 
-    def count(self, batch: Batch) -> Floats:
-        """Real records under each name."""
+    def count(self, batch: RealBatch) -> Floats:
+        """Real records of each value."""
         codes, depth = batch.codes(self.column)
         found = [np.count_nonzero(codes >> np.uint64(depth - level) == code) for level, code in self.cells]
         return np.array(found, dtype=np.float64)
@@ -88,29 +87,31 @@ class Names:
 
 @dataclass(frozen=True)
 class Map:
-    """Two parts at once: the share of the records in each pair of bins, one row for each bin of `up`."""
+    """Joint histogram of two variables, one row per bin of `up`."""
 
-    across: Axis | NameAxis
-    up: Axis | NameAxis
+    across: Axis | CategoryAxis
+    up: Axis | CategoryAxis
     shares: Floats
-    fineness: Floats
+    mean_levels: Floats
 
     @property
     def label(self) -> str:
-        """What it shows."""
-        return f"{self.across.part.label} and {self.up.part.label}"
+        """Title of the picture."""
+        return f"{self.across.variable.label} and {self.up.variable.label}"
 
     @property
     def is_point(self) -> bool:
-        """Whether it shows two numbers of one point."""
-        return self.across.part.domain is self.up.part.domain
+        """Whether it shows two coordinates of one point."""
+        return self.across.variable.domain is self.up.variable.domain
 
     @property
     def is_geographic(self) -> bool:
-        """Whether it shows places on Earth."""
-        return self.is_point and isinstance(self.across.part.domain, Geo)
+        """Whether it shows longitude and latitude."""
+        return (
+            self.is_point and self.across.variable.scale is not None and self.across.variable.scale.kind == "longitude"
+        )
 
-    def count(self, batch: Batch) -> Floats:
+    def count(self, batch: RealBatch) -> Floats:
         """Real records in each pair of bins."""
         rows, columns = (self._bins(batch, axis) for axis in (self.up, self.across))
         height, width = self.shares.shape
@@ -118,10 +119,10 @@ class Map:
         places = (rows[inside] - 1) * width + columns[inside] - 1
         return np.bincount(places, minlength=self.shares.size).astype(np.float64).reshape(self.shares.shape)
 
-    def _bins(self, batch: Batch, axis: Axis | NameAxis) -> NDArray[np.int64]:
+    def _bins(self, batch: RealBatch, axis: Axis | CategoryAxis) -> NDArray[np.int64]:
         """The bin of each record, 0 for null."""
         bins = np.zeros(batch.size, dtype=np.int64)
-        bins[batch.there(axis.part)] = axis.bins_of(batch.values(axis.part))
+        bins[~batch.is_null(axis.variable)] = axis.bins_of(batch.values(axis.variable))
         return bins
 
 
@@ -131,21 +132,22 @@ Picture: TypeAlias = Histogram | Names | Map
 def pictures_of(
     distribution: Distribution, names: Sequence[str] | None = None, *, most_maps: int = MOST_MAPS
 ) -> list[Picture]:
-    """Maps of points, then a picture of each part, then maps of pairs of columns.
+    """Maps of points, then a picture of each variable, then maps of pairs of variables.
 
     Args:
-        distribution: What to show.
-        names: What the values of a record are called, where the domain does not say it.
-        most_maps: How many pairs of parts are shown.
+        distribution: The distribution.
+        names: Names of the values of a record, for a domain without columns.
+        most_maps: Largest number of maps.
     """
-    parts = parts_of(distribution.domain, names)
-    axes = [axis_of(distribution, part) for part in parts]
+    variables = variables_of(distribution.domain, names)
+    axes = [axis_of(distribution, variable) for variable in variables]
     single = [
-        _names(distribution, part) if axis is None else _histogram(distribution, axis)
-        for part, axis in zip(parts, axes, strict=True)
+        _names(distribution, variable) if axis is None else _histogram(distribution, axis)
+        for variable, axis in zip(variables, axes, strict=True)
     ]
     sides = [
-        name_axis_of(part) if axis is None else axis.recut(MAP_BINS) for part, axis in zip(parts, axes, strict=True)
+        category_axis_of(variable) if axis is None else axis.recut(MAP_BINS)
+        for variable, axis in zip(variables, axes, strict=True)
     ]
     maps = _maps(distribution, [side for side in sides if side is not None], most_maps)
     return [*(own for own in maps if own.is_point), *single, *(own for own in maps if not own.is_point)]
@@ -153,64 +155,66 @@ def pictures_of(
 
 def _histogram(distribution: Distribution, axis: Axis) -> Histogram:
     below, above = (0.0 if tail is None else float(masses(distribution, [tail])[0]) for tail in axis.tails)
-    missing = float(masses(distribution, [axis.part.region(None)])[0]) if axis.part.nullable else 0.0
-    (shares,), (fineness,) = survey(distribution, axis.regions)
+    missing = float(masses(distribution, [axis.variable.region(None)])[0]) if axis.variable.nullable else 0.0
+    (shares,), (mean_levels,) = survey(distribution, axis.regions)
     return Histogram(
-        axis, np.concatenate([[below], shares, [above]]), doubts(distribution, axis.regions), missing, fineness
+        axis, np.concatenate([[below], shares, [above]]), margins(distribution, axis.regions), missing, mean_levels
     )
 
 
-def _names(distribution: Distribution, part: Part) -> Names:
-    names = names_of(part)
+def _names(distribution: Distribution, variable: Variable) -> Names:
+    names = variable.values
     if 0 < len(names) <= MOST_LISTED:
-        return _listed(distribution, part, names)
-    own = distribution if part.column is None else distribution.marginal(part.column)
+        return _listed(distribution, variable, names)
+    own = distribution if variable.column is None else distribution.marginal(variable.column)
     for threshold in HEAVY:
         hitters = own.heavy_hitters(threshold)
         if len(hitters) >= FEW:
             break
-    if not hitters:  # leaves are larger than anything that has a name of its own
+    if not hitters:  # the leaves are larger than every reportable cell
         hitters = own.heavy_hitters(HEAVY[0], levels=range(1, own.domain.depth + 1))
     hitters = sorted(hitters, key=lambda hitter: -hitter.mass)
     return Names(
-        part.label,
-        part.column,
+        variable.label,
+        variable.column,
         [_text(hitter.region) for hitter in hitters],
         [(hitter.level, hitter.code) for hitter in hitters],
         np.array([hitter.mass for hitter in hitters]),
-        _heavy_doubts(distribution, [part.region(hitter.region) for hitter in hitters[:MOST_LISTED]], len(hitters)),
+        _heavy_margins(
+            distribution, [variable.region(hitter.region) for hitter in hitters[:MOST_LISTED]], len(hitters)
+        ),
         nested=not names,
     )
 
 
-def _heavy_doubts(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:
-    """How far off the first of so many shares may be; 0 in a domain that has no regions."""
+def _heavy_margins(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:
+    """Margins of the first regions, padded with 0 to a size; all 0 in a domain without regions."""
     found = np.zeros(size)
     with contextlib.suppress(DomainError):
-        found[: len(regions)] = doubts(distribution, regions)
+        found[: len(regions)] = margins(distribution, regions)
     return found
 
 
-def _listed(distribution: Distribution, part: Part, names: tuple[Any, ...]) -> Names:
-    """All categories, the fullest first, and null."""
-    values = [*names, *([None] if part.nullable else [])]
-    shares = masses(distribution, [part.region(value) for value in values])
-    domain = Nullable(part.domain) if part.nullable else part.domain
+def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ...]) -> Names:
+    """All categories and null, by decreasing share."""
+    values = [*names, *([None] if variable.nullable else [])]
+    shares = masses(distribution, [variable.region(value) for value in values])
+    domain = variable.domain
     codes = domain.encode(values, level=domain.depth).tolist()
     order = np.argsort(-shares, kind="stable").tolist()
     return Names(
-        part.label,
-        part.column,
-        [_text(values[place]) for place in order],
-        [(domain.depth, codes[place]) for place in order],
+        variable.label,
+        variable.column,
+        [_text(values[index]) for index in order],
+        [(domain.depth, codes[index]) for index in order],
         shares[order],
-        doubts(distribution, [part.region(values[place]) for place in order]),
+        margins(distribution, [variable.region(values[index]) for index in order]),
         nested=False,
     )
 
 
 def _text(region: Any) -> str:
-    """A region in the records' own terms."""
+    """A region as text."""
     if region is None:
         return "missing"
     if isinstance(region, list | tuple):
@@ -218,12 +222,12 @@ def _text(region: Any) -> str:
     return str(region)
 
 
-def _maps(distribution: Distribution, sides: Sequence[Axis | NameAxis], most: int) -> list[Map]:
-    """Pairs of parts, those of one point first."""
-    pairs = sorted(combinations(sides, 2), key=lambda pair: pair[0].part.domain is not pair[1].part.domain)
+def _maps(distribution: Distribution, sides: Sequence[Axis | CategoryAxis], most: int) -> list[Map]:
+    """Maps of pairs of variables, those of one point first."""
+    pairs = sorted(combinations(sides, 2), key=lambda pair: pair[0].variable.domain is not pair[1].variable.domain)
     found = []
     for across, up in pairs[:most]:
-        if isinstance(across, NameAxis):  # names are easier to read one below the other
+        if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
             across, up = up, across
         found.append(Map(across, up, *survey(distribution, across.regions, up.regions)))
     return found

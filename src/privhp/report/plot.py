@@ -1,4 +1,4 @@
-"""The pictures of a distribution as a figure of matplotlib, which is imported when a figure is asked for."""
+"""The pictures of a distribution as a matplotlib figure; matplotlib is imported on use."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.errors import QueryError
-from privhp.report.axes import Axis, NameAxis
+from privhp.report.axes import Axis, CategoryAxis
 from privhp.report.figures.names import MOST
 from privhp.report.pictures import Map, Names, Picture, pictures_of
 
@@ -17,11 +17,11 @@ FILL, EDGE = "#8db6de", "#2f6fb3"
 
 
 def plot(distribution: Distribution) -> Any:
-    """A figure with a panel for each picture."""
+    """A figure with one panel per picture."""
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise QueryError("expected matplotlib to be installed for a plot; pip install 'privhp[report]'") from None
+        raise QueryError("a plot needs matplotlib; pip install 'privhp[report]'") from None
     pictures = pictures_of(distribution)
     columns = min(len(pictures), 2)
     rows = math.ceil(len(pictures) / columns)
@@ -43,10 +43,10 @@ def _draw(panel: Any, picture: Picture) -> None:
         _draw_names(panel, picture)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         return
-    places, shares, doubts = picture.axis.places, picture.shares[1:-1], picture.doubts
+    places, shares, margins = picture.axis.positions, picture.shares[1:-1], picture.margins
     panel.stairs(shares, places, fill=True, color=FILL)
     panel.stairs(
-        shares + doubts, places, baseline=np.maximum(shares - doubts, 0.0), fill=True, color="black", alpha=0.2
+        shares + margins, places, baseline=np.maximum(shares - margins, 0.0), fill=True, color="black", alpha=0.2
     )
     panel.set_ylim(bottom=0)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -54,8 +54,8 @@ def _draw(panel: Any, picture: Picture) -> None:
 
 
 def _draw_names(panel: Any, picture: Names) -> None:
-    names, shares, doubts = picture.names[:MOST], picture.shares[:MOST], picture.doubts[:MOST]
-    panel.barh(names, shares, xerr=doubts, color=FILL, ecolor=EDGE)
+    names, shares, margins = picture.names[:MOST], picture.shares[:MOST], picture.margins[:MOST]
+    panel.barh(names, shares, xerr=margins, color=FILL, ecolor=EDGE)
     panel.invert_yaxis()
 
 
@@ -68,7 +68,7 @@ def _draw_map(panel: Any, picture: Map) -> None:
     _mark(panel.yaxis, picture.up)
 
 
-def _mark(side: Any, axis: Axis | NameAxis) -> None:
-    """The ticks of an axis; pictures lie between 0 and 1."""
+def _mark(side: Any, axis: Axis | CategoryAxis) -> None:
+    """Draw the ticks of an axis; positions lie between 0 and 1."""
     ticks = axis.ticks
     side.set_ticks([tick.value for tick in ticks], labels=[tick.text for tick in ticks])

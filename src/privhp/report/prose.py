@@ -1,50 +1,74 @@
-"""What a plan promises and predicts, in words for people who do not know differential privacy."""
+"""The guarantee and the predictions of a plan in sentences, for readers who do not know differential privacy."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
 
 from privhp.core.budget import Neighbours
-from privhp.core.number_format import format_duration, format_number, format_share
-from privhp.domains import Categories, Domain, Geo, Interval, IPv4, IPv6, Nullable, Table, Taxonomy, Time
+from privhp.core.number_format import format_number
 from privhp.planning.plan import Plan
 
 PROTECTED: dict[Neighbours, str] = {
-    "add-remove": "whether {unit} is in the data at all, and what it says",
-    "zero-out": "whether {unit} counts or its row counts nowhere, and what it says; the number of rows is not hidden",
-    "replace-one": "what {unit} says; the number of records is not hidden",
+    "add-remove": "the presence of {unit} in the data, and every value in it",
+    "zero-out": "the presence of {unit} in the counts, and every value in it; the number of rows is public",
+    "replace-one": "every value of {unit}; the number of records is public",
 }
-"""What stays uncertain about one person under each relation."""
+"""What the release protects of one person under each neighbouring relation."""
 
 STREAMS = {
-    "smooth": "spread evenly over all that is possible",
-    "clustered": "gathered in a sixteenth of it",
-    "sparse": "in forty places only",
-    "sorted": "gathered, and arriving in order",
+    "smooth": "spread evenly over the domain",
+    "clustered": "concentrated in a sixteenth of it",
+    "sparse": "at forty points only",
+    "sorted": "concentrated, and arriving in order",
 }
-"""What the records may look like, which a prediction depends on."""
+"""Kinds of data that a prediction assumes."""
 
 
-def unit(plan: Plan) -> str:
-    """What of one person is protected."""
+def protected_unit(plan: Plan) -> str:
+    """The records of one person that the guarantee protects."""
     many = plan.max_records_per_person
-    return "one person's record" if many == 1 else f"all of one person's records, up to {many:,} of them,"
+    return "one person's record" if many == 1 else f"all of one person's records (up to {many:,})"
 
 
 def promise(plan: Plan, *, covers_page: bool = True) -> list[str]:
-    """The guarantee, in sentences, on a page that it covers or on one that shows real records too."""
+    """The guarantee in sentences.
+
+    Args:
+        plan: The plan of the release.
+        covers_page: Whether the guarantee covers the page; it does not if the page shows real records.
+    """
     epsilon = float(plan.epsilon)
-    sure = 1 / (1 + math.exp(-epsilon))
-    protected = PROTECTED[plan.neighbours].format(unit=unit(plan))
+    protected = PROTECTED[plan.neighbours].format(unit=protected_unit(plan))
     return [
-        f"Whatever anybody makes of this release, it stays uncertain {protected}.",
-        f"Somebody who thought it as likely as not can be at most {_percent(sure)} sure after seeing the "
-        "release, whatever they know besides and however clever they are.",
-        f"This is differential privacy with epsilon = {epsilon:g}: no outcome becomes more than {_factor(epsilon)} "
-        "times as likely, or as unlikely, because of one person. There is no small chance that it fails.",
-        f"It covers {'this page, ' if covers_page else ''}the release, and every synthetic record that is ever made of "
-        f"it{'' if covers_page else ', but not this page'}. It adds up with other releases of the same people's data.",
+        f"The release protects {protected}.",
+        _odds(plan.neighbours, epsilon),
+        f"This is differential privacy with epsilon = {epsilon:g}: adding, removing or changing one person's records "
+        f"as far as it protects them makes no outcome more than {_factor(epsilon)} times as likely or as unlikely. "
+        "The bound holds without exception: no failure probability (delta) is left out.",
+        f"It covers {'this page, ' if covers_page else ''}the release, and every synthetic record that is ever made "
+        f"from it{'' if covers_page else ', but not this page'}. Releases of the same people's data add up: so do "
+        "their epsilons.",
     ]
+
+
+def _odds(neighbours: Neighbours, epsilon: float) -> str:
+    """Largest posterior probabilities of an attacker, from even prior odds."""
+    presence, value = _posterior(epsilon), _posterior(2 * epsilon)
+    if neighbours == "replace-one":
+        return (
+            "An attacker with even odds between two possible values of a record can be at most "
+            f"{_percent(presence)} sure of one of them after seeing the release, whatever else they know."
+        )
+    return (
+        f"An attacker with even odds on the presence of a record can be at most {_percent(presence)} sure of it after "
+        "seeing the release, whatever else they know. Between two possible values of a record that is known to be in "
+        f"the data, they can be at most {_percent(value)} sure: a change of value is a removal and an addition."
+    )
+
+
+def _posterior(epsilon: float) -> float:
+    """Largest posterior probability after even prior odds and a likelihood ratio of at most exp(epsilon)."""
+    return 1 / (1 + math.exp(-epsilon))
 
 
 def _percent(value: float) -> str:
@@ -53,41 +77,3 @@ def _percent(value: float) -> str:
 
 def _factor(epsilon: float) -> str:
     return format_number(math.exp(epsilon)) if epsilon < 30 else f"e to the power of {epsilon:g}"
-
-
-def distance(domain: Domain, value: float) -> str:
-    """A distance of a domain with its unit."""
-    inner = domain.domain if isinstance(domain, Nullable) else domain
-    if isinstance(inner, Table | Categories):
-        return format_share(value)
-    if isinstance(inner, Geo):
-        return f"{_short(value)} km" if value >= 1 else f"{_short(1000 * value)} m"
-    if isinstance(inner, Time):
-        return format_duration(value * (86_400 if inner.unit == "D" else 1))
-    if isinstance(inner, Interval) and inner.scale == "log":
-        return f"{value:.3g} octaves"
-    return _short(value)
-
-
-def _short(value: float) -> str:
-    return format_number(float(f"{value:.3g}"))
-
-
-def cell_size(domain: Domain, diameter: float) -> str:
-    """How far apart two records of one cell can be."""
-    return "exact" if diameter == 0 else distance(domain, diameter)
-
-
-def distance_meaning(domain: Domain) -> str:
-    """What the numbers of a prediction say."""
-    inner = domain.domain if isinstance(domain, Nullable) else domain
-    moved = "How far a record would have to be moved, on average, to turn the synthetic records into the real ones"
-    if isinstance(inner, Table):
-        return f"{moved}, in the column where it has to go furthest, as a share of that column's range."
-    if isinstance(inner, Categories):
-        return "The share of records that would need another value to turn the synthetic records into the real ones."
-    if isinstance(inner, Taxonomy | IPv4 | IPv6):
-        return f"{moved}: two records whose first l cuts agree are about 2 to the power of -l apart."
-    if isinstance(inner, Interval) and inner.scale == "log":
-        return f"{moved}, in octaves: one is a factor of two."
-    return f"{moved}."

@@ -1,4 +1,4 @@
-"""The parts of a page: what was promised, what accuracy to expect, how fine the partition is."""
+"""The sections of a page: guarantee, predicted error, and levels of the partition."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -10,14 +10,13 @@ import numpy as np
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import Generator
 from privhp.core.number_format import format_bytes, format_number, format_share
-from privhp.domains import IPv4, IPv6, Table
 from privhp.planning.error_model import Prediction
 from privhp.planning.plan import Plan
-from privhp.report.prose import STREAMS, cell_size, distance, distance_meaning, promise
+from privhp.report.prose import STREAMS, promise
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
-    """A few numbers that matter: what, how much, and a word on it."""
+    """A list of key figures: name, value and note of each."""
     cards = "".join(
         f"<div><dt>{escape(name)}</dt><dd>{escape(value)}</dd><p>{escape(note)}</p></div>"
         for name, value, note in pairs
@@ -26,7 +25,7 @@ def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
 
 
 def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
-    """What a plan fixes."""
+    """Key figures of a plan."""
     each = plan.max_records_per_person
     return [
         (
@@ -35,20 +34,20 @@ def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
             "the smaller, the more private",
         ),
         ("Protected", "1 record" if each == 1 else f"{each:,} records", f"of each person; {plan.neighbours}"),
-        ("Memory", format_bytes(plan.nbytes), "fixed, however many records come"),
+        ("Memory", format_bytes(plan.nbytes), "fixed, whatever the number of records"),
     ]
 
 
 def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
-    """What a plan fixes, and what a release says."""
+    """Key figures of a plan and its release."""
     leaves = generator.leaves().codes.size
-    privacy, protected, room = plan_facts(generator.plan)
+    privacy, protected, memory = plan_facts(generator.plan)
     return [
         privacy,
         protected,
-        ("Records", format_number(generator.total), "about, by a noisy count"),
+        ("Records", format_number(generator.total), "estimated by a noisy count"),
         ("Detail", f"{leaves:,} cells", f"level {int(generator.leaves().levels.max())} at the finest"),
-        room,
+        memory,
     ]
 
 
@@ -59,26 +58,26 @@ def promise_section(plan: Plan, *, covers_page: bool) -> str:
 
 
 def accuracy_section(plan: Plan, records: float) -> str:
-    """The predicted error, for each kind of stream."""
+    """Predicted error for each kind of data."""
     if records < 1:
-        return "<p>There are too few records to predict anything.</p>"
+        return "<p>There are too few records for a prediction.</p>"
     rows = [
-        (STREAMS[stream], *(distance(plan.domain, part) for part in _parts(error)))
+        (STREAMS[stream], *(plan.domain.format_distance(part) for part in _components(error)))
         for stream, error in plan.predictions(records).items()
     ]
     header = ("If the records are", "expected error", "from noise", "from collisions", "from resolution")
     return (
-        f"<p>{escape(distance_meaning(plan.domain))} It was predicted from public numbers alone, for "
-        f"{format_number(records)} records; the last three columns say where it comes from.</p>" + table(header, rows)
+        f"<p>{escape(plan.domain.distance_meaning)} It is predicted from public numbers alone, for "
+        f"{format_number(records)} records; the last three columns split it by cause.</p>" + table(header, rows)
     )
 
 
-def _parts(error: Prediction) -> tuple[float, float, float, float]:
+def _components(error: Prediction) -> tuple[float, float, float, float]:
     return error.total, error.noise, error.collisions, error.resolution
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table that scrolls by itself where it is too wide."""
+    """A table that scrolls where the page is too narrow."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     lines = ""
     for first, *cells in rows:
@@ -87,12 +86,12 @@ def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def levels_section(distribution: Distribution) -> str:
-    """How many leaves each level has, and how much of the records is in them."""
-    leaves, chances = distribution.leaves(), distribution.probabilities
+    """Number of leaves of each level, and their share of the records."""
+    leaves, shares = distribution.leaves(), distribution.probabilities
     rows = []
     for level in np.unique(leaves.levels).tolist():
         own = leaves.levels == level
-        rows.append((level, int(own.sum()), float(chances[own].sum()), _cell_size(distribution, level)))
+        rows.append((level, int(own.sum()), float(shares[own].sum()), distribution.domain.format_resolution(level)))
     most_leaves, most_mass = max(row[1] for row in rows), max(row[2] for row in rows) or 1.0
     lines = "".join(
         f'<tr><th scope="row">{level}</th><td class="text">{escape(size)}</td>'
@@ -103,8 +102,8 @@ def levels_section(distribution: Distribution) -> str:
         f'<th scope="col">{name}</th>' for name in ("level", "size of a cell", "cells", "share of the records")
     )
     return (
-        "<p>The domain is halved again and again, first everywhere and then only where records are. These are the "
-        "cells that were left whole; inside one, nothing is known and synthetic records are spread evenly.</p>"
+        "<p>Each level splits the cells of the one above in two, first everywhere and then only where records are. "
+        "These are the leaves, the cells that were not split; inside a leaf, synthetic records are spread evenly.</p>"
         f'<div class="wide" tabindex="0"><table class="levels"><thead><tr>{head}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
@@ -113,14 +112,3 @@ def levels_section(distribution: Distribution) -> str:
 def _bar_cell(text: str, part: float) -> str:
     bar = f'<span class="bar synthetic" style="width:{100 * part:.2f}%"></span>'
     return f'<td class="with-bar"><span>{text}</span>{bar}</td>'
-
-
-def _cell_size(distribution: Distribution, level: int) -> str:
-    """How far apart two records of one cell can be."""
-    domain = distribution.domain
-    if isinstance(domain, Table):
-        widths = zip(domain.columns, domain.resolution(level).values(), strict=True)
-        return ", ".join(f"{column.label} {cell_size(column.domain, width)}" for column, width in widths)
-    if isinstance(domain, IPv4 | IPv6):
-        return f"/{domain.network.prefixlen + level}"
-    return cell_size(domain, domain.diameter(level))

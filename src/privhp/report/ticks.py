@@ -1,4 +1,4 @@
-"""Round numbers, and calendar dates, to write along an axis."""
+"""Tick labels of an axis: round numbers and calendar dates."""
 
 import math
 from typing import NamedTuple
@@ -16,13 +16,13 @@ _CALENDAR = [
     ("M", (1, 2, 3, 6)),
     ("Y", (1, 2, 5, 10, 20, 50, 100, 200, 500)),
 ]
-"""Steps between two ticks, as NumPy's unit and how many of it."""
+"""Steps between ticks: NumPy's unit of time and its multiples."""
 
 _MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
 
 
 class Tick(NamedTuple):
-    """A value on an axis, and what is written there."""
+    """A value on an axis and its label."""
 
     value: float
     text: str

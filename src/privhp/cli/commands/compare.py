@@ -18,7 +18,7 @@ from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.core.container import RELEASE
-from privhp.domains import Box, Domain, Interval, IPv4
+from privhp.domains import Domain
 from privhp.errors import DomainError, QueryError, RecordsError
 from privhp.evaluate import grid_wasserstein, random_regions, range_errors, tree_wasserstein, wasserstein
 from privhp.io.sources.files import FileSource
@@ -99,12 +99,12 @@ def _records(name: str, domain: Domain, columns: Sequence[str] | None, *, quiet:
 def _distances(one: Any, other: Any, domain: Domain) -> dict[str, float]:
     """Those distances that the domain has."""
     found = {}
-    if isinstance(domain, Interval) and domain.scale == "linear":
+    if domain.density_breaks is not None:
         found["wasserstein"] = wasserstein(one, other, domain=domain)
-    if isinstance(domain, Box) and len(domain.axes) == 2 and find_spec("scipy"):
+    if domain.rectangle is not None and len(domain.rectangle) == 2 and find_spec("scipy"):
         found["grid_wasserstein"] = grid_wasserstein(one, other, domain=domain)
     found["tree_wasserstein"] = tree_wasserstein(one, other, domain=domain)
-    if domain.ordered or isinstance(domain, Box | IPv4):
+    if domain.ordered or domain.rectangle is not None:
         errors = range_errors(other, one, random_regions(domain, REGIONS, rng=0), domain=domain)
         found |= {"range_error_mean": float(errors.mean()), "range_error_worst": float(errors.max())}
     return found

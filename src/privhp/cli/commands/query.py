@@ -13,7 +13,7 @@ from privhp.answers.generator import Generator
 from privhp.api import load
 from privhp.cli.reading import read_file
 from privhp.cli.tables import as_table
-from privhp.domains import IPv4, Nullable, Table
+from privhp.domains import Domain
 from privhp.domains.conditions import condition_of, read_condition
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
@@ -71,14 +71,14 @@ def _masses(generator: Generator, conditions: Sequence[str], names: Sequence[str
 
 
 def _quantiles(generator: Generator, shares: Sequence[float], column: str | None) -> _Answers:
-    if column is None and isinstance(generator.domain, Table) and len(generator.domain.columns) == 1:
+    if column is None and len(generator.domain.columns) == 1:
         column = _columns(generator.domain)
     part = _part(generator, column, values_only=True)
-    if isinstance(part.domain, Table):
+    if part.domain.columns:
         raise QueryError(f"expected --marginal COLUMN with --quantile, one of {_columns(part.domain)}, got none")
     found = part.quantile(shares)
     errors: list[Any] = [None] * len(shares)
-    if _tells_errors(generator) and not isinstance(part.domain, IPv4):
+    if _tells_errors(generator) and part.domain.is_line:
         errors = [_plain_error(stderr) for stderr in found.stderr]
     values = format_values(part.domain, found.value)
     records: list[dict[str, Any]] = [
@@ -119,17 +119,17 @@ def _part(generator: Generator, column: str | None, *, values_only: bool = False
     """The release itself, or the distribution of one of its columns, without null if only values are asked for."""
     if column is None:
         return generator
-    if not isinstance(generator.domain, Table):
+    if not generator.domain.columns:
         raise QueryError(f"expected --marginal with a release of a table, got {generator.domain!r}; leave it out")
     known: dict[str, Name] = {",".join(own.names): own.name for own in generator.domain.columns}
     if column not in known:
         raise QueryError(f"expected --marginal with one of {_columns(generator.domain)}, got {column!r}")
     name = known[column]
-    nullable = any(own.name == name and isinstance(own.domain, Nullable) for own in generator.domain.columns)
+    nullable = any(own.name == name and own.domain.nullable for own in generator.domain.columns)
     return generator.marginal(name, null=not (values_only and nullable))
 
 
-def _columns(table: Table) -> str:
+def _columns(table: Domain) -> str:
     return ", ".join(",".join(column.names) for column in table.columns)
 
 

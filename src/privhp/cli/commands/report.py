@@ -14,7 +14,7 @@ from privhp.io.disk import replacing
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.selection import Selection
 from privhp.report import report_page
-from privhp.report.parts import parts_of
+from privhp.report.variables import variables_of
 
 PUBLIC, CONFIDENTIAL = 0o644, 0o600
 
@@ -42,7 +42,7 @@ def _check_page(name: str, *, force: bool) -> Path:
 
 def _check_names(domain: Domain, columns: Sequence[str] | None) -> Sequence[str] | None:
     """The names of the values of a record, as many as it has."""
-    size = len(parts_of(domain))
+    size = len(variables_of(domain))
     if columns is not None and len(columns) != size:
         raise RecordsError(f"expected {size} column names for this release, got {len(columns)}: {', '.join(columns)}")
     return columns

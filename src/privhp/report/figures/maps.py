@@ -1,4 +1,4 @@
-"""Two parts at once: darker where there are more records, or where the partition is finer."""
+"""Figures of two variables: darker where there are more records, or where the partition is deeper."""
 
 import math
 from html import escape
@@ -8,17 +8,17 @@ import numpy as np
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_share
 from privhp.report.axes import Axis
-from privhp.report.figures.markup import below, difference, figure
+from privhp.report.figures.markup import axis_labels, difference, figure
 from privhp.report.pictures import Map
 from privhp.report.png import Colour, scale, shaded
 
 LIGHT: list[Colour] = [(237, 243, 250), (158, 197, 230), (66, 133, 196), (18, 74, 138), (8, 32, 71)]
 DARK: list[Colour] = [(30, 41, 54), (29, 78, 137), (52, 140, 190), (140, 207, 197), (253, 246, 190)]
-"""Colours from few to many, on light and on dark paper."""
+"""Colours from few to many records, on light and dark backgrounds."""
 
 
 def map_figure(picture: Map, real: Floats | None = None) -> str:
-    """The figure of a map, beside one of real records if there are any."""
+    """Figure of a map, beside one of real records if given."""
     top = max(float(picture.shares.max()), float(real.max()) if real is not None else 0.0, 1e-15)
     panels = [_panel(picture, _shades(picture.shares, top), "synthetic" if real is not None else "")]
     if real is not None:
@@ -31,19 +31,19 @@ def map_figure(picture: Map, real: Floats | None = None) -> str:
     return figure(picture.label, body, caption=caption + difference(picture.shares, real), kind="map")
 
 
-def fineness_figure(picture: Map) -> str:
-    """Where the partition went deep."""
-    levels = picture.fineness
+def depth_figure(picture: Map) -> str:
+    """Figure of the mean depth of the partition."""
+    levels = picture.mean_levels
     lowest, highest = math.floor(levels.min()), math.ceil(levels.max())
     body = _panel(picture, (levels - lowest) / max(highest - lowest, 1), "") + _legend(
         f"level {lowest}", "", f"level {highest}"
     )
-    caption = "How finely each place was cut: more levels where there are more records. Each level halves the cells."
+    caption = "Mean level of the leaves: deeper where there are more records. Each level splits the cells in two."
     return figure(f"{picture.label}: depth", body, caption=caption, kind="map")
 
 
 def _shades(shares: Floats, top: float) -> Floats:
-    """Roots, so that a place with a quarter of the most records is half as dark; nothing where there is nothing."""
+    """Square roots of the shares, so that a quarter of the largest share is half as dark; empty cells stay blank."""
     return np.where(shares > 0, np.sqrt(shares / top), np.nan)
 
 
@@ -62,13 +62,13 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
     sides = "wide" if not flipped else ""
     return (
         f'<div class="panel {sides}">{heading}<div class="frame"><div class="side{"" if flipped else " listed"}">{side}'
-        f"</div>{image}</div>{below(picture.across.ticks)}"
-        f'<p class="across">{escape(picture.across.part.label)} →</p></div>'
+        f"</div>{image}</div>{axis_labels(picture.across.ticks)}"
+        f'<p class="across">{escape(picture.across.variable.label)} →</p></div>'
     )
 
 
 def _aspect(picture: Map) -> float:
-    """Width over height: true on the ground for places on Earth, else a little wider than high."""
+    """Width over height: true to scale for longitude and latitude, else 1.25."""
     if isinstance(picture.up, Axis) and isinstance(picture.across, Axis) and picture.is_geographic:
         (west, east), (south, north) = (axis.edges[[0, -1]].tolist() for axis in (picture.across, picture.up))
         ratio: float = (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)

@@ -1,4 +1,4 @@
-"""Pieces that all figures are made of."""
+"""Markup shared by all figures: SVG shapes, axis labels, legend and caption."""
 
 from collections.abc import Iterable, Sequence
 from html import escape
@@ -10,11 +10,11 @@ from privhp.core.number_format import format_share
 from privhp.report.ticks import Tick
 
 SIZE = 1000
-"""Width and height of the square that shapes are drawn in, and which is stretched."""
+"""Width and height of the SVG view box."""
 
 
 def figure(title: str, body: str, *, caption: str, kind: str = "", label: str | None = None) -> str:
-    """A picture under its title, with a caption in plain words."""
+    """A figure with title, caption and accessible label."""
     heading = f"<h3>{escape(title)}</h3>" if title else ""
     spoken = escape(label or f"{title}. {caption}", quote=True)
     return (
@@ -24,14 +24,14 @@ def figure(title: str, body: str, *, caption: str, kind: str = "", label: str | 
 
 
 def steps(places: Floats, heights: Floats, *, closed: bool) -> str:
-    """The outline of bars: their ends from 0 to 1, and their heights from 0 to 1."""
+    """Outline of bars, with edges and heights from 0 to 1."""
     xs, ys = np.repeat(places, 2)[1:-1], np.repeat(heights, 2)
     points = " ".join(f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
     return f"M{SIZE * places[0]:.1f},{SIZE} L{points} {SIZE * places[-1]:.1f},{SIZE} Z" if closed else f"M{points}"
 
 
 def band(places: Floats, lower: Floats, upper: Floats) -> str:
-    """What lies between two outlines of bars."""
+    """Area between two outlines of bars."""
     back = np.repeat(lower, 2)[::-1], np.repeat(places, 2)[1:-1][::-1]
     points = " ".join(
         f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for y, x in zip(*map(np.ndarray.tolist, back), strict=True)
@@ -46,24 +46,24 @@ def polyline(places: Floats, heights: Floats) -> str:
 
 
 def path(shape: str, kind: str) -> str:
-    """A shape of a kind that the style sheet knows; lines keep their width when it is stretched."""
+    """A path of a class of the style sheet; its lines keep their width when it is scaled."""
     return f'<path class="{kind}" d="{shape}" vector-effect="non-scaling-stroke"/>'
 
 
 def stretched(*shapes: str) -> str:
-    """Shapes on a square that is stretched to the room that there is."""
+    """Shapes in a view box that scales to the available width."""
     inner = "".join(shapes)
     return f'<svg viewBox="0 0 {SIZE} {SIZE}" preserveAspectRatio="none" aria-hidden="true">{inner}</svg>'
 
 
 def plot(kind: str, shapes: str, *, upward: Sequence[Tick] = ()) -> str:
-    """Shapes over lines at the ticks of the axis that goes up."""
+    """Shapes over the grid lines of the vertical axis."""
     lines = "".join(f'<i style="bottom:{100 * place:.2f}%"><b>{escape(text)}</b></i>' for place, text in upward)
     return f'<div class="plot {kind}">{lines}{shapes}</div>'
 
 
-def below(ticks: Sequence[Tick]) -> str:
-    """Text under a picture. Every second is left out on a narrow screen, and none sticks out at the ends."""
+def axis_labels(ticks: Sequence[Tick]) -> str:
+    """Tick labels of the horizontal axis. Narrow screens hide every second one; none overflows at the ends."""
     texts = "".join(
         f'<span class="{_side(place)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
         f'style="left:{100 * place:.2f}%">{escape(text)}</span>'
@@ -77,7 +77,7 @@ def _side(place: float) -> str:
 
 
 def targets(places: Floats, texts: Iterable[str]) -> str:
-    """Unseen bars that say what they are under the pointer."""
+    """Invisible bars with tooltips."""
     pairs = zip(places[:-1].tolist(), np.diff(places).tolist(), texts, strict=True)
     return "".join(
         f'<rect class="target" x="{SIZE * start:.1f}" y="0" width="{SIZE * width:.1f}" height="{SIZE}">'
@@ -87,15 +87,15 @@ def targets(places: Floats, texts: Iterable[str]) -> str:
 
 
 def legend(*, real: bool) -> str:
-    """What is synthetic and what is real, where there is both."""
+    """Legend of synthetic and real records; empty without real ones."""
     if not real:
         return ""
     return '<p class="legend"><span class="key synthetic"></span>synthetic <span class="key real"></span>real</p>'
 
 
 def difference(shares: Floats, real: Floats | None) -> str:
-    """How far real and synthetic are apart, in words."""
+    """A sentence on the total variation distance of real and synthetic records."""
     if real is None:
         return ""
     moved = float(np.abs(shares - real).sum()) / 2
-    return f" {format_share(moved)} of the real records would have to change places to look like the synthetic ones."
+    return f" {format_share(moved)} of the records lie in different bins (total variation distance)."

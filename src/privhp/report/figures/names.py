@@ -1,4 +1,4 @@
-"""A part whose values have names: a bar for each."""
+"""Figure of a ranked list: one bar per value."""
 
 from html import escape
 
@@ -13,7 +13,7 @@ MOST = 20
 
 
 def names_figure(picture: Names, real: Floats | None = None) -> str:
-    """The figure of a list of names, with real records if there are any."""
+    """Figure of a ranked list, with real records if given."""
     found = picture.shares[:MOST]
     top = max(float(found.max(initial=0.0)), float(real[:MOST].max(initial=0.0)) if real is not None else 0.0, 1e-12)
     rows = "".join(
@@ -27,7 +27,7 @@ def names_figure(picture: Names, real: Floats | None = None) -> str:
 def _row(picture: Names, place: int, real: float | None, top: float) -> str:
     name, value = picture.names[place], float(picture.shares[place])
     bars = f'<span class="bar synthetic" style="width:{100 * value / top:.2f}%"></span>'
-    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.doubts[place]))}</small>"
+    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.margins[place]))}</small>"
     if real is not None:
         bars += f'<span class="bar real" style="width:{100 * real / top:.2f}%"></span>'
         text += f'<small class="real">{format_share(real)}</small>'
@@ -36,17 +36,18 @@ def _row(picture: Names, place: int, real: float | None, top: float) -> str:
 
 def _caption(picture: Names) -> str:
     if not picture.names:
-        return "No single one holds enough of the records to be told apart from the noise."
+        return "No value holds enough records to exceed the noise."
     shown, rest = min(MOST, len(picture.names)), len(picture.names) - MOST
     sentences = ["Share of the records."]
-    if picture.doubts.any():
-        sentences.append("After ±, how far off it may be, in percentage points, nine times in ten.")
+    if picture.margins.any():
+        sentences.append("± is the half-width of a 90% interval, in percentage points.")
     if picture.nested:
-        sentences.append("What lies inside another counts in both.")
+        sentences.append("A value inside another one counts in both.")
     if rest > 0:
         sentences.append(
-            f"The {shown} fullest; {rest} more hold up to {format_share(float(picture.shares[MOST]))} each."
+            f"The {shown} largest of {shown + rest}; the others hold up to "
+            f"{format_share(float(picture.shares[MOST]))} each."
         )
     elif not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
-        sentences.append(f"The remaining {format_share(missing)} could not be told apart.")
+        sentences.append(f"The remaining {format_share(missing)} is not resolved into values.")
     return " ".join(sentences)

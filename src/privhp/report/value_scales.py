@@ -1,6 +1,6 @@
-"""How the values of one part lie on a line that can be drawn: numbers, amounts on a log scale, or times.
+"""Numeric scales of the axes of pictures: linear, logarithmic, longitudes and times.
 
-Inside a line everything is a float; times are ticks of their unit since 1970.
+Values are floats here; times are units since 1970.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_duration, format_number
-from privhp.domains import Box, Geo, Integers, Interval, Time
-from privhp.report.parts import Part
+from privhp.domains.plot_scale import PlotScale
 from privhp.report.ticks import Tick, decade_ticks, number_ticks, time_ticks
 
 _MOST_BINS = 72
@@ -25,13 +24,13 @@ _DAYS = (1, 2, 7, 14, 28, 91, 182, 364, 728, 3640, 36400)
 
 
 @dataclass(frozen=True)
-class Line:
-    """Real or whole numbers between two bounds.
+class ValueScale:
+    """Real numbers or integers between two bounds, on a linear scale.
 
     Args:
-        low: The lower bound.
-        high: The upper bound; the number after the last, if they are whole.
-        whole: Whether there are whole numbers only.
+        low: Lower bound.
+        high: Upper bound; of integers, the number after the last.
+        whole: Whether the values are integers.
     """
 
     low: float
@@ -39,64 +38,64 @@ class Line:
     whole: bool = False
 
     def region(self, low: float, high: float) -> Any:
-        """All values from one number up to another, as the domain writes it."""
+        """Region of the domain between two numbers."""
         return (int(low), int(high) - 1) if self.whole else (low, high)
 
     def positions(self, numbers: Floats) -> Floats:
-        """Where numbers lie when the line is drawn, in any unit."""
+        """Positions of numbers on the drawn axis, in any unit."""
         return numbers
 
     def cut(self, low: float, high: float, bins: int) -> Floats:
-        """Ends of about so many bins of equal width in the drawing."""
+        """Edges of about `bins` bins of equal drawn width."""
         if not self.whole:
             return np.unique(np.linspace(low, high, bins + 1))
         return np.arange(low, high + (step := max(1, math.ceil((high - low) / bins))), step).clip(max=high)
 
     def nice_cut(self, low: float, high: float) -> Floats:
-        """Ends of at most seventy bins or so, at numbers that people would choose."""
+        """Edges of at most about 70 bins, at round numbers."""
         return _multiples(self._step((high - low) / _MOST_BINS), low, high, self.low, self.high)
 
     def _step(self, least: float) -> float:
-        """A round width of at least so much."""
+        """Smallest round step of at least `least`."""
         magnitude = 10.0 ** math.floor(math.log10(least))
         step = next(nice * magnitude for nice in (*_NICE, 10.0) if nice * magnitude >= least * (1 - 1e-9))
         return max(1.0, step) if self.whole else step
 
     def ticks(self, low: float, high: float) -> list[Tick]:
-        """Numbers to write along the line."""
+        """Tick labels of the axis."""
         return number_ticks(low, high)
 
     def text(self, value: float) -> str:
-        """One number in words."""
+        """A number as text."""
         return format_number(value)
 
     def words(self, low: float, high: float) -> str:
-        """A bin in words."""
+        """A bin as text."""
         if self.whole and high - low == 1:
             return self.text(low)
         return f"{self.text(low)} to {self.text(high - self.whole)}"
 
     def width(self, edges: Floats) -> str:
-        """How wide a bin is."""
+        """Width of a bin as text."""
         return (
             format_number(float(edges[1] - edges[0])) if len(edges) > 2 else format_number(float(edges[-1] - edges[0]))
         )
 
     def numbers(self, values: NDArray[Any]) -> Floats:
-        """Values of the domain as numbers of the line."""
+        """Values of the domain as numbers of the scale."""
         return values.astype(np.float64)
 
 
 @dataclass(frozen=True)
-class LogLine(Line):
-    """Positive numbers over many magnitudes."""
+class LogValueScale(ValueScale):
+    """Positive numbers on a logarithmic scale."""
 
     def positions(self, numbers: Floats) -> Floats:
-        """Their logarithms."""
+        """Logarithms of the numbers."""
         return np.log10(numbers)
 
     def cut(self, low: float, high: float, bins: int) -> Floats:
-        """Ends of bins of equal ratio."""
+        """Edges of bins of equal ratio."""
         return np.unique(np.concatenate([[low], np.geomspace(low, high, bins + 1)[1:-1].clip(low, high), [high]]))
 
     def nice_cut(self, low: float, high: float) -> Floats:
@@ -108,13 +107,13 @@ class LogLine(Line):
         return decade_ticks(low, high)
 
     def width(self, edges: Floats) -> str:
-        """By which factor a bin's ends differ."""
+        """Ratio of the ends of a bin as text."""
         return f"a factor of {edges[1] / edges[0]:.3g}"
 
 
 @dataclass(frozen=True)
-class Longitudes(Line):
-    """Degrees eastwards from a bound, beyond 180 where they cross the antimeridian."""
+class LongitudeScale(ValueScale):
+    """Degrees of longitude east of a bound, above 180 beyond the antimeridian."""
 
     def ticks(self, low: float, high: float) -> list[Tick]:
         """Degrees from -180 to 180."""
@@ -125,27 +124,27 @@ class Longitudes(Line):
         return format_number(value - 360 * (value > 180))
 
     def numbers(self, values: NDArray[Any]) -> Floats:
-        """Longitudes turned past the bound."""
+        """Longitudes at or above the lower bound."""
         return np.where(values < self.low, values + 360.0, values)
 
 
 @dataclass(frozen=True)
-class TimeLine(Line):
-    """Times, as ticks since 1970.
+class TimeScale(ValueScale):
+    """Times, as units since 1970.
 
     Args:
-        unit: NumPy's name of a tick.
+        unit: NumPy's unit of time.
     """
 
     unit: str = "s"
 
     @property
     def _second(self) -> float:
-        """Ticks in a second."""
+        """Units per second."""
         return {"D": 1 / 86_400, "s": 1.0, "ms": 1e3, "us": 1e6, "ns": 1e9}[self.unit]
 
     def region(self, low: float, high: float) -> Any:
-        """From the first tick to the last."""
+        """First and last time."""
         return self._time(low), self._time(high - 1)
 
     def _time(self, tick: float) -> np.datetime64:
@@ -172,33 +171,26 @@ class TimeLine(Line):
         return str(seconds.astype("M8[D]")) if midnight else str(seconds).replace("T", " ")
 
     def width(self, edges: Floats) -> str:
-        """How long a bin is."""
+        """Duration of a bin as text."""
         return format_duration(float(edges[min(2, len(edges) - 1)] - edges[min(1, len(edges) - 2)]) / self._second)
 
     def numbers(self, values: NDArray[Any]) -> Floats:
-        """Times as ticks."""
+        """Times as units since 1970."""
         return values.view(np.int64).astype(np.float64)
 
 
-def line_of(part: Part) -> Line | None:
-    """The line that a part lies on; None if its values are no numbers."""
-    domain = part.domain
-    if isinstance(domain, Interval):
-        return (LogLine if domain.scale == "log" else Line)(domain.low, domain.high)
-    if isinstance(domain, Integers):
-        return Line(domain.low, domain.high + 1, whole=True)
-    if isinstance(domain, Time):
-        first, last = domain.describe(0, level=0)
-        return TimeLine(int(first.view(np.int64)), int(last.view(np.int64)) + 1, whole=True, unit=domain.unit)
-    if isinstance(domain, Box | Geo) and part.coordinate is not None:
-        axis = domain.axes[part.coordinate]
-        turning = isinstance(domain, Geo) and part.coordinate == 0
-        return (Longitudes if turning else Line)(axis.low, axis.high)
-    return None
+def scale_of(scale: PlotScale | None) -> ValueScale | None:
+    """The numeric scale of an axis; None if there is no axis, or one of categories."""
+    if scale is None or scale.kind == "categorical":
+        return None
+    if scale.kind == "time":
+        return TimeScale(scale.low, scale.high, whole=True, unit=scale.unit)
+    classes = {"log": LogValueScale, "longitude": LongitudeScale}
+    return classes.get(scale.kind, ValueScale)(scale.low, scale.high, whole=scale.integer)
 
 
 def _multiples(step: float, low: float, high: float, least: float, most: float) -> Floats:
-    """Multiples of a step that enclose two numbers, ends being no further out than the bounds."""
+    """Multiples of a step that enclose two numbers, clipped to the bounds."""
     first, last = math.floor(low / step * (1 + 1e-12)), math.ceil(high / step * (1 - 1e-12))
     edges = np.arange(first, max(last, first + 1) + 1) * step
     return np.unique(np.clip(edges, least, most))
