@@ -8,13 +8,11 @@ import ipaddress
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 import privhp as hp
-from benchmarks.timing import best_seconds, load, machine
-from privhp import kernels
+from benchmarks.timing import best_seconds, load, machine, numpy_kernels
 
 ASKED = 3  # times the Box, at most, to encode an array
 RECORDS = 1_000_000
@@ -127,7 +125,7 @@ def main() -> None:
     """Print the tables and write them down."""
     before, known = load(), cases()
     native = seconds_to_encode(known)
-    with mock.patch.object(kernels, "native", None):
+    with numpy_kernels():
         plain = seconds_to_encode(known)
     others = measure(known)
     encoded = [

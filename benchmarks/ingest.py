@@ -5,7 +5,6 @@ from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
 from typing import Any
-from unittest import mock
 
 import boost_histogram
 import datasketches
@@ -13,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import privhp as hp
-from benchmarks.timing import best_seconds
-from privhp import kernels
+from benchmarks.timing import best_seconds, numpy_kernels
 
 POINTS = 1 << 21
 FEW = 1 << 14  # for anchors that take records one by one in Python
@@ -62,7 +60,7 @@ def plainly(run: Callable[[], None]) -> Callable[[], None]:
     """The same with the NumPy kernels."""
 
     def turn() -> None:
-        with mock.patch.object(kernels, "native", None):
+        with numpy_kernels():
             run()
 
     return turn

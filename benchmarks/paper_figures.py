@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 from tests.datasets import DATASETS
 
 import privhp as hp
-from privhp import kernels
+from benchmarks.timing import numpy_kernels
 from privhp.core.cells import Codes
-from privhp.kernels import plain
+from privhp.kernels import counting
 
 RECORDS = 1_000_000
 COMPLETE = "complete tree (PMM)"
@@ -59,7 +59,7 @@ def error(records: NDArray[np.float64], **options: Any) -> float:
 
 def error_with_random_hash(records: NDArray[np.float64], **options: Any) -> float:
     """The same with fully random hash functions, one for each level."""
-    with mock.patch.object(kernels, "native", None), mock.patch.object(plain, "hashed", randomly_hashed):
+    with numpy_kernels(), mock.patch.object(counting, "hash_cells", randomly_hashed):
         return error(records, **options, hash_group=0)
 
 

@@ -8,10 +8,20 @@ import importlib.metadata
 import os
 import platform
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
+from unittest import mock
 
-from privhp.kernels import in_use
+from privhp import kernels
+from privhp.kernels import plain
+
+
+@contextmanager
+def numpy_kernels() -> Iterator[None]:
+    """Context in which the NumPy kernels replace the compiled ones."""
+    with mock.patch.multiple(kernels, native=None, **{name: getattr(plain, name) for name in plain.__all__}):
+        yield
 
 
 def best_seconds(
@@ -48,4 +58,4 @@ def machine() -> str:
     cores = sum(line.startswith("processor") for line in lines)
     packages = ("numpy", "boost-histogram", "datasketches", "opendp")
     versions = ", ".join(f"{name} {importlib.metadata.version(name)}" for name in packages)
-    return f"{model}, {cores} cores; Python {platform.python_version()}, {versions}; kernels: {in_use()}"
+    return f"{model}, {cores} cores; Python {platform.python_version()}, {versions}; kernels: {kernels.BACKEND}"

@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import privhp.collect.summary
 import privhp.collect.tally
 import privhp.planning.partition
-from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary, Tally
+from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary, Tally, kernels
 from privhp.core.cells import Counts
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Cells, Partition
@@ -233,14 +233,14 @@ def every_stretch_has_noise_of_its_own() -> None:
 @contextlib.contextmanager
 def _before_counting(checked: Counter[int]) -> Iterator[None]:
     """Look at the slots whenever records are about to be counted."""
-    count = privhp.collect.tally.add
+    count = kernels.count_codes
 
     def watch(codes: NDArray[np.uint64], weights: Any, **details: Any) -> None:
         if codes.size:
             checked[_draws_are_complete(details["slots"], details["level"])] += 1
         count(codes, weights, **details)
 
-    with mock.patch.object(privhp.collect.tally, "add", watch):
+    with mock.patch.object(kernels, "count_codes", watch):
         yield
 
 

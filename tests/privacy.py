@@ -255,7 +255,10 @@ def nothing_is_counted_twice() -> None:
         summary.merge(other)
     _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
     half, fresh = Summary(plan), Summary(plan)
-    with mock.patch("privhp.collect.tally.add", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+    with (
+        mock.patch("privhp.kernels.count_codes", side_effect=KeyboardInterrupt),
+        contextlib.suppress(KeyboardInterrupt),
+    ):
         half.update([0.5])
     _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half))
     half.release()

@@ -1,4 +1,4 @@
-// Records to codes: numbers are quantised and their bits interleaved.
+// Codes of points and integers: numbers are quantised and their bits interleaved. Twin of kernels/encoding.py.
 
 #include "native.hpp"
 
@@ -10,40 +10,40 @@ namespace {
 
 struct Side {
     double low, high, rate, last;
-    Spread spread;
+    BitDeposit deposit;
 };
 
-// The low bits of a value moved to the set bits of a mask. REACH is the number of steps by which they move.
-template <int REACH>
-INLINE inline u64 spread_bits(u64 v, const Spread& spread) {
+// The low bits of a value, deposited at the set bits of a mask. STEPS is the number of steps that move any bit.
+template <int STEPS>
+INLINE inline u64 deposit_bits(u64 v, const BitDeposit& deposit) {
 #pragma GCC unroll 6
-    for (int i = REACH - 1; i >= 0; --i) v = (v & ~spread.steps[i]) | ((v << (1 << i)) & spread.steps[i]);
-    return v & spread.mask;
+    for (int i = STEPS - 1; i >= 0; --i) v = (v & ~deposit.steps[i]) | ((v << (1 << i)) & deposit.steps[i]);
+    return v & deposit.mask;
 }
 
-// The bits of a code that a side of a point makes, OUTSIDE if it is out of bounds. A REACH of 6 also allows for codes
-// above 31 bits.
-template <int REACH>
+// The bits of one side of a point in its code, OUTSIDE if the side is out of bounds. With 6 STEPS codes may have more
+// than 31 bits.
+template <int STEPS>
 INLINE inline u64 encode_side(double x, const Side& side, bool clamp) {
     if (clamp) x = x < side.low ? side.low : (x > side.high ? side.high : x);
     const bool inside = x >= side.low && x <= side.high;
     double position = ((inside ? x : side.low) - side.low) * side.rate;
     position = position < side.last ? position : side.last;
-    const u64 cell = REACH == 6 ? static_cast<u64>(static_cast<i64>(position))
+    const u64 cell = STEPS == 6 ? static_cast<u64>(static_cast<i64>(position))
                                 : static_cast<u32>(static_cast<std::int32_t>(position));
-    return inside ? spread_bits<REACH>(cell, side.spread) : OUTSIDE;
+    return inside ? deposit_bits<STEPS>(cell, side.deposit) : OUTSIDE;
 }
 
-template <size_t SIDES, int REACH>
+template <size_t SIDES, int STEPS>
 BEST_CPU void encode_points(const double* __restrict points, size_t n, const Side* given, size_t sides, bool clamp,
                             u64* __restrict codes) {
     const size_t d = SIDES ? SIDES : sides;
-    std::array<Side, SIDES + 1> own;  // a copy that nothing else can change, so that the loop runs on vectors
+    std::array<Side, SIDES + 1> own;  // a copy without aliases, so that the loop is vectorised
     std::copy_n(given, SIDES, own.begin());
     const Side* side = SIDES ? own.data() : given;
     for (size_t i = 0; i < n; ++i) {
         u64 code = 0;
-        for (size_t a = 0; a < d; ++a) code |= encode_side<REACH>(points[i * d + a], side[a], clamp);
+        for (size_t a = 0; a < d; ++a) code |= encode_side<STEPS>(points[i * d + a], side[a], clamp);
         codes[i] = code;
     }
 }
@@ -54,8 +54,8 @@ void encode_grid(In<double, 2> points, In<double> low, In<double> high, In<doubl
     std::vector<Side> side;
     u64 wide = 0, far = 0;
     for (size_t a = 0; a < d; ++a) {
-        side.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), Spread(masks(a))});
-        wide |= masks(a) >> 31, far |= side[a].spread.steps[4];
+        side.push_back({low(a), high(a), rate(a), static_cast<double>((u64{1} << bits(a)) - 1), BitDeposit(masks(a))});
+        wide |= masks(a) >> 31, far |= side[a].deposit.steps[4];
     }
     nb::gil_scoped_release unlocked;
     with_sides(d, [&](auto sides) {
@@ -75,17 +75,17 @@ BEST_CPU void encode_integers(In<i64> numbers, i64 low, i64 high, int shift, boo
     }
 }
 
-template <int REACH>
-BEST_CPU void interleave_codes(const u64* __restrict own, size_t n, Spread spread, u64* __restrict codes) {
-    for (size_t i = 0; i < n; ++i) codes[i] |= own[i] == OUTSIDE ? OUTSIDE : spread_bits<REACH>(own[i], spread);
+template <int STEPS>
+BEST_CPU void interleave_codes(const u64* __restrict column, size_t n, BitDeposit deposit, u64* __restrict codes) {
+    for (size_t i = 0; i < n; ++i) codes[i] |= column[i] == OUTSIDE ? OUTSIDE : deposit_bits<STEPS>(column[i], deposit);
 }
 
-void interleave(In<u64> own, u64 mask, Out<u64> codes) {
-    expect(own.size() == codes.size(), "expected as many codes");
+void interleave(In<u64> column, u64 mask, Out<u64> codes) {
+    expect(column.size() == codes.size(), "column and codes have different lengths");
     nb::gil_scoped_release unlocked;
-    const Spread spread(mask);
-    const bool far = spread.steps[4] | spread.steps[5];
-    (far ? interleave_codes<6> : interleave_codes<4>)(own.data(), own.size(), spread, codes.data());
+    const BitDeposit deposit(mask);
+    const bool far = deposit.steps[4] | deposit.steps[5];
+    (far ? interleave_codes<6> : interleave_codes<4>)(column.data(), column.size(), deposit, codes.data());
 }
 
 }  // namespace

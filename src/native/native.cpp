@@ -5,15 +5,16 @@
 #include <algorithm>
 
 BEST_CPU u64 largest(const u64* codes, size_t n) {
-    u64 found = 0;
-    for (size_t i = 0; i < n; ++i) found = std::max(found, codes[i]);
-    return found;
+    u64 most = 0;
+    for (size_t i = 0; i < n; ++i) most = std::max(most, codes[i]);
+    return most;
 }
 
 NB_MODULE(native, module) {
     define_encoding(module);
     define_counting(module);
     define_sampling(module);
-    define_fields(module);
-    define_search(module);
+    define_csv(module);
+    define_cut_search(module);
+    define_text_lookup(module);
 }

@@ -1,8 +1,8 @@
-// What all files of the native kernels share: arrays, instruction sets, bits of a code.
+// Shared by all files of the native kernels: array types, instruction sets, bit permutations.
 //
-// The kernels are the loops of privhp/kernels/{plain,search}.py and privhp/io/sources/csv_fields.py, compiled: the same codes,
-// counts, estimates and values bit for bit, samples of the same distribution. The interpreter lock is released while a
-// loop runs, and nothing outlives a call but the arrays that it was given.
+// The kernels are the compiled twins of privhp/kernels/plain.py and of privhp/io/sources/csv_fields.py: codes, counts,
+// estimates and values are equal bit for bit, samples in distribution. The interpreter lock is released while a loop
+// runs, and a call keeps no state but the arrays that it is given.
 
 #pragma once
 
@@ -38,23 +38,24 @@ inline void expect(bool holds, const char* what) {
     if (!holds) throw nb::value_error(what);
 }
 
-// Arrays are taken as they are or refused: what is written to a converted copy would be lost.
+// Arrays of another type or order are refused: results written to a converted copy would be lost.
 template <typename Result, typename... Arguments>
 void define(nb::module_& module, const char* name, Result (*function)(Arguments...)) {
     module.def(name, function, (static_cast<void>(sizeof(Arguments)), nb::arg().noconvert())...);
 }
 
-// The largest of some codes, 0 if there are none.
+// The largest code, 0 for no codes.
 u64 largest(const u64* codes, size_t n);
 
-// What each file adds to the module.
+// The functions that each file adds to the module.
 void define_encoding(nb::module_& module);
 void define_counting(nb::module_& module);
 void define_sampling(nb::module_& module);
-void define_fields(nb::module_& module);
-void define_search(nb::module_& module);
+void define_csv(nb::module_& module);
+void define_cut_search(nb::module_& module);
+void define_text_lookup(nb::module_& module);
 
-// Calls a function with the number of sides of a record as a constant, 0 where it is none of the usual ones.
+// Calls a function with the number of sides of a record as a constant, or with 0 for more than four sides.
 template <typename Run>
 void with_sides(size_t sides, Run run) {
     switch (sides) {
@@ -66,13 +67,13 @@ void with_sides(size_t sides, Run run) {
     }
 }
 
-// Moves the low bits of a value to the set bits of a mask, in at most six steps without a branch.
-struct Spread {
+// Deposits the low bits of a value at the set bits of a mask, in at most six steps without a branch.
+struct BitDeposit {
     u64 steps[6] = {}, mask = 0;
 
-    Spread() = default;
+    BitDeposit() = default;
 
-    explicit Spread(u64 to) : mask(to) {
+    explicit BitDeposit(u64 to) : mask(to) {
         u64 zeros = ~to << 1;
         for (int i = 0; i < 6; ++i) {
             u64 parity = zeros;
@@ -83,8 +84,8 @@ struct Spread {
         }
     }
 
-    // The inverse: the bits of a value at the set bits of the mask.
-    u64 gather(u64 value) const {
+    // The inverse: the bits of a value at the set bits of the mask, as low bits.
+    u64 extract(u64 value) const {
         value &= mask;
         for (int i = 0; i < 6; ++i) value = (value & ~steps[i]) | ((value & steps[i]) >> (1 << i));
         return value;

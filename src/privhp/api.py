@@ -61,7 +61,6 @@ def fit(
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit only
-    from privhp.io.frames import frame_kind
     from privhp.io.sources import open_source
 
     if plan is None:
@@ -80,9 +79,7 @@ def fit(
     source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
     ingestion = Ingestion(plan, source)
     ingestion.run()
-    generator = ingestion.summary.release()
-    generator.frame = frame_kind(data)
-    return generator
+    return ingestion.summary.release()
 
 
 def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None) -> None:

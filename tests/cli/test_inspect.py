@@ -54,7 +54,7 @@ def test_other_files_are_refused(refused, release, tmp_path):
 
 @pytest.mark.parametrize("native", [True, False])
 def test_the_system_is_shown_with_the_kernels_in_use(run, monkeypatch, native):
-    monkeypatch.setattr(privhp.kernels, "native", object() if native else None)
+    monkeypatch.setattr(privhp.kernels, "BACKEND", "native" if native else "plain")
     code, out, err = run("inspect", "--system")
     assert (code, err) == (0, "")
     assert f"privhp   {privhp.__version__}\nkernels  {'native' if native else 'plain'}" in out

@@ -14,33 +14,35 @@ import privhp.collect.summary
 import privhp.collect.tally
 import privhp.planning.plan
 from mutants.planting import killed_by
-from privhp import Interval, Summary, Time
+from privhp import Interval, Summary, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
-from privhp.domains import batches, ip, lookup, nullable, numbers, table
+from privhp.domains import batches, ip, nullable, numbers, table
 from privhp.domains.lookup import NOWHERE, Lookup
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
-    add = privhp.collect.tally.add
+    count_codes = kernels.count_codes
 
     def twice(codes: Any, weights: Any, **sizes: Any) -> None:
-        add(codes, weights, **sizes)
-        add(codes, weights, **{**sizes, "counters": np.zeros_like(sizes["counters"]), "groups": sizes["groups"][:1]})
+        count_codes(codes, weights, **sizes)
+        count_codes(
+            codes, weights, **{**sizes, "counters": np.zeros_like(sizes["counters"]), "groups": sizes["groups"][:1]}
+        )
 
-    patch.setattr(privhp.collect.tally, "add", twice)
+    patch.setattr(kernels, "count_codes", twice)
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
-    add = privhp.collect.tally.add
+    count_codes = kernels.count_codes
 
     def narrow(codes: Any, weights: Any, *, counters: Counts, **sizes: Any) -> None:
         counted = np.zeros_like(counters)
-        add(codes, weights, counters=counted, **sizes)
+        count_codes(codes, weights, counters=counted, **sizes)
         counters += counted.astype(np.uint16)
 
-    patch.setattr(privhp.collect.tally, "add", narrow)
+    patch.setattr(kernels, "count_codes", narrow)
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -119,24 +121,24 @@ def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> No
 
 @killed_by(privacy.one_record_moves_its_share)
 def an_unknown_text_of_an_array_becomes_that_of_another_record(patch: pytest.MonkeyPatch) -> None:
-    find_texts = lookup.find_texts
+    look_up_texts = kernels.look_up_texts
 
-    def imputed(*batch: Any, other: int) -> Any:
-        found = find_texts(*batch, other=other)
+    def imputed(*batch: Any, default: int) -> Any:
+        found = look_up_texts(*batch, default=default)
         known = found[found != OUTSIDE]
         return np.where(found == OUTSIDE, known[0], found) if known.size else found
 
-    patch.setattr(lookup, "find_texts", imputed)
+    patch.setattr(kernels, "look_up_texts", imputed)
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def a_value_out_of_bounds_takes_its_whole_column_out(patch: pytest.MonkeyPatch) -> None:
-    interleave = table.interleave
+    interleave = kernels.interleave
 
     def all_or_nothing(own: Any, mask: int, codes: Any) -> None:
         interleave(np.full_like(own, OUTSIDE) if (own == OUTSIDE).any() else own, mask, codes)
 
-    patch.setattr(table, "interleave", all_or_nothing)
+    patch.setattr(kernels, "interleave", all_or_nothing)
 
 
 @killed_by(privacy.one_record_moves_its_share)

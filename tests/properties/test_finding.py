@@ -9,19 +9,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats
 
+from backends import both
 from privhp import Categories, Interval, kernels
 from privhp.core.cells import OUTSIDE, Floats
-from privhp.kernels import Buckets
+from privhp.kernels import CutIndex
 from silence import silence
-
-needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
-both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
-
-
-@pytest.fixture(autouse=True)
-def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "native" in request.fixturenames and not request.getfixturevalue("native"):
-        monkeypatch.setattr(kernels, "native", None)
 
 
 def knots_of(domain: Interval) -> Floats:
@@ -95,9 +87,9 @@ def test_numbers_lie_where_a_search_finds_them_to_the_last_bit(
 
 def test_usual_guesses_leave_few_cuts_to_compare() -> None:
     for domain in FAR_APART[5:9]:
-        buckets = Buckets.between(knots_of(domain))
-        assert buckets.half <= 2
-        assert buckets.before.size <= 2**15
+        index = CutIndex.build(knots_of(domain))
+        assert index.half <= 2
+        assert index.before.size <= 2**15
 
 
 WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories=["Cs"]), max_size=6).filter(

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -15,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 import growing
 import privhp as hp
+from backends import plain_kernels
 from forgery import READERS, sign
 from growing import MARK_ZERO, MARKS_END, chosen_cuts, counted_by_hand, no_noise, plan_of, read_slots
 from privhp import Generator, Plan, Summary, kernels
@@ -70,12 +70,6 @@ def same(one: Summary, other: Summary) -> bool:
     return (one.rows, one.refinements) == (other.rows, other.refinements) and np.array_equal(one.state(), other.state())
 
 
-@contextlib.contextmanager
-def plain_kernels() -> Iterator[None]:
-    with mock.patch.object(kernels, "native", None):
-        yield
-
-
 @given(rows=ROWS, seed=SEEDS, plain=st.booleans(), threads=st.integers(1, 3), data=st.data())
 def test_every_row_is_counted_in_the_cell_of_its_time(
     rows: list[Any], seed: int, plain: bool, threads: int, data: st.DataObject
@@ -114,7 +108,7 @@ def test_threads_do_not_matter(plan: Plan, rows: list[Any], threads: int, data: 
     assert same(grown(plan, batches, threads=threads), grown(plan, batches))
 
 
-@pytest.mark.skipif(kernels.in_use() == "plain", reason="the native kernels were not built")
+@pytest.mark.skipif(kernels.BACKEND == "plain", reason="the native kernels were not built")
 @given(plan=growing_plans(), rows=ROWS)
 def test_kernels_do_not_matter(plan: Plan, rows: list[Any]) -> None:
     native = grown(plan, [rows])

@@ -1,5 +1,6 @@
 """The native kernels are the NumPy kernels, bit for bit; both draw points where they should be."""
 
+import inspect
 from fractions import Fraction
 from typing import Any
 
@@ -11,22 +12,15 @@ from hypothesis.extra import numpy as arrays
 from numpy.typing import NDArray
 from scipy import stats
 
+from backends import both, needs_native
 from privhp import Box, Integers, Interval, Plan, StateError, Summary, Tally, kernels
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import OUTSIDE, Codes
-from privhp.kernels import AliasTable, Group, plain
+from privhp.kernels import AliasTable, SketchGroup, plain
+from privhp.kernels.counting import hash_cells
 from privhp.planning.partition import Partition
 
 ALPHA = 1e-9
-
-needs_native = pytest.mark.skipif(kernels.native is None, reason="there was no compiler when privhp was installed")
-both = pytest.mark.parametrize("native", [pytest.param(True, marks=needs_native), False])
-
-
-@pytest.fixture(autouse=True)
-def _kernels(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    if "native" in request.fixturenames and not request.getfixturevalue("native"):
-        monkeypatch.setattr(kernels, "native", None)
 
 
 @st.composite
@@ -118,7 +112,7 @@ def test_arrays_may_lie_in_memory_in_any_way(layout: Any, native: bool) -> None:
     drawn = box.sample_cells(CellDraws(layout(codes), layout(np.full(1000, 20)), layout(indices)), rng=rng)
     assert np.array_equal(box.encode(drawn, level=20), codes[indices])
     plan = Plan.paper(box, epsilon=1, expected_records=1e5, hot_cells=8, depth=20)
-    assert same(counted(plan, layout(codes), None, kernels.add), counted(plan, codes, None, plain.add))
+    assert same(counted(plan, layout(codes), None, kernels.count_codes), counted(plan, codes, None, plain.count_codes))
 
 
 @needs_native
@@ -129,7 +123,7 @@ def test_what_cannot_be_counted_in_place_is_refused(counters: NDArray[Any]) -> N
     """A converted copy would be counted in, and lost."""
     codes = np.zeros(1, dtype=np.uint64)
     with pytest.raises(TypeError):
-        kernels.add(codes, None, depth=2, exact_depth=2, counters=counters, groups=[])
+        kernels.count_codes(codes, None, depth=2, exact_depth=2, counters=counters, groups=[])
 
 
 @needs_native
@@ -138,14 +132,16 @@ def test_sketches_that_cannot_be_counted_in_are_refused(table: NDArray[Any]) -> 
     codes, words = np.zeros(1, dtype=np.uint64), np.ones((1, 3), dtype=np.uint64)
     counters = np.zeros(4, dtype=np.int64)
     with pytest.raises(TypeError):
-        kernels.add(codes, None, depth=3, exact_depth=2, counters=counters, groups=[Group(3, words, [(3, table)])])
+        kernels.count_codes(
+            codes, None, depth=3, exact_depth=2, counters=counters, groups=[SketchGroup(3, words, [(3, table)])]
+        )
 
 
 @needs_native
 def test_codes_without_a_weight_each_are_refused() -> None:
     codes, counters = np.zeros(2, dtype=np.uint64), np.zeros(4, dtype=np.int64)
     with pytest.raises(ValueError, match="a weight for each code"):
-        kernels.add(codes, np.ones(1, dtype=np.int64), depth=2, exact_depth=2, counters=counters, groups=[])
+        kernels.count_codes(codes, np.ones(1, dtype=np.int64), depth=2, exact_depth=2, counters=counters, groups=[])
 
 
 @needs_native
@@ -200,11 +196,11 @@ def one_by_one(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64]
             tally.counters[code >> (plan.depth - plan.exact_depth)] += weight
             for level, table in tally.tables.items():
                 cell = np.array([code >> (plan.depth - level)], dtype=np.uint64)
-                apart = level - plan.hash_levels[level]
+                levels_below = level - plan.hash_levels[level]
                 for row, words in enumerate(plan.hash_coefficients(level)):
-                    ancestor = cell >> np.uint64(apart)
-                    bucket = int(plain.hashed(ancestor, words, width=plan.sketch_width)[0])
-                    table[row, bucket ^ (int(cell[0]) & (2**apart - 1))] += weight
+                    ancestor = cell >> np.uint64(levels_below)
+                    bucket = int(hash_cells(ancestor, words, width=plan.sketch_width)[0])
+                    table[row, bucket ^ (int(cell[0]) & (2**levels_below - 1))] += weight
     return tally
 
 
@@ -223,7 +219,7 @@ def test_counting_is_one_by_one(data: st.DataObject, plan: Plan, weighted: bool,
     codes = data.draw(arrays.arrays(np.uint64, st.integers(0, 40), elements=cells | wild))
     counts = arrays.arrays(np.int64, codes.size, elements=st.integers(0, 2**62))
     weights = data.draw(counts) if weighted else None
-    assert same(counted(plan, codes, weights, kernels.add), one_by_one(plan, codes, weights))
+    assert same(counted(plan, codes, weights, kernels.count_codes), one_by_one(plan, codes, weights))
 
 
 @needs_native
@@ -239,8 +235,8 @@ def test_large_and_skewed_batches_are_counted_the_same(plan: Plan, seed: int, si
     codes = rng.integers(0, 2**plan.depth, size=distinct, dtype=np.uint64)[rng.integers(0, distinct, size=size)]
     codes[rng.random(size) < 0.01] = OUTSIDE
     weights = rng.integers(0, 5, size=size)
-    assert same(counted(plan, codes, None, kernels.add), counted(plan, codes, None, plain.add))
-    assert same(counted(plan, codes, weights, kernels.add), counted(plan, codes, weights, plain.add))
+    assert same(counted(plan, codes, None, kernels.count_codes), counted(plan, codes, None, plain.count_codes))
+    assert same(counted(plan, codes, weights, kernels.count_codes), counted(plan, codes, weights, plain.count_codes))
 
 
 @needs_native
@@ -250,13 +246,13 @@ def test_counts_do_not_stop_at_16_bits(size: int, hash_group: int) -> None:
     """Different codes at first, so that equal ones are not combined, all in one cell of the coarser levels."""
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1e6, hot_cells=8, depth=40, hash_group=hash_group)
     codes = np.minimum(np.arange(size, dtype=np.uint64), 4096)
-    tally = counted(plan, codes, None, kernels.add)
-    assert same(tally, counted(plan, codes, None, plain.add))
+    tally = counted(plan, codes, None, kernels.count_codes)
+    assert same(tally, counted(plan, codes, None, plain.count_codes))
     assert tally.counters.sum() == size
 
 
-def bucket_by_hand(cell: int, words: list[int], apart: int, width: int) -> int:
-    ancestor, own = cell >> apart, cell & (2**apart - 1)
+def bucket_by_hand(cell: int, words: list[int], levels_below: int, width: int) -> int:
+    ancestor, own = cell >> levels_below, cell & (2**levels_below - 1)
     mixed = ((ancestor >> 32) * words[0] + (ancestor & 0xFFFF_FFFF) * words[1] + words[2]) % 2**64
     return ((mixed >> 32) * width >> 32) ^ own
 
@@ -265,21 +261,21 @@ def bucket_by_hand(cell: int, words: list[int], apart: int, width: int) -> int:
 @given(
     cells=arrays.arrays(np.uint64, st.integers(0, 40), elements=st.integers(0, 2**63 - 1)),
     rows=st.integers(1, 5),
-    apart=st.integers(0, 4),
+    levels_below=st.integers(0, 4),
     log_width=st.integers(4, 16),
     seed=st.integers(0, 2**32),
 )
 def test_cells_are_looked_up_where_they_are_counted(
-    cells: Codes, rows: int, apart: int, log_width: int, seed: int, native: bool
+    cells: Codes, rows: int, levels_below: int, log_width: int, seed: int, native: bool
 ) -> None:
     rng, width = np.random.default_rng(seed), 2**log_width
     words = rng.integers(0, 2**64, size=(rows, 3), dtype=np.uint64)
     table = rng.integers(-(2**62), 2**62, size=(rows, width))
-    by_hand = [[bucket_by_hand(cell, row, apart, width) for cell in cells.tolist()] for row in words.tolist()]
-    assert kernels.buckets(words, cells, apart=apart, width=width).tolist() == by_hand
+    by_hand = [[bucket_by_hand(cell, row, levels_below, width) for cell in cells.tolist()] for row in words.tolist()]
+    assert kernels.find_buckets(words, cells, levels_below=levels_below, width=width).tolist() == by_hand
     counts = [[row[place] for place in places] for row, places in zip(table.tolist(), by_hand, strict=True)]
     least = [min(held) for held in zip(*counts, strict=True)]
-    assert kernels.estimate(table, words, cells, apart=apart).tolist() == least
+    assert kernels.estimate_counts(table, words, cells, levels_below=levels_below).tolist() == least
 
 
 @st.composite
@@ -317,7 +313,7 @@ def test_a_record_is_counted_in_the_cell_of_a_partition_that_holds_it(
             held = codes >> np.uint64(depth - cells.level) == cell
             expected[slot] += held.sum() if weights is None else weights[held].sum()
     counters = np.zeros(1, dtype=np.int64)
-    kernels.add(
+    kernels.count_codes(
         codes,
         weights,
         depth=depth,
@@ -335,7 +331,7 @@ def test_slots_that_cannot_be_counted_in_are_refused() -> None:
     codes, counters = np.zeros(1, dtype=np.uint64), np.zeros(4, dtype=np.int64)
     slots = read_only(np.zeros(8, dtype=np.int64))
     with pytest.raises(TypeError):
-        kernels.add(codes, None, depth=3, exact_depth=2, counters=counters, groups=[], level=3, slots=slots)
+        kernels.count_codes(codes, None, depth=3, exact_depth=2, counters=counters, groups=[], level=3, slots=slots)
 
 
 @both
@@ -439,7 +435,7 @@ def test_scattered_points_are_uniform_and_independent(sides: int, native: bool) 
 
 def shares_of(table: AliasTable) -> list[Fraction]:
     """What a table gives each place, exactly."""
-    given = [Fraction(0)] * table.others.size
+    given = [Fraction(0)] * table.aliases.size
     for place, (threshold, other) in enumerate(zip(*(column.tolist() for column in table), strict=True)):
         stays = Fraction(threshold, 2**64)
         given[place] += stays / len(given)
@@ -453,7 +449,7 @@ WEIGHTS = st.lists(st.floats(0, 1) | st.floats(0, 1e-9) | st.sampled_from([0.0, 
 @given(weights=WEIGHTS.filter(any))
 def test_an_alias_table_gives_every_place_its_share(weights: list[float]) -> None:
     shares = np.array(weights) / np.sum(weights)
-    given = shares_of(kernels.alias_table(shares))
+    given = shares_of(kernels.build_alias_table(shares))
     assert sum(given) == 1
     assert all(abs(found - Fraction(share)) < 2.0**-50 for found, share in zip(given, shares.tolist(), strict=True))
     assert all(found == 0 for found, share in zip(given, shares.tolist(), strict=True) if share == 0)
@@ -461,41 +457,41 @@ def test_an_alias_table_gives_every_place_its_share(weights: list[float]) -> Non
 
 @pytest.mark.parametrize("size", [1, 2, 3, 1024])
 def test_places_of_equal_shares_share_with_none(size: int) -> None:
-    assert np.array_equal(kernels.alias_table(np.full(size, 1 / size)).others, np.arange(size))
+    assert np.array_equal(kernels.build_alias_table(np.full(size, 1 / size)).aliases, np.arange(size))
 
 
 def test_an_alias_table_may_have_a_million_places() -> None:
     shares = np.random.default_rng(9).pareto(1.0, size=1_000_000)
     shares /= shares.sum()
-    table = kernels.alias_table(shares)
+    table = kernels.build_alias_table(shares)
     stays = table.thresholds * 2.0**-64
-    given = (stays + np.bincount(table.others, weights=1.0 - stays, minlength=shares.size)) / shares.size
+    given = (stays + np.bincount(table.aliases, weights=1.0 - stays, minlength=shares.size)) / shares.size
     assert np.allclose(given, shares, rtol=1e-9, atol=1e-18)
 
 
 @both
 def test_draws_follow_their_table_and_a_wrong_one_is_rejected(native: bool) -> None:
     shares = np.array([0.3, 0.02, 0.18, 0.4, 0.1])
-    table = kernels.alias_table(shares)
+    table = kernels.build_alias_table(shares)
 
     def significance(table: AliasTable, by: float = 0.0) -> float:
-        drawn = np.bincount(kernels.draw(table, 100_000, np.random.default_rng(10)), minlength=5)
+        drawn = np.bincount(kernels.draw_indices(table, 100_000, np.random.default_rng(10)), minlength=5)
         changed = shares * (1.0 + by * np.array([0, 1, 0, 1, 0]))
         return float(stats.chisquare(drawn, changed / changed.sum() * 100_000).pvalue)
 
     assert significance(table) > ALPHA
     assert significance(table, -0.1) < ALPHA
     assert significance(table, 0.1) < ALPHA
-    assert significance(table._replace(others=np.roll(table.others, 1))) < ALPHA
+    assert significance(table._replace(aliases=np.roll(table.aliases, 1))) < ALPHA
     assert significance(table._replace(thresholds=table.thresholds // np.uint64(10) * np.uint64(9))) < ALPHA
-    assert significance(kernels.alias_table(shares[::-1])) < ALPHA
+    assert significance(kernels.build_alias_table(shares[::-1])) < ALPHA
 
 
 @both
 def test_draws_do_not_know_of_each_other(native: bool) -> None:
-    """Pairs of neighbours, and of draws as far apart as the native kernel takes random words."""
+    """Pairs of neighbours, and of draws as far levels_below as the native kernel takes random words."""
     shares = np.array([0.3, 0.02, 0.18, 0.4, 0.1])
-    drawn = kernels.draw(kernels.alias_table(shares), 204_800, np.random.default_rng(11))
+    drawn = kernels.draw_indices(kernels.build_alias_table(shares), 204_800, np.random.default_rng(11))
     expected = np.outer(shares, shares).ravel()
     for one, other in ((drawn[::2], drawn[1::2]), drawn.reshape(-1, 2, 1024).transpose(1, 0, 2).reshape(2, -1)):
         pairs = np.bincount(one * 5 + other, minlength=25)
@@ -529,7 +525,7 @@ def test_many_points_of_one_cell_keep_to_their_slices_and_lattice(sides: int, na
     points = Box([(0, 1)] * sides).sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(7))
     ranks = np.arange(count)
     assert np.abs(points[:, 0] * count - ranks - 0.5).max() <= 0.5 + tiny * count
-    for side, step in enumerate(plain.lattice_steps(sides).tolist()[1:], start=1):
+    for side, step in enumerate(kernels.lattice_steps(sides).tolist()[1:], start=1):
         starts = (points[:, side] - ranks * (step / 2.0**64)) % 1.0
         around = (starts - starts[0] + 0.5) % 1.0  # all within one jitter, wherever the first start lies
         assert np.ptp(around) <= count ** (-1.0 / sides) + tiny
@@ -612,7 +608,7 @@ KEYS = np.array([0, 1, 2, 4, 2**20, 2**31, 2**32, 2**32 + 1, 2**40, 3 * 2**40, 2
 def test_two_cells_share_a_bucket_as_often_as_by_chance(width: int) -> None:
     """Strongly universal: a probability of 1 / width for any pair, at powers of two above all."""
     words = np.random.default_rng(3).integers(0, 2**64, size=(20_000, 3), dtype=np.uint64)
-    for met in collisions(words, KEYS, width, plain.hashed).T:
+    for met in collisions(words, KEYS, width, hash_cells).T:
         assert stats.binomtest(int(met.sum()), met.size, 1 / width).pvalue > ALPHA
 
 
@@ -632,13 +628,16 @@ def test_descendants_of_a_hashed_cell_never_collide(plan: Plan, seed: int) -> No
         family = np.random.default_rng(seed).integers(0, 2**base, dtype=np.uint64) << np.uint64(level - base)
         cells = family + np.arange(2 ** (level - base), dtype=np.uint64)
         table = np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64)
-        group = Group(base, plan.hash_coefficients(level), [(level, table)])
+        group = SketchGroup(base, plan.hash_coefficients(level), [(level, table)])
         counters = np.zeros(1, dtype=np.int64)
-        kernels.add(cells, None, depth=level, exact_depth=0, counters=counters, groups=[group])
+        kernels.count_codes(cells, None, depth=level, exact_depth=0, counters=counters, groups=[group])
         assert table.max() == 1
 
 
-def test_the_kernels_in_use_have_a_name(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert kernels.in_use() == ("plain" if kernels.native is None else "native")
-    monkeypatch.setattr(kernels, "native", None)
-    assert kernels.in_use() == "plain"
+def test_backend_name() -> None:
+    assert (kernels.BACKEND == "plain") == (kernels.native is None)
+
+
+def test_plain_kernels_have_the_signatures_of_the_kernels_in_use() -> None:
+    for name in plain.__all__:
+        assert inspect.signature(getattr(kernels, name)) == inspect.signature(getattr(plain, name))

@@ -155,7 +155,7 @@ def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "step"), [(1, "privhp.collect.tally.add"), (2, "privhp.collect.tally.Tally._plus")]
+    ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally._plus")]
 )
 def test_after_half_a_batch_nothing_can_be_counted_again(
     threads: int, step: str, monkeypatch: pytest.MonkeyPatch
@@ -189,7 +189,7 @@ def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
             tally.add([0.5])
 
     with monkeypatch.context() as patch:
-        patch.setattr("privhp.collect.tally.add", meanwhile)
+        patch.setattr("privhp.kernels.count_codes", meanwhile)
         tally.add([0.1])
     tally.add([0.1])
     assert tally.counters.tolist() == [1, 0, 0, 0]

@@ -14,10 +14,10 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.answers.estimators import inverse_variance_mean, project_to_simplex, spike_and_slab_posterior
 from privhp.answers.sketch_decoding import decode_sketch
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
-from privhp.kernels import buckets
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
 from privhp.release import Release
@@ -193,9 +193,9 @@ class Hierarchy:
         codes = descendants(above.codes[parents], levels=level - int(above.levels[0]))
         layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._noise_variance(level))
         children = np.arange(codes.size).reshape(codes.shape)
-        hashed = buckets(
-            plan.hash_coefficients(level), codes.ravel(), apart=level - plan.hash_levels[level], width=plan.sketch_width
-        ).reshape(plan.sketch_rows, *codes.shape)
+        words, levels_below = plan.hash_coefficients(level), level - plan.hash_levels[level]
+        hashed = kernels.find_buckets(words, codes.ravel(), levels_below=levels_below, width=plan.sketch_width)
+        hashed = hashed.reshape(plan.sketch_rows, *codes.shape)
         layer.estimate[children], layer.variance[children] = decode_sketch(
             self._release.counts[level], hashed, above.estimate[parents], layer.live[children]
         )

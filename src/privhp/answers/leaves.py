@@ -9,11 +9,11 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.answers.estimators import enforce_consistency
 from privhp.answers.hierarchy import Hierarchy
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
-from privhp.kernels import estimate
 from privhp.release import Release
 
 
@@ -89,5 +89,5 @@ def _lookup(release: Release, level: int, cells: Codes) -> Floats:
     counters = release.counts[level]
     if level <= release.plan.exact_depth:
         return counters[cells.view(np.int64)].astype(np.float64)
-    words, apart = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
-    return estimate(counters, words, cells, apart=apart).astype(np.float64)
+    words, levels_below = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
+    return kernels.estimate_counts(counters, words, cells, levels_below=levels_below).astype(np.float64)

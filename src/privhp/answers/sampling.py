@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.answers.histogram import Histogram, cumulated
 from privhp.answers.regions import touched
 from privhp.core.allocation import Allocation, CellDraws, Indices
 from privhp.core.cells import Counts
 from privhp.errors import QueryError
-from privhp.kernels import AliasTable, alias_table, draw
-from privhp.kernels import shuffle as shuffled
 
 
 class Sampler:
@@ -30,11 +29,11 @@ class Sampler:
     ) -> NDArray[Any]:
         """Sample `size` records in the form of the domain's `decode`, into `out` if given."""
         if shuffle and not balanced:
-            return self._sample_cells(draw(self._table, size, rng), rng, out)
+            return self._sample_cells(kernels.draw_indices(self._table, size, rng), rng, out)
         counts = self._systematic_counts(size, rng) if balanced else self._multinomial_counts(size, rng)
         chosen = np.flatnonzero(counts)
         records = self._sample_counts(chosen, counts[chosen], balanced, rng, None if shuffle else out)
-        return shuffled(records, rng, out=out) if shuffle else records
+        return kernels.shuffle(records, rng, out=out) if shuffle else records
 
     def _sample_cells(self, indices: Indices, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
         """A record in the cell at each index."""
@@ -63,13 +62,13 @@ class Sampler:
         counts = rng.poisson(means)
         while counts.sum() > size:
             counts = rng.poisson(means)
-        others = draw(self._table, size - int(counts.sum()), rng)
+        others = kernels.draw_indices(self._table, size - int(counts.sum()), rng)
         return counts + np.bincount(others, minlength=counts.size)
 
     @cached_property
-    def _table(self) -> AliasTable:
+    def _table(self) -> kernels.AliasTable:
         """Alias table of the cells' probabilities."""
-        return alias_table(self._probabilities)
+        return kernels.build_alias_table(self._probabilities)
 
 
 class RegionSampler(Sampler):

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.cells import Codes, Counts
 from privhp.domains.batches import as_counts
 from privhp.domains.rows import Rows
 from privhp.errors import DomainError, PlanError, StateError, describe_value
-from privhp.kernels import Group, add
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
 
@@ -96,7 +96,7 @@ class Tally:
             refine()
             codes, weights = codes[now:], None if weights is None else weights[now:]
         slots = None if self.partition is None else self.partition.slots
-        add(codes, weights, **self._shape, counters=self.counters, groups=self._groups, slots=slots)
+        kernels.count_codes(codes, weights, **self._shape, counters=self.counters, groups=self._groups, slots=slots)
         if self.partition is not None:
             self.rows += codes.size
 
@@ -166,11 +166,11 @@ class Tally:
         return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.growth_level}
 
     @cached_property
-    def _groups(self) -> list[Group]:
+    def _groups(self) -> list[kernels.SketchGroup]:
         """The sketches, those together whose cells are hashed at the same level."""
-        groups: dict[int, Group] = {}
+        groups: dict[int, kernels.SketchGroup] = {}
         for level, base in self.plan.hash_levels.items():
-            group = groups.setdefault(base, Group(base, self.plan.hash_coefficients(level), []))
+            group = groups.setdefault(base, kernels.SketchGroup(base, self.plan.hash_coefficients(level), []))
             group.tables.append((level, self.tables[level]))
         return list(groups.values())
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.batches import as_rows
@@ -36,7 +37,7 @@ from privhp.domains.validation import (
     round_outwards,
 )
 from privhp.errors import DomainError
-from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation
+from privhp.kernels import CellSides, Grid
 
 EARTH_RADIUS = 6371.0088
 """Mean radius in kilometres."""
@@ -125,10 +126,10 @@ class Geo(GridDomain):
         with np.errstate(invalid="ignore"):  # NumPy says nothing about a record
             lowest, highest = longitudes.min(initial=np.inf), longitudes.max(initial=-np.inf)
         grid, *others = self._turned_grids(level)
-        codes = encode_grid(places, grid)
+        codes = kernels.encode_grid(places, grid)
         for grid in others:
             if not (highest < grid.low[0] or lowest > grid.high[0]):
-                np.minimum(codes, encode_grid(places, grid), out=codes)  # OUTSIDE is above all codes
+                np.minimum(codes, kernels.encode_grid(places, grid), out=codes)  # OUTSIDE is above all codes
         return codes
 
     def _turned_grids(self, level: int) -> list[Grid]:
@@ -142,7 +143,7 @@ class Geo(GridDomain):
     ) -> NDArray[Any]:
         """Sample longitudes and shares of area on a grid, then turn the shares into latitudes."""
         codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
-        places = sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
+        places = kernels.sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
         if self._longitudes.high > 180:
             places[:, 0] -= TURN * (places[:, 0] >= 180)
         rows, steps = np.empty(codes.shape), np.empty(codes.shape)

@@ -15,13 +15,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.shares import share_between
 from privhp.errors import DomainError
-from privhp.kernels import CellSides, Grid, encode_grid, sample_grid_allocation, sample_grid_cells
+from privhp.kernels import CellSides, Grid
 
 
 def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
@@ -159,7 +160,7 @@ class Axes:
 
     def encode(self, points: Floats, *, level: int) -> Codes:
         """The code of each point of shape (n, d), OUTSIDE for those out of bounds or with a NaN."""
-        return encode_grid(points, self.grid(level))
+        return kernels.encode_grid(points, self.grid(level))
 
     def cells(self, codes: Codes, *, level: int) -> Codes:
         """The cells of each code along the axes, shape (n, d)."""
@@ -169,13 +170,13 @@ class Axes:
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: Floats | None = None
     ) -> Floats:
         """Sample the allocated number of points in each cell, shape (n, d)."""
-        return sample_grid_allocation(allocation, self.cell_sides, balanced=balanced, rng=rng, out=out)
+        return kernels.sample_grid_allocation(allocation, self.cell_sides, balanced=balanced, rng=rng, out=out)
 
     def sample_cells(self, draws: CellDraws, *, rng: np.random.Generator, out: Floats | None = None) -> Floats:
         """Sample a point in the cell of each draw, shape (n, d)."""
         if draws.size < draws.codes.size:
             draws = draws.one_each().draws()
-        return sample_grid_cells(draws, self.cell_sides, rng=rng, out=out)
+        return kernels.sample_grid_cells(draws, self.cell_sides, rng=rng, out=out)
 
     @cached_property
     def cell_sides(self) -> CellSides:

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.cells import Codes, Counts
 from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_in, values_of
-from privhp.kernels import TextTable, find_texts
-from privhp.kernels.search import WORD, slots_of
+from privhp.kernels import TextTable
+from privhp.kernels.text_lookup import WORD_SIZE, hash_texts
 
 NOWHERE = -1
 """Place of what has none."""
@@ -138,7 +139,7 @@ class _Texts:
         factors = np.array([pow(self.FACTOR, power, 2**64) for power in range(1, columns.size + 1)], dtype=np.uint64)
         self._table: TextTable | None = None
         for bits in range((len(places) - 1).bit_length(), self.MOST_BITS + 1):
-            slots = slots_of(characters, columns, factors, bits)
+            slots = hash_texts(characters, columns, factors, bits)
             if np.unique(slots).size == slots.size:
                 table = np.zeros(2**bits, dtype=np.int64)
                 table[slots] = np.arange(slots.size)
@@ -153,11 +154,11 @@ class _Texts:
         width = characters.shape[1]
         short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
         # As wide, but made longer only a little: one long text in a batch would make all declared ones as long.
-        own = width if width < self._longest + 2 * WORD else self._longest + WORD
+        own = width if width < self._longest + 2 * WORD_SIZE else self._longest + WORD_SIZE
         declared = _characters(self._declared.astype(f"U{own}", copy=False))
         known = TextTable(declared, columns[near], factors[near], bits, table)
         values = among[np.where(short, self._places, self._other)]
-        return find_texts(characters, known, values, other=int(among[self._other]))
+        return kernels.look_up_texts(characters, known, values, default=int(among[self._other]))
 
 
 def _is_plain_text(records: Any) -> bool:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
@@ -38,7 +39,6 @@ from privhp.domains.validation import (
     round_outwards,
 )
 from privhp.errors import DomainError
-from privhp.kernels import encode_integers
 
 
 class Interval(GridDomain):
@@ -232,7 +232,9 @@ class Integers(RunDomain):
 
     def _encode(self, numbers: Counts, readable: NDArray[np.bool_], *, level: int) -> Codes:
         shift = self.depth - level
-        codes = encode_integers(numbers, low=self.low, high=self.high, shift=shift, clamp=self.outside == "clamp")
+        codes = kernels.encode_integers(
+            numbers, low=self.low, high=self.high, shift=shift, clamp=self.outside == "clamp"
+        )
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
     def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from privhp import kernels
 from privhp.core.cells import Floats
 from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
 from privhp.errors import DomainError
-from privhp.kernels import Buckets, PiecewiseLinear, lay_out
+from privhp.kernels import CutIndex, PiecewiseLinear
 
 _NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
 
@@ -108,12 +109,12 @@ class QuantileScale(Line):
         self.axis = Axis(0.0, self._steps, whole=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
-        self._line = PiecewiseLinear(low, high, self._widths, self._steps, Buckets.between(self._knots))
+        self._line = PiecewiseLinear(low, high, self._widths, self._steps, CutIndex.build(self._knots))
         self._diameters = self._widest_of_each_level()
 
     def positions(self, numbers: Floats) -> Floats:
         """Steps below each number; NaN out of bounds."""
-        return lay_out(np.ravel(numbers), self._line).reshape(np.shape(numbers))
+        return kernels.interpolate(np.ravel(numbers), self._line).reshape(np.shape(numbers))
 
     def numbers(self, positions: Floats) -> Floats:
         """The number that as many steps are below of."""

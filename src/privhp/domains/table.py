@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp import kernels
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
@@ -20,8 +21,6 @@ from privhp.domains.rows import Rows, read_rows
 from privhp.domains.table_column import Column, Name, naming, read_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
-from privhp.kernels import interleave
-from privhp.kernels.plain import lattice_steps
 
 
 class Table(Domain):
@@ -213,7 +212,7 @@ class Table(Domain):
             own = column.encode([next(parts) for _ in column.names], level=mask.bit_count())
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
-            interleave(own, mask, codes)
+            kernels.interleave(own, mask, codes)
         if rows.readable is not None:
             codes[~rows.readable] = OUTSIDE
         return codes
@@ -337,7 +336,7 @@ class _Lattice:
     def __init__(self, allocation: Allocation, columns: int, rng: np.random.Generator) -> None:
         self._allocation = allocation
         self._starts = rng.random((columns, allocation.counts.size))
-        self._steps = lattice_steps(columns) * 2.0**-64
+        self._steps = kernels.lattice_steps(columns) * 2.0**-64
 
     def pair(self, values: NDArray[Any], column: int) -> NDArray[Any]:
         """Permute a column's values within their cells, into the order of the first column's values."""

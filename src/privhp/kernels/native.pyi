@@ -1,4 +1,4 @@
-"""Types of the compiled kernels; see plain.py, and sources/fields.py for `scan`, for what they do."""
+"""Types of the extension module; `compiled` gives its functions the signatures of `plain`."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
-from privhp.kernels.plain import Group
+from privhp.kernels.counting import SketchGroup
 
 def encode_grid(
     points: Floats,
@@ -19,15 +19,15 @@ def encode_grid(
     codes: Codes,
 ) -> None: ...
 def encode_integers(numbers: NDArray[Any], low: int, high: int, shift: int, clamp: bool, codes: Codes) -> None: ...
-def interleave(own: Codes, mask: int, codes: Codes) -> None: ...
-def lay_out(
+def interleave(column_codes: Codes, mask: int, codes: Codes) -> None: ...
+def interpolate(
     numbers: Floats,
     low: float,
     high: float,
     widths: Floats,
-    steps: float,
+    length: float,
     middle: float,
-    least: float,
+    offset: float,
     shift: int,
     first: int,
     before: Counts,
@@ -35,7 +35,7 @@ def lay_out(
     half: int,
     positions: Floats,
 ) -> None: ...
-def find_texts(
+def look_up_texts(
     texts: NDArray[np.uint32],
     declared: NDArray[np.uint32],
     columns: Counts,
@@ -43,22 +43,22 @@ def find_texts(
     bits: int,
     table: Counts,
     values: Codes,
-    other: int,
+    default: int,
     found: Codes,
 ) -> None: ...
-def add(
+def count_codes(
     codes: Codes,
     weights: Counts | None,
     depth: int,
     exact_depth: int,
     counters: Counts,
-    groups: list[Group],
+    groups: list[SketchGroup],
     level: int,
     slots: Counts | None,
 ) -> None: ...
-def buckets(words: Codes, cells: Codes, apart: int, width: int, places: Counts) -> None: ...
-def estimate(table: Counts, words: Codes, cells: Codes, apart: int, least: Counts) -> None: ...
-def fill_grid(
+def find_buckets(words: Codes, cells: Codes, levels_below: int, width: int, buckets: Counts) -> None: ...
+def estimate_counts(table: Counts, words: Codes, cells: Codes, levels_below: int, least: Counts) -> None: ...
+def sample_grid_allocation(
     codes: Codes,
     levels: Counts,
     counts: Counts,
@@ -67,14 +67,14 @@ def fill_grid(
     width: Floats,
     margin: Floats,
     steps: Codes,
-    even: bool,
+    balanced: bool,
     words: Codes,
     points: Floats,
 ) -> None: ...
-def scatter_grid(
+def sample_grid_cells(
     codes: Codes,
     levels: Counts,
-    places: Counts,
+    indices: Counts,
     masks: Codes,
     low: Floats,
     width: Floats,
@@ -82,13 +82,13 @@ def scatter_grid(
     words: Codes,
     points: Floats,
 ) -> None: ...
-def draw(thresholds: Codes, others: Counts, words: Codes, places: Counts) -> None: ...
+def draw_indices(thresholds: Codes, aliases: Counts, words: Codes, indices: Counts) -> None: ...
 def shuffle(records: Codes, words: Codes, shuffled: Codes) -> None: ...
 def count_lines(block: bytes) -> int: ...
 def scan(
     block: bytes,
     longest: int,
-    places: NDArray[np.int64],
+    indices: NDArray[np.int64],
     kinds: NDArray[np.uint8],
     nullable: NDArray[np.bool_],
     values: NDArray[np.uint64],

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 
 import privhp
+from privhp import kernels
 from privhp.answers.generator import Generator
 from privhp.api import load
 from privhp.cli.planning import load_plan
@@ -15,7 +16,6 @@ from privhp.cli.reading import read_file
 from privhp.collect.checkpoint import Checkpoint
 from privhp.core.container import CHECKPOINT
 from privhp.io.sinks import format_values
-from privhp.kernels import in_use
 from privhp.planning.plan import Plan
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
@@ -52,9 +52,9 @@ def _plan_of_checkpoint(path: str | os.PathLike[str]) -> Plan:
 
 def describe_system() -> str:
     """Versions, and which kernels run."""
-    kernels = {"native": "native, compiled at installation", "plain": "plain NumPy, since no compiler was found"}
+    built = {"native": "native, compiled at installation", "plain": "plain NumPy, since no compiler was found"}
     return (
-        f"privhp   {privhp.__version__}\nkernels  {kernels[in_use()]}\n"
+        f"privhp   {privhp.__version__}\nkernels  {built[kernels.BACKEND]}\n"
         f"Python   {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
     )
 

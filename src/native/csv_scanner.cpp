@@ -1,8 +1,8 @@
-// Lines of comma-separated text to values, for the lines and fields that are written in a plain way.
+// Scanner of CSV lines: the values of plainly written fields, for privhp/io/sources/csv_scanner.py.
 //
-// What is not plain is marked, and read by privhp/io/sources/csv_fields.py, which is
-// the definition; what is read here is read as it would be there. No line is
-// remembered while another is read.
+// This is the one kernel that sees records. privhp/io/sources/csv_fields.py defines the values. The scanner reads a
+// field to the same value or marks its line as odd, and csv_fields.py then reads that line. No state is kept from one
+// line to the next, so that one line cannot affect another.
 
 #include "native.hpp"
 
@@ -21,7 +21,7 @@ namespace {
 constexpr size_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
 
 enum Kind : u8 { REAL, WHOLE, ADDRESS, TIME, TEXT, CODED };
-enum Found : u8 { VALUE, NONE, ODD };
+enum Found : u8 { VALUE, EMPTY, ODD };
 
 struct Field {
     const char *begin, *end;
@@ -78,7 +78,7 @@ bool address(Field field, u64& value) {
     return at == field.end;
 }
 
-// A number of so many digits, or -1.
+// A number of `count` digits, or -1.
 i64 digits(const char* at, int count) {
     i64 number = 0;
     for (int place = 0; place < count; ++place) {
@@ -115,11 +115,11 @@ bool time(Field field, u64& value) {
             second = digits(at + 17, 2);
         }
         if (size > 19) {
-            const int places = static_cast<int>(size) - 20;
-            if (at[19] != '.' || places < 1 || places > 6) return false;
-            fraction = digits(at + 20, places);
+            const int decimals = static_cast<int>(size) - 20;
+            if (at[19] != '.' || decimals < 1 || decimals > 6) return false;
+            fraction = digits(at + 20, decimals);
             if (fraction < 0) return false;
-            for (int place = places; place < 6; ++place) fraction *= 10;
+            for (int place = decimals; place < 6; ++place) fraction *= 10;
         }
         if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return false;
     }
@@ -128,7 +128,7 @@ bool time(Field field, u64& value) {
     return true;
 }
 
-// The fields of a line up to the last that is wanted; how many were found, or -1 if the line is not plain.
+// Splits a line into the first `wanted` fields; their number, or -1 if the line is not plainly written.
 int split_plain(const char* at, const char* end, Field* fields, int wanted) {
     int found = 0;
     while (found < wanted) {
@@ -164,7 +164,7 @@ int split_quoted(const char* at, const char* end, Field* fields, int wanted) {
     }
 }
 
-// Texts of a block, each kept once.
+// Distinct texts of a block.
 struct Distinct {
     std::vector<u64> texts;
     std::unordered_map<std::string_view, u64> codes;
@@ -180,7 +180,7 @@ struct Distinct {
 Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) {
     field = trimmed(field);
     const u64 size = field.end - field.begin;
-    if (!size && (nullable || kind < TEXT)) return NONE;
+    if (!size && (nullable || kind < TEXT)) return EMPTY;
     if (kind >= TEXT) {
         value = static_cast<u64>(field.begin - text) << 32 | size;
         return VALUE;
@@ -192,7 +192,7 @@ Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) 
     return plain ? VALUE : ODD;
 }
 
-// How many newlines there are.
+// Number of newlines.
 BEST_CPU size_t newlines(const char* text, size_t size) {
     size_t count = 0;
     for (size_t i = 0; i < size; ++i) count += text[i] == '\n';
@@ -204,18 +204,18 @@ size_t count_lines(nb::bytes block) {
     return newlines(block.c_str(), size) + (size && block.c_str()[size - 1] != '\n');
 }
 
-// Reads the wanted columns of every line of a text.
+// Reads the selected columns of every line of a block.
 //
-// A value is the bits of a number, microseconds since 1970, the place and length of a text, or for texts that repeat a
-// place in a list of distinct ones, which is returned. Where a field is empty, `empty` is set. A line that is not plain
-// is `odd`; one that is too long or has too few fields is `lost`.
-std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> places, In<u8> kinds, In<bool> nullable,
+// A value is the bits of a number, microseconds since 1970, the offset and length of a text, or, for dictionary-encoded
+// texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` lines that are not
+// plainly written, `lost` lines that are too long or have too few fields.
+std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> indices, In<u8> kinds, In<bool> nullable,
                                    Out<u64, 2> values, Out<bool, 2> empty, Out<bool> lost, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
-    const size_t columns = places.shape(0), lines = lost.shape(0);
+    const size_t columns = indices.shape(0), lines = lost.shape(0);
     nb::gil_scoped_release unlocked;
     i64 wanted = 0;
-    for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, places(c) + 1);
+    for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, indices(c) + 1);
     std::vector<Field> fields(static_cast<size_t>(wanted));
     std::vector<Distinct> distinct(columns);
     const bool quotes = std::memchr(text, '"', end - text);
@@ -232,15 +232,15 @@ std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> plac
         odd(line) = found < 0;
         lost(line) = found >= 0 && found < wanted;
         for (size_t c = 0; c < columns; ++c) {
-            const size_t place = c * lines + line;
-            Found what = NONE;
-            values.data()[place] = 0;
+            const size_t cell = c * lines + line;
+            Found outcome = EMPTY;
+            values.data()[cell] = 0;
             if (found >= wanted) {
-                what = read(fields[places(c)], static_cast<Kind>(kinds(c)), nullable(c), text, values.data()[place]);
+                outcome = read(fields[indices(c)], static_cast<Kind>(kinds(c)), nullable(c), text, values.data()[cell]);
             }
-            if (what == VALUE && kinds(c) == CODED) values.data()[place] = distinct[c].code(text, values.data()[place]);
-            empty.data()[place] = what == NONE;
-            odd(line) |= what == ODD;
+            if (outcome == VALUE && kinds(c) == CODED) values.data()[cell] = distinct[c].code(text, values.data()[cell]);
+            empty.data()[cell] = outcome == EMPTY;
+            odd(line) |= outcome == ODD;
         }
         at = stop + 1;
     }
@@ -251,7 +251,7 @@ std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> plac
 
 }  // namespace
 
-void define_fields(nb::module_& module) {
+void define_csv(nb::module_& module) {
     define(module, "count_lines", count_lines);
     define(module, "scan", scan);
 }
