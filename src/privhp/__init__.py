@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from privhp.domains import Taxonomy as Taxonomy
     from privhp.domains import Time as Time
     from privhp.domains import check_domain as check_domain
+    from privhp.domains.plot_scale import PlotScale as PlotScale
     from privhp.domains.specs import read_domain as read_domain
     from privhp.errors import DomainError as DomainError
     from privhp.errors import FileError as FileError
@@ -67,6 +68,7 @@ _PUBLIC = {
     "privhp.domains": (
         "Box Categories Domain Geo IPv4 IPv6 Integers Interval Nullable Table Taxonomy Time check_domain"
     ),
+    "privhp.domains.plot_scale": "PlotScale",
     "privhp.domains.specs": "read_domain",
     "privhp.errors": "DomainError FileError PlanError PrivhpError QueryError RecordsError StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",

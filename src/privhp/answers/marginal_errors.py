@@ -16,7 +16,6 @@ from privhp.answers.leaves import Leaves
 from privhp.answers.standard_errors import LeafFunction, StandardErrors
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
-from privhp.domains.nullable import Nullable
 
 
 class MarginalErrors:
@@ -86,7 +85,7 @@ class ConditionalErrors:
         leaves: Leaves of the marginal with null.
     """
 
-    def __init__(self, errors: StandardErrors, *, domain: Nullable, leaves: Leaves) -> None:
+    def __init__(self, errors: StandardErrors, *, domain: Domain, leaves: Leaves) -> None:
         self._errors, self._domain, self._leaves = errors, domain, leaves
 
     def standard_error(self, function: LeafFunction) -> float:
@@ -103,9 +102,9 @@ class ConditionalErrors:
         return min(self._errors.standard_error(LeafFunction(mean, slack)) * total / valid, 1.0)
 
 
-def value_shares(domain: Nullable, leaves: Leaves) -> Floats:
+def value_shares(domain: Domain, leaves: Leaves) -> Floats:
     """Share of the base measure of each leaf that is not null: 1 or 0 unless the partition is a single leaf."""
     if leaves.levels[0] == 0:
-        return np.array([1.0 - domain.share])
+        return np.array([1.0 - domain.null_share])
     not_null: NDArray[np.bool_] = leaves.codes >> (leaves.levels - 1).astype(np.uint64) == 1
     return not_null.astype(np.float64)

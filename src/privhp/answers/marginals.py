@@ -18,7 +18,6 @@ from privhp.answers.marginal_errors import ConditionalErrors, MarginalErrors, va
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
-from privhp.domains.nullable import Nullable
 from privhp.domains.table import Table
 from privhp.domains.table_column import Column
 from privhp.domains.validation import quote
@@ -40,7 +39,7 @@ def marginalize(
         columns: Name of a column, or a list of names.
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
     """
-    if not isinstance(domain, Table):
+    if not domain.columns:
         raise QueryError(f"expected a marginal of a Table, got one of {domain!r}")
     chosen, single = _chosen(domain, columns)
     part = _part(chosen, single)
@@ -49,13 +48,13 @@ def marginalize(
     marginal_errors = MarginalErrors(errors, codes, levels, domain=part, leaves=projected)
     if null:
         return part, projected, marginal_errors
-    if not isinstance(part, Nullable):
+    if not part.nullable:
         raise QueryError(f"expected null=False for one column that may be null, got it for {part!r}")
     conditional_errors = ConditionalErrors(marginal_errors, domain=part, leaves=projected)
-    return part.domain, _without_null(part, projected), conditional_errors
+    return part.inner, _without_null(part, projected), conditional_errors
 
 
-def _chosen(table: Table, columns: Any) -> tuple[list[Column], bool]:
+def _chosen(table: Domain, columns: Any) -> tuple[list[Column], bool]:
     """The columns of these names, in the order of the table, and whether one was asked for by itself."""
     known = {column.name: column for column in table.columns}
     if isinstance(columns, str | tuple) and columns in known:
@@ -128,10 +127,10 @@ def _halved(domain: Domain, codes: Codes, counts: Floats, level: int) -> tuple[C
     return halves.ravel(), parts.ravel()
 
 
-def _without_null(domain: Nullable, leaves: Leaves) -> Leaves:
+def _without_null(domain: Domain, leaves: Leaves) -> Leaves:
     """The leaves of the values alone."""
     if leaves.levels[0] == 0:
-        return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.share))
+        return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.null_share))
     inner, there = (leaves.levels - 1).astype(np.uint64), value_shares(domain, leaves) > 0
     codes = leaves.codes[there] & ((np.uint64(1) << inner[there]) - np.uint64(1))
     return Leaves(codes, leaves.levels[there] - 1, leaves.counts[there])

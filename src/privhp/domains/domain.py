@@ -8,8 +8,8 @@ write the abstract methods, and pass an instance to `privhp.check_domain`.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from abc import abstractmethod
-from collections.abc import Mapping
-from typing import Any, ClassVar, Literal
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.domains.presentation import Presentation
 from privhp.domains.shares import ALMOST_ONE
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.table_column import Column
 
 ValueKind = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
 """Kind of the values of a column, by the type of the column; numbers may be integers."""
@@ -51,6 +54,9 @@ class Domain(Presentation):
 
     nullable: bool = False
     """Whether a value may be null."""
+
+    null_share: float = 0.0
+    """Share of null in the base measure."""
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         """Register the kind for `Domain.from_spec`."""
@@ -218,6 +224,12 @@ class Domain(Presentation):
         ends = np.sort(rng.random((count, 2)))
         lows, highs = (self.cell_quantile(share, root, level=0) for share in ends.T)
         return list(zip(lows.tolist(), highs.tolist(), strict=True))
+
+    def project(
+        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[Column]
+    ) -> tuple[Codes, NDArray[np.int64]]:
+        """Cells projected to some columns: cells of a table of these columns alone. Tables only."""
+        raise DomainError(f"a domain of kind {self.kind!r} has no columns")
 
     @abstractmethod
     def parameters(self) -> dict[str, Any]:

@@ -137,6 +137,10 @@ class Nullable(Domain):
     def inner(self) -> Domain:
         return self.domain
 
+    @property
+    def null_share(self) -> float:  # type: ignore[override]  # fixed by the constructor
+        return self.share
+
     def split_null(self, codes: Codes, *, level: int) -> tuple[NDArray[np.bool_], Codes, int]:
         null = self._is_null_cell(codes, level) if level else np.zeros(codes.shape, dtype=np.bool_)
         return null, self._inner(codes[~null], level), max(level - 1, 0)

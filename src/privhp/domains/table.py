@@ -143,8 +143,7 @@ class Table(Domain):
         return f"{TRANSPORT}, in the column where it moves furthest, as a share of that column's range."
 
     def format_resolution(self, level: int) -> str:
-        splits = self.splits_by_column(level).values()
-        pairs = zip(self.columns, splits, strict=True)
+        pairs = zip(self.columns, self.splits_by_column(level).values(), strict=True)
         return ", ".join(f"{column.label} {column.domain.format_resolution(bits)}" for column, bits in pairs)
 
     def everything(self) -> Any:
