@@ -27,7 +27,7 @@ from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
 from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, RESOLUTION
 from benchmarks.streams import Stream, available, load
 from privhp.evaluate import random_regions
-from privhp.evaluate.range_errors import region_masses, relative_errors
+from privhp.evaluate.range_queries import region_masses, relative_errors
 from privhp.planning.plan_spec import spec_key
 from privhp.release import Release
 

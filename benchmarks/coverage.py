@@ -17,7 +17,7 @@ import privhp as hp
 from benchmarks import streams
 from privhp.core.cells import Floats
 from privhp.evaluate import random_regions
-from privhp.evaluate.range_errors import region_masses
+from privhp.evaluate.range_queries import region_masses
 
 REPORT = Path(__file__).parent / "COVERAGE.md"
 MEMORIES = ("64 KiB", "1 MiB")

@@ -7,7 +7,7 @@ sampling error.
 
 from privhp.evaluate.grid_distance import grid_masses, grid_wasserstein
 from privhp.evaluate.line_distance import wasserstein
-from privhp.evaluate.range_errors import random_regions, range_errors
+from privhp.evaluate.range_queries import random_regions, range_errors
 from privhp.evaluate.tree_distance import tree_wasserstein
 
 __all__ = ["grid_masses", "grid_wasserstein", "random_regions", "range_errors", "tree_wasserstein", "wasserstein"]
