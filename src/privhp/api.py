@@ -15,7 +15,7 @@ from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
-from privhp.errors import FileError, PlanError
+from privhp.errors import FileError, PlanError, file_errors
 from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
 from privhp.release import Release
@@ -27,6 +27,7 @@ File: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
 
 
+@file_errors()
 def fit(
     data: Any,
     domain: Domain | None = None,
@@ -82,6 +83,7 @@ def fit(
     return ingestion.summary.release()
 
 
+@file_errors()
 def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None) -> None:
     """Write a generator as a release file, or a summary as a checkpoint.
 
@@ -120,6 +122,7 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
             file.write(chunk)
 
 
+@file_errors()
 def load(file: File) -> Generator:
     """Read the generator of a release file.
 
@@ -130,6 +133,7 @@ def load(file: File) -> Generator:
         return Generator(Release.read(opened))
 
 
+@file_errors()
 def resume(file: File) -> Summary:
     """Read the summary of a checkpoint, to continue with it. Confidential.
 

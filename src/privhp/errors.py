@@ -1,53 +1,106 @@
 """The exceptions of privhp.
 
     PrivhpError
-    |-- DomainError    a domain, a bound or a region that makes no sense
-    |-- PlanError      a budget, a level or a size that cannot be honoured
-    |-- RecordsError   a batch whose type or shape does not fit the domain
-    |-- QueryError     a question to a generator that makes no sense
-    |-- StateError     an operation that the life cycle of a summary forbids
-    `-- FileError      a file that is not ours, damaged, or of another kind
+    |-- DomainError    invalid domain, bound or region
+    |-- PlanError      invalid budget, level or size of a plan
+    |-- RecordsError   batch whose type or shape does not fit the domain
+    |-- QueryError     invalid question to a generator
+    |-- StateError     operation that the state of a summary forbids
+    `-- FileError      file of another kind, damaged, missing or not permitted
 
-Each message says what was expected, what came and what to do. No message
-depends on the value of a record or on how many records there were.
+A message says what is wrong and what to do. No message depends on the value of
+a record or on the number of records.
 """
 
 import reprlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
 
 
+class PrivhpError(Exception):
+    """Base class of all errors that privhp raises."""
+
+
+class DomainError(PrivhpError, ValueError):
+    """Invalid domain, bound or region."""
+
+
+class PlanError(PrivhpError, ValueError):
+    """Invalid budget, level or size of a plan."""
+
+
+class RecordsError(PrivhpError, TypeError):
+    """Batch whose type or shape does not fit the domain."""
+
+
+class QueryError(PrivhpError, ValueError):
+    """Invalid question to a generator."""
+
+
+class StateError(PrivhpError, RuntimeError):
+    """Operation that the state of a summary forbids."""
+
+
+class FileError(PrivhpError, OSError):
+    """File that is of another kind, damaged, missing or not permitted."""
+
+
+class _UnusableFileError(FileError):
+    def __str__(self) -> str:  # with an errno, OSError would print that instead of the message
+        return str(self.args[0])
+
+
+class _MissingFileError(_UnusableFileError, FileNotFoundError):
+    pass
+
+
+class _ExistingFileError(_UnusableFileError, FileExistsError):
+    pass
+
+
+class _PermissionFileError(_UnusableFileError, PermissionError):
+    pass
+
+
+class _DirectoryFileError(_UnusableFileError, IsADirectoryError):
+    pass
+
+
+class _NotDirectoryFileError(_UnusableFileError, NotADirectoryError):
+    pass
+
+
+_FILE_ERRORS: dict[type[OSError], type[_UnusableFileError]] = {
+    FileNotFoundError: _MissingFileError,
+    FileExistsError: _ExistingFileError,
+    PermissionError: _PermissionFileError,
+    IsADirectoryError: _DirectoryFileError,
+    NotADirectoryError: _NotDirectoryFileError,
+}
+
+
+@contextmanager
+def file_errors() -> Iterator[None]:
+    """Raise a missing or forbidden file as a `FileError` that keeps its built-in class, such as FileNotFoundError.
+
+    Other errors of the operating system, such as a full disk, pass unchanged.
+    """
+    try:
+        yield
+    except tuple(_FILE_ERRORS) as error:
+        if isinstance(error, PrivhpError) or error.filename is None:
+            raise
+        kind = next(own for known, own in _FILE_ERRORS.items() if isinstance(error, known))
+        wrapped = kind(f"cannot use {error.filename}: {error.strerror}; check its name and permissions")
+        wrapped.errno, wrapped.strerror, wrapped.filename = error.errno, error.strerror, error.filename
+        raise wrapped from None
+
+
 def describe_value(value: object) -> str:
-    """A parameter for a message: itself if it is a plain value, else its type, since it may hold records."""
+    """A parameter for a message: its value if it is plain, else its type, since it may hold records."""
     plain = value is None or isinstance(value, str | bytes | int | float | complex | Fraction | Decimal)
     if isinstance(value, type):
         return f"the class {value.__name__}"
     return reprlib.repr(value) if plain else f"a value of type {type(value).__name__}"
-
-
-class PrivhpError(Exception):
-    """Anything that privhp refuses to do."""
-
-
-class DomainError(PrivhpError, ValueError):
-    """A domain, a bound or a region that makes no sense."""
-
-
-class PlanError(PrivhpError, ValueError):
-    """A budget, a level or a size that cannot be honoured."""
-
-
-class RecordsError(PrivhpError, TypeError):
-    """A batch whose type or shape does not fit the domain."""
-
-
-class QueryError(PrivhpError, ValueError):
-    """A question to a generator that makes no sense."""
-
-
-class StateError(PrivhpError, RuntimeError):
-    """An operation that the life cycle of a summary forbids."""
-
-
-class FileError(PrivhpError, OSError):
-    """A file that is not ours, damaged, or of another kind."""

@@ -1,1 +1,1 @@
-"""Cells and budgets: what everything else is counted in."""
+"""Integers, budgets and bytes that all other packages share."""

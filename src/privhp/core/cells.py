@@ -1,9 +1,8 @@
-"""A cell is an integer.
+"""Codes of the cells of a binary partition.
 
-The hierarchy of a domain is a binary tree. The cell reached from the root by a
-path of `level` left-or-right steps is the number whose binary digits are that
-path, so its parent is one right shift away and its children are neighbours.
-This room knows nothing of records, counts or noise.
+The partition of a domain is a binary tree. The code of a cell is the integer
+whose binary digits are the path from the root, one digit per level. The parent
+of a cell is a right shift, and its children are consecutive.
 """
 
 from typing import Any, TypeAlias
@@ -16,28 +15,28 @@ Counts: TypeAlias = NDArray[np.int64]
 Floats: TypeAlias = NDArray[np.float64]
 
 MAX_DEPTH = 63
-"""Deepest level any domain may have, so that every cell fits a uint64 with room for OUTSIDE."""
+"""Deepest level of a domain: codes fit a uint64 and differ from OUTSIDE."""
 
 OUTSIDE = np.uint64(2**64 - 1)
-"""What `Domain.encode` returns for a record that has no cell."""
+"""Code of a record without a cell, as `Domain.encode` returns it."""
 
 
 def ancestors(codes: Codes, *, levels: int) -> Codes:
-    """Cells that lie `levels` steps above the given ones."""
+    """Ancestors of cells, `levels` above them."""
     return codes >> np.uint64(levels)
 
 
 def descendants(codes: Codes, *, levels: int) -> Codes:
-    """All cells `levels` steps below each given cell, one row per cell, in order."""
+    """Descendants of each cell, `levels` below it: one row per cell, in order."""
     return (codes << np.uint64(levels))[:, None] | np.arange(2**levels, dtype=np.uint64)
 
 
 def domain_order(codes: Codes, levels: NDArray[np.int64], *, depth: int) -> NDArray[np.int64]:
-    """Where the cells of a partition are, in the order of the domain."""
+    """Indices that sort the cells of a partition into the order of the domain."""
     return np.argsort(codes << (depth - levels).astype(np.uint64), kind="stable")
 
 
 def fold(counts: NDArray[Any], *, levels: int) -> NDArray[Any]:
-    """Counts of a whole level summed up to the level `levels` steps above."""
+    """Counts of a complete level, summed to the level `levels` above."""
     folded: NDArray[Any] = counts.reshape(-1, 2**levels).sum(axis=1)
     return folded

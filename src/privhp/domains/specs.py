@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import naming
 from privhp.domains.validation import quote
-from privhp.errors import DomainError
+from privhp.errors import DomainError, file_errors
 
 FORMS = {
     "interval": "interval:LOW:HIGH, with :log, :clamp or :dtype=float32 after it if you like",
@@ -54,6 +54,7 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
     return read_described(path).domain
 
 
+@file_errors()
 def read_described(path: str | os.PathLike[str]) -> Described:
     """The domain of a TOML file, and the columns that it names for a domain that is no table."""
     import tomllib  # takes long to import, and only files need it

@@ -1,7 +1,7 @@
-"""How a partition may grow while records come: how large, and when it is refined.
+"""Size and refinement schedule of a learned partition.
 
-Public like the rest of a plan. The moments are row numbers, so they are the
-same whatever the records are.
+Both are public. The partition is refined at fixed row numbers, which do not
+depend on the records.
 """
 
 from collections.abc import Mapping
@@ -17,17 +17,16 @@ MAX_REFINEMENTS = 8
 
 @dataclass(frozen=True)
 class Growth:
-    """A growing partition: fine where records come, coarse elsewhere.
+    """Size and schedule of a learned partition: fine where records are, coarse elsewhere.
 
-    Between two refinements every record is counted in the one cell that holds
-    it then, with noise of its own; a refinement looks at the noisy counts,
-    cuts the cells that promise most, and counts the rest of the stream in
-    their parts.
+    Between two refinements each record is counted in the leaf that holds it. A
+    refinement splits the leaves with the largest gain, judged by their noisy
+    counts, and the children count the rest of the stream with fresh noise.
 
     Args:
-        slots: How many counters of cells there is room for.
-        refined_after: Row numbers after which the partition is refined, in order.
-        least: How many records a part must expect for its cell to be cut.
+        slots: Number of counters.
+        refined_after: Row numbers after which the partition is refined, ascending.
+        least: Records that a child must expect for its parent to be split.
     """
 
     _: KW_ONLY
@@ -43,20 +42,20 @@ class Growth:
             )
         rows = tuple(check_integer(row, "a row number of refined_after", 1, MAX_RECORDS) for row in moments)
         if list(rows) != sorted(set(rows)):
-            raise PlanError("expected the row numbers of refined_after in order, each once")
+            raise PlanError("the row numbers of refined_after must be ascending and distinct")
         object.__setattr__(self, "refined_after", rows)
         object.__setattr__(self, "slots", check_integer(self.slots, "slots", 1, MAX_SLOTS))
         object.__setattr__(self, "least", check_integer(self.least, "least", 1, MAX_RECORDS))
 
     def spec(self) -> dict[str, Any]:
-        """The growth as a JSON object."""
+        """The schedule as a JSON object."""
         return {item.name: getattr(self, item.name) for item in fields(self)} | {
             "refined_after": list(self.refined_after)
         }
 
     @classmethod
     def from_spec(cls, spec: Any) -> "Growth":
-        """The growth that a JSON object describes."""
+        """The schedule of a JSON object."""
         known = {item.name for item in fields(cls)}
         if not isinstance(spec, Mapping) or set(spec) != known:
             raise PlanError(f"expected growth with exactly the keys {', '.join(sorted(known))}")
