@@ -1,4 +1,4 @@
-"""How much closer to the generator balanced samples are than independent ones.
+"""W1 distance to the generator of balanced and of independent samples.
 
 On the line, no set of samples that is unbiased in every cell can do better on
 average than a known bound: a fraction f of a record at or below a point must be

@@ -46,10 +46,10 @@ def main(records: int | None = None) -> None:
     lines = [
         "# Coverage of 90% intervals",
         "",
-        f"Answers of `mass` to {REGIONS} random regions of each of {RELEASES} releases at epsilon 1: how often the",
-        f"truth is within {WITHIN} standard errors, and in brackets the median standard error. Regions are others for",
-        f"each release: a cell of the table is a mean of {RELEASES * REGIONS}, and chance alone moves it by 1% to 2%,",
-        "since answers from one release share its noise.",
+        f"`mass` of {REGIONS} random regions for each of {RELEASES} releases at epsilon 1: share of true values within",
+        f"{WITHIN} standard errors, and the median standard error in brackets. Every release has other regions, so",
+        f"an entry is a mean of {RELEASES * REGIONS} answers; its sampling error is 1% to 2%, since answers of one",
+        "release share its noise.",
         "",
         "| stream | records | "
         + " | ".join(f"{memory}, {kind}" for kind in ("default", "mergeable") for memory in MEMORIES)

@@ -91,7 +91,7 @@ def encoding(domain: hp.Domain, records: Any) -> Callable[[], object]:
 
 
 def seconds_to_encode(known: dict[str, tuple[hp.Domain, Any]]) -> dict[str, float]:
-    """Seconds of all domains in turns."""
+    """Seconds of each domain, measured in rotation."""
     return best_seconds({name: encoding(*case) for name, case in known.items()}, turns=9)
 
 
@@ -111,7 +111,7 @@ def uses(name: str, domain: hp.Domain, records: Any) -> dict[str, Callable[[], o
 
 
 def measure(known: dict[str, tuple[hp.Domain, Any]]) -> dict[str, dict[str, float]]:
-    """Nanoseconds a record, at best, of each use of each domain, all domains in turns."""
+    """Nanoseconds per record of each operation of each domain, best turn, measured in rotation."""
     runs = {name: uses(name, *case) for name, case in known.items()}
     sizes = {"count": RECORDS, "list": IN_LISTS, "balanced": SAMPLES, "independent": SAMPLES}
     found: dict[str, dict[str, float]] = {name: {} for name in known}
@@ -144,8 +144,8 @@ def main() -> None:
             "",
             f"`python -m benchmarks.domains`, {dt.date.today().isoformat()}. {machine()}; {before}.",
             "",
-            f"Nanoseconds a record of NumPy arrays of {RECORDS:,} records, to level 20 or the last, all in turns",
-            "in one process, best of each; and as multiples of a box of two sides, those of the table of four columns",
+            f"Nanoseconds per record, for NumPy arrays of {RECORDS:,} records and level 20 or the deepest, in rotation",
+            "in one process, best of each; and as multiples of a box of two sides, for the table of four columns",
             f"of a box of four. The aim is at most {ASKED}.",
             "",
             "| encode | native kernels | ratio | NumPy kernels | ratio |",

@@ -1,4 +1,4 @@
-"""How fast records are counted, against a histogram, a sketch library and np.bincount."""
+"""Speed of counting records, relative to a histogram, a sketch library and np.bincount."""
 
 import time
 from collections.abc import Callable
@@ -129,10 +129,10 @@ def measure() -> list[tuple[str, float, float | None]]:
         ("skewed 4-D mixture, paper's shape / boost-histogram 8 x 8 x 8 x 8", best["boost"] / best["paper"], 1.4),
         ("the same / boost-histogram 64 x 64 of two columns", best["boost 2-D"] / best["paper"], None),
     ]
-    return rows + growing(points, rng) + one_dimension(rng)
+    return rows + learned_partition(points, rng) + one_dimension(rng)
 
 
-def growing(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
+def learned_partition(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
     """The default plan once its partition has grown, in the small blocks that its memory allows."""
     rows: list[tuple[str, float, float | None]] = []
     for name, records in {"uniform": points, "skewed": skewed_mixture(POINTS, 2, rng)}.items():
@@ -144,7 +144,7 @@ def growing(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple
             turns[memory] = partial(summary.update, records)
         best = best_seconds(turns)
         rows += [
-            (f"growing partition, {memory}, 2-D {name} / boost-histogram 64 x 64", best["boost"] / best[memory], None)
+            (f"learned partition, {memory}, 2-D {name} / boost-histogram 64 x 64", best["boost"] / best[memory], None)
             for memory in ("64 KiB", "1 MiB")
         ]
     return rows

@@ -1,4 +1,4 @@
-"""How fast exact noise is drawn, against OpenDP, which is as exact."""
+"""Speed of exact noise, relative to OpenDP, which is exact, too."""
 
 from fractions import Fraction
 

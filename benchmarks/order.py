@@ -1,9 +1,9 @@
-"""Tables in the order of time, points sorted by place, and both shuffled: writes ORDER.md.
+"""Error on tables in the order of time and on points sorted by cell, and on both shuffled; writes ORDER.md.
 
     python -m benchmarks.order
 
 Files mostly come in the order of time, and some are sorted by what they hold.
-Each stream is fitted as it came and shuffled, with a partition that grows, with
+Each stream is fitted as it came and shuffled, with a learned partition, with
 a plan whose parts can be merged, and with the paper's.
 """
 
@@ -88,18 +88,18 @@ def main() -> None:
                 domain, epsilon=1, expected_records=size, memory=memory, mergeable=mergeable
             )
             for memory in MEMORIES
-            for label, mergeable in (("grows", False), ("mergeable", True))
+            for label, mergeable in (("learned", False), ("mergeable", True))
         }
         plans["the paper's, 1,024 hot cells"] = hp.Plan.paper(domain, epsilon=1, expected_records=size, hot_cells=1024)
         for label, plan in plans.items():
             lines.append(f"| {name}, {size:,} | {label} | {' | '.join(measured(plan, records))} |")
             print(lines[-1], flush=True)
     text = [
-        "# The order of rows",
+        "# Order of rows",
         "",
         f"`python -m benchmarks.order`, {dt.date.today().isoformat()}: tree W1 x n at epsilon = 1, mean and standard",
         f"deviation of {RUNS} fits, of tables of a time and two numbers, whose files are in the order",
-        "of time, and of points that are sorted by place: the cells of the plane one after the other.",
+        "of time, and of points sorted by cell.",
         "",
         "| records | plan | in order | shuffled |",
         "|---|---|---|---|",

@@ -49,7 +49,7 @@ print((peak() - before) / 1024)
 
 
 def batches(rows: int) -> Iterator[pa.Table]:
-    """Rows of a number, a place and a word."""
+    """Rows of a number, a point and a text."""
     rng = np.random.default_rng(0)
     for start in range(0, rows, CHUNK):
         size = min(CHUNK, rows - start)
@@ -63,7 +63,7 @@ def batches(rows: int) -> Iterator[pa.Table]:
 
 
 def write(path: Path, rows: int) -> Path:
-    """A file of so many rows."""
+    """A file of `rows` rows."""
     writer = parquet.ParquetWriter if path.suffix == ".parquet" else csv.CSVWriter
     with writer(path, SCHEMA) as file:
         for batch in batches(rows):
@@ -117,9 +117,9 @@ def main(rows: int = ROWS) -> None:
             measure(path, what, domain, names, rows, turns)
             for path, turns in zip(paths, (7, 3), strict=True)
             for what, domain, names in (
-                ("one number", hp.Interval(-9, 2), ["lon"]),
-                ("a place", BOX, ["lon", "lat"]),
-                ("a place and a word", TABLE, ["lon", "lat", "kind"]),
+                ("number", hp.Interval(-9, 2), ["lon"]),
+                ("point", BOX, ["lon", "lat"]),
+                ("point and text", TABLE, ["lon", "lat", "kind"]),
             )
         ]
         peaks = []
@@ -144,7 +144,7 @@ def main(rows: int = ROWS) -> None:
             "",
             "The aim is 40% for Parquet and 50% for CSV.",
             "",
-            "| file | rows | size | peak of a fit beyond interpreter and libraries |",
+            "| file | rows | size | peak memory of a fit, without interpreter and libraries |",
             "|---|---|---|---|",
             *peaks,
             "",

@@ -1,4 +1,4 @@
-"""How fast synthetic records are drawn, against filling an array with random numbers."""
+"""Speed of sampling, relative to filling an array with random numbers."""
 
 from collections.abc import Callable
 from functools import partial

@@ -22,10 +22,10 @@ LIMITS = """
 - A record of a skewed stream costs 5 ns, of which encoding its four sides takes 3.4 and adding equal codes up 1.7.
 - Balanced samples in random order that do not fit the cache wait for memory: scattering a row costs 3 ns and its turn
   in the Fisher-Yates pass 5 ns, twice what they cost in the cache. In leaf order there is no such limit.
-- Two threads need two cores, and a shuffle an undisturbed cache. Where other processes are at work, as said above, two
+- Two threads need two cores, and a shuffle an undisturbed cache. Under load, as given above, two
   threads gain nothing: on a quiet machine they reached 1.89. Balanced samples in random order, 262,144 of them, varied
   between 0.74 and 0.86 with what else was running.
-- A record of a growing partition costs 3 ns beside its encoding: all of 64 records go down together, a step at a time,
+- A record of a learned partition costs 3 ns beside its encoding: all of 64 records go down together, a step at a time,
   and none waits for another. In a memory of 64 KiB blocks have 256 rows, and what Python does for each, 5 us, takes
   four times as long as the counting; in 1 MiB they have 2,048.
 - Importing takes longest for the standard library: `decimal`, `json`, `ipaddress`, `dataclasses`, 6 ms in all.
@@ -40,7 +40,7 @@ def main() -> None:
     """Measure everything, print it, keep it."""
     others = load()
     ratios = ingest.measure() + noise.measure() + sampling.measure()
-    lines = ["| what | ratio | at least |", "|---|---|---|"]
+    lines = ["| benchmark | ratio | minimum |", "|---|---|---|"]
     lines += [f"| {what} | {ratio:.2f} | {'' if least is None else f'{least:g}'} |" for what, ratio, least in ratios]
     size, growth = footprint.growth_of_memory(100)
     lines += ["", "| what | figure | at most |", "|---|---|---|"]
@@ -56,7 +56,7 @@ def main() -> None:
     lines += [f"| {what} | {relative:.2f} |" for what, relative in ingest.scaling()]
     text = (
         f"# Speed\n\n`python -m benchmarks.speed`, {dt.date.today()}. {machine()}; {others}.\n\n"
-        "Ratios of speeds in one process, contenders in turns, best of each; more is faster.\n"
+        "Ratios of speeds, measured in rotation in one process, best turn of each; higher is faster.\n"
         "The shape (24, 12, 4, 256) is depth, exact depth, rows and hot cells, with two buckets for each in a row.\n\n"
         + "\n".join(lines)
         + "\n"

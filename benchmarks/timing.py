@@ -1,7 +1,7 @@
-"""Timing side by side: contenders take turns in one process, and the best turn of each counts.
+"""Speed ratios: contenders run in rotation in one process, and the best turn of each counts.
 
-Machines are shared and noisy, so a speed is only ever given as a ratio to an
-anchor that was measured in the same run.
+Shared machines are noisy, so every speed is a ratio to an anchor measured in
+the same run.
 """
 
 import importlib.metadata
@@ -30,9 +30,9 @@ def best_seconds(
     turns: int = 40,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Seconds of the best of several turns of each contender, taken in rotation after one to warm up.
+    """Seconds of the best turn of each contender, in rotation, after one turn to warm up.
 
-    Processor time, unless another clock is given: several threads need one on the wall.
+    The clock is processor time by default; several threads need wall-clock time.
     """
     best = dict.fromkeys(contenders, float("inf"))
     for turn in range(turns + 1):
@@ -46,12 +46,12 @@ def best_seconds(
 
 
 def load() -> str:
-    """How many processes others keep running on this machine; ask before measuring."""
-    return f"{os.getloadavg()[0]:.1f} other processes at work"
+    """Load average of the machine, before the measurement adds to it."""
+    return f"load average {os.getloadavg()[0]:.1f}"
 
 
 def machine() -> str:
-    """One line about the processor and the versions that matter."""
+    """Processor, versions of the libraries and kernels, in one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())

@@ -5,7 +5,7 @@
 Text is written column by column where pyarrow is installed, else row by row, to
 the same bytes; the two take turns, and the best turn of each counts. Then
 `privhp sample` writes a long file of each format, in a process of its own whose
-peak of memory is that of everything, interpreter and libraries included.
+peak memory includes the interpreter and libraries.
 """
 
 import datetime as dt
@@ -88,13 +88,13 @@ def main(rows: int = LONG) -> None:
             "",
             "Million rows a second, with pyarrow and without:",
             "",
-            "| file | columns at once | row by row | times as fast |",
+            "| file | columns at once | row by row | speed-up |",
             "|---|---|---|---|",
             *texts,
             "",
             "`privhp sample` of a long file:",
             "",
-            "| file | rows | size | time | peak of memory |",
+            "| file | rows | size | time | peak memory |",
             "|---|---|---|---|---|",
             *files,
             "",
