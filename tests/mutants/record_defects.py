@@ -16,8 +16,10 @@ import privhp.planning.plan
 from mutants.planting import killed_by
 from privhp import Interval, Summary, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
-from privhp.domains import batches, ip, nullable, numbers, table
+from privhp.domains import Nullable, conversion, ip, lookup, numbers, table
+from privhp.domains.column import Column
 from privhp.domains.lookup import NOWHERE, Lookup
+from privhp.domains.to_column import to_column
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -57,7 +59,7 @@ def a_record_in_two_cells_at_an_edge(patch: pytest.MonkeyPatch) -> None:
 
     def generous(self: Interval, records: Any, *, level: int) -> Any:
         codes = encode(self, records, level=level)
-        left = encode(self, np.nextafter(batches.as_floats(records), -np.inf), level=level)
+        left = encode(self, np.nextafter(conversion.as_floats(records), -np.inf), level=level)
         edge = (left != codes) & (left != OUTSIDE) & (codes != OUTSIDE)
         return np.concatenate([codes, left[edge]])
 
@@ -69,7 +71,7 @@ def bounds_taken_from_the_batch(patch: pytest.MonkeyPatch) -> None:
     encode = Interval.encode
 
     def stretched(self: Interval, records: Any, *, level: int) -> Any:
-        values = batches.as_floats(records)
+        values = conversion.as_floats(records)
         values = values[np.isfinite(values)]
         low, high = (values.min(), values.max()) if values.size else (0.0, 0.0)
         return encode(Interval(low, high) if low < high else self, values, level=level)
@@ -82,9 +84,10 @@ def a_bad_value_shifts_the_type_of_the_batch(patch: pytest.MonkeyPatch) -> None:
     as_floats = numbers.as_floats
 
     def together(records: Any) -> Any:
-        if isinstance(records, list):
-            kinds = {type(record) for record in records}
-            records = records if kinds <= {int, float} else np.full(len(records), np.nan)
+        values = to_column(records).values
+        if isinstance(values, list):
+            kinds = {type(value) for value in values}
+            records = records if kinds <= {int, float} else np.full(len(values), np.nan)
         return as_floats(records)
 
     patch.setattr(numbers, "as_floats", together)
@@ -95,8 +98,9 @@ def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
     as_integers = numbers.as_integers
 
     def together(records: Any) -> Any:
-        if isinstance(records, list) and None in records:
-            records = np.array([np.nan if record is None else record for record in records], dtype=np.float64)
+        values = to_column(records).values
+        if isinstance(values, list) and None in values:
+            records = np.array([np.nan if value is None else value for value in values], dtype=np.float64)
         return as_integers(records)
 
     patch.setattr(numbers, "as_integers", together)
@@ -104,7 +108,12 @@ def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.one_record_moves_its_share)
 def a_missing_value_becomes_the_last_of_its_dictionary(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(batches, "_has_dictionary", lambda records: False)
+    def take_last(values: Any, column: Column) -> Any:
+        gone = np.zeros(len(column), dtype=np.bool_) if column.missing is None else column.missing
+        return values[:-1].take(np.where(gone, -1, np.asarray(column.values)), mode="wrap")
+
+    patch.setattr(conversion, "take", take_last)
+    patch.setattr(lookup, "take", take_last)
 
 
 @killed_by(privacy.one_record_moves_its_share)
@@ -221,9 +230,10 @@ def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
     as_integers = numbers.as_integers
 
     def speaking(records: Any) -> Any:
-        if isinstance(records, np.ndarray) and records.dtype.kind == "f":
+        values = to_column(records).values
+        if isinstance(values, np.ndarray) and values.dtype.kind == "f":
             with np.errstate(all="warn"):
-                np.floor(records)
+                np.floor(values)
         return as_integers(records)
 
     patch.setattr(numbers, "as_integers", speaking)
@@ -231,39 +241,40 @@ def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.one_record_moves_its_share)
 def null_makes_floats_of_a_column(patch: pytest.MonkeyPatch) -> None:
-    parted = nullable._parted
+    as_batch = Nullable.as_batch
 
-    def together(records: Any) -> Any:
-        if isinstance(records, list) and any(record is None for record in records):
-            records = [float(record) if isinstance(record, int) else record for record in records]
-        return parted(records)
+    def together(self: Nullable, records: Any) -> Column:
+        values = to_column(records).values
+        if isinstance(values, list) and any(value is None for value in values):
+            records = [float(value) if isinstance(value, int) else value for value in values]
+        return as_batch(self, records)
 
-    patch.setattr(nullable, "_parted", together)
+    patch.setattr(Nullable, "as_batch", together)
 
 
 @killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
 def a_bad_row_loses_its_batch(patch: pytest.MonkeyPatch) -> None:
-    read_rows = table.read_rows
+    to_batch = table.to_batch
 
     def all_or_nothing(records: Any, names: Any) -> Any:
-        rows = read_rows(records, names)
-        if rows.readable is not None and not rows.readable.all():
-            rows.readable[:] = False
+        rows = to_batch(records, names)
+        if rows.invalid is not None and rows.invalid.any():
+            rows.invalid[:] = True
         return rows
 
-    patch.setattr(table, "read_rows", all_or_nothing)
+    patch.setattr(table, "to_batch", all_or_nothing)
 
 
 @killed_by(privacy.one_record_moves_its_share)
 def a_bad_value_takes_the_place_of_the_next(patch: pytest.MonkeyPatch) -> None:
-    read_rows = table.read_rows
+    to_batch = table.to_batch
 
     def moved_up(records: Any, names: Any) -> Any:
-        rows = read_rows(records, names)
-        first = rows.columns[0]
+        rows = to_batch(records, names)
+        first = rows.columns[0].values
         if isinstance(first, list):
             kept = [value for value in first if isinstance(value, int | float)]
-            rows.columns[0] = kept + [None] * (len(first) - len(kept))
+            rows.columns[0] = Column(kept + [None] * (len(first) - len(kept)))
         return rows
 
-    patch.setattr(table, "read_rows", moved_up)
+    patch.setattr(table, "to_batch", moved_up)

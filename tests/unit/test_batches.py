@@ -15,7 +15,7 @@ import pytest
 
 from privhp import Categories, Interval, IPv6, Nullable, Time
 from privhp.core.cells import OUTSIDE
-from privhp.domains.batches import INT64_MAX, as_column, as_counts, as_floats, as_integers, as_rows
+from privhp.domains.conversion import INT64_MAX, as_counts, as_floats, as_integers, as_points, values_of_kind
 from privhp.errors import RecordsError
 from silence import silence
 
@@ -76,7 +76,7 @@ NOT_NUMBERS: list[Any] = [
 def test_what_is_no_number_is_lost_alone(value: Any) -> None:
     assert np.isnan(as_floats([1.0, value, 2.0])).tolist() == [False, True, False]
     assert as_integers([1, value, 2])[1].tolist() == [True, False, True]
-    points = as_rows([(1, 2), (value, 0), (0, value), (3, 4)], columns=2)
+    points = as_points([(1, 2), (value, 0), (0, value), (3, 4)], width=2)
     assert np.isnan(points).tolist() == [[False] * 2, [True] * 2, [True] * 2, [False] * 2]
 
 
@@ -109,7 +109,7 @@ def test_what_is_no_number_is_lost_alone(value: Any) -> None:
 )
 def test_what_is_a_number_is_read_as_the_nearest_float(value: Any, number: float) -> None:
     assert as_floats([None, value]).tolist()[1] == number
-    assert as_rows([value], columns=1).tolist() == [[number]]
+    assert as_points([value], width=1).tolist() == [[number]]
 
 
 @pytest.mark.parametrize(
@@ -183,11 +183,11 @@ def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> No
     "batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=lambda value: type(value).__name__
 )
 def test_an_empty_batch_has_no_records(batch: Any, columns: int) -> None:
-    assert as_rows(batch, columns=columns).shape == (0, columns)
+    assert as_points(batch, width=columns).shape == (0, columns)
 
 
 def test_an_empty_array_of_rows_has_no_records() -> None:
-    assert as_rows(np.empty((0, 2)), columns=2).shape == (0, 2)
+    assert as_points(np.empty((0, 2)), width=2).shape == (0, 2)
     assert as_floats(np.empty((0, 1))).shape == as_integers(np.array([], dtype=np.int8))[0].shape == (0,)
 
 
@@ -242,7 +242,7 @@ def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Cal
     assert address.encode(column([1, None]), level=8).tolist() == [address.encode(column([1]), level=8)[0], OUTSIDE]
     for values in ([1], [True]):
         refused = [
-            refusal_of(lambda batch: as_column(batch, kinds="M"), column(values + more)) for more in ([], [None])
+            refusal_of(lambda batch: values_of_kind(batch, kinds="M"), column(values + more)) for more in ([], [None])
         ]
         assert refused[0] == refused[1]
 
@@ -310,7 +310,7 @@ def refusal_of(read: Callable[[Any], Any], batch: Any) -> str:
 )
 @pytest.mark.parametrize("container", [list, tuple, iter], ids=lambda kind: kind.__name__)
 def test_a_row_of_another_length_or_kind_is_lost_alone(rows: list[Any], container: Callable[[Any], Any]) -> None:
-    points = as_rows(container(rows), columns=2)
+    points = as_points(container(rows), width=2)
     assert points[[0, 2]].tolist() == [[1, 2], [4, 5]]
     assert np.isnan(points[1]).all()
 
@@ -320,9 +320,9 @@ def test_the_shape_that_one_row_gives_to_an_array_of_objects_does_not_matter() -
     pairs = np.array([[1, 2], [3, 4]], dtype=object)
     ragged = np.array([[1, 2], [3]], dtype=object)
     triples = np.array([[1, 2, 3], [3, 4, 5]], dtype=object)
-    assert as_rows(pairs, columns=2)[0].tolist() == as_rows(ragged, columns=2)[0].tolist() == [1, 2]
-    assert np.isnan(as_rows(ragged, columns=2)[1]).all()
-    assert np.isnan(as_rows(triples, columns=2)).all()
+    assert as_points(pairs, width=2)[0].tolist() == as_points(ragged, width=2)[0].tolist() == [1, 2]
+    assert np.isnan(as_points(ragged, width=2)[1]).all()
+    assert np.isnan(as_points(triples, width=2)).all()
     singles, ragged = np.array([[1], [2]], dtype=object), np.array([[1], [2, 3]], dtype=object)
     assert as_floats(singles)[0] == as_floats(ragged)[0] == as_integers(singles)[0][0] == as_integers(ragged)[0][0] == 1
 
@@ -331,7 +331,7 @@ def test_the_shape_that_one_row_gives_to_an_array_of_objects_does_not_matter() -
 def test_a_masked_coordinate_loses_its_row_alone(masked: tuple[int, int]) -> None:
     points = np.ma.array([[1.0, 2.0], [3.0, 4.0]])
     points[masked] = np.ma.masked
-    assert np.isnan(as_rows(points, columns=2)).tolist() == [[True, True], [False, False]]
+    assert np.isnan(as_points(points, width=2)).tolist() == [[True, True], [False, False]]
 
 
 WRONG_ARRAYS = [
@@ -353,7 +353,7 @@ WRONG_ARRAYS = [
 
 
 @pytest.mark.parametrize("array", WRONG_ARRAYS, ids=lambda array: f"{array.dtype}-{array.ndim}")
-@pytest.mark.parametrize("read", [as_floats, as_integers, lambda batch: as_rows(batch, columns=2)])
+@pytest.mark.parametrize("read", [as_floats, as_integers, lambda batch: as_points(batch, width=2)])
 def test_an_array_of_another_type_or_shape_is_refused_without_a_count(array: Any, read: Callable[[Any], Any]) -> None:
     with pytest.raises(RecordsError, match="expected") as refusal:
         read(array)
@@ -363,22 +363,22 @@ def test_an_array_of_another_type_or_shape_is_refused_without_a_count(array: Any
 
 @pytest.mark.parametrize("batch", [4321, 4321.0, None, "4321", b"4321", {"a": 4321}, np.float64(4321)], ids=repr)
 def test_what_is_no_batch_is_refused_with_a_hint(batch: Any) -> None:
-    for read in (as_floats, as_integers, lambda batch: as_rows(batch, columns=2)):
+    for read in (as_floats, as_integers, lambda batch: as_points(batch, width=2)):
         with pytest.raises(RecordsError, match="wrap one record in a list") as refusal:
             read(batch)
         assert "4321" not in str(refusal.value)
 
 
 def test_one_column_may_stand_alone_but_two_may_not() -> None:
-    assert as_rows(np.array([1.0, 2.0]), columns=1).tolist() == [[1.0], [2.0]]
+    assert as_points(np.array([1.0, 2.0]), width=1).tolist() == [[1.0], [2.0]]
     with pytest.raises(RecordsError, match=r"expected records of shape \(n, 2\), got an array of 1 dimensions"):
-        as_rows(np.array([1.0, 2.0]), columns=2)
+        as_points(np.array([1.0, 2.0]), width=2)
 
 
 def test_reading_an_array_never_changes_it() -> None:
     array = np.array([1.0, np.nan, np.inf])
     before = array.copy()
-    as_floats(array), as_integers(array), as_rows(array, columns=1)
+    as_floats(array), as_integers(array), as_points(array, width=1)
     assert np.array_equal(array, before, equal_nan=True)
 
 

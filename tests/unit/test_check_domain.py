@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from privhp import Domain, DomainError, Plan, Summary, check_domain
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import OUTSIDE, Codes, Floats
-from privhp.domains.batches import as_floats
+from privhp.domains.conversion import as_floats
 
 
 class Barcodes(Domain):

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
 from privhp.io.sources import open_source, text_lines
-from privhp.io.sources.selection import LOST
 from privhp.io.sources.text_lines import MAX_LINE, LineReader
 from texts import text_batches
 
@@ -60,10 +59,11 @@ def write(folder: Path, content: bytes, name: str = "data.csv") -> Path:
 
 
 def parse(records: list[bytes], domain: Domain = DECADE) -> list[float | list[float]]:
-    """What lines without a header are read as."""
+    """Values of lines without a header, NaN for those that are null or invalid."""
+    is_point = len(domain.fields()) > 1
     batches = text_batches(b"".join(line + b"\n" for line in records), domain)
-    values = [value for batch in batches for value in (batch.tolist() if isinstance(batch, np.ndarray) else batch)]
-    return [np.nan if value is None or value is LOST else value for value in values]
+    values = [value for batch in batches for value in (np.asarray(batch).tolist() if is_point else batch)]
+    return [np.nan if value is None else value for value in values]
 
 
 def same(one: list[float | list[float]], other: list[float | list[float]]) -> bool:

@@ -12,7 +12,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from privhp import Categories, Interval, Nullable
-from privhp.io.sinks.text_values import format_values
+from privhp.domains.fields import OutputForm
+from privhp.io.sinks.text_values import listed, with_texts
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
@@ -34,7 +35,7 @@ def rows(draw: st.DrawFn) -> tuple[list[str], Columns, list[tuple[Any, ...]]]:
         values = draw(st.lists(VALUES[domain], min_size=size, max_size=size))
         null = [value is None for value in values]
         filled: Any = [("" if "Categories" in repr(domain) else 0.0) if value is None else value for value in values]
-        columns.append((domain, np.ma.MaskedArray(np.array(filled, dtype=object), mask=null)))
+        columns.append((domain.output_forms()[0], np.ma.MaskedArray(np.array(filled, dtype=object), mask=null)))
         lists.append(values)
     return names, columns, list(zip(*lists, strict=True))
 
@@ -76,17 +77,17 @@ def arrays(draw: st.DrawFn) -> Columns:
     for form in draw(st.lists(st.sampled_from(list(FORMS)), min_size=1, max_size=3)):
         values = np.array(draw(st.lists(FORMS[form], min_size=size, max_size=size)), dtype=form)
         null = draw(st.none() | st.lists(st.booleans(), min_size=size, max_size=size))
-        columns.append((Interval(0, 1), values if null is None else np.ma.MaskedArray(values, mask=null)))
+        columns.append((OutputForm(), values if null is None else np.ma.MaskedArray(values, mask=null)))
     return columns
 
 
 @given(columns=arrays())
-@example(columns=[(Interval(0, 1), np.array([0.0, -0.0, 5.0, 1e-5, 9.9e-5, 1e-4, 1e15, 1e16, 123.25, 1e22, 5e-324]))])
-@example(columns=[(Interval(0, 1), np.array([0.1, 1e-4, 9.99e-5, 16777216.0, 3.4e38], dtype=np.float32))])
+@example(columns=[(OutputForm(), np.array([0.0, -0.0, 5.0, 1e-5, 9.9e-5, 1e-4, 1e15, 1e16, 123.25, 1e22, 5e-324]))])
+@example(columns=[(OutputForm(), np.array([0.1, 1e-4, 9.99e-5, 16777216.0, 3.4e38], dtype=np.float32))])
 def test_all_at_once_gives_the_same_lines_as_one_by_one(columns: Columns) -> None:
     """Both as the libraries of Python write them."""
     names = [f"{place}%" for place in range(len(columns))]
-    rows = list(zip(*(format_values(own, values) for own, values in columns), strict=True))
+    rows = list(zip(*(listed(with_texts(own, values)) for own, values in columns), strict=True))
     truth = {False: "false", True: "true"}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

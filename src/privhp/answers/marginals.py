@@ -19,7 +19,7 @@ from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
-from privhp.domains.table_column import Column
+from privhp.domains.table_column import TableColumn
 from privhp.domains.validation import quote
 from privhp.errors import QueryError
 
@@ -54,7 +54,7 @@ def marginalize(
     return part.inner, _without_null(part, projected), conditional_errors
 
 
-def _chosen(table: Domain, columns: Any) -> tuple[list[Column], bool]:
+def _chosen(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
     """The columns of these names, in the order of the table, and whether one was asked for by itself."""
     known = {column.name: column for column in table.columns}
     if isinstance(columns, str | tuple) and columns in known:
@@ -67,7 +67,7 @@ def _chosen(table: Domain, columns: Any) -> tuple[list[Column], bool]:
     return [column for column in table.columns if column.name in names], False
 
 
-def _part(columns: list[Column], single: bool) -> Domain:
+def _part(columns: list[TableColumn], single: bool) -> Domain:
     if single:
         return columns[0].domain
     return Table(

@@ -12,12 +12,12 @@ from itertools import chain
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import Codes, Counts
-from privhp.domains.batches import as_counts
-from privhp.domains.rows import Rows
+from privhp.domains.column import Column
+from privhp.domains.column_batch import ColumnBatch
+from privhp.domains.conversion import as_counts
 from privhp.errors import DomainError, PlanError, StateError, describe_value
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
@@ -174,7 +174,7 @@ class Tally:
             group.tables.append((level, self.tables[level]))
         return list(groups.values())
 
-    def _add_in_threads(self, records: NDArray[Any] | Rows, counts: Any, threads: int, scratch: int) -> None:
+    def _add_in_threads(self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int) -> None:
         from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
 
         ends = [len(records) * part // threads for part in range(threads + 1)]
@@ -228,7 +228,7 @@ def _blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_cuttable(records: Any) -> bool:
-    return isinstance(records, Rows) or (isinstance(records, np.ndarray) and records.ndim > 0)
+    return isinstance(records, Column | ColumnBatch) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
 def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], others: frozenset[bytes]) -> None:

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.batches import as_rows
 from privhp.domains.comparisons import continuous_range, parse_number, range_region, single_comparison
 from privhp.domains.condition_grammar import SIGNS, Comparison
+from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
 from privhp.domains.plot_scale import PlotScale
@@ -84,7 +84,7 @@ class Box(GridDomain):
         )
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._axes.encode(as_rows(records, columns=len(self.axes)), level=level)
+        return self._axes.encode(as_points(records, width=len(self.axes)), level=level)
 
     def _sides(self, region: Any) -> list[tuple[float, float]]:
         """The ends of each side of a region."""

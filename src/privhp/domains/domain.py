@@ -17,9 +17,11 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import Codes, Floats
 from privhp.domains import registry
+from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.domains.presentation import Presentation
 from privhp.domains.shares import ALMOST_ONE
+from privhp.domains.to_column import to_column
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -102,8 +104,8 @@ class Domain(Presentation):
         return (OutputForm(),) * len(self.fields())
 
     def as_batch(self, records: Any) -> Any:
-        """Records in a form that can be sliced."""
-        return records
+        """A batch of any library or reader in the form that `encode` sees: a `Column`, which can be sliced."""
+        return records.to_column() if isinstance(records, ColumnBatch) else to_column(records)
 
     def nontemporal_mask(self, level: int) -> int:
         """Bit mask of the code bits of a level that do not encode time."""

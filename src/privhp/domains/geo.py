@@ -18,9 +18,9 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
-from privhp.domains.batches import as_rows
 from privhp.domains.comparisons import parse_number, single_comparison
 from privhp.domains.condition_grammar import Comparison
+from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
@@ -121,7 +121,7 @@ class Geo(GridDomain):
         )
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        places = as_rows(records, columns=2)
+        places = as_points(records, width=2)
         longitudes = places[:, 0]
         with np.errstate(invalid="ignore"):  # NumPy says nothing about a record
             lowest, highest = longitudes.min(initial=np.inf), longitudes.max(initial=-np.inf)

@@ -13,14 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
-from privhp.domains.batches import as_column, as_integers, attempt, each, only, whole
+from privhp.domains.column import attempt
 from privhp.domains.comparisons import single_comparison
 from privhp.domains.condition_grammar import Comparison
+from privhp.domains.conversion import as_integers, parse_whole, read_each, single_value, values_of_kind
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.presentation import TRANSPORT
+from privhp.domains.to_column import to_column
 from privhp.domains.validation import check_dtype, quote
 from privhp.errors import DomainError
 
@@ -117,7 +119,7 @@ class _Network(Domain):
 
 def address(value: Any) -> int:
     """An IPv4 address, as text, as an object or as a number, by itself as a number; ValueError for other text."""
-    value = only(value)
+    value = single_value(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")
     if isinstance(value, str) and "." in value:
@@ -126,7 +128,7 @@ def address(value: Any) -> int:
             return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
         except OSError:
             raise ValueError from None
-    return int(value) if isinstance(value, ipaddress.IPv4Address) else whole(value)
+    return int(value) if isinstance(value, ipaddress.IPv4Address) else parse_whole(value)
 
 
 class IPv4(RunDomain, _Network):
@@ -211,7 +213,7 @@ def _numbers(records: Any) -> NDArray[Any]:
     array = np.asarray(records)
     if array.dtype.kind in "biuf":
         return array
-    numbers, readable = each(array.tolist(), address)
+    numbers, readable = read_each(array.tolist(), address)
     if not readable.all():
         raise DomainError('expected addresses such as "10.0.0.1" to tell the share at or below, got something else')
     return numbers
@@ -251,7 +253,7 @@ class IPv6(_Network):
         return (Field("value", FieldKind.TEXT, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        high, low, readable = _halves(records)
+        high, low, valid = _halves(records)
         length = self._length
         if length < 64:
             after = (high << np.uint64(length)) | (low >> np.uint64(64 - length))
@@ -260,9 +262,7 @@ class IPv6(_Network):
             after = low << np.uint64(length - 64)
             inside = low >> np.uint64(128 - length) == (self._first & _WORD) >> (128 - length)
             inside &= high == self._first >> 64
-        if readable is not None:
-            inside &= readable
-        return np.where(inside, after >> np.uint64(64 - level), OUTSIDE)
+        return np.where(inside & valid, after >> np.uint64(64 - level), OUTSIDE)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         free = self.BITS - self._length - level
@@ -297,26 +297,42 @@ def _shifted(codes: Codes, places: int) -> Codes:
     return codes << np.uint64(places) if places >= 0 else codes >> np.uint64(-places)
 
 
-def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_] | None]:
-    """The halves of each address, and which could be read; None if there is nothing that could not."""
-    if isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray):
-        if records.dtype == IPv6.HALVES and records.ndim == 1:
-            return records["high"], records["low"], None
-        if records.dtype.kind == "u" and records.ndim == 2 and (records.dtype.itemsize, records.shape[1]) in _ROWS:
-            words = records if records.dtype.itemsize == 8 else np.ascontiguousarray(records).view(">u8")
-            return words[:, 0].astype(np.uint64), words[:, 1].astype(np.uint64), None
-    batch = as_column(records, kinds="iu", what="addresses")
-    if isinstance(batch, np.ndarray):
-        return np.zeros(batch.shape, dtype=np.uint64), batch.astype(np.uint64), batch >= 0
-    packed = [attempt(value, _packed, None) for value in batch]
+def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    """The two halves of each address, and which addresses are valid."""
+    column = to_column(records)
+    halves = None if column.dictionary is not None else _array_halves(column.values)
+    if halves is None:
+        values = values_of_kind(column, kinds="iu", what="addresses")
+        if not isinstance(values, np.ndarray):
+            return _read_halves(values)
+        halves = np.zeros(values.shape, dtype=np.uint64), values.astype(np.uint64), values >= 0
+    high, low, valid = halves
+    return high, low, valid if column.missing is None else valid & ~column.missing
+
+
+def _array_halves(values: Any) -> tuple[Codes, Codes, NDArray[np.bool_]] | None:
+    """The halves of addresses in an array that holds them as such; None for any other values."""
+    if not isinstance(values, np.ndarray):
+        return None
+    every = np.ones(len(values), dtype=np.bool_)
+    if values.dtype == IPv6.HALVES and values.ndim == 1:
+        return values["high"], values["low"], every
+    if values.dtype.kind == "u" and values.ndim == 2 and (values.dtype.itemsize, values.shape[1]) in _ROWS:
+        words = values if values.dtype.itemsize == 8 else np.ascontiguousarray(values).view(">u8")
+        return words[:, 0].astype(np.uint64), words[:, 1].astype(np.uint64), every
+    return None
+
+
+def _read_halves(values: list[Any]) -> tuple[Codes, Codes, NDArray[np.bool_]]:
+    packed = [attempt(value, _packed, None) for value in values]
     high, low = np.frombuffer(b"".join([value or bytes(16) for value in packed]), dtype=">u8").reshape(-1, 2).T
-    readable = np.array([value is not None for value in packed], dtype=np.bool_)
-    return high.astype(np.uint64), low.astype(np.uint64), readable
+    valid = np.array([value is not None for value in packed], dtype=np.bool_)
+    return high.astype(np.uint64), low.astype(np.uint64), valid
 
 
 def _packed(value: Any) -> bytes:
     """An IPv6 address by itself as 16 bytes; raises if it is none."""
-    value = only(value)
+    value = single_value(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")
     if isinstance(value, str):

@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import Codes, Counts
-from privhp.domains.batches import INT64_MAX, as_column, as_integers, attempt, only, values_in, values_of
+from privhp.domains.column import Column, attempt, take
+from privhp.domains.conversion import INT64_MAX, as_integers, single_value, values_of_kind
+from privhp.domains.to_column import to_column
 from privhp.kernels import TextTable
 from privhp.kernels.text_lookup import WORD_SIZE, hash_texts
 
@@ -46,24 +48,19 @@ class Lookup:
 
     def __call__(self, records: Any, among: Codes) -> Codes:
         """For each record what is at its place among some numbers, of which the last is for records without a place."""
-        parts = _chunks(records)
-        if parts is None:
-            return self._column(records, among)
-        return np.concatenate([self._column(part, among) for part in parts] or [among[:0]])
+        column = to_column(records)
+        if column.dictionary is not None:
+            return take(among[np.append(self._each(column.dictionary), NOWHERE)], column)
+        found = self._of_values(column, among)
+        return found if column.missing is None else np.where(column.missing, among[NOWHERE], found)
 
-    def _column(self, records: Any, among: Codes) -> Codes:
-        coded = _dictionary(records)
-        if coded is not None:
-            codes, readable = as_integers(coded[0])
-            values: Codes = among[np.append(self._each(coded[1]), NOWHERE)]
-            places = np.where(readable, codes, NOWHERE).view(np.uint64)  # those before the list are beyond it too
-            return values.take(np.minimum(places, np.uint64(values.size - 1)).view(np.int64))
-        if self._texts is not None and _is_plain_text(records):
-            return self._texts(records, among)
-        batch = as_column(records, what="texts or numbers")
-        if isinstance(batch, np.ndarray):
-            return among[self._each(batch.tolist()) if self._numbers is None else self._numbers(batch)]
-        return among[self._each(batch)]
+    def _of_values(self, column: Column, among: Codes) -> Codes:
+        if self._texts is not None and isinstance(column.values, np.ndarray) and _is_plain_text(column.values):
+            return self._texts(column.values, among)
+        values = values_of_kind(column, what="texts or numbers")
+        if isinstance(values, np.ndarray):
+            return among[self._each(values.tolist()) if self._numbers is None else self._numbers(values)]
+        return among[self._each(values)]
 
     def _each(self, values: list[Any]) -> Counts:
         known, other, usual = self._places, self._other, self._type
@@ -77,7 +74,7 @@ class Lookup:
         """The place of one value by itself; may raise if it has none."""
         if self._joint is not None and isinstance(value, list | tuple | np.ndarray):
             value = self._joint.join(value)
-        value = only(value)
+        value = single_value(value)
         if isinstance(value, bytes):
             value = value.decode("utf-8")
         if isinstance(value, str):
@@ -149,7 +146,7 @@ class _Texts:
     def __call__(self, texts: NDArray[np.str_], among: Codes) -> Codes:
         """For each text of an array what is at its place among some numbers."""
         if self._table is None:
-            return among[np.fromiter(map(self._known.get, values_in(texts), repeat(self._other)), dtype=np.int64)]
+            return among[np.fromiter(map(self._known.get, Column(texts), repeat(self._other)), dtype=np.int64)]
         characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
         short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
@@ -161,10 +158,9 @@ class _Texts:
         return kernels.look_up_texts(characters, known, values, default=int(among[self._other]))
 
 
-def _is_plain_text(records: Any) -> bool:
-    """Whether a batch is an array of texts that its bytes can be read of."""
-    plain = isinstance(records, np.ndarray) and not isinstance(records, np.ma.MaskedArray)
-    return plain and records.dtype.kind == "U" and records.dtype.isnative and records.ndim == 1 and records.itemsize > 0
+def _is_plain_text(values: NDArray[Any]) -> bool:
+    """Whether an array holds texts whose characters can be read from its memory."""
+    return values.dtype.kind == "U" and values.dtype.isnative and values.ndim == 1 and values.itemsize > 0
 
 
 def _characters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
@@ -203,18 +199,3 @@ def _whole_text(text: str) -> int | None:
 def _truth_text(text: str) -> int | None:
     """A text as a truth value or as an int, None if it is not written as either."""
     return {"true": True, "false": False}.get(text.lower(), _whole_text(text))
-
-
-def _chunks(records: Any) -> list[Any] | None:
-    """The parts of an Arrow column that comes in parts."""
-    return list(records.chunks) if hasattr(records, "chunks") and hasattr(records, "to_pylist") else None
-
-
-def _dictionary(records: Any) -> tuple[Any, list[Any]] | None:
-    """Codes and values of a column that comes with a dictionary, of Arrow or pandas."""
-    if hasattr(records, "indices") and hasattr(records, "dictionary"):
-        return records.indices, values_of(records.dictionary)
-    if hasattr(getattr(records, "dtype", None), "categories") and hasattr(records.dtype, "ordered"):
-        own = getattr(records, "cat", records)
-        return np.asarray(own.codes), list(own.categories)
-    return None

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
-from privhp.domains.batches import as_array
+from privhp.domains.column import Column, replace_records
 from privhp.domains.condition_grammar import Comparison
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
@@ -80,12 +80,21 @@ class Nullable(Domain):
     def nontemporal_mask(self, level: int) -> int:
         return 2 ** (level - 1) | self.domain.nontemporal_mask(level - 1) if level else 0
 
+    def as_batch(self, records: Any) -> Column:
+        """Values as a column; records of `decode` by their values."""
+        if isinstance(records, np.ndarray) and records.dtype == self._dtype:
+            return Column(records[_VALUE], null=records[_NULL])
+        column: Column = super().as_batch(records)
+        if isinstance(column.values, list):
+            return replace_records(column, self._dtype, lambda record: None if record[_NULL] else record[_VALUE])
+        return column
+
     def encode(self, records: Any, *, level: int) -> Codes:
-        values, null = _parted(records)
-        codes = self.domain.encode(values, level=max(level - 1, 0))
+        column = self.as_batch(records)
+        codes = self.domain.encode(column, level=max(level - 1, 0))
         if level:
             codes = np.where(codes == OUTSIDE, OUTSIDE, codes | np.uint64(2 ** (level - 1)))
-        return np.where(null, np.uint64(0), codes)
+        return np.where(column.is_null(), np.uint64(0), codes)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         records = np.zeros(codes.shape, dtype=self._dtype)
@@ -212,58 +221,3 @@ class Nullable(Domain):
             return np.zeros(codes.shape, dtype=np.bool_)
         values = self.domain.is_reportable(self._inner(codes, level), level=level - 1)
         return np.where(self._is_null_cell(codes, level), level == 1, values)
-
-
-def _parted(records: Any) -> tuple[Any, NDArray[np.bool_]]:
-    """Values as the other domain reads them, and which are null; what stands for a value at null is not looked at.
-
-    Values that come as they are left as they came, so that no null can change how the others are read.
-    """
-    if isinstance(records, np.ndarray):
-        if records.dtype.names == (_VALUE, _NULL):
-            return records[_VALUE], records[_NULL]
-        return records, _null_in(records)
-    if hasattr(getattr(records, "type", None), "index_type"):  # NumPy would not be told of null in Arrow's dictionaries
-        return records, np.asarray(records.is_null())
-    if hasattr(records, "__array__"):
-        array = as_array(records)
-        if array.dtype.kind == "f" and hasattr(records, "fill_null"):
-            records = records.fill_null(0)  # without null, whole numbers are not made floats
-        return records, _null_in(array)
-    if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
-        return records, np.zeros(0, dtype=np.bool_)  # no batch, which the other domain refuses
-    values = [_own_value(value) for value in records]
-    return values, np.fromiter((_is_null(value) for value in values), dtype=np.bool_, count=len(values))
-
-
-def _null_in(array: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which records of an array are null: all of their values are, where they have several."""
-    if array.dtype.kind in "OT":
-        values = array.tolist()
-        return np.fromiter((_is_null(value) for value in values), dtype=np.bool_, count=len(values))
-    null, data = np.ma.getmaskarray(array), np.ma.getdata(array)
-    if array.dtype.kind in "fc":
-        null = null | np.isnan(data)
-    if array.dtype.kind in "mM":
-        null = null | np.isnat(data)
-    every: NDArray[np.bool_] = np.logical_and.reduce(null, axis=tuple(range(1, null.ndim)))
-    return every
-
-
-def _own_value(value: Any) -> Any:
-    """The value of a record that `decode` gave; anything else as it is."""
-    if isinstance(value, np.void) and value.dtype.names == (_VALUE, _NULL):
-        return None if value[_NULL] else value[_VALUE]
-    return value
-
-
-def _is_null(value: Any) -> bool:
-    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
-        return True
-    try:
-        if isinstance(value, list | tuple | np.ndarray):
-            return len(value) > 0 and all(map(_is_null, value))
-        unlike_itself = value != value
-        return isinstance(unlike_itself, bool | np.bool_) and bool(unlike_itself)
-    except Exception:  # noqa: BLE001 - a value may raise anything when compared, and is then no null
-        return False

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.batches import as_floats, as_integers, floor_int64
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
 from privhp.domains.condition_grammar import Comparison
+from privhp.domains.conversion import as_floats, as_integers, floor_int64
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain

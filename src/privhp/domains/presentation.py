@@ -25,7 +25,7 @@ from privhp.domains.plot_scale import PlotScale
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
-    from privhp.domains.table_column import Column
+    from privhp.domains.table_column import TableColumn
 
 TRANSPORT = "The mean distance a record must move to turn the synthetic records into the real ones"
 """Beginning of a sentence on the 1-Wasserstein distance, for people."""
@@ -37,7 +37,7 @@ class Presentation(ABC):
     kind: ClassVar[str]
     ordered: ClassVar[bool]
 
-    columns: tuple[Column, ...] = ()
+    columns: tuple[TableColumn, ...] = ()
     """Columns of a table; empty for a domain of single values or points."""
 
     rectangle: tuple[tuple[float, float], ...] | None = None

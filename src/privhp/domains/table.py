@@ -14,11 +14,12 @@ from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.core.number_format import format_share
+from privhp.domains.column import Column, replace_records
+from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.rows import Rows, read_rows
-from privhp.domains.table_column import Column, Name, naming, read_column
+from privhp.domains.table_column import Name, TableColumn, naming, read_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
 
@@ -62,11 +63,11 @@ class Table(Domain):
             raise DomainError(f"expected weights as a mapping from columns to numbers, got {quote(weights)}")
         weight_of = dict(weights or {})
         given = [*(columns or {}).items(), *named.items()]
-        self._set(Column(name, domain, weight=weight_of.pop(name, 1.0)) for name, domain in given)
+        self._set(TableColumn(name, domain, weight=weight_of.pop(name, 1.0)) for name, domain in given)
         for name in weight_of:
             raise DomainError(f"expected weights of {self._known()}, got one of {quote(name)}")
 
-    def _set(self, columns: Iterable[Column]) -> None:
+    def _set(self, columns: Iterable[TableColumn]) -> None:
         self.columns = tuple(columns)
         if not 1 <= len(self.columns) <= MAX_DEPTH:
             raise DomainError(f"expected a table of 1 to {MAX_DEPTH} columns, got {len(self.columns)}")
@@ -176,32 +177,26 @@ class Table(Domain):
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         )
 
-    def _cells(self, codes: Codes, level: int) -> list[tuple[Column, Codes, int]]:
+    def _cells(self, codes: Codes, level: int) -> list[tuple[TableColumn, Codes, int]]:
         """Each column with its own cells and their level."""
         return [
             (column, BitPermutation.extract(mask)(codes), mask.bit_count())
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         ]
 
-    def as_batch(self, records: Any) -> Rows:
+    def as_batch(self, records: Any) -> ColumnBatch:
         """The columns of a batch, those of this table alone."""
-        if isinstance(records, Rows):
+        if isinstance(records, ColumnBatch):
             return records
         if isinstance(records, np.ndarray) and records.dtype == self.dtype:
             records = self.to_output(records)
         elif isinstance(records, list):
-            records = self._without_own(records)
-        return read_rows(records, self.names)
+            records = replace_records(Column(records), self.dtype, self._values).values
+        return to_batch(records, self.names)
 
-    def _without_own(self, records: list[Any]) -> list[Any]:
-        """Records in a list, those that `decode` gave as tuples of their values; anything else as it is."""
-        places = [place for place, record in enumerate(records) if isinstance(record, np.void)]
-        places = [place for place in places if records[place].dtype == self.dtype]
-        if not places:
-            return records
-        columns = self.to_output(np.array([records[place] for place in places], dtype=self.dtype))
-        own = dict(zip(places, zip(*columns.values(), strict=True), strict=True))
-        return [own.get(place, record) for place, record in enumerate(records)]
+    def _values(self, record: np.void) -> tuple[Any, ...]:
+        """The values of a record that `decode` gave."""
+        return tuple(column[0] for column in self.to_output(np.array([record], dtype=self.dtype)).values())
 
     def encode(self, records: Any, *, level: int) -> Codes:
         rows = self.as_batch(records)
@@ -212,8 +207,8 @@ class Table(Domain):
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
             kernels.interleave(own, mask, codes)
-        if rows.readable is not None:
-            codes[~rows.readable] = OUTSIDE
+        if rows.invalid is not None:
+            codes[rows.invalid] = OUTSIDE
         return codes
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -248,7 +243,7 @@ class Table(Domain):
 
     def _cells_of_levels(
         self, codes: Codes, levels: NDArray[np.int64]
-    ) -> Iterator[tuple[Column, Codes, NDArray[np.int64]]]:
+    ) -> Iterator[tuple[TableColumn, Codes, NDArray[np.int64]]]:
         """Each column with its own cells and their levels, for cells of any levels."""
         chosen = [(level, np.flatnonzero(levels == level)) for level in np.unique(levels).tolist()]
         for place, column in enumerate(self.columns):
@@ -309,7 +304,7 @@ class Table(Domain):
         return {column.name: column.domain.describe(int(own[0]), level=bits) for column, own, bits in cells if bits}
 
     def project(
-        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[Column]
+        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[TableColumn]
     ) -> tuple[Codes, NDArray[np.int64]]:
         """Cells seen along some columns: those of a table of these columns alone, in which they are cut in this order.
 

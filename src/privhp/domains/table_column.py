@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes
-from privhp.domains.batches import as_floats
+from privhp.domains.column_batch import stack_points
 from privhp.domains.domain import Domain
 from privhp.domains.nullable import Nullable
 from privhp.domains.validation import check_number, quote
@@ -24,7 +24,7 @@ _OWN_KEYS = ("name", "weight", "nullable")
 """Keys that the spec of a column has besides those of its domain."""
 
 
-class Column:
+class TableColumn:
     """A domain under a name, or under one for each of its numbers."""
 
     def __init__(self, name: Any, domain: Any, *, weight: Any = 1.0) -> None:
@@ -89,7 +89,7 @@ class Column:
     def encode(self, parts: Sequence[Any], *, level: int) -> Codes:
         """Codes of values that come in as many parts as there are names."""
         with naming(self.label):
-            values = parts[0] if len(parts) == 1 else np.stack([as_floats(part) for part in parts], axis=1)
+            values = parts[0] if len(parts) == 1 else stack_points(parts)
             return self.domain.encode(values, level=level)
 
     def to_output(self, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
@@ -115,7 +115,7 @@ def naming(label: str) -> Iterator[None]:
         raise type(error)(f"column {label!r}: {error}") from None
 
 
-def read_column(spec: Any) -> Column:
+def read_column(spec: Any) -> TableColumn:
     """The column of a JSON object: a name, the spec of a domain and, if wanted, a weight and nullable."""
     if not isinstance(spec, Mapping) or "name" not in spec:
         raise DomainError(f"expected a column as a mapping with a name and a kind, got {quote(spec)}")
@@ -126,4 +126,4 @@ def read_column(spec: Any) -> Column:
         share = spec.get("nullable", False)
         if share is not False:
             domain = Nullable(domain) if share is True else Nullable(domain, share=share)
-    return Column(name, domain, weight=spec.get("weight", 1.0))
+    return TableColumn(name, domain, weight=spec.get("weight", 1.0))

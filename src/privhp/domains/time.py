@@ -12,13 +12,14 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
-from privhp.domains.batches import as_column, each, only
 from privhp.domains.comparisons import Ends, discrete_range, range_region
 from privhp.domains.condition_grammar import Comparison
+from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.to_column import to_column
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
 from privhp.errors import DomainError, RecordsError
 
@@ -152,7 +153,7 @@ class Time(RunDomain):
 
     def _nanoseconds(self, value: Any) -> int:
         """One time by itself as nanoseconds since 1970, or to the unit if that is as fine; raises if it is none."""
-        value = only(value)
+        value = single_value(value)
         if isinstance(value, np.datetime64):
             counts, step = _counts_and_step(np.array([value]))
             if np.isnat(value):
@@ -191,10 +192,15 @@ class Time(RunDomain):
 
     def _read(self, records: Any) -> tuple[Counts, NDArray[np.bool_]]:
         """The tick of each time, or one out of bounds on the same side, and which could be read."""
-        batch = as_column(_without_zone(records), kinds="M", what="times")
+        column = to_column(records)
+        if column.dictionary is not None:
+            return read_dictionary(column, self._near_tick)
+        batch = values_of_kind(column, kinds="M", what="times")
         if not isinstance(batch, np.ndarray):
-            return each(batch, self._near_tick)
+            return read_each(batch, self._near_tick)
         readable = ~np.isnat(batch)
+        if column.missing is not None:
+            readable &= ~column.missing
         counts, step = _counts_and_step(batch)
         ratio, finer = divmod(step, _TICKS[self.unit])
         if finer:
@@ -297,14 +303,6 @@ def zone_of(name: Any) -> dt.tzinfo:
             f'expected the name of a known zone such as "Europe/Berlin", or an offset such as "+02:00", '
             f"got {quote(name)}"
         ) from None
-
-
-def _without_zone(records: Any) -> Any:
-    """Columns of pandas with a zone as the UTC times that they hold; anything else as it is."""
-    dtype: Any = getattr(records, "dtype", None)
-    if hasattr(dtype, "tz") and hasattr(dtype, "unit"):
-        return np.asarray(records, dtype=f"M8[{dtype.unit}]")
-    return records
 
 
 def _counts_and_step(times: NDArray[Any]) -> tuple[Counts, int]:

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
-from privhp.domains.batches import as_rows
+from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError, QueryError
 from privhp.evaluate.inputs import Side, cells_of, common_domain
@@ -51,7 +51,7 @@ def grid_masses(side: Side, *, domain: Domain | None = None, cells: int = CELLS)
     if isinstance(side, Generator):
         return _leaf_masses(side, space, cells)
     cells_of(side, space, level=0)
-    points = as_rows(side, columns=2)
+    points = as_points(side, width=2)
     low, width = np.array([(low, high - low) for low, high in space.rectangle]).T
     column, row = np.clip((points - low) / width * cells, 0, cells - 1).astype(np.int64).T
     return _sum_by_cell(column * cells + row, np.full(len(points), 1.0 / len(points)), cells)

@@ -7,7 +7,7 @@ import numpy as np
 
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
-from privhp.domains.batches import as_floats
+from privhp.domains.conversion import as_floats
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError, RecordsError
 from privhp.evaluate.inputs import Side, common_domain, sorted_once

@@ -35,7 +35,7 @@ class RealBatch:
             values = iter(batch.columns)
             for column in domain.columns:
                 codes[column.name] = column.encode([next(values) for _ in column.names], level=column.domain.depth)
-            valid = batch.readable
+            valid = None if batch.invalid is None else ~batch.invalid
         else:
             codes[None] = domain.encode(batch, level=domain.depth)
         inside = np.logical_and.reduce([own != OUTSIDE for own in codes.values()])

@@ -11,11 +11,11 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privhp.domains.batches import values_of
+from privhp.domains.column import Column
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
+from privhp.domains.to_column import to_column
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import STANDARD_INPUT, ByteStream
 from privhp.io.sources.optional import arrow
@@ -237,28 +237,15 @@ def _check(batch: Any) -> None:
         _without_encoding(column).validate(full=True)
 
 
-def _column(array: Any, field: Field) -> Any:
-    """A column as an array of numbers or times, as texts with a dictionary, or as a list of values."""
+def _column(array: Any, field: Field) -> Column:
     types = arrow("Arrow").types
-    kind = array.type
-    if types.is_boolean(kind):
-        array, kind = array.cast("uint8"), "uint8"
-    elif types.is_decimal(kind) and field.kind is FieldKind.REAL:
+    if types.is_decimal(array.type) and field.kind is FieldKind.REAL:
         array = array.cast("float64")
-    if types.is_floating(array.type):
-        return _numbers(array.fill_null(np.nan) if array.null_count else array)
-    if types.is_integer(array.type):
-        return _integers(array)
-    if types.is_timestamp(kind) or types.is_date(kind):
-        unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(kind)) or kind.unit
-        times = array.cast("int32" if unit == "D" else "int64")
-        return _times(times.cast("int64"), unit)
-    array = _without_encoding(array)
-    if types.is_dictionary(kind):
-        return array if field.repeats else values_of(array)
+    if field.kind is not FieldKind.TEXT:
+        array = _without_encoding(array)
     if field.repeats and types.is_binary(array.type):
-        return array.dictionary_encode()
-    return values_of(array)
+        array = array.dictionary_encode()
+    return to_column(array)
 
 
 def _without_encoding(array: Any) -> Any:
@@ -270,23 +257,3 @@ def _without_encoding(array: Any) -> Any:
     if types.is_large_string(array.type):
         return array.cast(pa.large_binary())
     return array.cast(pa.binary()) if types.is_string(array.type) or types.is_string_view(array.type) else array
-
-
-def _numbers(array: Any) -> NDArray[Any]:
-    """An array without null. `to_numpy` would import pandas where it is installed."""
-    return np.from_dlpack(array)
-
-
-def _integers(array: Any) -> NDArray[Any]:
-    if not array.null_count:
-        return _numbers(array)
-    return np.ma.MaskedArray(_numbers(array.fill_null(0)), mask=_null(array))
-
-
-def _times(array: Any, unit: str) -> NDArray[Any]:
-    times = _numbers(array.fill_null(0) if array.null_count else array).view(f"M8[{unit}]")
-    return np.where(_null(array), np.array("NaT", times.dtype), times) if array.null_count else times
-
-
-def _null(array: Any) -> NDArray[np.bool_]:
-    return _numbers(array.is_null().cast("uint8")).view(np.bool_)

@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts
-from privhp.domains.batches import LOST
+from privhp.domains.column import Column
 from privhp.domains.fields import Field, FieldKind
 from privhp.io.sources.csv_fields import as_text, converter, split
-from privhp.io.sources.dictionary import Coded
 from privhp.io.sources.text_lines import MAX_LINE
 from privhp.kernels import native
 
 Mask = NDArray[np.bool_]
+
+_INVALID = object()
 
 
 class Scanner:
@@ -52,7 +53,7 @@ class Scanner:
                 columns.append(_texts(block, own.view(np.int64), spans, gaps, places, instead, lost))
             elif field.kind is FieldKind.TEXT:
                 every = np.arange(own.size)
-                columns.append(_texts(block, every, own.tolist(), gaps, places, instead, lost).to_pylist())
+                columns.append(_texts(block, every, own.tolist(), gaps, places, instead, lost).to_list())
             else:
                 columns.append(_numbers(field, own, gaps, places, instead))
         return columns, lost
@@ -92,15 +93,13 @@ def _lines(block: bytes, places: NDArray[np.int64]) -> list[bytes]:
     return [block[start:end] for start, end in zip(starts.tolist(), ends[places].tolist(), strict=True)]
 
 
-def _numbers(
-    field: Field, values: Codes, empty: Mask, places: NDArray[np.int64], given: Sequence[Any]
-) -> NDArray[Any] | list[Any]:
+def _numbers(field: Field, values: Codes, empty: Mask, places: NDArray[np.int64], given: Sequence[Any]) -> Column:
     """What the scanner found and, at some places, what was given instead; null where the field is empty."""
     if field.kind is FieldKind.REAL:
         reals = values.view(np.float64)
         reals[empty] = np.nan
         reals[places] = [np.nan if value is None else value for value in given]
-        return reals
+        return Column(reals)
     fits = all(value is None or (type(value) is int and abs(value) < 2**63) for value in given)
     null = empty.copy()
     null[places] = [value is None for value in given]
@@ -112,13 +111,13 @@ def _numbers(
         times[null] = np.datetime64("NaT", "us")
         fits, array = all(value is None for value in given), times
     elif fits and null.any():
-        array = np.ma.MaskedArray(array, mask=null)
+        return Column(array, null=null)
     if fits:
-        return array
+        return Column(array)
     listed: list[Any] = [None if gone else value for value, gone in zip(array.tolist(), null.tolist(), strict=True)]
     for place, value in zip(places.tolist(), given, strict=True):
         listed[place] = value
-    return listed
+    return Column(listed)
 
 
 def _texts(
@@ -129,18 +128,18 @@ def _texts(
     places: NDArray[np.int64],
     given: Sequence[Any],
     lost: Mask,
-) -> Coded:
+) -> Column:
     """The texts at some spans of a block, by their places in that list. What is no text loses its line."""
     texts = [_text(block[span >> 32 : (span >> 32) + (span & 0xFFFFFFFF)]) for span in spans]
     codes[empty] = len(texts)
     codes[places] = np.arange(len(given)) + len(texts) + 1
     texts += [None, *given]
-    lost |= np.array([text is LOST for text in texts], dtype=np.bool_)[codes]
-    return Coded(codes, texts)
+    lost |= np.array([text is _INVALID for text in texts], dtype=np.bool_)[codes]
+    return Column(codes, dictionary=[None if text is _INVALID else text for text in texts])
 
 
 def _text(field: bytes) -> Any:
     try:
         return as_text(field)
     except ValueError:
-        return LOST
+        return _INVALID

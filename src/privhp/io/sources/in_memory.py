@@ -3,7 +3,8 @@
 from collections.abc import Generator, Iterator, Mapping
 from typing import Any
 
-from privhp.domains.rows import is_column, read_rows
+from privhp.domains.column_batch import to_batch
+from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.sources.optional import arrow
 from privhp.io.sources.protocol import START, Batch, Position
@@ -64,7 +65,7 @@ class InMemorySource:
         if self._selection.domain.reads_by_name and self._selection.columns is None:
             return frame
         places = self._selection.named(known, where="a table" if self._selection.asked is None else "the table")
-        rows = read_rows(frame, [known[place] for place in places])
+        rows = to_batch(frame, [known[place] for place in places])
         return self._selection.pack(rows.columns, len(rows))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.batches import type_name
+from privhp.domains.conversion import type_name
 from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
 from privhp.io.sources.protocol import FileBatch

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
-from privhp.domains.batches import LOST, as_floats
+from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.rows import Rows
 from privhp.errors import FileError, RecordsError
 
 MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
@@ -114,40 +113,8 @@ class Selection:
                 "are read, and all others left out in silence; declare it as categories if it holds words"
             )
 
-    def pack(self, columns: Sequence[Any], length: int, lost: NDArray[np.bool_] | None = None) -> Any:
-        """Columns as records of the domain; those that are lost keep their place and have no cell."""
-        if lost is not None and not lost.any():
-            lost = None
-        if self.domain.reads_by_name:
-            return Rows(columns, length=length, readable=None if lost is None else ~lost)
-        if lost is not None and self.fields[0].nullable:
-            return _listed(columns, lost)
-        if len(columns) > 1:
-            points = np.empty((length, len(columns)))
-            for place, column in enumerate(columns):
-                points[:, place] = as_floats(column)  # which np.stack takes ten times as long for
-            if lost is not None:
-                points[lost] = np.nan
-            return points
-        return columns[0] if lost is None else _without(columns[0], lost)
-
-
-def _listed(columns: Sequence[Any], lost: NDArray[np.bool_]) -> list[Any]:
-    rows = zip(*(_values(column) for column in columns), strict=True)
-    single = len(columns) == 1
-    return [LOST if gone else row[0] if single else row for row, gone in zip(rows, lost.tolist(), strict=True)]
-
-
-def _values(column: Any) -> list[Any]:
-    return list(getattr(column, "tolist", column.__iter__)())
-
-
-def _without(column: Any, lost: NDArray[np.bool_]) -> Any:
-    """A column in which some values have no cell, as an array if it is one."""
-    if not isinstance(column, np.ndarray):
-        return _listed([column], lost)
-    if column.dtype.kind == "f":
-        return np.where(lost, np.nan, column)
-    if column.dtype.kind == "M":
-        return np.where(lost, np.array("NaT", column.dtype), column)
-    return np.ma.MaskedArray(np.ma.getdata(column), mask=np.ma.getmaskarray(column) | lost)
+    def pack(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
+        """Columns as a batch of the domain. Invalid rows keep their position and have no cell."""
+        if invalid is not None and not invalid.any():
+            invalid = None
+        return self.domain.as_batch(ColumnBatch(columns, length=length, invalid=invalid))

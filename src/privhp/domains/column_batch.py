@@ -1,11 +1,12 @@
-"""Batches of records with named columns, whoever made them.
+"""Batches of records with several columns, whichever library or file they came from.
 
-Takes a dict of arrays, a data frame, an Arrow table, a structured or a plain
-array, or a sequence of records, and gives its columns as they are. It imports
-no data frame library: a frame is what has named columns that it gives by name.
-Names and lengths are facts about the batch and may be refused, the value of a
-record never.
+`to_batch` takes a dict of arrays, a data frame, an Arrow table, a structured
+or plain array, or a sequence of records, and picks columns by name. It imports
+no data frame library. Names and lengths are facts about the batch and may be
+refused, the value of a record never.
 """
+
+from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -13,74 +14,87 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.batches import values_of
+from privhp.domains.column import Column, Mask
+from privhp.domains.conversion import as_floats
+from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
 
 
-class Rows:
-    """The columns of a batch side by side, which can be cut into blocks of rows."""
+class ColumnBatch:
+    """Columns of equal length side by side, which can be sliced into blocks of rows.
 
-    def __init__(self, columns: Sequence[Any], *, length: int, readable: NDArray[np.bool_] | None = None) -> None:
-        """Columns of one length; rows that are not readable are no records."""
-        self.columns, self.readable = list(columns), readable
+    Args:
+        columns: The columns, each as a `Column` or as anything that `to_column` takes.
+        length: Number of rows.
+        invalid: Which rows are not records.
+    """
+
+    def __init__(self, columns: Sequence[Any], *, length: int, invalid: Mask | None = None) -> None:
+        self.columns, self.invalid = list(map(to_column, columns)), invalid
         self._length = length
 
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, part: slice) -> "Rows":
-        readable = None if self.readable is None else self.readable[part]
-        length = len(range(*part.indices(self._length)))
-        return Rows([_cut(column, part) for column in self.columns], length=length, readable=readable)
+    def __getitem__(self, rows: slice) -> ColumnBatch:
+        invalid = None if self.invalid is None else self.invalid[rows]
+        length = len(range(*rows.indices(self._length)))
+        return ColumnBatch([column[rows] for column in self.columns], length=length, invalid=invalid)
+
+    def to_column(self) -> Column:
+        """The rows as one column: its values if there is one column, points if there are several."""
+        column = self.columns[0] if len(self.columns) == 1 else stack_points(self.columns)
+        if self.invalid is None:
+            return column
+        invalid = self.invalid if column.invalid is None else self.invalid | column.invalid
+        return Column(
+            column.values, null=column.null, invalid=invalid, dictionary=column.dictionary, declared=column.declared
+        )
 
 
-def read_rows(records: Any, names: Sequence[str]) -> Rows:
+def stack_points(columns: Sequence[Column]) -> Column:
+    """Columns of numbers as one column of points."""
+    points = np.empty((len(columns[0]), len(columns)))
+    for place, column in enumerate(columns):
+        points[:, place] = as_floats(column)  # ten times as fast as np.stack
+    return Column(points)
+
+
+def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
     """The named columns of a batch, in this order."""
     if isinstance(records, np.ndarray) and records.ndim and records.dtype.kind != "O":
-        return _rows_of_array(records, names)
-    known = _columns_of(records)
+        return _from_array(records, names)
+    known = _column_names(records)
     if known is not None:
-        return _rows_of_frame(records, known, names)
+        return _from_frame(records, known, names)
     if is_column(records):
-        return _rows_of_sequence(values_of(records), names)
+        return _from_sequence(to_column(records).to_list(), names)
     if hasattr(records, "__arrow_c_stream__"):
-        return _rows_of_frame(table := _arrow_table(records), table.column_names, names)
+        return _from_frame(table := _arrow_table(records), table.column_names, names)
     single = isinstance(records, str | bytes | np.generic) or getattr(records, "ndim", 1) == 0
     if single or not hasattr(records, "__iter__"):
         raise RecordsError(f"expected a batch of records with columns, got {type(records).__name__}")
-    return _rows_of_sequence(records, names)
+    return _from_sequence(records, names)
 
 
-def is_column(records: Any) -> bool:
-    """Whether it is one column of another library, whose values are records.
-
-    Arrow would make a table of it, of which one value could decide the columns and types, or that it is refused.
-    """
-    return hasattr(records, "__arrow_c_stream__") and (hasattr(records, "dtype") or hasattr(records, "chunks"))
-
-
-def _cut(column: Any, part: slice) -> Any:
-    return column.iloc[part] if hasattr(column, "iloc") else column[part]
-
-
-def _rows_of_array(array: NDArray[Any], names: Sequence[str]) -> Rows:
+def _from_array(array: NDArray[Any], names: Sequence[str]) -> ColumnBatch:
     """A structured array by names, a plain one by the order of its columns."""
     if array.dtype.names is not None and array.ndim == 1:
         _check_names(array.dtype.names, names)
-        return Rows([array[name] for name in names], length=len(array))
+        return ColumnBatch([array[name] for name in names], length=len(array))
     if array.shape == (0,):
-        return Rows([array] * len(names), length=0)
+        return ColumnBatch([array] * len(names), length=0)
     if array.ndim == 1 and len(names) == 1:
-        return Rows([array], length=len(array))
+        return ColumnBatch([array], length=len(array))
     if array.ndim != 2 or array.shape[1] != len(names):
         came = "other columns" if array.ndim == 2 else f"{array.ndim} dimensions"
         raise RecordsError(
             f"expected an array of shape (n, {len(names)}), its columns being {', '.join(names)}, got one of {came}"
         )
-    return Rows(list(array.T), length=len(array))
+    return ColumnBatch(list(array.T), length=len(array))
 
 
-def _columns_of(records: Any) -> list[Any] | None:
+def _column_names(records: Any) -> list[Any] | None:
     """Names of the columns of a mapping or a data frame; None for anything else."""
     if isinstance(records, Mapping):
         return list(records)
@@ -91,7 +105,7 @@ def _columns_of(records: Any) -> list[Any] | None:
     return None
 
 
-def _rows_of_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> Rows:
+def _from_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> ColumnBatch:
     _check_names(known, names)
     columns = [frame[name] for name in names]
     for name, column in zip(names, columns, strict=True):
@@ -100,7 +114,7 @@ def _rows_of_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> Ro
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise RecordsError(f"expected columns of one length, got others among {', '.join(names)}")
-    return Rows(columns, length=lengths.pop())
+    return ColumnBatch(columns, length=lengths.pop())
 
 
 def _check_names(known: Sequence[Any], names: Sequence[str]) -> None:
@@ -120,13 +134,13 @@ def _arrow_table(records: Any) -> Any:
     return pa.table(records)
 
 
-def _rows_of_sequence(records: Any, names: Sequence[str]) -> Rows:
+def _from_sequence(records: Any, names: Sequence[str]) -> ColumnBatch:
     """Records one by one: mappings by name, sequences in the order of the columns. Anything else is no record."""
     rows = [_values(record, names) for record in records]
-    readable = np.fromiter((row is not None for row in rows), dtype=np.bool_, count=len(rows))
+    invalid = np.fromiter((row is None for row in rows), dtype=np.bool_, count=len(rows))
     nothing = (None,) * len(names)
     columns = [[(row or nothing)[place] for row in rows] for place in range(len(names))]
-    return Rows(columns, length=len(rows), readable=readable)
+    return ColumnBatch(columns, length=len(rows), invalid=invalid)
 
 
 def _values(record: Any, names: Sequence[str]) -> tuple[Any, ...] | None:

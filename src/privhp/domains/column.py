@@ -1,0 +1,196 @@
+"""Columns: the form in which domains see the values of a batch, whichever library or file they came from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Mask = NDArray[np.bool_]
+Values = NDArray[Any] | list[Any]
+
+_FAILED = object()
+
+
+class Column:
+    """Values of a batch, which of them are null or invalid, and their dictionary if they have one.
+
+    NumPy functions take a column as an array, with NaN, NaT or None where a
+    value is null or invalid.
+
+    Args:
+        values: An array with one row for each record, or a list of Python values, in which None is null. With a
+            dictionary, the index of each value in it.
+        null: Which values are missing, where the values themselves do not say it.
+        invalid: Which values cannot be read.
+        dictionary: The distinct values.
+        declared: Type of the column in its library, with a NumPy kind, where that of the values may differ.
+    """
+
+    __slots__ = ("declared", "dictionary", "invalid", "null", "values")
+
+    def __init__(
+        self,
+        values: Values,
+        *,
+        null: Mask | None = None,
+        invalid: Mask | None = None,
+        dictionary: list[Any] | None = None,
+        declared: Any = None,
+    ) -> None:
+        self.values, self.null, self.invalid = values, null, invalid
+        self.dictionary, self.declared = dictionary, declared
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, rows: slice) -> Column:
+        null, invalid = (None if mask is None else mask[rows] for mask in (self.null, self.invalid))
+        return Column(self.values[rows], null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.to_list())
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        array, missing = self.values, self.missing
+        if not isinstance(array, np.ndarray) or self.dictionary is not None:
+            return np.array(self.to_list(), dtype=dtype)
+        if missing is not None:
+            if array.dtype.kind == "M":
+                array = np.where(missing, np.array("NaT", array.dtype), array)
+            elif array.dtype.kind in "biuf":
+                array = array.astype(np.result_type(array.dtype, np.float64))
+                array[missing] = np.nan
+            else:
+                array = np.array(self.to_list(), dtype=object)
+        return np.array(array, dtype=dtype, copy=copy)
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the column as a whole; None for a dictionary and for a list of values without one."""
+        if self.dictionary is not None:
+            return None
+        return self.values.dtype if self.declared is None and isinstance(self.values, np.ndarray) else self.declared
+
+    @property
+    def missing(self) -> Mask | None:
+        """Which values are marked as null or invalid; None if none is."""
+        if self.null is None or self.invalid is None:
+            return self.null if self.invalid is None else self.invalid
+        return self.null | self.invalid
+
+    def to_list(self) -> list[Any]:
+        """The values as Python objects, None for those that are null or invalid."""
+        if self.dictionary is not None:
+            entries = np.empty(len(self.dictionary) + 1, dtype=object)
+            entries[:-1] = self.dictionary
+            return list(take(entries, self))
+        values = self.values
+        if isinstance(values, np.ndarray):
+            values = array_values(values).values
+        if self.missing is None:
+            return list(values)
+        return [None if gone else value for value, gone in zip(values, self.missing.tolist(), strict=True)]
+
+    def is_null(self) -> Mask:
+        """Which values are null: None, NaN, NaT, pandas.NA or masked; a point if all of its numbers are."""
+        if self.dictionary is not None:
+            null = take(np.array([*map(is_null_value, self.dictionary), False]), self)
+        elif isinstance(self.values, np.ndarray):
+            null = _null_in(self.values)
+        else:
+            null = np.fromiter(map(is_null_value, self.values), dtype=np.bool_, count=len(self))
+        if self.null is not None:
+            null = null | self.null
+        return null if self.invalid is None else null & ~self.invalid
+
+
+def take(values: NDArray[Any], column: Column) -> NDArray[Any]:
+    """The value at each index of a column with a dictionary; the last one where it is null, invalid or out of range."""
+    indices = np.asarray(column.values, dtype=np.int64)
+    if column.missing is not None:
+        indices = np.where(column.missing, -1, indices)
+    within = np.minimum(indices.view(np.uint64), np.uint64(values.size - 1))  # negative ones are beyond it too
+    taken: NDArray[Any] = values.take(within.view(np.int64))
+    return taken
+
+
+def concatenate(columns: Sequence[Column]) -> Column:
+    """Columns of one type, one after the other."""
+    if len(columns) == 1:
+        return columns[0]
+    null, invalid = (_joined([getattr(own, name) for own in columns], columns) for name in ("null", "invalid"))
+    if all(own.dictionary is not None for own in columns):
+        indices, start = [], 0
+        for own in columns:
+            size, places = len(own.dictionary or []), np.asarray(own.values, dtype=np.int64)
+            indices.append(np.where((places >= 0) & (places < size), places + start, -1))
+            start += size
+        dictionary = [value for own in columns for value in own.dictionary or []]
+        return Column(np.concatenate(indices), null=null, invalid=invalid, dictionary=dictionary)
+    if all(isinstance(own.values, np.ndarray) for own in columns):
+        return Column(np.concatenate([own.values for own in columns]), null=null, invalid=invalid)
+    values = [value for own in columns for value in own.values]
+    return Column(values, null=null, invalid=invalid, declared=columns[0].dtype)
+
+
+def _joined(masks: Sequence[Mask | None], columns: Sequence[Column]) -> Mask | None:
+    if all(mask is None for mask in masks):
+        return None
+    pairs = zip(masks, columns, strict=True)
+    return np.concatenate([np.zeros(len(own), dtype=np.bool_) if mask is None else mask for mask, own in pairs])
+
+
+def array_values(array: NDArray[Any]) -> Column:
+    """The values of an array one by one, of which a text of invalid characters is invalid alone."""
+    try:
+        return Column(array.tolist())
+    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+        return each_value(len(array), array.__getitem__)
+
+
+def each_value(length: int, get: Callable[[int], Any], declared: Any = None) -> Column:
+    """The value that `get` returns for each row; a row for which it raises is invalid alone."""
+    values = [attempt(place, get, _FAILED) for place in range(length)]
+    invalid = np.array([value is _FAILED for value in values], dtype=np.bool_)
+    return Column([None if value is _FAILED else value for value in values], invalid=invalid, declared=declared)
+
+
+def _null_in(array: NDArray[Any]) -> Mask:
+    if array.dtype.kind in "fc":
+        null = np.isnan(array)
+    elif array.dtype.kind in "mM":
+        null = np.isnat(array)
+    else:
+        return np.zeros(len(array), dtype=np.bool_)
+    every: Mask = null if null.ndim == 1 else null.all(axis=tuple(range(1, null.ndim)))
+    return every
+
+
+def is_null_value(value: Any) -> bool:
+    """Whether one Python value is null; a sequence if all of its values are."""
+    if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
+        return True
+    try:
+        if isinstance(value, list | tuple | np.ndarray):
+            return len(value) > 0 and all(map(is_null_value, value))
+        differs = value != value
+        return isinstance(differs, bool | np.bool_) and bool(differs)
+    except Exception:  # noqa: BLE001 - a value may raise anything when compared, and is then not null
+        return False
+
+
+def replace_records(column: Column, dtype: np.dtype[Any], read: Callable[[Any], Any]) -> Column:
+    """A column of Python values in which structured NumPy records of one type are read as values."""
+    values = [read(value) if isinstance(value, np.void) and value.dtype == dtype else value for value in column.values]
+    return Column(values, null=column.null, invalid=column.invalid, declared=column.declared)
+
+
+def attempt(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
+    """A value converted by itself, or the fallback if that raises anything."""
+    try:
+        return convert(value)
+    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+        return fallback

@@ -1,0 +1,172 @@
+"""From a batch of any library to a `Column`.
+
+An array of numbers or times has one type, a fact about the batch, so its
+values stay an array. In any other sequence one value could decide the type of
+all, so the values stay Python objects that domains read one by one. A value
+that cannot be read is invalid by itself.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.domains.column import Column, Mask, array_values, attempt, concatenate, each_value, take
+from privhp.errors import RecordsError
+
+
+def to_column(records: Any) -> Column:
+    """Values of a batch as a column, whichever library holds them."""
+    if isinstance(records, Column):
+        return records
+    if isinstance(records, np.ndarray):
+        return _from_array(records)
+    if isinstance(records, list):
+        return Column(records)
+    if isinstance(records, str | bytes | dict) or not hasattr(records, "__iter__"):
+        raise RecordsError(f"expected a batch of records, got {type(records).__name__}; wrap one record in a list")
+    if is_column(records):
+        return _CONVERTERS.get(_library(records), _from_array_like)(records)
+    return _from_array_like(records) if hasattr(records, "__array__") else Column(list(records))
+
+
+def is_column(records: Any) -> bool:
+    """Whether it is a single column of a data frame library. Arrow would make a table of it, as one value decides."""
+    if _library(records) == "pyarrow":
+        return hasattr(records, "type")  # which tables and readers do not have
+    known = _library(records) != "" or hasattr(records, "__arrow_c_stream__")
+    return known and hasattr(records, "dtype")
+
+
+def _library(records: Any) -> str:
+    """Data frame library that defines the type of a value; an empty text for any other type."""
+    roots = (base.__module__.partition(".")[0] for base in type(records).__mro__)
+    return next((root for root in roots if root in _CONVERTERS), "")
+
+
+def _from_array(array: NDArray[Any]) -> Column:
+    if array.ndim == 0:
+        raise RecordsError("expected records of shape (n,), got an array of 0 dimensions; give each record a row")
+    if array.dtype.kind in "OT":
+        return array_values(array)
+    if not isinstance(array, np.ma.MaskedArray) or array.dtype.kind == "V":
+        return Column(np.asarray(array))
+    mask, others = np.ma.getmaskarray(array), tuple(range(1, array.ndim))
+    some, every = np.asarray(mask.any(axis=others)), np.asarray(mask.all(axis=others))
+    data: NDArray[Any] = np.ma.getdata(array)
+    return Column(data, null=every, invalid=some & ~every if others else None)
+
+
+def _from_array_like(records: Any) -> Column:
+    """A column of any library that NumPy can convert."""
+    declared = _declared_type(records)
+    try:
+        array = np.asarray(records)
+    except Exception:  # noqa: BLE001 - text that is not UTF-8 raises many things, some of which quote it
+        return _listed(records, declared)
+    if array.ndim != 1 or array.dtype.kind in "OT":
+        column = _from_array(array)
+        column.declared = declared if array.ndim == 1 else None
+        return column
+    changed = array.dtype.kind == "f" if declared is None else array.dtype.kind != declared.kind
+    if changed or array.dtype.kind in "US":
+        # A missing value may have changed the type, and the array would lose zeros at the end of a text.
+        return _listed(records, declared)
+    return Column(array, declared=declared)
+
+
+def _declared_type(records: Any) -> Any:
+    """NumPy type of a column as declared; that of its values may differ if one of them is missing."""
+    declared = getattr(records, "dtype", None)
+    if hasattr(declared, "kind"):
+        return declared
+    return attempt(records, lambda column: np.asarray(column[:0]).dtype, None)
+
+
+def _listed(records: Any, declared: Any = None) -> Column:
+    """The values of a column of another library as Python objects."""
+    try:
+        return Column(list(records.to_pylist() if hasattr(records, "to_pylist") else records), declared=declared)
+    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+        rows = getattr(records, "iloc", records)
+        return each_value(len(records), lambda place: _python_value(rows[place]), declared)
+
+
+def _python_value(value: Any) -> Any:
+    return value.as_py() if hasattr(value, "as_py") else value
+
+
+def _from_pandas(series: Any) -> Column:
+    dtype = series.dtype
+    if hasattr(dtype, "categories"):
+        own = getattr(series, "cat", series)
+        codes = np.asarray(own.codes).astype(np.int64)
+        return Column(codes, null=codes < 0, dictionary=list(own.categories))
+    if hasattr(dtype, "tz"):  # the values are UTC
+        return Column(np.asarray(series, dtype=f"M8[{dtype.unit}]"))
+    return _from_array_like(series)
+
+
+def _from_polars(series: Any) -> Column:
+    if series.dtype.is_integer() and series.null_count():
+        return Column(np.asarray(series.fill_null(0)), null=np.asarray(series.is_null()))
+    return _from_array_like(series)
+
+
+def _from_arrow(array: Any) -> Column:
+    pa = sys.modules["pyarrow"]
+    if isinstance(array, pa.ChunkedArray):
+        return concatenate([_from_arrow(chunk) for chunk in array.chunks or [pa.array([], array.type)]])
+    kind = array.type
+    if pa.types.is_boolean(kind):
+        array, kind = array.cast("uint8"), pa.uint8()
+    if pa.types.is_floating(kind):
+        return Column(_arrow_numbers(array.fill_null(float("nan")) if array.null_count else array))
+    if pa.types.is_integer(kind):
+        return Column(_arrow_numbers(array.fill_null(0) if array.null_count else array), null=_arrow_null(array))
+    if pa.types.is_timestamp(kind) or pa.types.is_date(kind):
+        unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(kind)) or kind.unit
+        steps = array.cast("int32" if unit == "D" else "int64").cast("int64")
+        steps = steps.fill_null(0) if array.null_count else steps
+        return Column(_arrow_numbers(steps).view(f"M8[{unit}]"), null=_arrow_null(array))
+    if pa.types.is_dictionary(kind):
+        return _with_dictionary(_from_arrow(array.indices), _from_arrow(array.dictionary))
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
+        return _from_arrow_text(array)
+    return _listed(array, _declared_type(array))
+
+
+def _arrow_numbers(array: Any) -> NDArray[Any]:
+    """An array without null. `to_numpy` would import pandas where it is installed."""
+    return np.from_dlpack(array)
+
+
+def _arrow_null(array: Any) -> Mask | None:
+    return _arrow_numbers(array.is_null().cast("uint8")).view(np.bool_) if array.null_count else None
+
+
+def _from_arrow_text(array: Any) -> Column:
+    try:
+        return Column(array.to_pylist())
+    except UnicodeDecodeError:
+        texts = array.cast(sys.modules["pyarrow"].binary()).to_pylist()
+        return each_value(len(texts), lambda place: None if texts[place] is None else texts[place].decode())
+
+
+def _with_dictionary(indices: Column, dictionary: Column) -> Column:
+    invalid = None
+    if dictionary.invalid is not None:
+        coded = Column(indices.values, null=indices.null, dictionary=[])
+        invalid = take(np.append(dictionary.invalid, False), coded)
+    return Column(indices.values, null=indices.null, invalid=invalid, dictionary=dictionary.to_list())
+
+
+_CONVERTERS: dict[str, Callable[[Any], Column]] = {
+    "pandas": _from_pandas,
+    "polars": _from_polars,
+    "pyarrow": _from_arrow,
+}
