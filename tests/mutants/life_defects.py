@@ -11,7 +11,7 @@ import privhp.collect.summary
 import privhp.collect.tally
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
-from privhp.domains import batches
+from privhp.domains import conversion
 from privhp.io.sources.text_lines import LineReader
 
 
@@ -117,7 +117,7 @@ def an_error_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
         if len(shape) != 1:
             raise RecordsError(f"expected another shape than {shape}")
 
-    patch.setattr(batches, "_check_shape", telling)
+    patch.setattr(conversion, "_check_shape", telling)
 
 
 @killed_by(leaks.no_output_knows_the_records)
