@@ -25,7 +25,7 @@ from privhp.domains.to_column import to_column
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
-    from privhp.domains.table_column import Column
+    from privhp.domains.table_column import TableColumn
 
 ValueKind = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
 """Kind of the values of a column, by the type of the column; numbers may be integers."""
