@@ -228,7 +228,7 @@ class Domain(Presentation):
         return list(zip(lows.tolist(), highs.tolist(), strict=True))
 
     def project(
-        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[Column]
+        self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[TableColumn]
     ) -> tuple[Codes, NDArray[np.int64]]:
         """Cells projected to some columns: cells of a table of these columns alone. Tables only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no columns")
