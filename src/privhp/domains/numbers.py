@@ -58,8 +58,8 @@ class Interval(GridDomain):
         low: Lower bound, public knowledge.
         high: Upper bound, public knowledge; it belongs to the last cell.
         scale: "linear", or "log" for positive numbers over many magnitudes.
-        cuts: Guesses of evenly spaced quantiles between the bounds, in rising order, public knowledge: of the median,
-            of three quartiles, of nine deciles.
+        cuts: Guesses of evenly spaced quantiles between the bounds, in increasing order, public knowledge: of the
+            median, of three quartiles, of nine deciles.
         outside: What becomes of numbers out of bounds: "drop" or "clamp" to
             the nearer bound. NaN is always dropped.
         dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
