@@ -19,7 +19,7 @@ from privhp.answers.heavy_hitters import HeavyHitter, heavy_hitters
 from privhp.answers.histogram import Histogram
 from privhp.answers.leaves import Leaves
 from privhp.answers.marginals import marginalize
-from privhp.answers.regions import mass, mass_bounds, touched
+from privhp.answers.regions import cover, mass, mass_bounds
 from privhp.answers.sampling import RegionSampler, Sampler
 from privhp.answers.standard_errors import LeafFunction, StandardErrors
 from privhp.core.cells import Floats
@@ -54,7 +54,7 @@ class Distribution:
         return float(self._leaves.counts.sum())
 
     def leaves(self) -> Leaves:
-        """The partition: code, level and count of each leaf, in the domain's order."""
+        """The partition: code, level and count of each leaf, in the order of the domain."""
         return self._leaves
 
     @cached_property
@@ -185,9 +185,9 @@ class Distribution:
         return Estimate(as_scalar(values), stderr, limits=self._value_limits)
 
     def _mass_stderr(self, where: Any) -> float:
-        part = touched(self._histogram, where, empty=True)  # noise may hide records in cells that seem empty
+        covered = cover(self._histogram, where, empty=True)  # noise may hide records in cells that seem empty
         shares = np.zeros(self._leaves.codes.shape)
-        shares[part.whole()], shares[part.cut] = 1.0, part.shares
+        shares[covered.inside()], shares[covered.boundary] = 1.0, covered.shares
         return self._errors.standard_error(LeafFunction.indicator(shares))
 
     def _cdf_stderr(self, values: Floats) -> Any:
@@ -203,13 +203,13 @@ class Distribution:
         """Standard error of each cumulative probability."""
         errors = np.empty(points.shape)
         ends = self._histogram.ends
-        for place, point in np.ndenumerate(points):
+        for index, point in np.ndenumerate(points):
             full = np.searchsorted(ends, point, side="right")
             shares = (np.arange(ends.size) < full).astype(np.float64)
             if full < ends.size and self.probabilities[full] > 0:
                 before = ends[full - 1] if full else 0.0
                 shares[full] = min(max((point - before) / self.probabilities[full], 0.0), 1.0)
-            errors[place] = self._errors.standard_error(LeafFunction.indicator(shares))
+            errors[index] = self._errors.standard_error(LeafFunction.indicator(shares))
         return errors
 
     def _value_limits(self) -> tuple[Any, Any]:

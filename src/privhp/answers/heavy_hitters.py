@@ -1,4 +1,4 @@
-"""Hierarchical heavy hitters: cells that hold much besides what is in heavy cells inside them."""
+"""Hierarchical heavy hitters: cells with a large residual share, without the heavy hitters inside them."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -8,23 +8,23 @@ from typing import Any
 
 import numpy as np
 
-from privhp.answers.histogram import Histogram, summed
+from privhp.answers.histogram import Histogram, sum_by_index
 from privhp.core.cells import Codes, Floats, ancestors
 from privhp.errors import QueryError, describe_value
 
 
 @dataclass(frozen=True)
 class HeavyHitter:
-    """A cell of the domain that holds at least some share of the records, without those of heavier cells inside it.
+    """A cell of the domain whose residual share of the records reaches the threshold.
 
     Args:
-        region: The cell in the records' own terms, as `mass` takes regions: a prefix, a pair of ends, a node, a value.
-        level: Its level in the domain's hierarchy.
-        code: Its code there.
-        mass: Share of the records in it.
-        residual_mass: The same without the heavy hitters inside it.
-        count: Noisy number of records in it.
-        residual_count: The same without the heavy hitters inside it.
+        region: The cell as a region that `mass` accepts: a prefix, a pair of ends, a node, a value.
+        level: Level of the cell.
+        code: Code of the cell.
+        mass: Share of the records in the cell.
+        residual_mass: Share of the records in the cell but not in heavy hitters inside it.
+        count: Noisy number of records in the cell.
+        residual_count: Noisy number of records in the cell but not in heavy hitters inside it.
     """
 
     region: Any
@@ -39,22 +39,22 @@ class HeavyHitter:
 def heavy_hitters(
     histogram: Histogram, total: float, *, threshold: float, levels: Iterable[int] | None
 ) -> list[HeavyHitter]:
-    """The cells whose residual mass reaches the threshold, the largest residual first."""
-    share = _share(threshold)
-    asked = _levels(levels, histogram.domain.depth)
+    """Cells whose residual share reaches the threshold, in descending order of residual share."""
+    threshold = _check_threshold(threshold)
+    reported = _check_levels(levels, histogram.domain.depth)
     hitters = []
     codes, masses, residuals = np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0)
     for level in range(histogram.depth, 0, -1):
-        own = np.flatnonzero((histogram.levels == level) & (histogram.probabilities > 0))
-        chances = histogram.probabilities[own]
-        codes, masses, residuals = _merged(
-            np.concatenate([codes, histogram.codes[own]]),
-            np.concatenate([masses, chances]),
-            np.concatenate([residuals, chances]),
+        chosen = np.flatnonzero((histogram.levels == level) & (histogram.probabilities > 0))
+        probabilities = histogram.probabilities[chosen]
+        codes, masses, residuals = _merge_cells(
+            np.concatenate([codes, histogram.codes[chosen]]),
+            np.concatenate([masses, probabilities]),
+            np.concatenate([residuals, probabilities]),
         )
-        heavy = residuals >= share
-        if asked is not None:
-            heavy &= level in asked
+        heavy = residuals >= threshold
+        if reported is not None:
+            heavy &= level in reported
         elif heavy.any():
             heavy[heavy] = histogram.domain.is_reportable(codes[heavy], level=level)
         for code, mass, residual in zip(
@@ -67,13 +67,13 @@ def heavy_hitters(
     return sorted(hitters, key=lambda hitter: -hitter.residual_mass)
 
 
-def _merged(codes: Codes, masses: Floats, residuals: Floats) -> tuple[Codes, Floats, Floats]:
-    """Each cell once, in order, with the sums of what there is of it."""
-    cells, places = np.unique(codes, return_inverse=True)
-    return cells, summed(places, masses, cells.size), summed(places, residuals, cells.size)
+def _merge_cells(codes: Codes, masses: Floats, residuals: Floats) -> tuple[Codes, Floats, Floats]:
+    """Distinct cells in order, with the sums of their masses and residuals."""
+    cells, indices = np.unique(codes, return_inverse=True)
+    return cells, sum_by_index(indices, masses, cells.size), sum_by_index(indices, residuals, cells.size)
 
 
-def _share(threshold: Any) -> float:
+def _check_threshold(threshold: Any) -> float:
     number = isinstance(threshold, int | float | np.integer | np.floating) and not isinstance(threshold, bool)
     if not number or not 0 < threshold <= 1:
         raise QueryError(
@@ -82,11 +82,11 @@ def _share(threshold: Any) -> float:
     return float(threshold)
 
 
-def _levels(levels: Any, depth: int) -> frozenset[int] | None:
+def _check_levels(levels: Any, depth: int) -> frozenset[int] | None:
     if levels is None:
         return None
-    asked = frozenset(levels) if isinstance(levels, Iterable) else frozenset([levels])
-    whole = all(isinstance(level, int | np.integer) and not isinstance(level, bool) for level in asked)
-    if not asked or not whole or not all(1 <= level <= depth for level in asked):
-        raise QueryError(f"expected levels between 1 and {depth}, such as levels=[{min(8, depth)}], got something else")
-    return frozenset(map(int, asked))
+    reported = frozenset(levels) if isinstance(levels, Iterable) else frozenset([levels])
+    integers = all(isinstance(level, int | np.integer) and not isinstance(level, bool) for level in reported)
+    if not reported or not integers or not all(1 <= level <= depth for level in reported):
+        raise QueryError(f"expected levels between 1 and {depth}, such as levels=[{min(8, depth)}]; got other values")
+    return frozenset(map(int, reported))

@@ -1,4 +1,4 @@
-"""A domain cut into cells, with a probability for each: what samples and answers are made of."""
+"""A histogram on a partition of a domain; samples and answers are computed from it."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -11,12 +11,12 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 
-Places = NDArray[np.int64]
-"""Which of the cells."""
+Indices = NDArray[np.int64]
+"""Indices of cells of a histogram."""
 
 
 class Histogram:
-    """Cells that make up a domain, in its order, and the probability of each. Inside a cell it is the base measure."""
+    """Cells of a partition, in the order of the domain, with their probabilities; inside a cell, the base measure."""
 
     def __init__(self, domain: Domain, codes: Codes, levels: NDArray[np.int64], probabilities: Floats) -> None:
         self.domain, self.codes, self.levels, self.probabilities = domain, codes, levels, probabilities
@@ -28,32 +28,32 @@ class Histogram:
 
     @cached_property
     def starts(self) -> Codes:
-        """First cell of the deepest level in each cell."""
+        """Code of the first descendant of each cell at the deepest level."""
         return self.codes << (self.depth - self.levels).astype(np.uint64)
 
     @cached_property
     def ends(self) -> Floats:
-        """Cumulative probability at the end of each cell; the last cell with any ends at 1."""
-        return cumulated(self.probabilities)
+        """Cumulative probability at the end of each cell."""
+        return cumulative(self.probabilities)
 
-    def before(self, places: Places) -> Floats:
-        """Cumulative probability before each of these cells; the place after the last stands for the end of all."""
-        return np.where(places > 0, self.ends[places - 1], 0.0)
+    def before(self, indices: Indices) -> Floats:
+        """Cumulative probability before each of these cells; the index after the last cell gives 1."""
+        return np.where(indices > 0, self.ends[indices - 1], 0.0)
 
-    def by_level(self, places: Places | None = None) -> Iterator[tuple[int, Places]]:
-        """For each level, where in the cells (or in a list of their places) those of that level are."""
-        levels = self.levels if places is None else self.levels[places]
+    def by_level(self, indices: Indices | None = None) -> Iterator[tuple[int, Indices]]:
+        """Each level with the positions of its cells, among all cells or in a list of indices."""
+        levels = self.levels if indices is None else self.levels[indices]
         for level in np.unique(levels).tolist():
             yield level, np.flatnonzero(levels == level)
 
 
-def cumulated(probabilities: Floats) -> Floats:
-    """Sums up to each probability, the last with any being 1."""
+def cumulative(probabilities: Floats) -> Floats:
+    """Cumulative sums of probabilities, equal to 1 from the last positive probability on."""
     ends = np.minimum(np.cumsum(probabilities), 1.0)
     return np.where(ends >= ends[-1], 1.0, ends)
 
 
-def summed(places: Places, amounts: Floats, size: int) -> Floats:
-    """The sum of the amounts at each of so many places."""
-    sums: Floats = np.bincount(places, amounts, size).astype(np.float64, copy=False)
+def sum_by_index(indices: Indices, amounts: Floats, size: int) -> Floats:
+    """Sum of the amounts at each index below `size`."""
+    sums: Floats = np.bincount(indices, amounts, size).astype(np.float64, copy=False)
     return sums

@@ -1,8 +1,8 @@
-"""What counts of a table's cells say of some of its columns.
+"""Marginals of a distribution over a table.
 
-Cells of a table, seen along some of its columns, lie inside each other. They
-are made a partition again by sharing out what lies in the larger ones, by the
-base measure: so the distribution stays what it is.
+The leaves of a table project to cells of the chosen columns, some of which lie
+inside others. The count of a larger cell is inner_cells among its descendants by
+the base measure, which gives a partition again without changing the distribution.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.histogram import summed
+from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaves import Leaves
 from privhp.answers.marginal_errors import ConditionalErrors, MarginalErrors, value_shares
 from privhp.answers.standard_errors import StandardErrors
@@ -24,7 +24,7 @@ from privhp.domains.validation import quote
 from privhp.errors import QueryError
 
 Cells = dict[int, tuple[Codes, Floats]]
-"""Of each level, some cells in order, each once, and the count of each."""
+"""Distinct cells of each level, in order, with the count of each."""
 
 
 def marginalize(
@@ -40,22 +40,22 @@ def marginalize(
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
     """
     if not domain.columns:
-        raise QueryError(f"expected a marginal of a Table, got one of {domain!r}")
-    chosen, single = _chosen(domain, columns)
-    part = _part(chosen, single)
+        raise QueryError(f"only a Table has marginals; the domain is {domain!r}")
+    chosen, single = _choose_columns(domain, columns)
+    part = _marginal_domain(chosen, single)
     codes, levels = domain.project(leaves.codes, leaves.levels, columns=chosen)
-    projected = _partition(part, _merged(codes, levels, leaves.counts))
+    projected = _partition(part, _merge_cells(codes, levels, leaves.counts))
     marginal_errors = MarginalErrors(errors, codes, levels, domain=part, leaves=projected)
     if null:
         return part, projected, marginal_errors
     if not part.nullable:
-        raise QueryError(f"expected null=False for one column that may be null, got it for {part!r}")
+        raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
     conditional_errors = ConditionalErrors(marginal_errors, domain=part, leaves=projected)
     return part.inner, _without_null(part, projected), conditional_errors
 
 
-def _chosen(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
-    """The columns of these names, in the order of the table, and whether one was asked for by itself."""
+def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
+    """The named columns, in the order of the table; and whether a single name was given, not a list."""
     known = {column.name: column for column in table.columns}
     if isinstance(columns, str | tuple) and columns in known:
         return [known[columns]], True
@@ -67,7 +67,7 @@ def _chosen(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
     return [column for column in table.columns if column.name in names], False
 
 
-def _part(columns: list[TableColumn], single: bool) -> Domain:
+def _marginal_domain(columns: list[TableColumn], single: bool) -> Domain:
     if single:
         return columns[0].domain
     return Table(
@@ -75,60 +75,60 @@ def _part(columns: list[TableColumn], single: bool) -> Domain:
     )
 
 
-def _merged(codes: Codes, levels: NDArray[np.int64], counts: Floats) -> Cells:
-    """Each cell once."""
+def _merge_cells(codes: Codes, levels: NDArray[np.int64], counts: Floats) -> Cells:
+    """Distinct cells of each level, with the sums of their counts."""
     cells: Cells = {}
     for level in np.unique(levels).tolist():
-        own = levels == level
-        once, places = np.unique(codes[own], return_inverse=True)
-        cells[level] = once, summed(places, counts[own], once.size)
+        chosen = levels == level
+        distinct, indices = np.unique(codes[chosen], return_inverse=True)
+        cells[level] = distinct, sum_by_index(indices, counts[chosen], distinct.size)
     return cells
 
 
 def _partition(domain: Domain, cells: Cells) -> Leaves:
-    """From the root down: what lies in a cell goes to its halves where any of the given cells is inside it."""
-    divided = _divided(cells)
+    """Partition with these cells: from the root down, a cell with given cells inside it is split with its count."""
+    inner_cells = _inner_cells(cells)
     depth = max(cells)
-    found: list[tuple[Codes, int, Floats]] = []
+    leaves: list[tuple[Codes, int, Floats]] = []
     codes, counts = np.zeros(1, dtype=np.uint64), np.zeros(1)
     for level in range(depth + 1):
-        own, amounts = cells.get(level, (codes[:0], counts[:0]))
-        counts[np.searchsorted(codes, own)] += amounts
-        inner = np.isin(codes, divided[level], assume_unique=True)
-        found.append((codes[~inner], level, counts[~inner]))
+        given, amounts = cells.get(level, (codes[:0], counts[:0]))
+        counts[np.searchsorted(codes, given)] += amounts
+        inner = np.isin(codes, inner_cells[level], assume_unique=True)
+        leaves.append((codes[~inner], level, counts[~inner]))
         if level < depth:
-            codes, counts = _halved(domain, codes[inner], counts[inner], level)
-    starts = np.concatenate([codes << np.uint64(depth - level) for codes, level, _ in found])
+            codes, counts = _split(domain, codes[inner], counts[inner], level)
+    starts = np.concatenate([codes << np.uint64(depth - level) for codes, level, _ in leaves])
     order = np.argsort(starts, kind="stable")
     return Leaves(
-        np.concatenate([codes for codes, _, _ in found])[order],
-        np.concatenate([np.full(codes.shape, level) for codes, level, _ in found])[order],
-        np.concatenate([counts for _, _, counts in found])[order],
+        np.concatenate([codes for codes, _, _ in leaves])[order],
+        np.concatenate([np.full(codes.shape, level) for codes, level, _ in leaves])[order],
+        np.concatenate([counts for _, _, counts in leaves])[order],
     )
 
 
-def _divided(cells: Cells) -> list[Codes]:
-    """Of each level, the cells that have any of the given ones inside them."""
+def _inner_cells(cells: Cells) -> list[Codes]:
+    """Cells of each level that have given cells inside them."""
     depth = max(cells)
     nothing = np.zeros(0, dtype=np.uint64)
-    divided = [nothing] * (depth + 1)
+    inner_cells = [nothing] * (depth + 1)
     for level in range(depth, 0, -1):
-        inside = np.concatenate([divided[level], cells.get(level, (nothing, None))[0]])
-        divided[level - 1] = np.unique(ancestors(inside, levels=1))
-    return divided
+        inside = np.concatenate([inner_cells[level], cells.get(level, (nothing, None))[0]])
+        inner_cells[level - 1] = np.unique(ancestors(inside, levels=1))
+    return inner_cells
 
 
-def _halved(domain: Domain, codes: Codes, counts: Floats, level: int) -> tuple[Codes, Floats]:
-    """Both halves of each cell, with their parts of its count by the base measure."""
-    halves = descendants(codes, levels=1)
-    measures = domain.measure(halves.ravel(), level=level + 1).reshape(halves.shape)
+def _split(domain: Domain, codes: Codes, counts: Floats, level: int) -> tuple[Codes, Floats]:
+    """Both children of each cell, with the count of the cell divided by the base measure."""
+    children = descendants(codes, levels=1)
+    measures = domain.measure(children.ravel(), level=level + 1).reshape(children.shape)
     whole = measures.sum(axis=1, keepdims=True)
     parts = counts[:, None] * (measures / np.where(whole > 0, whole, 1.0))
-    return halves.ravel(), parts.ravel()
+    return children.ravel(), parts.ravel()
 
 
 def _without_null(domain: Domain, leaves: Leaves) -> Leaves:
-    """The leaves of the values alone."""
+    """The leaves of the values, without null."""
     if leaves.levels[0] == 0:
         return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.null_share))
     inner, there = (leaves.levels - 1).astype(np.uint64), value_shares(domain, leaves) > 0

@@ -1,4 +1,4 @@
-"""Cumulative probabilities and quantiles, where a domain has an order."""
+"""Cumulative distribution function and quantiles of a histogram on an ordered domain."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privhp.answers.histogram import Histogram, Places
+from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats
 from privhp.errors import QueryError
 
@@ -16,20 +16,20 @@ def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
     """Probability at or below each record."""
     points = np.ravel(records)
     if points.dtype.kind == "f" and np.isnan(points).any():
-        raise QueryError("expected records to tell the probability at or below, got NaN among them")
+        raise QueryError("cdf: NaN is not a value of the domain; leave it out")
     cells = _cells_of(histogram, points)
     answer = np.empty(points.shape)
     for level, chosen in histogram.by_level(cells):
-        places = cells[chosen]
-        share = histogram.domain.cell_cdf(points[chosen], histogram.codes[places], level=level)
-        inside = histogram.before(places) + histogram.probabilities[places] * share
-        ends = histogram.ends[places]
+        indices = cells[chosen]
+        share = histogram.domain.cell_cdf(points[chosen], histogram.codes[indices], level=level)
+        inside = histogram.before(indices) + histogram.probabilities[indices] * share
+        ends = histogram.ends[indices]
         answer[chosen] = np.where(share < 1.0, np.minimum(inside, ends), ends)
     return answer.reshape(np.shape(records))
 
 
-def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Places:
-    """Place of each record's cell, found by going right wherever the left half lies at or below it."""
+def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Indices:
+    """Index of the cell of each record, by descent from the root."""
     codes = np.zeros(points.shape, dtype=np.uint64)
     for level in range(1, histogram.depth + 1):
         codes = codes << np.uint64(1)
@@ -38,10 +38,10 @@ def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Places:
 
 
 def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
-    """Least record at or below which each share of the distribution lies."""
+    """Quantiles: the least record at or below which each share of the distribution lies."""
     points = np.ravel(np.asarray(shares, dtype=np.float64))
     if not ((points >= 0) & (points <= 1)).all():
-        raise QueryError("expected shares between 0 and 1; 0.5 asks for the median")
+        raise QueryError("expected shares between 0 and 1, such as 0.5 for the median")
     cells = np.searchsorted(histogram.ends, np.maximum(points, np.finfo(np.float64).tiny))
     before = histogram.before(cells)
     within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)

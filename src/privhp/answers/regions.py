@@ -1,8 +1,7 @@
-"""Which cells a region touches.
+"""The cells that a region covers, and its mass.
 
-From the root down, only where the edge of the region runs through a cell: what
-lies wholly inside or outside is not looked into. So the cost grows with the
-cells on the edge, not with all that there are.
+The search descends from the root and splits only cells on the boundary of the
+region, so its cost grows with the number of boundary cells.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -11,72 +10,78 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from privhp.answers.histogram import Histogram, Places
+from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats, descendants
 
 
-class Touched(NamedTuple):
-    """The part of a histogram that lies in a region.
+class Coverage(NamedTuple):
+    """The cells of a histogram that a region covers.
 
     Args:
-        first: Place of the first cell of each run of cells that lie wholly in it.
-        after: Place after the last cell of each run.
-        cut: Places of the cells that lie partly in it.
-        shares: Which share of the measure of each of those does.
+        first: Index of the first cell of each run of cells inside the region.
+        after: Index after the last cell of each run.
+        boundary: Indices of the cells that are covered in part.
+        shares: Share of the base measure of each boundary cell that the region covers.
     """
 
-    first: Places
-    after: Places
-    cut: Places
+    first: Indices
+    after: Indices
+    boundary: Indices
     shares: Floats
 
-    def whole(self) -> Places:
-        """Places of all cells that lie wholly in it."""
+    def inside(self) -> Indices:
+        """Indices of all cells inside the region."""
         lengths = self.after - self.first
         ends = np.cumsum(lengths)
-        places: Places = np.arange(lengths.sum()) + np.repeat(self.first - (ends - lengths), lengths)
-        return places
+        indices: Indices = np.arange(lengths.sum()) + np.repeat(self.first - (ends - lengths), lengths)
+        return indices
 
 
-def touched(histogram: Histogram, region: Any, *, empty: bool = False) -> Touched:
-    """The cells that lie in a region, wholly or partly; those without any probability only if asked for."""
-    runs, cut, shares = [], [], []
+def cover(histogram: Histogram, region: Any, *, empty: bool = False) -> Coverage:
+    """Find the cells that a region covers.
+
+    Args:
+        histogram: The histogram.
+        region: A region of its domain.
+        empty: Whether to include cells of probability 0.
+    """
+    runs, boundary, shares = [], [], []
     level, codes = 0, np.zeros(1, dtype=np.uint64)
     ends = np.array([[0], [histogram.codes.size]])
     while True:
         overlap = histogram.domain.overlap(region, codes, level=level)
-        before, upto = histogram.before(ends)
-        counts = (upto > before) | empty
-        partly = (overlap > 0) & (overlap < 1) & counts
-        single = histogram.levels[np.minimum(ends[0], histogram.codes.size - 1)] == level
-        runs.append(ends[:, (overlap >= 1) & counts])
-        cut.append(ends[0, partly & single])
-        shares.append(overlap[partly & single])
-        inner = partly & ~single
-        if not inner.any():
+        before, through = histogram.before(ends)
+        included = (through > before) | empty
+        partial = (overlap > 0) & (overlap < 1) & included
+        is_leaf = histogram.levels[np.minimum(ends[0], histogram.codes.size - 1)] == level
+        runs.append(ends[:, (overlap >= 1) & included])
+        boundary.append(ends[0, partial & is_leaf])
+        shares.append(overlap[partial & is_leaf])
+        split = partial & ~is_leaf
+        if not split.any():
             break
         level += 1
-        codes = descendants(codes[inner], levels=1)
+        codes = descendants(codes[split], levels=1)
         middle = np.searchsorted(histogram.starts, codes[:, 1] << np.uint64(histogram.depth - level))
         codes = codes.ravel()
-        ends = np.stack([_alternating(ends[0, inner], middle), _alternating(middle, ends[1, inner])])
+        ends = np.stack([_interleave(ends[0, split], middle), _interleave(middle, ends[1, split])])
     first, after = np.concatenate(runs, axis=1)
-    return Touched(first, after, np.concatenate(cut), np.concatenate(shares))
+    return Coverage(first, after, np.concatenate(boundary), np.concatenate(shares))
 
 
-def _alternating(one: Places, other: Places) -> Places:
-    return np.stack([one, other], axis=1).ravel()
+def _interleave(left: Indices, right: Indices) -> Indices:
+    return np.stack([left, right], axis=1).ravel()
 
 
 def mass_bounds(histogram: Histogram, region: Any) -> tuple[float, float]:
-    """Probability of the cells that lie wholly in a region, and of all that it touches."""
-    part = touched(histogram, region)
-    inside = min(float((histogram.before(part.after) - histogram.before(part.first)).sum()), 1.0)
-    return inside, min(inside + float(histogram.probabilities[part.cut].sum()), 1.0)
+    """Probability of the cells inside a region, and of all cells that intersect it."""
+    covered = cover(histogram, region)
+    inside = min(float((histogram.before(covered.after) - histogram.before(covered.first)).sum()), 1.0)
+    return inside, min(inside + float(histogram.probabilities[covered.boundary].sum()), 1.0)
 
 
 def mass(histogram: Histogram, region: Any) -> float:
     """Probability of a region."""
-    part = touched(histogram, region)
-    whole = float((histogram.before(part.after) - histogram.before(part.first)).sum())
-    return min(whole + float(histogram.probabilities[part.cut] @ part.shares), 1.0)
+    covered = cover(histogram, region)
+    inside = float((histogram.before(covered.after) - histogram.before(covered.first)).sum())
+    return min(inside + float(histogram.probabilities[covered.boundary] @ covered.shares), 1.0)

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp import kernels
-from privhp.answers.histogram import Histogram, cumulated
-from privhp.answers.regions import touched
+from privhp.answers.histogram import Histogram, cumulative
+from privhp.answers.regions import cover
 from privhp.core.allocation import Allocation, CellDraws, Indices
 from privhp.core.cells import Counts
 from privhp.errors import QueryError
@@ -75,9 +75,9 @@ class RegionSampler(Sampler):
     """Samples records from a histogram conditional on a region."""
 
     def __init__(self, histogram: Histogram, region: Any) -> None:
-        part = touched(histogram, region)
-        indices = np.concatenate([part.cut, part.whole()])
-        shares = np.concatenate([part.shares, np.ones(indices.size - part.cut.size)])
+        covered = cover(histogram, region)
+        indices = np.concatenate([covered.boundary, covered.inside()])
+        shares = np.concatenate([covered.shares, np.ones(indices.size - covered.boundary.size)])
         order = np.argsort(indices)
         indices, shares = indices[order], shares[order]
         masses = histogram.probabilities[indices] * shares
@@ -86,7 +86,7 @@ class RegionSampler(Sampler):
             raise QueryError("the region has mass 0, so it cannot be sampled; check it with mass()")
         self._domain, self._codes, self._levels = histogram.domain, histogram.codes[indices], histogram.levels[indices]
         self._probabilities = masses / self.mass
-        self._ends = cumulated(self._probabilities)
+        self._ends = cumulative(self._probabilities)
         self._region, self._cut = region, shares < 1
 
     def _sample_cells(self, indices: Indices, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
