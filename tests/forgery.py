@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import pytest
 
 import privhp as hp
-from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 
 PLAN = hp.Plan(
     hp.Integers(0, 12),
@@ -24,10 +24,16 @@ PLAN = hp.Plan(
     hash_group=1,
     hash_seed=2**127 + 1,
 )
-READERS: dict[bytes, Callable[[BinaryIO], object]] = {RELEASE: hp.load, CHECKPOINT: hp.resume}
+READERS: dict[bytes, Callable[[BinaryIO], object]] = {
+    RELEASE: hp.load,
+    CHECKPOINT: hp.resume,
+    TALLY: lambda file: hp.Tally.from_bytes(file.read()),
+}
 
 
-def bytes_of(item: hp.Generator | hp.Summary, path: Path) -> bytes:
+def bytes_of(item: hp.Generator | hp.Summary | hp.Tally, path: Path) -> bytes:
+    if isinstance(item, hp.Tally):
+        return item.to_bytes()
     hp.save(item, path)
     return path.read_bytes()
 

@@ -71,7 +71,7 @@ class Chosen:
     def levels(self, cells: Cells) -> Counts:
         return np.array([self.levels_of(cells.level, code) for code in cells.codes.tolist()], dtype=np.int64)
 
-    def settled(self, cells: Cells, counts: Counts) -> Counts:
+    def shrink(self, cells: Cells, counts: Counts) -> Counts:
         return counts
 
 
@@ -88,7 +88,7 @@ def chosen_cuts(seed: int = 0) -> Iterator[Moments]:
     """Cut cells by their names."""
     seen = Moments([], [])
 
-    def choose(plan: Plan, partition: Partition, *, rows: int, piece: int) -> Chosen:
+    def choose(plan: Plan, partition: Partition, *, rows: int, chunk: int) -> Chosen:
         seen.rows.append(rows)
         seen.slots.append(partition.slots.copy())
         return Chosen(plan, seed, partition.refinements)

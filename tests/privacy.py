@@ -249,9 +249,9 @@ def nothing_is_counted_twice() -> None:
     twin = Summary.from_state(plan, summary.state(), summary.merged_ids)
     _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
     torn, other = Tally(plan), Summary(plan)
-    with mock.patch.object(Tally, "_plus", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+    with mock.patch.object(Tally, "_add_counts", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
         summary.absorb(torn)
-    with mock.patch.object(Summary, "_levels", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
+    with mock.patch.object(Summary, "_counters", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
         summary.merge(other)
     _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
     half, fresh = Summary(plan), Summary(plan)

@@ -93,7 +93,7 @@ def test_a_summary_that_is_given_twice_is_refused(refused, parts, tmp_path):
     (tmp_path / "copy.part").write_bytes((tmp_path / one).read_bytes())
     for again in (one, "copy.part"):
         line = refused("merge", one, other, again, "-o", "all.privhp")
-        assert f"{again}: the two share counts already, so adding them would count records twice" in line
+        assert f"{again}: the two share counts already, and merging them would count records twice" in line
     assert not (tmp_path / "all.privhp").exists()
 
 

@@ -11,7 +11,8 @@ import growing_audits
 import privhp.planning.plan_checks
 from mutants.planting import killed_by
 from privhp import Summary, Tally
-from privhp.collect.refinement import _drawn_together
+from privhp.collect.life_cycle import LifeCycle
+from privhp.collect.refinement import james_stein_shrinkage
 from privhp.core.cells import Codes, Counts
 from privhp.kernels.partition_marks import MARK_LIMIT, split_mark
 from privhp.planning.partition import Cells, Partition
@@ -52,7 +53,8 @@ def fresh_noise_is_drawn_together_too(patch: pytest.MonkeyPatch) -> None:
         add_noise(self, slots)
         assert self._tally.partition is not None
         counts, noise = self._tally.partition.slots, 2.0 * float(self.plan.scale(self.plan.growth_level)) ** 2
-        counts[slots] = _drawn_together(counts[slots], slots >> self.plan.tuning.shrinkage_levels, noise)
+        groups = slots >> self.plan.tuning.shrinkage_levels
+        counts[slots] = james_stein_shrinkage(counts[slots], groups, variance=noise)
 
     patch.setattr(Summary, "_add_noise_at", drawing)
 
@@ -128,7 +130,7 @@ def a_record_is_counted_in_all_its_cells(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(growing.an_interrupted_refinement_ends_in_its_release)
 def a_refinement_can_break_off_and_go_on(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Tally, "check_finished", lambda self: None)
+    patch.setattr(LifeCycle, "check_complete", lambda self: None)
 
 
 @killed_by(growing.an_interrupted_refinement_ends_in_its_release)
@@ -160,4 +162,4 @@ def grows_under_add_remove(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(growing.refused_where_rows_have_no_numbers)
 def grows_by_rows_that_stand_for_many(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Tally, "_check_rows", lambda self, counts, refine: None)
+    patch.setattr(Tally, "_check_growth", lambda self, counts, refine: None)

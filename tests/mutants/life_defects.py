@@ -11,13 +11,14 @@ import privhp.collect.summary
 import privhp.collect.tally
 from mutants.planting import killed_by
 from privhp import RecordsError, Summary
+from privhp.collect.life_cycle import LifeCycle
 from privhp.domains import conversion
 from privhp.io.sources.text_lines import LineReader
 
 
 @killed_by(privacy.a_summary_is_released_once)
 def a_second_release(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Summary, "_check_open", lambda self: None)
+    patch.setattr(LifeCycle, "check_open", lambda self: None)
 
 
 @killed_by(privacy.a_summary_is_released_once)
@@ -26,7 +27,7 @@ def a_merged_part_stays_open(patch: pytest.MonkeyPatch) -> None:
 
     def lenient(self: Summary, other: Summary) -> None:
         merge(self, other)
-        other._closed = False
+        other._life._closed = False
 
     patch.setattr(Summary, "merge", lenient)
 
@@ -58,7 +59,7 @@ def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
 def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
     def late(self: privhp.Tally, other: privhp.Tally) -> None:
         privhp.collect.tally.check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
-        self._plus(other)
+        self._add_counts(other)
         self.merged_ids |= other.merged_ids
 
     patch.setattr(privhp.Tally, "merge", late)
@@ -66,7 +67,7 @@ def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.nothing_is_counted_twice)
 def an_interrupted_update_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.Tally, "check_finished", lambda self: None)
+    patch.setattr(LifeCycle, "check_complete", lambda self: None)
 
 
 @killed_by(privacy.one_record_moves_its_share, leaks.no_output_knows_the_records)

@@ -62,17 +62,17 @@ def noise_drawn_at_the_release(patch: pytest.MonkeyPatch) -> None:
 
 
 def _skip_draws(patch: pytest.MonkeyPatch, skipped: Callable[[Plan, int], bool]) -> None:
-    noise = Summary._noise
+    noise = Summary._draw_noise
 
     def sparing(self: Summary, level: int, size: int) -> Counts:
         return np.zeros(size, dtype=np.int64) if skipped(self.plan, level) else noise(self, level, size)
 
-    patch.setattr(Summary, "_noise", sparing)
+    patch.setattr(Summary, "_draw_noise", sparing)
 
 
 @killed_by(privacy.draws_are_fresh, privacy.released_counts_are_counts_and_draws)
 def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._noise
+    noise = Summary._draw_noise
 
     def copied(self: Summary, level: int, size: int) -> Counts:
         drawn = noise(self, level, size)
@@ -80,19 +80,19 @@ def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
             drawn.reshape(self.plan.sketch_rows, -1)[:] = drawn[: self.plan.sketch_width]
         return drawn
 
-    patch.setattr(Summary, "_noise", copied)
+    patch.setattr(Summary, "_draw_noise", copied)
 
 
 @killed_by(privacy.draws_are_fresh)
 def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._noise
+    noise = Summary._draw_noise
 
     def shared(self: Summary, level: int, size: int) -> Counts:
         if not hasattr(self, "_drawn"):
             self._drawn = noise(self, self.plan.depth, self.plan.counters)
         return self._drawn[:size].copy()
 
-    patch.setattr(Summary, "_noise", shared)
+    patch.setattr(Summary, "_draw_noise", shared)
 
 
 @killed_by(privacy.draws_are_fresh)
@@ -104,20 +104,20 @@ def same_noise_in_all_summaries(patch: pytest.MonkeyPatch) -> None:
 
 @killed_by(privacy.released_counts_are_counts_and_draws)
 def noise_clipped_by_the_summary(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._noise
+    noise = Summary._draw_noise
 
     def clipped(self: Summary, level: int, size: int) -> Counts:
         limit = int(2 * self.plan.scale(level))
         return np.clip(noise(self, level, size), -limit, limit)
 
-    patch.setattr(Summary, "_noise", clipped)
+    patch.setattr(Summary, "_draw_noise", clipped)
 
 
 @killed_by(privacy.every_cell_gets_one_draw, privacy.released_counts_are_counts_and_draws)
 def corrections_from_a_fresh_draw(patch: pytest.MonkeyPatch) -> None:
     def fresh(summary: Summary, inherited: Counts, level: int) -> Counts:
         depth = summary.plan.exact_depth
-        return inherited - fold(summary._noise(depth, 2**depth), levels=depth - level)
+        return inherited - fold(summary._draw_noise(depth, 2**depth), levels=depth - level)
 
     _change_corrections(patch, fresh)
 

@@ -17,7 +17,7 @@ from hypothesis import assume, given, settings
 import privhp as hp
 from forgery import PLAN, READERS, forge, sign
 from privhp.core.cells import Counts
-from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 from privhp.release import Release
 from strategies import batches, domains, plans
 
@@ -94,6 +94,23 @@ def test_a_resumed_summary_goes_on_as_if_it_had_never_stopped(written: Written, 
     assert resumed.release().release == summary.release().release
 
 
+@given(data=st.data())
+def test_tally_bytes_round_trip(data: st.DataObject) -> None:
+    plan = data.draw(plans())
+    tallies = [hp.Tally(plan) for _ in range(data.draw(st.integers(1, 3)))]
+    for tally in tallies:
+        tally.add(data.draw(batches(plan.domain)))
+        if tally is not tallies[0]:
+            tallies[0].merge(tally)
+    first = tallies[0].to_bytes()
+    restored = hp.Tally.from_bytes(first)
+    assert restored.plan == plan
+    assert restored.merged_ids == tallies[0].merged_ids
+    assert np.array_equal(restored.counters, tallies[0].counters)
+    assert all(np.array_equal(restored.tables[level], table) for level, table in tallies[0].tables.items())
+    assert restored.to_bytes() == first
+
+
 @given(one=domains(), other=domains())
 def test_releases_of_different_domains_have_different_bytes(written: Written, one: hp.Domain, other: hp.Domain) -> None:
     assume(one != other)
@@ -110,8 +127,8 @@ def is_refused_or_faithful(data: bytes, magic: bytes, written: Written) -> bool:
         item = READERS[magic](io.BytesIO(data))
     except hp.FileError:
         return True
-    assert isinstance(item, hp.Generator | hp.Summary)
-    assert written(item) == data
+    assert isinstance(item, hp.Generator | hp.Summary | hp.Tally)
+    assert (item.to_bytes() if isinstance(item, hp.Tally) else written(item)) == data
     return False
 
 
@@ -154,14 +171,14 @@ def test_a_header_with_one_value_changed_is_refused_or_faithful(
 
 
 @settings(max_examples=500)
-@given(text=st.binary(max_size=200), body=st.binary(max_size=50), magic=st.sampled_from([RELEASE, CHECKPOINT]))
+@given(text=st.binary(max_size=200), body=st.binary(max_size=50), magic=st.sampled_from([RELEASE, CHECKPOINT, TALLY]))
 def test_arbitrary_bytes_for_a_header_are_refused(text: bytes, body: bytes, magic: bytes) -> None:
     with pytest.raises(hp.FileError):
         READERS[magic](io.BytesIO(forge(text, magic=magic, body=body)))
 
 
 @settings(max_examples=500)
-@given(data=st.binary(max_size=200), start=st.sampled_from([b"", RELEASE, CHECKPOINT, RELEASE + b"\1\0\0\0"]))
+@given(data=st.binary(max_size=200), start=st.sampled_from([b"", RELEASE, CHECKPOINT, TALLY, RELEASE + b"\1\0\0\0"]))
 def test_arbitrary_bytes_are_refused(data: bytes, start: bytes) -> None:
     for reader in READERS.values():
         for file in (start + data, sign(start + data)):
@@ -215,16 +232,17 @@ def mutate(content: bytes, chance: random.Random) -> bytes:
 
 
 def samples(written: Written) -> dict[bytes, bytes]:
-    summary = hp.Summary(PLAN)
+    summary, tally = hp.Summary(PLAN), hp.Tally(PLAN)
+    tally.add([1, 2, 3])
     checkpoint = written(summary)
-    return {CHECKPOINT: checkpoint, RELEASE: written(summary.release())}
+    return {CHECKPOINT: checkpoint, RELEASE: written(summary.release()), TALLY: tally.to_bytes()}
 
 
 def test_damaged_files_are_refused(written: Written, offline: bool) -> None:
     chance = random.Random(0)
     files = list(samples(written).items())
     for _ in range(10_000_000 if offline else 100_000):
-        magic, right = files[chance.randrange(2)]
+        magic, right = files[chance.randrange(len(files))]
         damaged = mutate(right, chance)
         if damaged != right:
             with pytest.raises(hp.FileError):

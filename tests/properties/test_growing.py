@@ -201,7 +201,8 @@ def test_slots_are_sound_if_and_only_if_they_are_a_partition(
     with watched_noise(no_noise), chosen_cuts(seed), contextlib.suppress(IndexError):
         summary = Summary(plan)
         summary.update(rows)
-    slots = plan.unpack(np.concatenate([level.ravel() for level in summary._levels.values()]))[plan.growth_level].copy()
+    cells = np.concatenate([counters.ravel() for counters in summary._counters.values()])
+    slots = plan.unpack(cells)[plan.growth_level].copy()
     for _ in range(data.draw(st.integers(0, 3))):
         marks = np.flatnonzero(slots < MARKS_END).tolist()
         place = data.draw(st.sampled_from([*marks, *range(70)]))

@@ -15,18 +15,20 @@ import pytest
 import privhp as hp
 from forgery import PLAN, READERS, bytes_of, forge, refusal, sign
 from privhp.core import container
-from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 
-BOTH = pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
+ALL = pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT, TALLY], ids=["release", "checkpoint", "tally"])
 
 
 @pytest.fixture
 def samples(tmp_path: Path) -> dict[bytes, bytes]:
-    """A release and a checkpoint of the small plan."""
-    summary = hp.Summary(PLAN)
+    """A release, a checkpoint and a tally of the small plan."""
+    summary, tally = hp.Summary(PLAN), hp.Tally(PLAN)
     summary.update([1, 2, 3])
+    tally.add([1, 2, 3])
     checkpoint = bytes_of(summary, tmp_path / "sample.checkpoint")
-    return {CHECKPOINT: checkpoint, RELEASE: bytes_of(summary.release(), tmp_path / "sample.release")}
+    release = bytes_of(summary.release(), tmp_path / "sample.release")
+    return {CHECKPOINT: checkpoint, RELEASE: release, TALLY: tally.to_bytes()}
 
 
 # Kinds of file
@@ -35,12 +37,15 @@ def samples(tmp_path: Path) -> dict[bytes, bytes]:
 def test_a_checkpoint_cannot_be_loaded_and_a_release_cannot_be_resumed(samples: dict[bytes, bytes]) -> None:
     assert "open it with privhp.resume" in refusal(samples[CHECKPOINT], RELEASE)
     assert "open it with privhp.load" in refusal(samples[RELEASE], CHECKPOINT)
+    for magic in (RELEASE, CHECKPOINT):
+        assert "read it with privhp.Tally.from_bytes" in refusal(samples[TALLY], magic)
+        assert "open it with" in refusal(samples[magic], TALLY)
 
 
-@BOTH
+@ALL
 def test_a_file_of_one_kind_with_the_magic_of_the_other_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
-    other = CHECKPOINT if magic == RELEASE else RELEASE
-    refusal(sign(other + samples[magic][8:-32]), other)
+    for other in {RELEASE, CHECKPOINT, TALLY} - {magic}:
+        refusal(sign(other + samples[magic][8:-32]), other)
 
 
 def foreign_files(marker: Path) -> dict[str, bytes]:
@@ -88,7 +93,7 @@ def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("version", [0, 2, 2**32 - 1])
-@BOTH
+@ALL
 def test_another_version_is_named(samples: dict[bytes, bytes], magic: bytes, version: int) -> None:
     content = samples[magic][:-32]
     assert f"got {version}" in refusal(sign(content[:8] + version.to_bytes(4, "little") + content[12:]), magic)
@@ -97,7 +102,7 @@ def test_another_version_is_named(samples: dict[bytes, bytes], magic: bytes, ver
 # Damage
 
 
-@BOTH
+@ALL
 def test_every_changed_byte_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
     reader, damaged = READERS[magic], bytearray(samples[magic])
     for place, right in enumerate(samples[magic]):
@@ -110,20 +115,20 @@ def test_every_changed_byte_is_noticed(samples: dict[bytes, bytes], magic: bytes
     reader(io.BytesIO(damaged))
 
 
-@BOTH
+@ALL
 def test_every_truncation_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
     for length in range(len(samples[magic])):
         refusal(samples[magic][:length], magic)
 
 
-@BOTH
+@ALL
 def test_appended_bytes_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
     for more in (b"\0", b"\n", bytes(8), bytes(16), samples[magic]):
         assert "damaged" in refusal(samples[magic] + more, magic)
         assert "size does not fit" in refusal(sign(samples[magic][:-32] + more), magic)
 
 
-@BOTH
+@ALL
 def test_missing_cells_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
     for fewer in (1, 8, 16):
         assert "size does not fit" in refusal(sign(samples[magic][: -32 - fewer]), magic)

@@ -127,7 +127,7 @@ def test_a_domain_must_keep_the_place_of_every_record(monkeypatch: pytest.Monkey
     monkeypatch.setattr(hp.Integers, "encode", inside)
     summary = hp.Summary(plan_of())
     for batch in (NUMBERS, np.array([5, -1])):
-        with pytest.raises(hp.DomainError, match="one code of uint64 per record"):
+        with pytest.raises(hp.DomainError, match="one uint64 code per record"):
             summary.update(batch)
     assert summary.rows == 0
 

@@ -8,12 +8,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pytest
 
 import privhp as hp
 from forgery import PLAN, forge, refusal, sign
+from growing import plan_of
 from privhp.core import container
-from privhp.core.container import CHECKPOINT, RELEASE
+from privhp.core.container import CHECKPOINT, RELEASE, TALLY
+
+SIZES = {RELEASE: PLAN.nbytes, CHECKPOINT: PLAN.nbytes + 16, TALLY: PLAN.nbytes - 8 + 16}
+"""Bytes after the header: a tally has no counter of level 0, and a release no id."""
 
 TIGHT = 8 * 2**20  # bytes of memory that refusing a file may take
 
@@ -113,12 +118,12 @@ def in_tight_memory() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("case", HOSTILE)
-@pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
+@pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT, TALLY], ids=["release", "checkpoint", "tally"])
 def test_hostile_headers_are_refused_in_tight_memory(magic: bytes, case: str) -> None:
     header = HOSTILE[case]
-    if magic == CHECKPOINT and isinstance(header, dict):
+    if magic != RELEASE and isinstance(header, dict):
         header = header | {"lineage": 1}
-    data = forge(header, magic=magic, body=bytes(PLAN.nbytes + (16 if magic == CHECKPOINT else 0)))
+    data = forge(header, magic=magic, body=bytes(SIZES[magic]))
     with in_tight_memory():
         message = refusal(data, magic)
     assert len(message) < 1000
@@ -129,6 +134,21 @@ def test_the_frame_around_hostile_headers_is_right() -> None:
     assert hp.load(io.BytesIO(forge({"plan": PLAN.spec()}, body=bytes(PLAN.nbytes)))).total == 0
     header, body = {"plan": PLAN.spec(), "lineage": 1}, bytes(PLAN.nbytes + 16)
     assert hp.resume(io.BytesIO(forge(header, magic=CHECKPOINT, body=body))).merged_ids == {bytes(16)}
+    assert hp.Tally.from_bytes(forge(header, magic=TALLY, body=bytes(SIZES[TALLY]))).merged_ids == {bytes(16)}
+
+
+def test_tally_whose_cells_are_no_counts_is_refused() -> None:
+    """Every row of a sketch counts the same records as the exact levels."""
+    body = np.zeros(PLAN.cells - 1, dtype="<i8")
+    body[-1] = 1
+    data = forge({"plan": PLAN.spec(), "lineage": 1}, magic=TALLY, body=body.tobytes() + bytes(16))
+    assert "not counts of records" in refusal(data, TALLY)
+
+
+def test_tally_of_growing_plan_is_refused() -> None:
+    plan = plan_of()
+    data = forge({"plan": plan.spec(), "lineage": 1}, magic=TALLY, body=bytes(8 * 2**plan.exact_depth + 16))
+    assert "growing partition has no tallies" in refusal(data, TALLY)
 
 
 @pytest.mark.parametrize("key", PLAN.spec())

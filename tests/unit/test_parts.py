@@ -92,7 +92,7 @@ def test_more_parts_than_names_of_parts_are_refused() -> None:
         for parts in (2, 3)
     }
     assert READERS[CHECKPOINT](io.BytesIO(forged[2])).merged == 2
-    assert "a name for each summary" in refusal(forged[3], CHECKPOINT)
+    assert "an id for each merged summary" in refusal(forged[3], CHECKPOINT)
 
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT])

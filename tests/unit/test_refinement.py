@@ -35,12 +35,12 @@ def start(plan: Plan, counts: Counts) -> Partition:
     return Partition(LEVEL, slots)
 
 
-def refine(plan: Plan, partition: Partition, *, rows: int, piece: int = 2**31) -> Counts:
+def refine(plan: Plan, partition: Partition, *, rows: int, chunk: int = 2**31) -> Counts:
     """Cut as a summary does, without noise; by how many levels each cell was cut, in the order of codes."""
-    refinement = Refinement(plan, partition, rows=rows, piece=piece)
+    refinement = Refinement(plan, partition, rows=rows, chunk=chunk)
     partition.refinements += 1
     found: dict[tuple[int, int], int] = {}
-    for cells in partition.counted(piece):
+    for cells in partition.counted(chunk):
         levels = refinement.levels(cells)
         partition.cut(cells, levels)
         found |= {
@@ -60,11 +60,11 @@ def test_cuts_take_no_more_slots_than_there_are(counts: list[int], slots: int) -
         partition.slots[:ROOTS] += np.where(partition.slots[:ROOTS] < 0, 0, 7)
 
 
-@pytest.mark.parametrize("piece", [1, 16, 64, 2**31])
-def test_of_cuts_that_promise_alike_as_many_are_made_as_fit_evenly_spread(piece: int) -> None:
+@pytest.mark.parametrize("chunk", [1, 16, 64, 2**31])
+def test_of_cuts_that_promise_alike_as_many_are_made_as_fit_evenly_spread(chunk: int) -> None:
     """Two parts and a slot for what was counted: there is room for 20 such cuts among 64."""
     plan = plan_of(ROOTS + 3 * 20, least=200)
-    cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, piece=piece)
+    cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, chunk=chunk)
     places = np.flatnonzero(cut)
     assert cut.sum() == places.size == 20
     assert set(np.diff(places).tolist()) <= {3, 4}
@@ -110,38 +110,38 @@ def test_a_partition_that_is_fuller_than_its_share_is_not_cut() -> None:
     assert not refine(plan, partition, rows=FIRST).any()
 
 
-def settled(counts: list[int], *, piece: int = 2**31) -> list[int]:
+def shrunk(counts: list[int], *, chunk: int = 2**31) -> list[int]:
     """What a refinement makes of the counts of cells that lie one after the other."""
     plan = plan_of(600)
     partition = start(plan, np.array(counts))
-    refinement = Refinement(plan, partition, rows=FIRST, piece=piece)
+    refinement = Refinement(plan, partition, rows=FIRST, chunk=chunk)
     return [
         count
-        for cells in partition.counted(piece)
-        for count in refinement.settled(cells, partition.slots[cells.slots]).tolist()
+        for cells in partition.counted(chunk)
+        for count in refinement.shrink(cells, partition.slots[cells.slots]).tolist()
     ]
 
 
 def test_neighbours_that_differ_by_noise_alone_have_their_mean() -> None:
     """The noise has a standard deviation of 1.4."""
-    assert settled([99, 101] * 32) == [100] * ROOTS
+    assert shrunk([99, 101] * 32) == [100] * ROOTS
 
 
 def test_neighbours_that_differ_by_far_more_than_noise_stay() -> None:
     counts = [0, 5000] * 32
-    assert settled(counts) == counts
+    assert shrunk(counts) == counts
 
 
 def test_counts_are_drawn_to_their_mean_by_the_rule_of_james_and_stein() -> None:
     """A spread of 32 x 4 x 4 and a variance of 2, of which 32 - 3 are taken off."""
     kept = 1 - 29 * 2 / (32 * 4**2)
-    assert settled([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
+    assert shrunk([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
 
 
 @given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS))
 def test_sums_of_neighbours_stay_and_no_count_leaves_their_range(counts: list[int]) -> None:
     for half in (slice(0, 32), slice(32, 64)):
-        before, after = counts[half], settled(counts)[half]
+        before, after = counts[half], shrunk(counts)[half]
         assert abs(sum(before) - sum(after)) <= 16
         assert min(before) <= min(after) <= max(after) <= max(before)
 
@@ -149,5 +149,5 @@ def test_sums_of_neighbours_stay_and_no_count_leaves_their_range(counts: list[in
 @given(counts=st.lists(st.integers(-50, 50), min_size=ROOTS, max_size=ROOTS))
 def test_neighbours_are_those_of_one_piece(counts: list[int]) -> None:
     """Whatever the pieces: few cells are drawn to a mean of few, and three or less not at all."""
-    assert settled(counts, piece=32) == settled(counts)
-    assert settled(counts, piece=3) == counts
+    assert shrunk(counts, chunk=32) == shrunk(counts)
+    assert shrunk(counts, chunk=3) == counts

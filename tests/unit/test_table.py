@@ -293,7 +293,7 @@ def encoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 def test_batches_are_counted_in_blocks(
     shape: str, threads: int, encoded_sizes: list[int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(privhp.collect.tally, "_MOST_ROWS", 100)
+    monkeypatch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 100)
     rng = np.random.default_rng(0)
     columns = {"a": rng.random(1000) * 1.1, "b": rng.integers(0, 9, 1000)}
     batch: Any = {
@@ -311,7 +311,7 @@ def test_batches_are_counted_in_blocks(
     tally.add(batch, counts=counts, threads=threads)
     assert max(encoded_sizes) <= 100
     assert sum(encoded_sizes) == 1000
-    monkeypatch.setattr(privhp.collect.tally, "_MOST_ROWS", 10**6)
+    monkeypatch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 10**6)
     whole.add(columns, counts=counts)
     assert np.array_equal(tally.counters, whole.counters)
     assert all(np.array_equal(tally.tables[level], whole.tables[level]) for level in whole.tables)

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 
 import reference
-from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Tally
-from privhp.collect.tally import _MOST_ROWS as _BLOCK
+from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Summary, Tally
+from privhp.collect.life_cycle import State
+from privhp.collect.tally import _MAX_BLOCK_ROWS
 
 
 def small_plan(**changes: object) -> Plan:
@@ -49,7 +50,7 @@ def test_records_without_a_cell_are_left_out_in_silence() -> None:
 
 def test_batches_longer_than_a_block_are_counted_whole() -> None:
     tally, twice = Tally(small_plan()), Tally(small_plan())
-    batch = np.random.default_rng(0).random(2 * _BLOCK + 3)
+    batch = np.random.default_rng(0).random(2 * _MAX_BLOCK_ROWS + 3)
     tally.add(batch)
     twice.add(batch, counts=np.full(batch.size, 2))
     assert tally.counters.tolist() == np.histogram(batch, bins=4, range=(0, 1))[0].tolist()
@@ -147,6 +148,37 @@ def test_a_tally_travels_between_processes() -> None:
     assert cells_of(there) == cells_of(tally)
 
 
+def test_bytes_round_trip() -> None:
+    tally, absorbing = Tally(small_plan()), Summary(small_plan())
+    tally.add([0.1, 0.2, 0.9])
+    other = Tally.from_bytes(tally.to_bytes())
+    assert other.plan == tally.plan
+    assert other.merged_ids == tally.merged_ids
+    assert cells_of(other) == cells_of(tally)
+    assert other.to_bytes() == tally.to_bytes()
+    absorbing.absorb(other)
+    other.add([0.5])
+    for again in (tally, other, Tally.from_bytes(tally.to_bytes())):
+        with pytest.raises(StateError, match="twice"):
+            absorbing.absorb(again)
+
+
+def test_bytes_of_growing_plan_are_refused() -> None:
+    plan = Plan.auto(Interval(0, 1), epsilon=1, expected_records=300_000)
+    assert plan.growth is not None
+    with pytest.raises(StateError, match="only a summary"):
+        Tally(plan).to_bytes()
+
+
+def test_bytes_of_unfinished_tally_are_refused() -> None:
+    tally = Tally(small_plan())
+    with pytest.raises(KeyboardInterrupt), tally.life.updating():
+        raise KeyboardInterrupt
+    assert tally.life.state is State.UNFINISHED
+    with pytest.raises(StateError, match="part of a batch is counted"):
+        tally.to_bytes()
+
+
 @pytest.mark.parametrize("domain", [Integers(0, 4), Box([(0, 1), (0, 1)])])
 def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
     tally = Tally(Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, exact_depth=2))
@@ -155,7 +187,7 @@ def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally._plus")]
+    ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally._add_counts")]
 )
 def test_after_half_a_batch_nothing_can_be_counted_again(
     threads: int, step: str, monkeypatch: pytest.MonkeyPatch
@@ -169,13 +201,13 @@ def test_after_half_a_batch_nothing_can_be_counted_again(
     with monkeypatch.context() as patch:
         patch.setattr(step, second_time_unlucky)
         with pytest.raises(KeyboardInterrupt):
-            half.add(np.zeros(_BLOCK + 1), threads=threads)
+            half.add(np.zeros(_MAX_BLOCK_ROWS + 1), threads=threads)
     for again in (half, pickle.loads(pickle.dumps(half))):
-        with pytest.raises(StateError, match="half-way"):
+        with pytest.raises(StateError, match="part of a batch is counted"):
             again.add([0.5])
-        with pytest.raises(StateError, match="half-way"):
+        with pytest.raises(StateError, match="part of a batch is counted"):
             again.add(np.zeros(9), threads=2)
-        with pytest.raises(StateError, match="half-way"):
+        with pytest.raises(StateError, match="part of a batch is counted"):
             whole.merge(again)
     assert not any(cells_of(whole))
     assert whole.merged_ids.isdisjoint(half.merged_ids)

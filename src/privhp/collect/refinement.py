@@ -1,176 +1,219 @@
-"""Which cells of a growing partition are cut, judged by their noisy counts, and what is left in them.
+"""The split rule of a growing partition, and the shrinkage of its counts.
 
-Takes a plan and noisy counts, gives how often each cell is halved at once, and
-counts with less noise. It sees nothing that is not private already, so its rules
-cost no privacy.
+Computes from a plan and noisy counts by how many levels each cell is split,
+and counts with less noise. All inputs are public or noisy, so this is
+post-processing and costs no privacy budget.
 
-Cutting a cell promises up to its expected records in the rest of the stream
-times its diameter, and costs a slot per part. The cuts that promise most are
-made, as far as the slots go; parts must expect as many records as the plan says.
+The gain of splitting a cell is its expected number of future records times its
+diameter; the cost is one slot per child. The splits with the largest gain are
+made within the budget of slots. A child must expect the minimum number of
+records of the plan.
 
-Records are expected where records came, as far as that was true before: a
-stream that is sorted by place leaves the cells that were cut, and then records
-are expected everywhere alike. Where cells tell times and more, records are
-expected at all times alike, since streams mostly come in the order of time.
+The expected future records of a cell are extrapolated from its significant
+count. If the cells of the last refinement received fewer records than
+predicted, as in a stream sorted by value, the estimate moves towards a uniform
+distribution. If a domain has temporal and other columns, the estimate comes
+from the marginal distribution over all columns but time.
 
-What was counted until a refinement stays in the sums that are released, with its
-noise. So neighbours that differ by little more than their noise does are drawn to
-their mean first, by the rule of James and Stein.
+Counts from before a refinement stay in the released sums with their noise.
+So runs of sibling cells are first shrunk towards their mean (James-Stein).
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.collect.timeless import Timeless
+from privhp.collect.time_marginal import TimeMarginal
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
 
-_BINS_PER_OCTAVE, _BINS, _ZERO = 8, 920, 512  # promises between 2**-64 and 2**51, relative to the domain
+_BINS_PER_OCTAVE, _BINS, _ZERO_BIN = 8, 920, 512  # gains between 2**-64 and 2**51, relative to the domain
+
+
+@dataclass
+class SplitChoice:
+    """The splits that fit a budget of slots: all of at least `bin`, and some of the bin below it.
+
+    Gains are compared by bin, so that cells can be processed in chunks and only a
+    histogram of gains is in memory.
+
+    Args:
+        bin: Lowest bin of gains whose splits are all made.
+        budget: Slots left for splits of the marginal bin, which is the one below `bin`.
+        rate: Fraction of the splits of the marginal bin that is made.
+        carry: Accumulated fraction of splits, which spreads them evenly over the cells.
+    """
+
+    bin: int
+    budget: int
+    rate: float
+    carry: float = 0.0
+
+
+def choose_splits(costs: Counts, budget: int) -> SplitChoice:
+    """Choose the splits with the largest gain whose total cost is within a budget.
+
+    Args:
+        costs: Cost in slots of all splits by bin of their gain.
+        budget: Number of free slots.
+    """
+    above = np.append(np.cumsum(costs[::-1])[::-1], 0)  # cost of all splits of this bin and higher ones
+    lowest = costs.size - int((above[:-1] <= budget).sum())
+    left = max(budget - int(above[lowest]), 0)
+    marginal = int(costs[lowest - 1]) if lowest else 0
+    return SplitChoice(lowest, left, left / marginal if marginal else 0.0)
+
+
+def split_cost(step: int) -> int:
+    """Slots for splitting a cell by one more level after `step` levels: 2 children and 1 for its old count at first."""
+    return 2**step if step else 3
+
+
+def significance_threshold(*, z: float, scale: float, draws: int) -> float:
+    """Significance threshold for a count that carries `draws` noise draws: `z` standard deviations of the noise."""
+    return z * scale * float(np.sqrt(2.0 * draws))
+
+
+def james_stein_shrinkage(counts: Counts, groups: Codes, *, variance: float) -> Counts:
+    """Counts shrunk towards the mean of their group by the positive-part James-Stein rule.
+
+    Args:
+        counts: Noisy counts; those of one group are adjacent.
+        groups: Group of each count.
+        variance: Variance of the noise of one count.
+    """
+    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
+    sizes = np.diff(np.append(starts, counts.size))
+    deviations = counts - np.repeat(np.add.reduceat(counts, starts) / sizes, sizes)
+    squares = np.add.reduceat(deviations**2, starts)
+    factors = np.minimum(np.maximum(sizes - 3, 0) * variance / np.maximum(squares, 1.0), 1.0)
+    return np.rint(counts - np.repeat(factors, sizes) * deviations).astype(np.int64)
 
 
 class Refinement:
-    """One refinement of a partition: first it weighs all cells, then it says how to cut them."""
+    """One refinement of a partition: the number of levels to split each cell by, and its shrunk count.
 
-    def __init__(self, plan: Plan, partition: Partition, *, rows: int, piece: int) -> None:
-        """Weigh all cells.
+    Args:
+        plan: The plan of the summary.
+        partition: The partition with its noisy counts.
+        rows: Rows of the stream so far.
+        chunk: Number of cells that are processed at once.
+    """
 
-        Args:
-            plan: What was fixed before the data.
-            partition: The partition with its noisy counts.
-            rows: Rows of the stream so far.
-            piece: How many cells to look at in one go.
-        """
+    def __init__(self, plan: Plan, partition: Partition, *, rows: int, chunk: int) -> None:
         assert plan.growth is not None
         self._plan, self._partition, self._growth = plan, partition, plan.growth
         self._tuning = plan.tuning
-        self._rows, self._before = rows, partition.refinements
+        self._rows, self._refinements = rows, partition.refinements
         self._starts = (0, *plan.growth.refined_after)
         self._scale = float(plan.scale(plan.growth_level))
-        whole = plan.domain.diameter(0) or 1.0
-        self._diameters = np.array([plan.domain.diameter(level) / whole for level in range(plan.depth + 1)])
-        self._timeless = self._without_time(piece)
-        self._trust = self._foresight(piece) if self._timeless is None else 0.0
-        self._weigh(piece)
+        diameter = plan.domain.diameter(0) or 1.0
+        self._diameters = np.array([plan.domain.diameter(level) / diameter for level in range(plan.depth + 1)])
+        self._marginal = self._time_marginal(chunk)
+        self._hit_rate = self._prediction_hit_rate(chunk) if self._marginal is None else 0.0
+        self._choice = choose_splits(self._costs(chunk), self._budget())
 
-    def _without_time(self, piece: int) -> Timeless | None:
-        """How records are spread over all but time, if cells tell both."""
-        if not Timeless.of_use(self._plan.domain, depth=self._plan.depth):
+    def levels(self, cells: Cells) -> Counts:
+        """Number of levels to split each cell by; 0 for cells that stay whole."""
+        bins, choice = self._gain_bins(cells), self._choice
+        steps: Counts = np.logical_and.accumulate((bins >= 0) & (bins >= choice.bin), axis=0).sum(axis=0)
+        next_bins = np.take_along_axis(bins, steps[None], axis=0)[0]
+        steps[self._marginal_splits(np.flatnonzero((next_bins >= 0) & (next_bins == choice.bin - 1)), steps)] += 1
+        return steps
+
+    def shrink(self, cells: Cells, counts: Counts) -> Counts:
+        """Counts of the cells so far, shrunk towards the mean of their group."""
+        draws = self._refinements + 1 - cells.born  # an upper bound: earlier shrinkage has reduced the noise
+        groups = cells.codes >> np.uint64(self._tuning.shrinkage_levels)
+        return james_stein_shrinkage(counts, groups, variance=2.0 * self._scale**2 * draws)
+
+    def _time_marginal(self, chunk: int) -> TimeMarginal | None:
+        """The marginal distribution over all columns but time, if the domain has both."""
+        if not TimeMarginal.applies_to(self._plan.domain, depth=self._plan.depth):
             return None
-        timeless = Timeless(self._plan.domain, depth=self._plan.depth, bits=self._bits())
-        for cells in self._partition.counted(piece):
-            timeless.add(cells, self._sure(cells))
-        timeless.settle()
-        return timeless
+        marginal = TimeMarginal(self._plan.domain, depth=self._plan.depth, bits=self._marginal_bits())
+        for cells in self._partition.counted(chunk):
+            marginal.add(cells, self._significant_counts(cells))
+        marginal.finalize()
+        return marginal
 
-    def _bits(self) -> int:
-        """How finely records are told apart but for time: sums that take half of what the plan leaves for the work."""
+    def _marginal_bits(self) -> int:
+        """Resolution of the marginal distribution, which takes half of the scratch memory of the plan."""
         fewest, most = self._tuning.time_marginal_bits
         if not self._plan.memory:
             return most
-        sums = (self._plan.memory - self._plan.nbytes) // 8
-        return min(max(sums.bit_length() - 1, fewest), most)
+        counters = (self._plan.memory - self._plan.nbytes) // 8
+        return min(max(counters.bit_length() - 1, fewest), most)
 
-    def _foresight(self, piece: int) -> float:
-        """Share that came of the records which the last refinement foresaw in its cuts; 1 if noise hides it."""
-        foreseen, came, parts = 0.0, 0.0, 0
-        start = self._starts[self._before]
-        for parents in self._partition.parents(piece) if self._before else ():
-            if parents.born == self._before:
+    def _prediction_hit_rate(self, chunk: int) -> float:
+        """Fraction of the records predicted at the last refinement that arrived; 1 if the noise is too large."""
+        predicted, arrived, children = 0.0, 0.0, 0
+        start = self._starts[self._refinements]
+        for parents in self._partition.parents(chunk) if self._refinements else ():
+            if parents.born == self._refinements:
                 counts = self._partition.slots[parents.cells.slots].astype(np.float64)
                 later = self._partition.slots[parents.parts().slots].reshape(counts.size, -1)
-                # Of those that just passed, many did so by their noise.
-                clear = counts > 2.0 * self._doubtful(self._before - parents.cells.born)
-                share = (self._rows - start) / (start - self._starts[parents.cells.born])
-                foreseen += float(counts[clear].sum()) * share
-                came, parts = came + float(later[clear].sum()), parts + later[clear].size
-        return min(max(came / foreseen, 0.0), 1.0) if foreseen > self._doubtful(parts) else 1.0
+                # Twice the threshold: many counts just above it are there because of their noise.
+                clear = counts > 2.0 * self._threshold(self._refinements - parents.cells.born)
+                ratio = (self._rows - start) / (start - self._starts[parents.cells.born])
+                predicted += float(counts[clear].sum()) * ratio
+                arrived, children = arrived + float(later[clear].sum()), children + later[clear].size
+        return min(max(arrived / predicted, 0.0), 1.0) if predicted > self._threshold(children) else 1.0
 
-    def _doubtful(self, draws: int) -> float:
-        """Counts with so many draws of noise in them may be noise up to this."""
-        return self._tuning.split_z * self._scale * float(np.sqrt(2.0 * draws))
+    def _threshold(self, draws: int) -> float:
+        return significance_threshold(z=self._tuning.split_z, scale=self._scale, draws=draws)
 
-    def _weigh(self, piece: int) -> None:
-        """Find the least promise that is still cut for, and how many of the cuts that promise just less."""
-        costs = np.zeros(_BINS + 1, dtype=np.int64)
-        for cells in self._partition.counted(piece):
-            for step, bins in enumerate(self._promises(cells)):
-                np.add.at(costs, bins[bins >= 0], _cost(step))
-        room = self._room()
-        np.cumsum(costs[::-1], out=costs[::-1])  # from here on of all that promise as much or more
-        self._least = _BINS - int((costs[:-1] <= room).sum())
-        self._left = max(room - int(costs[self._least]), 0)
-        edge = int(costs[self._least - 1] - costs[self._least]) if self._least else 0
-        self._rate = self._left / edge if edge else 0.0
-        self._due = 0.0
-
-    def _room(self) -> int:
-        """Slots that may be used at this refinement: each may use its share, and what those before it left."""
-        roots = 2**self._partition.level
-        share = (self._before + 1) / len(self._growth.refined_after)
-        room: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
-        return room
-
-    def _expected(self, cells: Cells) -> Floats:
-        """Records to expect in each cell in the rest of the stream."""
-        rest = max(self._plan.expected_records - self._rows, 0)
-        if self._timeless is not None:
-            return rest * self._timeless.shares(cells)
-        expected = self._sure(cells) * (rest / (self._rows - self._starts[cells.born]))
-        return self._trust * expected + (1.0 - self._trust) * rest * 2.0**-cells.level
-
-    def _sure(self, cells: Cells) -> Floats:
-        """The counts of cells that are more than noise, 0 for the others."""
+    def _significant_counts(self, cells: Cells) -> Floats:
+        """The significant counts of cells, and 0 for all others."""
         counts = self._partition.slots[cells.slots].astype(np.float64)
-        return np.where(counts > self._doubtful(self._before + 1 - cells.born), counts, 0.0)
+        return np.where(counts > self._threshold(self._refinements + 1 - cells.born), counts, 0.0)
 
-    def _promises(self, cells: Cells) -> NDArray[np.int16]:
-        """What cutting each cell by one level, by a second and so on promises, as a bin; -1 if it is not worth it."""
-        expected = self._expected(cells)
-        bins = np.full((self._tuning.max_split_levels + 1, expected.size), -1, dtype=np.int16)
-        for step in range(min(self._tuning.max_split_levels, self._plan.depth - cells.level)):
+    def _expected_records(self, cells: Cells) -> Floats:
+        """Expected records of each cell in the rest of the stream."""
+        rest = max(self._plan.expected_records - self._rows, 0)
+        if self._marginal is not None:
+            return rest * self._marginal.shares(cells)
+        extrapolated = self._significant_counts(cells) * (rest / (self._rows - self._starts[cells.born]))
+        return self._hit_rate * extrapolated + (1.0 - self._hit_rate) * rest * 2.0**-cells.level
+
+    def _gain_bins(self, cells: Cells) -> NDArray[np.int16]:
+        """Bin of the gain of splitting each cell by one level, by a second and so on; -1 if a child expects too few."""
+        expected = self._expected_records(cells)
+        most = self._tuning.max_split_levels
+        bins = np.full((most + 1, expected.size), -1, dtype=np.int16)
+        for step in range(min(most, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
-            worth = parents * 0.5 >= self._growth.least
-            promise = parents[worth] * self._diameters[cells.level + step]
+            possible = parents * 0.5 >= self._growth.least
+            gain = parents[possible] * self._diameters[cells.level + step]
             with np.errstate(divide="ignore"):
-                octaves = np.log2(promise)
-            bins[step, worth] = np.clip(octaves * _BINS_PER_OCTAVE + _ZERO, 0, _BINS - 1)
+                octaves = np.log2(gain)
+            bins[step, possible] = np.clip(octaves * _BINS_PER_OCTAVE + _ZERO_BIN, 0, _BINS - 1)
         return bins
 
-    def levels(self, cells: Cells) -> Counts:
-        """By how many levels to cut each cell; 0 for those that stay."""
-        bins = self._promises(cells)
-        steps: Counts = np.logical_and.accumulate((bins >= 0) & (bins >= self._least), axis=0).sum(axis=0)
-        next_bins = np.take_along_axis(bins, steps[None], axis=0)[0]
-        steps[self._spread(np.flatnonzero((next_bins >= 0) & (next_bins == self._least - 1)), steps)] += 1
-        return steps
+    def _costs(self, chunk: int) -> Counts:
+        """Cost of all possible splits by bin of their gain."""
+        costs = np.zeros(_BINS, dtype=np.int64)
+        for cells in self._partition.counted(chunk):
+            for step, bins in enumerate(self._gain_bins(cells)):
+                np.add.at(costs, bins[bins >= 0], split_cost(step))
+        return costs
 
-    def settled(self, cells: Cells, counts: Counts) -> Counts:
-        """What each cell has counted so far, less some of the noise."""
-        noise = 2.0 * self._scale**2 * (self._before + 1 - cells.born)  # more than is left after an earlier refinement
-        return _drawn_together(counts, cells.codes >> np.uint64(self._tuning.shrinkage_levels), noise)
+    def _budget(self) -> int:
+        """Slots for this refinement: its share of all slots, and the slots that earlier refinements left."""
+        roots = 2**self._partition.level
+        share = (self._refinements + 1) / len(self._growth.refined_after)
+        budget: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
+        return budget
 
-    def _spread(self, edge: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
-        """Those of the cuts on the edge that are made too: as many as there are slots for, here and there alike."""
-        due = self._due + self._rate * np.arange(edge.size + 1)
-        self._due = float(due[-1])
-        chosen: NDArray[np.int64] = edge[np.diff(np.floor(due)) > 0]
-        costs = np.cumsum([_cost(step) for step in steps[chosen].tolist()])
-        afforded = int((costs <= self._left).sum())
-        self._left -= int(costs[afforded - 1]) if afforded else 0
+    def _marginal_splits(self, candidates: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
+        """Splits of the marginal bin that fit in the remaining slots, chosen evenly across cells."""
+        choice = self._choice
+        due = choice.carry + choice.rate * np.arange(candidates.size + 1)
+        choice.carry = float(due[-1])
+        chosen: NDArray[np.int64] = candidates[np.diff(np.floor(due)) > 0]
+        costs = np.cumsum([split_cost(step) for step in steps[chosen].tolist()])
+        afforded = int((costs <= choice.budget).sum())
+        choice.budget -= int(costs[afforded - 1]) if afforded else 0
         return chosen[:afforded]
-
-
-def _drawn_together(counts: Counts, groups: Codes, noise: float) -> Counts:
-    """Counts nearer to the mean of their group, as far as noise of this variance explains that they differ."""
-    starts = np.flatnonzero(np.concatenate([[True], groups[1:] != groups[:-1]]))
-    sizes = np.diff(np.append(starts, counts.size))
-    apart = counts - np.repeat(np.add.reduceat(counts, starts) / sizes, sizes)
-    spread = np.add.reduceat(apart**2, starts)
-    taken = np.minimum(np.maximum(sizes - 3, 0) * noise / np.maximum(spread, 1.0), 1.0)
-    return np.rint(counts - np.repeat(taken, sizes) * apart).astype(np.int64)
-
-
-def _cost(step: int) -> int:
-    """Slots for a cut by one more level: twice the parts, and at first a slot for what the cell has counted so far."""
-    return 2**step if step else 3

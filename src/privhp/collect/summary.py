@@ -1,17 +1,18 @@
-"""A summary: a tally born with noise.
+"""A summary: a tally whose counters hold noise from the start.
 
-Takes records, tallies and other summaries; gives one release, once. Every
-cell has its noise before the first record, so no bare count is ever in it.
+A summary takes records, tallies and other summaries, and gives one release.
+Every counter gets its noise before the first record, so no state of a summary
+holds an exact count.
 """
 
 import math
-import os
 from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.generator import Generator
+from privhp.collect.life_cycle import LifeCycle, State
 from privhp.collect.noise import discrete_laplace
 from privhp.collect.refinement import Refinement
 from privhp.collect.tally import Tally, check_mergeable
@@ -22,40 +23,35 @@ from privhp.planning.plan import Plan
 from privhp.release import Release, check_merged, check_partition
 
 _CELL_BYTES = 1024
-"""What drawing noise and a refinement may take for each cell in one go, up to 64 parts of it included."""
+"""Scratch bytes per cell for noise and refinements, with up to 64 children of the cell."""
 
 
 class Summary:
-    """A private summary of a stream, in the memory that its plan says.
+    """A private summary of a stream, in the memory of its plan.
 
-    What `release()` returns is epsilon-differentially private for the
-    neighbouring relation of the plan. Any two looks at the state of one
-    summary are not: a summary is released once, and checkpoints of it are
-    confidential.
+    The generator that `release()` returns is epsilon-differentially private
+    under the neighbouring relation of the plan. Two outputs of one summary are
+    not: a summary is released once, and its checkpoints are confidential.
 
-    The state is a bijection of the paper's: counters of the exact depth, and
-    for each coarser measured level its own noise less the noise that it would
-    inherit from those counters, so that a record costs one increment for all
-    exact levels.
+    The counters are a bijection of the noisy counts of all measured levels. At
+    the exact depth they are noisy counts. A coarser exact level holds a
+    correction: its independent noise minus the noise that it would inherit from
+    the exact depth. So a record increments one counter for all exact levels, and
+    a release adds the corrections to the sums.
 
-    The memory of a plan is that of all counters, and of the work on arrays,
-    tables and refinements. Beyond it come the batch itself, what is made of a
-    list while it is read, counters of its own for each thread, and up to 32 KiB
-    of objects whatever the plan.
+    The memory of the plan covers all counters and the scratch memory for arrays,
+    tables and refinements. Not covered are the batch itself, the arrays made from
+    a list, the counters of each further thread, and about 32 KiB of objects.
 
     Args:
-        plan: What was fixed before the data.
-        scratch: Bytes that the work may take where that is more than the memory of the plan leaves; it is faster in
-            larger pieces, and records are counted the same.
+        plan: The plan, fixed before the data.
+        scratch: Bytes for intermediate results, if more than the plan leaves. More is faster; counts are the same.
     """
 
     def __init__(self, plan: Plan, *, scratch: int = 0) -> None:
-        """Draw all the noise, from the entropy of the operating system."""
         self.scratch = scratch
         self._tally = Tally(plan)
         self._merged = 1
-        self._closed = False
-        self._process = os.getpid()
         self._add_noise(plan.exact_depth, self._tally.counters)
         self._corrections: dict[int, Counts] = {}
         for level in plan.exact_levels[:-1]:
@@ -66,49 +62,103 @@ class Summary:
         if self._tally.partition is not None:
             self._add_noise(plan.growth_level, self._tally.partition.slots[: 2**plan.growth_level])
 
-    def _noise(self, level: int, size: int) -> Counts:
-        return discrete_laplace(size, scale=self.plan.scale(level))
+    def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
+        """Count a batch of records.
 
-    def _add_noise(self, level: int, counters: Counts) -> None:
-        """Fresh noise for all of some counters, before they count a record."""
-        for start in range(0, counters.size, self._piece):
-            piece = counters[start : start + self._piece]
-            piece += self._noise(level, piece.size)
+        Unreadable and out-of-domain records are skipped without a message, since a
+        message would depend on a record. A batch of a wrong type or shape is refused
+        and changes nothing. An update that is interrupted may have counted part of
+        its batch; the summary is then unfinished and can only be released. One
+        thread at a time may call this method.
 
-    def _add_noise_at(self, slots: NDArray[np.int64]) -> None:
-        """Fresh noise for cells of the partition, before they count another record."""
-        partition = self._tally.partition
-        assert partition is not None
-        partition.slots[slots] += self._noise(self.plan.growth_level, slots.size)
+        Args:
+            records: An array of shape (n,) or (n, d), a sequence of records, a data frame or a dict of arrays.
+            counts: Number of occurrences of each record, for aggregated batches; not for growing partitions.
+            threads: Number of threads that count an array, each in a separate tally. The result is the same.
+        """
+        self._life.check_open()
+        self._tally.add(records, counts=counts, threads=threads, scratch=self.scratch, refine=self._refine)
+
+    def absorb(self, tally: Tally) -> None:
+        """Add the counts of a tally of the same plan; each tally can be absorbed once."""
+        self._life.check_open()
+        if not isinstance(tally, Tally):
+            raise StateError(f"expected a Tally to absorb, got {type(tally).__name__}; use merge for a summary")
+        self._tally.merge(tally)
+
+    def merge(self, other: "Summary") -> None:
+        """Add another summary of the same plan, with its noise, and close the other.
+
+        If no record is in both, the result has the privacy guarantee of each. It
+        has more noise than one summary of both streams: where all workers are
+        trusted, use tallies.
+        """
+        self._life.check_open()
+        if not isinstance(other, Summary):
+            raise StateError(f"expected a Summary to merge, got {type(other).__name__}; use absorb for a tally")
+        other._life.check_open()
+        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
+        self._life.check_complete()
+        other._life.check_complete()
+        # Before the counts: an interrupted merge may lose counts, but cannot be repeated and count records twice.
+        self._tally.merged_ids |= other.merged_ids
+        self._merged += other._merged
+        other._life.close()
+        for level, counters in self._counters.items():
+            counters += other._counters[level]
+
+    def release(self) -> Generator:
+        """Close the summary and return its private generator; possible once."""
+        self._life.check_open()
+        self._life.close()
+        counters, exact_depth = self._tally.counters, self.plan.exact_depth
+        exact = {
+            level: fold(counters, levels=exact_depth - level) + correction
+            for level, correction in self._corrections.items()
+        }
+        counts = {**self._counters, **exact}
+        return Generator(Release(self.plan, counts, refinements=self.refinements, merged=self._merged))
 
     @property
-    def _piece(self) -> int:
-        """Cells to work on in one go, few enough for the memory that the plan leaves."""
-        if not self.plan.memory:
-            return 2**31
-        return max(max(self.scratch, self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16)
+    def plan(self) -> Plan:
+        """The plan, fixed before the data."""
+        return self._tally.plan
 
-    def _refine(self) -> None:
-        """Cut the cells that promise most, and let every cell go on with fresh noise.
+    @property
+    def closed(self) -> bool:
+        """Whether the summary was released or merged into another one."""
+        return self._life.state is State.CLOSED
 
-        Up to here the noisy counts are a release of the records so far, which
-        nothing below looks behind; all later records are counted under noise of
-        their own. So each record is in one of several releases of epsilon each.
-        If this is interrupted no record is counted any more, so that a cell which
-        got no noise of its own holds none that it would have to hide.
-        """
-        partition = self._tally.partition
-        assert partition is not None
-        refinement = Refinement(self.plan, partition, rows=self._tally.rows, piece=self._piece)
-        partition.refinements += 1
-        for cells in partition.counted(self._piece):
-            levels = refinement.levels(cells)
-            # Before the fresh noise, never after: what is taken off must be noise of stretches that have ended.
-            partition.slots[cells.slots] = refinement.settled(cells, partition.slots[cells.slots])
-            new = partition.cut(cells, levels)
-            self._add_noise_at(cells.slots[levels == 0])
-            for start in range(0, new.size, self._piece):
-                self._add_noise_at(new[start : start + self._piece])
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all counters, as the plan predicts."""
+        return sum(array.nbytes for array in self._counters.values())
+
+    @property
+    def merged(self) -> int:
+        """Number of merged summaries, this one included: each adds the noise of the plan once."""
+        return self._merged
+
+    @property
+    def merged_ids(self) -> frozenset[bytes]:
+        """Random ids of all summaries and tallies whose counts are included."""
+        return self._tally.merged_ids
+
+    @property
+    def rows(self) -> int:
+        """Rows of a growing partition, which are public; 0 for every other plan."""
+        return self._tally.rows
+
+    @property
+    def refinements(self) -> int:
+        """Number of refinements of a growing partition."""
+        return 0 if self._tally.partition is None else self._tally.partition.refinements
+
+    def state(self) -> Counts:
+        """A copy of all counters in the order of a checkpoint. Confidential."""
+        self._life.check_open()
+        self._life.check_complete()
+        return np.concatenate([array.ravel() for array in self._counters.values()])
 
     @classmethod
     def from_state(
@@ -121,150 +171,86 @@ class Summary:
         refinements: int = 0,
         merged: int = 1,
     ) -> "Summary":
-        """The summary whose state, merged_ids and progress these are, as a checkpoint holds them."""
+        """The summary with the counters, ids and progress of a checkpoint."""
         check_merged(plan, merged)
         if merged > len(merged_ids):
-            raise StateError("expected a name for each summary that was added up, got fewer")
+            raise StateError("expected an id for each merged summary, got fewer")
         summary = cls.__new__(cls)
         summary.scratch = 0
         summary._tally = Tally(plan)
         summary._tally.merged_ids = merged_ids
         summary._merged = merged
-        summary._closed = False
-        summary._process = os.getpid()
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
         for level, counters in plan.unpack(cells).items():
-            summary._levels[level][...] = counters
+            summary._counters[level][...] = counters
         if plan.growth is not None:
-            slots = summary._levels[plan.growth_level]
+            slots = summary._counters[plan.growth_level]
             check_partition(plan, slots, refinements)
-            moments = (0, *plan.growth.refined_after, math.inf)
-            if not moments[refinements] <= rows < moments[refinements + 1]:
-                raise StateError("expected a partition that was refined after the rows that its plan says, got another")
+            boundaries = (0, *plan.growth.refined_after, math.inf)
+            if not boundaries[refinements] <= rows < boundaries[refinements + 1]:
+                raise StateError("the number of rows does not fit the number of refinements of the partition")
             summary._tally.partition = Partition(plan.growth_level, slots, refinements=refinements)
             summary._tally.rows = rows
         return summary
 
     @property
-    def rows(self) -> int:
-        """Rows seen by a partition that grows, which are public; 0 for every other plan."""
-        return self._tally.rows
+    def _life(self) -> LifeCycle:
+        return self._tally.life
 
     @property
-    def refinements(self) -> int:
-        """How often the partition of a plan that grows has been refined."""
-        return 0 if self._tally.partition is None else self._tally.partition.refinements
-
-    @property
-    def _levels(self) -> dict[int, Counts]:
+    def _counters(self) -> dict[int, Counts]:
         """The counters of each measured level, coarsest first."""
         partition = self._tally.partition
         grown = {} if partition is None else {self.plan.growth_level: partition.slots}
         return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.tables, **grown}
 
-    @property
-    def plan(self) -> Plan:
-        """What was fixed before the data."""
-        return self._tally.plan
+    def _draw_noise(self, level: int, size: int) -> Counts:
+        """Independent discrete Laplace draws at the noise scale of a level."""
+        return discrete_laplace(size, scale=self.plan.scale(level))
+
+    def _add_noise(self, level: int, counters: Counts) -> None:
+        """Add one draw to each counter, before any record is counted."""
+        for start in range(0, counters.size, self._chunk):
+            chunk = counters[start : start + self._chunk]
+            chunk += self._draw_noise(level, chunk.size)
+
+    def _add_noise_at(self, slots: NDArray[np.int64]) -> None:
+        """Add one draw to each of these slots of the partition, before they count another record."""
+        partition = self._tally.partition
+        assert partition is not None
+        partition.slots[slots] += self._draw_noise(self.plan.growth_level, slots.size)
 
     @property
-    def merged_ids(self) -> frozenset[bytes]:
-        """Random names of all summaries and tallies that are in this one."""
-        return self._tally.merged_ids
+    def _chunk(self) -> int:
+        """Cells processed at once, within the scratch memory."""
+        if not self.plan.memory:
+            return 2**31
+        return max(max(self.scratch, self.plan.memory - self.plan.nbytes) // _CELL_BYTES, 16)
 
-    @property
-    def merged(self) -> int:
-        """How many summaries were added up in this one, itself included: how often its cells have the plan's noise."""
-        return self._merged
+    def _refine(self) -> None:
+        """Split the cells with the largest gain, and add fresh noise to every cell of the refined partition.
 
-    @property
-    def closed(self) -> bool:
-        """Whether the one release has been made, here or by a summary that this one was merged into."""
-        return self._closed
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all counters: what the plan said."""
-        return sum(array.nbytes for array in self._levels.values())
-
-    def state(self) -> Counts:
-        """A copy of all counters in the order of a checkpoint. Confidential."""
-        self._check_open()
-        self._tally.check_finished()
-        return np.concatenate([array.ravel() for array in self._levels.values()])
-
-    def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
-        """Count a batch of records.
-
-        Records that the domain has no cell for are left out in silence. A batch
-        that is refused for its type or shape changes nothing. If an update is
-        interrupted half-way, part of its batch may be counted, and repeating it
-        would count records twice: the summary then takes and gives nothing more
-        but its release. One thread at a time may call this.
-
-        Args:
-            records: An array of shape (n,) or (n, d), or a sequence of records.
-            counts: How often each record occurs, for pre-aggregated batches; not where the partition grows.
-            threads: How many count an array side by side, each in a tally of its own
-                for the time being. The result is the same.
+        The noisy counts up to here are a release of the records so far, and this
+        method is post-processing of them. Records after this row are counted under
+        fresh noise. So each record takes part in one of several epsilon-private
+        releases (parallel composition over row numbers). An exception in here leaves
+        the summary unfinished, so no record is counted in a cell without fresh noise.
         """
-        self._check_open()
-        self._tally.add(records, counts=counts, threads=threads, scratch=self.scratch, refine=self._refine)
-
-    def absorb(self, tally: Tally) -> None:
-        """Add what a tally of the same plan has counted; each tally can be absorbed once."""
-        self._check_open()
-        if not isinstance(tally, Tally):
-            raise StateError(f"expected a Tally to absorb, got {type(tally).__name__}; a summary is added with merge")
-        self._tally.merge(tally)
-
-    def merge(self, other: "Summary") -> None:
-        """Add another summary of the same plan, its noise included; the other is closed by it.
-
-        The result is as private as each part, and noisier than one summary of
-        both streams: where all workers are trusted, let them hold tallies.
-        """
-        self._check_open()
-        if not isinstance(other, Summary):
-            raise StateError(f"expected a Summary to merge, got {type(other).__name__}; a tally is added with absorb")
-        other._check_open()
-        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
-        self._tally.check_finished()
-        other._tally.check_finished()
-        # Written down first: what is interrupted may lose counts, but cannot be done again and count them twice.
-        self._tally.merged_ids |= other.merged_ids
-        self._merged += other._merged
-        other._closed = True
-        for level, counters in self._levels.items():
-            counters += other._levels[level]
-
-    def release(self) -> Generator:
-        """Close the summary and return its private generator. It can be done once."""
-        self._check_open()
-        self._closed = True
-        counters, exact_depth = self._tally.counters, self.plan.exact_depth
-        exact = {
-            level: fold(counters, levels=exact_depth - level) + correction
-            for level, correction in self._corrections.items()
-        }
-        return Generator(
-            Release(self.plan, {**self._levels, **exact}, refinements=self.refinements, merged=self._merged)
-        )
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise StateError(
-                "this summary is closed: it was released or merged into another, and a second look at one state "
-                "would not be private; start a new summary"
-            )
-        if self._process != os.getpid():
-            raise StateError(
-                "this summary belongs to the process that was forked, and its noise may be used once; "
-                "count in a tally here and let that summary absorb it"
-            )
+        partition = self._tally.partition
+        assert partition is not None
+        refinement = Refinement(self.plan, partition, rows=self._tally.rows, chunk=self._chunk)
+        partition.refinements += 1
+        for cells in partition.counted(self._chunk):
+            levels = refinement.levels(cells)
+            # Shrinkage first, fresh noise second: shrinkage may reduce only the noise of the records before this row.
+            partition.slots[cells.slots] = refinement.shrink(cells, partition.slots[cells.slots])
+            new = partition.cut(cells, levels)
+            self._add_noise_at(cells.slots[levels == 0])
+            for start in range(0, new.size, self._chunk):
+                self._add_noise_at(new[start : start + self._chunk])
 
     def __reduce__(self) -> NoReturn:
-        """Refuse copies and pickles: two summaries with the same noise would not be private."""
+        """Refuse copies and pickles: two summaries with the same noise are not private."""
         raise StateError("a summary cannot be copied or pickled, since its noise may be used once; use privhp.save")
 
     def __repr__(self) -> str:

@@ -1,12 +1,13 @@
-"""The part of a summary that counts: exact counters, and sketches or a growing partition, under a plan.
+"""A tally: exact counts of records under a plan, without noise.
 
-A tally takes records and other tallies and adds them up. It holds bare counts,
-so it is as secret as the data: it belongs inside one trusted job, is never
-saved, and ends in a summary. It knows nothing of noise.
+A tally takes records and other tallies and adds up their counts. Its counts
+are exact, so a tally is as confidential as the data: it stays inside one
+trusted job and ends in a summary, which holds the noise.
 """
 
+import io
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
 from typing import Any
@@ -14,7 +15,9 @@ from typing import Any
 import numpy as np
 
 from privhp import kernels
+from privhp.collect.life_cycle import LifeCycle
 from privhp.core.cells import Codes, Counts
+from privhp.core.container import TALLY, file_errors, malformed, pack, read_number, unpack
 from privhp.domains.column import Column
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.conversion import as_counts
@@ -22,37 +25,39 @@ from privhp.errors import DomainError, PlanError, StateError, describe_value
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
 
-_MOST_ROWS = (1 << 16) - 1  # encoded at once, as many as the native kernels count in 16 bits
-_LEAST_ROWS = 64
+_MAX_BLOCK_ROWS = (1 << 16) - 1  # the native kernels count the rows of a block in 16 bits
+_MIN_BLOCK_ROWS = 64
 _CODE = np.dtype(np.uint64)
 _ROW_BYTES = 80
-"""What the work on a row may take: its code, its cell, and what encoding it needs for a moment."""
+"""Scratch bytes per row of a block: its code, its cell and the intermediate arrays of encoding."""
 
 
 class Tally:
-    """Counts of the records seen, whatever their order, batches or split.
+    """Exact counts of records, independent of their order, batches and split. Confidential.
 
-    One increment at the exact depth serves all exact levels, the coarser ones
-    being its sums. Memory is 8 bytes per counter of the exact depth and per
-    sketch bucket, whatever the number of records.
+    A record increments one counter at the exact depth, which serves all exact
+    levels, and one bucket per row of each sketch. The counters take 8 bytes
+    each, whatever the number of records.
+
+    Args:
+        plan: The plan of the summary that absorbs this tally.
     """
 
     def __init__(self, plan: Plan) -> None:
-        """Start from nothing."""
         if not isinstance(plan, Plan):
-            raise PlanError(f"expected a plan, such as Plan.paper(...), got {describe_value(plan)}")
-        import secrets  # takes long to import, and who only samples does not need it
+            raise PlanError(f"expected a plan, such as Plan.auto(...), got {describe_value(plan)}")
+        import secrets  # slow to import, and needed for new tallies only
 
         self.plan = plan
         self.merged_ids = frozenset([secrets.token_bytes(16)])
-        self._unfinished = False
-        self._is_share = False
+        self.life = LifeCycle()
         self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
         self.tables: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
         self.partition: Partition | None = None
-        self.rows = 0  # only of a partition that grows, where row numbers are public
+        self.rows = 0  # rows of a growing partition, where row numbers are public
+        self._is_worker = False
         if plan.growth is not None:
             self.partition = Partition(plan.growth_level, np.zeros(plan.growth.slots, dtype=np.int64))
 
@@ -65,109 +70,130 @@ class Tally:
         scratch: int = 0,
         refine: Callable[[], None] | None = None,
     ) -> None:
-        """Count a batch of records; with `counts`, the i-th record that many times.
+        """Count a batch of records.
 
-        A record without a cell is left out in silence. A batch that is refused
-        changes nothing; after one that breaks off half-way nothing more can be
-        added. With several threads each counts its share of an array in a tally
-        of its own, and the counts are the same. A partition that grows is refined
-        by `refine`, after the rows that the plan says; a summary knows how.
+        A record without a cell is skipped without a message. A batch that is
+        refused changes nothing. A batch that is interrupted leaves the tally
+        unfinished.
+
+        Args:
+            records: An array, a sequence of records, a data frame or a dict of arrays.
+            counts: Number of occurrences of each record.
+            threads: Number of threads; each counts its share of an array in a separate tally. The counts are the same.
+            scratch: Bytes for intermediate results, if more than the plan leaves.
+            refine: Refines a growing partition after the row numbers of the plan; only a summary has it.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise StateError(f"expected a whole number of threads, at least 1, got {threads!r}")
+            raise StateError(f"threads must be a positive integer, got {describe_value(threads)}")
         if self.plan.growth is not None:
-            self._check_rows(counts, refine)
+            self._check_growth(counts, refine)
         records = self.plan.domain.as_batch(records)
-        if threads > 1 and _is_cuttable(records) and not self._refines_within(len(records)):
+        if threads > 1 and _is_sliceable(records) and not self._refines_within(len(records)):
             self._add_in_threads(records, counts, threads, scratch)
             return
-        with np.errstate(all="ignore"):  # whatever the caller has set, NumPy says nothing about a record
-            parts = self._encoded(records, counts, scratch)
-            first = next(parts)  # what is refused is refused here
-            with self._counting():
-                for codes, weights in chain([first], parts):
+        with np.errstate(all="ignore"):  # no NumPy warning may depend on a record
+            blocks = self._encode_blocks(records, counts, scratch)
+            first = next(blocks)  # a batch is refused here, before any of it is counted
+            with self.life.updating():
+                for codes, weights in chain([first], blocks):
                     self._count(codes, weights, refine)
 
+    def merge(self, other: "Tally") -> None:
+        """Add the counts of another tally of the same plan; each tally can be added once."""
+        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
+        self.life.check_complete()
+        other.life.check_complete()
+        self.merged_ids |= other.merged_ids  # before the counts: an interrupted merge cannot be repeated
+        self._add_counts(other)
+
+    def to_bytes(self) -> bytes:
+        """The tally as bytes, to send it to another machine of the same trusted job.
+
+        Confidential: the bytes hold exact counts, without noise. The ids of the
+        tally are among them, so a summary absorbs it once, however often it is sent.
+        """
+        self.life.check_complete()
+        if self.plan.growth is not None:
+            raise StateError(_NO_GROWTH)
+        cells = np.concatenate([array.ravel() for array in (self.counters, *self.tables.values())])
+        return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> "Tally":
+        """The tally of `to_bytes`; other or damaged bytes raise `FileError`."""
+        header, cells, ids = unpack(io.BytesIO(data), TALLY, _Header)
+        with file_errors():
+            tally = cls(header.plan)
+        tally.merged_ids = frozenset(ids)
+        start = 0
+        for array in (tally.counters, *tally.tables.values()):
+            array[...] = cells[start : start + array.size].reshape(array.shape)
+            start += array.size
+        records = tally.counters.sum()  # modulo 2**64, as all counts
+        if any((table.sum(axis=1) != records).any() for table in tally.tables.values()):
+            raise malformed("its cells are not counts of records")
+        return tally
+
     def _count(self, codes: Codes, weights: Counts | None, refine: Callable[[], None] | None) -> None:
-        """Count one part of a batch, and refine where its rows reach the next moment to do so."""
+        """Count one block, and refine a growing partition at the row numbers of the plan."""
         while refine is not None and self._refines_within(codes.size):
-            now = self._next_refinement() - self.rows
-            self._count(codes[:now], None if weights is None else weights[:now], None)
+            rows = self._next_refinement() - self.rows
+            self._count(codes[:rows], None if weights is None else weights[:rows], None)
             refine()
-            codes, weights = codes[now:], None if weights is None else weights[now:]
+            codes, weights = codes[rows:], None if weights is None else weights[rows:]
         slots = None if self.partition is None else self.partition.slots
-        kernels.count_codes(codes, weights, **self._shape, counters=self.counters, groups=self._groups, slots=slots)
+        kernels.count_codes(codes, weights, **self._levels, counters=self.counters, groups=self._groups, slots=slots)
         if self.partition is not None:
             self.rows += codes.size
 
     def _next_refinement(self) -> int:
-        """Row number after which the partition is refined next."""
+        """Row number of the next refinement."""
         assert self.plan.growth is not None
         assert self.partition is not None
         return self.plan.growth.refined_after[self.partition.refinements]
 
     def _refines_within(self, rows: int) -> bool:
-        """Whether the partition is to be refined before or after the last of the next rows."""
+        """Whether a refinement is due at one of the next `rows` rows."""
         growth, partition = self.plan.growth, self.partition
         if growth is None or partition is None or partition.refinements == len(growth.refined_after):
             return False
         return self.rows + rows >= self._next_refinement()
 
-    def _check_rows(self, counts: Any, refine: Callable[[], None] | None) -> None:
-        """Refuse what has no row numbers that stay when a record is no longer counted."""
-        if refine is None and not self._is_share:
-            raise StateError(
-                "a partition that grows needs noise for its refinements, so its records are counted in a summary; "
-                "for tallies choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
-            )
+    def _check_growth(self, counts: Any, refine: Callable[[], None] | None) -> None:
+        """Refuse batches whose row numbers depend on the records."""
+        if refine is None and not self._is_worker:
+            raise StateError(_NO_GROWTH)
         if counts is not None:
             raise StateError(
-                "expected a batch without counts, since a partition grows by row numbers, which are lost where equal "
-                "records share a row; repeat them, or choose a plan that does not grow, such as "
-                "Plan.auto(..., mergeable=True)"
+                "a growing partition is refined at row numbers, so counts= is not possible; repeat the records, "
+                "or choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
             )
 
-    def _encoded(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
-        """Codes and weights of a batch, part by part; at least one part."""
+    def _encode_blocks(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
+        """Codes and weights of a batch, block by block; at least one block."""
         encode, level = self.plan.domain.encode, self.plan.depth
-        for block, block_counts in _blocks(records, counts, self._block(scratch)):
+        for block, block_counts in _split_blocks(records, counts, self._block_rows(scratch)):
             codes = encode(block, level=level)
             rows = len(block) if hasattr(block, "__len__") else codes.size
             if codes.dtype != _CODE or codes.shape != (rows,):
-                raise DomainError("expected one code of uint64 per record from the domain; see privhp.check_domain")
+                raise DomainError("expected one uint64 code per record from the domain; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
-    def _block(self, scratch: int) -> int:
-        """Rows that are encoded at once, few enough for the work allowed or for the memory that the plan leaves."""
+    def _block_rows(self, scratch: int) -> int:
+        """Rows per block: as many as fit in `scratch` bytes or in the memory that the plan leaves."""
         if not self.plan.memory:
-            return _MOST_ROWS
-        bytes_left = max(scratch, self.plan.memory - self.plan.nbytes)
-        return min(max(bytes_left // _ROW_BYTES, _LEAST_ROWS), _MOST_ROWS)
-
-    @contextmanager
-    def _counting(self) -> Iterator[None]:
-        """Mark the time in which part of a batch is counted; an exception leaves the mark."""
-        self.check_finished()
-        self._unfinished = True
-        yield
-        self._unfinished = False
-
-    def check_finished(self) -> None:
-        """Refuse to go on where part of a batch is counted: doing it again would count records twice."""
-        if self._unfinished:
-            raise StateError(
-                "an update broke off half-way, so part of its batch is counted, or one is under way in another thread; "
-                "go on from a checkpoint or release what is there, and give each thread a tally of its own"
-            )
+            return _MAX_BLOCK_ROWS
+        available = max(scratch, self.plan.memory - self.plan.nbytes)
+        return min(max(available // _ROW_BYTES, _MIN_BLOCK_ROWS), _MAX_BLOCK_ROWS)
 
     @cached_property
-    def _shape(self) -> dict[str, int]:
-        """Levels of what is counted, worked out once rather than for each of many small blocks."""
+    def _levels(self) -> dict[str, int]:
+        """Levels that the kernel needs, computed once for all blocks."""
         return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.growth_level}
 
     @cached_property
     def _groups(self) -> list[kernels.SketchGroup]:
-        """The sketches, those together whose cells are hashed at the same level."""
+        """The sketches, grouped by the level whose cells are hashed."""
         groups: dict[int, kernels.SketchGroup] = {}
         for level, base in self.plan.hash_levels.items():
             group = groups.setdefault(base, kernels.SketchGroup(base, self.plan.hash_coefficients(level), []))
@@ -175,31 +201,31 @@ class Tally:
         return list(groups.values())
 
     def _add_in_threads(self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int) -> None:
-        from concurrent.futures import ThreadPoolExecutor  # takes longer to import than all of privhp
+        from concurrent.futures import ThreadPoolExecutor  # slow to import
 
-        ends = [len(records) * part // threads for part in range(threads + 1)]
+        ends = [len(records) * share // threads for share in range(threads + 1)]
         weights = None if counts is None else as_counts(counts, records=len(records))
 
-        def count(part: int) -> Tally:
-            own, share = self._share(), slice(ends[part], ends[part + 1])
-            own.add(records[share], counts=None if weights is None else weights[share], scratch=scratch)
-            return own
+        def count(share: int) -> Tally:
+            worker, rows = self._worker(), slice(ends[share], ends[share + 1])
+            worker.add(records[rows], counts=None if weights is None else weights[rows], scratch=scratch)
+            return worker
 
         with ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(count, range(threads)))
-        with self._counting():
-            for own in parts:
-                self._plus(own)
+            workers = list(pool.map(count, range(threads)))
+        with self.life.updating():
+            for worker in workers:
+                self._add_counts(worker)
 
-    def _share(self) -> "Tally":
-        """An empty tally that counts in the same cells, to be added before the next refinement."""
-        share = Tally(self.plan)
-        share._is_share = True
+    def _worker(self) -> "Tally":
+        """An empty tally of the same cells for one thread, added before the next refinement."""
+        worker = Tally(self.plan)
+        worker._is_worker = True
         if self.partition is not None:
-            share.partition = self.partition.emptied()
-        return share
+            worker.partition = self.partition.emptied()
+        return worker
 
-    def _plus(self, other: "Tally") -> None:
+    def _add_counts(self, other: "Tally") -> None:
         self.counters += other.counters
         if self.partition is not None and other.partition is not None:
             self.partition.plus(other.partition)
@@ -207,18 +233,40 @@ class Tally:
         for level, table in self.tables.items():
             table += other.tables[level]
 
-    def merge(self, other: "Tally") -> None:
-        """Add what another tally of the same plan has counted; each tally can be added once."""
-        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
-        self.check_finished()
-        other.check_finished()
-        self.merged_ids |= other.merged_ids  # before the counts, so that what is interrupted cannot be done again
-        self._plus(other)
+
+_NO_GROWTH = (
+    "a growing partition needs noise to be refined, so only a summary can count its records; "
+    "for tallies choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+)
 
 
-def _blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
-    """An array or a table in parts that bound what counting needs beyond the batch; anything else in one."""
-    if not _is_cuttable(records):
+@dataclass(frozen=True)
+class _Header:
+    """The header of the bytes of a tally."""
+
+    plan: Plan
+    ids: int
+
+    @property
+    def cells(self) -> int:
+        plan = self.plan
+        cells: int = 2**plan.exact_depth + len(plan.sketched_levels) * plan.sketch_rows * plan.sketch_width
+        return cells
+
+    def to_json(self) -> dict[str, Any]:
+        return {"plan": self.plan.spec(), "lineage": self.ids}
+
+    @classmethod
+    def from_json(cls, header: dict[str, Any]) -> "_Header":
+        plan = Plan.from_spec(header["plan"])
+        if plan.growth is not None:
+            raise malformed("a growing partition has no tallies")
+        return cls(plan, read_number(header, "lineage", default=0, least=1))
+
+
+def _split_blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
+    """An array or a table in blocks of at most `rows` rows; any other batch in one block."""
+    if not _is_sliceable(records):
         yield records, counts
         return
     weights = None if counts is None else as_counts(counts, records=len(records))
@@ -227,18 +275,18 @@ def _blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
         yield records[block], None if weights is None else weights[block]
 
 
-def _is_cuttable(records: Any) -> bool:
+def _is_sliceable(records: Any) -> bool:
     return isinstance(records, Column | ColumnBatch) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
 def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], others: frozenset[bytes]) -> None:
-    """Refuse to add counts of another plan, or counts that are already in."""
+    """Refuse to add counts of another plan, or counts that are already included."""
     if plan.growth is not None:
         raise StateError(
-            "a partition that grows follows one stream and cannot be added to another; "
-            "for parts that are merged choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+            "a growing partition follows one stream and cannot be merged; "
+            "to merge, choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
         )
     if plan != other:
         raise StateError("expected the same plan on both sides, hash seed included; build both from one plan")
     if merged_ids & others:
-        raise StateError("the two share counts already, so adding them would count records twice; merge each part once")
+        raise StateError("the two share counts already, and merging them would count records twice; merge each once")

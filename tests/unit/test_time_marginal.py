@@ -8,7 +8,7 @@ import pytest
 from hypothesis import assume, given
 
 import privhp as hp
-from privhp.collect.timeless import Timeless
+from privhp.collect.time_marginal import TimeMarginal
 from privhp.core.cells import Codes
 from privhp.planning.partition import Cells
 from strategies import any_domains
@@ -43,11 +43,11 @@ def test_masks_of_deeper_levels_begin_with_those_above(domain: hp.Domain, data: 
     assert domain.nontemporal_mask(level + 1) >> 1 == domain.nontemporal_mask(level)
 
 
-def test_it_is_of_use_where_cells_tell_times_and_more() -> None:
-    assert Timeless.of_use(TRIPS, depth=20)
-    assert not Timeless.of_use(YEAR, depth=20)
-    assert not Timeless.of_use(hp.Box([(0, 1), (0, 1)]), depth=20)
-    assert not Timeless.of_use(hp.Table(fare=hp.Interval(0, 1)), depth=20)
+def test_it_is_applies_to_where_cells_tell_times_and_more() -> None:
+    assert TimeMarginal.applies_to(TRIPS, depth=20)
+    assert not TimeMarginal.applies_to(YEAR, depth=20)
+    assert not TimeMarginal.applies_to(hp.Box([(0, 1), (0, 1)]), depth=20)
+    assert not TimeMarginal.applies_to(hp.Table(fare=hp.Interval(0, 1)), depth=20)
 
 
 def all_of(level: int, codes: Codes | None = None) -> Cells:
@@ -59,16 +59,16 @@ def all_of(level: int, codes: Codes | None = None) -> Cells:
 def test_shares_are_those_of_all_times_together(data: st.DataObject, level: int, deeper: int, bits: int) -> None:
     counts = np.array(data.draw(st.lists(st.integers(0, 1000), min_size=2**level, max_size=2**level)), dtype=np.float64)
     assume(counts.sum() > 0)
-    timeless = Timeless(TRIPS, depth=level + deeper, bits=bits)
-    timeless.add(all_of(level), counts)
-    timeless.settle()
+    marginal = TimeMarginal(TRIPS, depth=level + deeper, bits=bits)
+    marginal.add(all_of(level), counts)
+    marginal.finalize()
     kept, seen = TRIPS.nontemporal_mask(level), TRIPS.nontemporal_mask(level + deeper)
     beyond = max(kept.bit_count() - bits, 0)  # bits that are not told apart
     by_rest: dict[int, float] = {}
     for code, count in enumerate(counts.tolist()):
         rest = _gathered(code, kept) >> beyond
         by_rest[rest] = by_rest.get(rest, 0.0) + count
-    for code, share in enumerate(timeless.shares(all_of(level + deeper)).tolist()):
+    for code, share in enumerate(marginal.shares(all_of(level + deeper)).tolist()):
         rest = _gathered(code, seen) >> (seen.bit_count() - kept.bit_count() + beyond)
         parts = 2 ** (level + deeper - kept.bit_count() + beyond)
         assert share == pytest.approx(by_rest.get(rest, 0.0) / counts.sum() / parts, abs=1e-5)
@@ -80,9 +80,9 @@ def _gathered(code: int, mask: int) -> int:
 
 
 def test_nothing_known_is_expected_everywhere_alike() -> None:
-    timeless = Timeless(TRIPS, depth=8, bits=6)
-    timeless.settle()
-    assert timeless.shares(all_of(8)).tolist() == [2.0**-8] * 2**8
+    marginal = TimeMarginal(TRIPS, depth=8, bits=6)
+    marginal.finalize()
+    assert marginal.shares(all_of(8)).tolist() == [2.0**-8] * 2**8
 
 
 def test_a_stream_in_the_order_of_time_is_told_nearly_as_well_as_shuffled() -> None:
