@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
-from privhp import Box, Generator, Integers, Interval, Plan, Summary
+from privhp import Box, Generator, Integers, Interval, Nullable, Plan, Summary, Table
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
 from privhp.release import Release
@@ -208,3 +208,40 @@ def test_where_nothing_was_found_there_is_still_doubt() -> None:
     answer = generator.mass((16, 19))
     assert answer.value < 1e-3
     assert answer.stderr * 1000 > 0.1
+
+
+# Marginals and conditional distributions
+
+
+def marginal_deviations(releases: int) -> NDArray[np.float64]:
+    """Deviations, in standard errors, of answers from marginals of a smooth table: one column per kind of answer."""
+    rng = np.random.default_rng(7)
+    size = 5_000
+    fare, late, null = rng.beta(2, 3, size), rng.random(size), rng.random(size) < 0.3
+    table = Table(fare=Interval(0, 1), late=Nullable(Interval(0, 1)))
+    records = {"fare": fare, "late": np.ma.masked_array(late, mask=null)}
+    plan = Plan.auto(table, epsilon="1/5", expected_records=size, memory="16 KiB", mergeable=True)
+    rows = []
+    for _ in range(releases):
+        summary = Summary(plan)
+        summary.update(records)
+        generator = summary.release()
+        low, high = np.sort(rng.random(2)).tolist()
+        values = generator.marginal("late", null=False)
+        pairs = [
+            (generator.marginal("fare").mass((low, high)), np.mean((fare >= low) & (fare <= high))),
+            (generator.marginal("fare").quantile(high), np.quantile(fare, high)),
+            (values.mass((low, high)), np.mean((late[~null] >= low) & (late[~null] <= high))),
+            (values.cdf(low), np.mean(late[~null] <= low)),
+        ]
+        rows.append([abs(estimate.value - truth) / max(estimate.stderr, 1e-12) for estimate, truth in pairs])
+    return np.array(rows)
+
+
+def test_coverage_of_marginals(offline: bool) -> None:
+    """At least 85% of the 90% intervals contain the truth; intervals of a tenth of the width must fail."""
+    releases = RELEASES * (5 if offline else 1) // 2
+    covered = (marginal_deviations(releases)[:, :, None] <= 1.645 * np.array([1.0, 0.1])).mean(axis=0)
+    slack = chance(LEAST, releases)
+    assert (covered[:, 0] > LEAST - slack).all(), covered
+    assert (covered[:, 1] < LEAST - slack).all(), covered
