@@ -1,4 +1,4 @@
-"""Predicted errors against measured ones."""
+"""Predicted errors against measure_error ones."""
 
 import importlib
 from collections.abc import Callable
@@ -26,7 +26,7 @@ UNIT = Interval(0, 1)
 RECORDS, RUNS = 20_000, 100
 
 FACTOR = 1.5
-"""How far a prediction may be from the mean of all runs, as a factor: six of its standard deviations and more."""
+"""Tolerated ratio of prediction and mean over all runs: more than six standard deviations."""
 
 
 def smooth(domain: Domain, rng: np.random.Generator) -> Any:
@@ -36,14 +36,14 @@ def smooth(domain: Domain, rng: np.random.Generator) -> Any:
 
 
 def sparse(domain: Domain, rng: np.random.Generator) -> Any:
-    """Forty places anywhere, equally full."""
+    """Forty equally full atoms at random positions."""
     which = rng.integers(0, 40, RECORDS)
     if isinstance(domain, IPv4):
         return rng.integers(0, 2**32, 40)[which]
     return rng.random(40)[which] if domain.is_line else rng.random((40, 2))[which]
 
 
-def measured(plan: Plan, draw: Callable[..., Any], runs: int = RUNS) -> float:
+def measure_error(plan: Plan, draw: Callable[..., Any], runs: int = RUNS) -> float:
     """Mean distance between records and generator."""
     distance = wasserstein if plan.domain.is_line else tree_wasserstein
     errors = []
@@ -60,7 +60,7 @@ def exact(domain: Domain, budgets: dict[int, str], **changes: Any) -> Plan:
     return Plan(domain, budgets=budgets, **settings | changes)
 
 
-CHOSEN = {
+EXACT_PLANS = {
     "one level": exact(UNIT, {8: "1/10"}),
     "two levels": exact(UNIT, {4: "1/10", 9: "1/10"}),
     "four levels": exact(UNIT, {2: "1/20", 5: "1/20", 8: "1/20", 11: "1/20"}),
@@ -71,29 +71,27 @@ CHOSEN = {
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("plan", CHOSEN.values(), ids=CHOSEN.keys())
-def test_errors_of_noise_on_a_smooth_stream_are_as_predicted(plan: Plan) -> None:
+@pytest.mark.parametrize("plan", EXACT_PLANS.values(), ids=EXACT_PLANS.keys())
+def test_predicted_noise_of_exact_levels(plan: Plan) -> None:
     predicted = plan.predictions()["smooth"]
     assert predicted.noise > predicted.resolution
-    assert 1 / FACTOR < measured(plan, smooth) / predicted.total < FACTOR
+    assert 1 / FACTOR < measure_error(plan, smooth) / predicted.total < FACTOR
 
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
 @pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
 @pytest.mark.parametrize("domain", [UNIT, pytest.param(IPv4(), marks=pytest.mark.slow)], ids=["line", "addresses"])
-def test_errors_of_planned_summaries_are_as_predicted(domain: Domain, draw: Any, mergeable: bool) -> None:
+def test_predictions_of_auto_plans(domain: Domain, draw: Any, mergeable: bool) -> None:
     plan = Plan.auto(domain, epsilon="0.2", expected_records=RECORDS, memory="64 KiB", mergeable=mergeable)
     predicted = plan.predictions()["smooth" if draw is smooth else "sparse"]
-    assert 1 / FACTOR < measured(plan, draw) / predicted.total < FACTOR
+    assert 1 / FACTOR < measure_error(plan, draw) / predicted.total < FACTOR
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["taxi timestamps", "flight delays", "blocklist"])
 @pytest.mark.parametrize("memory", ["64 KiB", "1 MiB"])
-def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
-    name: str, memory: str, offline: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Those of the real streams that are spread widely enough for noise to be what matters."""
+def test_predictions_on_real_streams(name: str, memory: str, offline: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Real streams where noise dominates the predicted error."""
     if not offline:
         pytest.skip("needs --offline: many fits of real data")
     monkeypatch.syspath_prepend(Path(__file__).parents[2])
@@ -101,23 +99,23 @@ def test_errors_on_real_streams_are_as_predicted_for_smooth_ones(
     require_data(name in streams.available(), name)
     stream = streams.load(name)
     plan = Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory)
-    found = measured(plan, lambda domain, rng: stream.records, runs=20)
+    found = measure_error(plan, lambda domain, rng: stream.records, runs=20)
     assert 1 / FACTOR < found / plan.predictions()["smooth"].total < FACTOR
 
 
-def test_the_paper_s_bound_holds() -> None:
-    """Forty places in 64 hot cells, so nothing is left outside of them."""
+def test_paper_bound_holds() -> None:
+    """Forty atoms in 64 hot cells, so the tail is 0."""
     plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, hot_cells=64)
     measurements = plan_measurements(plan)
     budgets = {level: float(budget) for level, budget in plan.budgets.items()}
-    assert measured(plan, sparse, runs=3) < paper_bound(measurements, budgets, tail=0.0).total
-    assert measured(plan, smooth, runs=3) < paper_bound(measurements, budgets, tail=1.0).total
+    assert measure_error(plan, sparse, runs=3) < paper_bound(measurements, budgets, tail=0.0).total
+    assert measure_error(plan, smooth, runs=3) < paper_bound(measurements, budgets, tail=1.0).total
 
 
 # Closed forms.
 
 
-def test_the_paper_s_bound_by_hand() -> None:
+def test_paper_bound_by_hand() -> None:
     """Levels 0 and 1 exact, level 2 sketched: noise 1/a + 1/b, two rows of three cells, a tail of a half."""
     measurements = Measurements(Geometry((1.0, 0.5, 0.25), True), 10, {0: 1.0, 1: 1.0}, Sketches({2: 1.0}, 2, 8, 3))
     bound = paper_bound(measurements, {0: 0.25, 1: 0.25, 2: 0.5}, tail=0.5)
@@ -126,7 +124,7 @@ def test_the_paper_s_bound_by_hand() -> None:
     assert tuple(bound) == pytest.approx((noise + lost + 0.25, noise, lost, 0.25))
 
 
-def test_a_plan_of_the_paper_says_its_bound() -> None:
+def test_paper_plan_prints_its_bound() -> None:
     """Of a complete tree of depth 2: a person moves the root by 1 and each other level by 2 when they are replaced."""
     plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
     noise = [1 / plan.budgets[0], 2 / plan.budgets[1], 2 * 2 * 0.5 / plan.budgets[2]]
@@ -135,7 +133,7 @@ def test_a_plan_of_the_paper_says_its_bound() -> None:
     assert "upper bound" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
 
 
-def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None:
+def test_paper_budgets_bound_less_noise_than_equal_budgets() -> None:
     settings = paper_settings(UNIT, epsilon=Fraction(1), expected_records=RECORDS, hot_cells=16)
     levels = list(settings.budgets)
     sketched = {level: 1.0 for level in levels if level > settings.exact_depth}
@@ -147,28 +145,28 @@ def test_the_settings_of_the_paper_bound_less_noise_than_an_even_split() -> None
     assert best.noise < even.noise
 
 
-def test_noise_of_one_level_of_a_line_by_hand() -> None:
+def test_noise_of_a_line_by_hand() -> None:
     """A bridge of g cells has variance v (g - 1/g) / 6 on average, and sqrt(2/pi) of its root as mean size."""
     measurements = Measurements(Geometry.of(UNIT), 1000, {4: 50.0})
     expected = (2 / np.pi * 50.0 * (16 - 1 / 16) / 6) ** 0.5 / 1000
     assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
 
 
-def test_noise_of_one_level_of_a_tree_by_hand() -> None:
+def test_noise_of_a_tree_by_hand() -> None:
     """Two cells of one level at distance 1: each is off by half the difference of their noise."""
     measurements = Measurements(Geometry((1.0, 0.0), False), 1000, {1: 50.0})
     expected = 2 * 0.5 * (2 / np.pi * 25.0) ** 0.5 / 1000
     assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
 
 
-def test_at_the_end_of_the_domain_nothing_is_left_to_resolve() -> None:
+def test_no_resolution_error_at_full_depth() -> None:
     measurements = Measurements(Geometry((1.0, 0.5, 0.25), False), 1000, {2: 1.0})
     assert all(predict_error(measurements, stream).resolution == 0 for stream in STREAMS)
 
 
 @pytest.mark.parametrize("is_line", [True, False])
 @pytest.mark.parametrize("stream", STREAMS)
-def test_parts_are_not_negative_and_less_noise_is_never_worse(stream: Any, is_line: bool) -> None:
+def test_predictions_are_non_negative_and_monotone_in_noise(stream: Any, is_line: bool) -> None:
     geometry = Geometry(tuple(2.0**-level for level in range(31)), is_line)
     totals = []
     for variance in (1e8, 1e4, 1.0):
@@ -184,7 +182,7 @@ def test_parts_are_not_negative_and_less_noise_is_never_worse(stream: Any, is_li
 
 
 @pytest.mark.parametrize("stream", STREAMS)
-def test_finer_cells_leave_less_to_resolve(stream: Any) -> None:
+def test_resolution_error_falls_with_depth(stream: Any) -> None:
     for geometry in (Geometry.of(UNIT), Geometry.of(IPv4()), Geometry.of(Box([(0, 1)] * 2))):
         left = [predict_error(Measurements(geometry, 1e6, {level: 1.0}), stream).resolution for level in range(1, 20)]
         assert left == sorted(left, reverse=True)

@@ -1,4 +1,4 @@
-"""Plans that are chosen for accuracy."""
+"""`Plan.auto`: the plan of least predicted error."""
 
 import itertools
 import math
@@ -68,14 +68,14 @@ def check(plan: Plan, memory: int) -> None:
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
-def test_plans_of_all_domains_fit_their_memory(domain: Domain, mergeable: bool) -> None:
+def test_plan_of_every_domain_fits_its_memory(domain: Domain, mergeable: bool) -> None:
     check(Plan.auto(domain, **COMMON, memory="16 KiB", mergeable=mergeable), 2**14)
 
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
 @pytest.mark.parametrize("memory", [256, 1024, 2**30, 2**40])
 @pytest.mark.parametrize("name", ["interval", "two categories", "box"])
-def test_plans_of_tiny_and_huge_memories_fit(name: str, memory: int, mergeable: bool) -> None:
+def test_tiny_and_huge_memories(name: str, memory: int, mergeable: bool) -> None:
     check(Plan.auto(DOMAINS[name], **COMMON, memory=memory, mergeable=mergeable), memory)
 
 
@@ -88,7 +88,7 @@ def test_plans_of_tiny_and_huge_memories_fit(name: str, memory: int, mergeable: 
     neighbours=st.sampled_from(["add-remove", "zero-out", "replace-one"]),
     persons=st.sampled_from([1, 7]),
 )
-def test_plans_of_all_sizes_are_sound(domain: Domain, memory: int, **parameters: Any) -> None:
+def test_random_parameters(domain: Domain, memory: int, **parameters: Any) -> None:
     parameters["max_records_per_person"] = parameters.pop("persons")
     plan = Plan.auto(domain, memory=memory, **parameters)
     check(plan, memory)
@@ -97,7 +97,7 @@ def test_plans_of_all_sizes_are_sound(domain: Domain, memory: int, **parameters:
     assert Plan.from_spec(plan.spec()) == plan
 
 
-def test_the_choice_depends_on_nothing_but_the_parameters() -> None:
+def test_equal_arguments_give_equal_plans() -> None:
     assert Plan.auto(UNIT, **COMMON) == Plan.auto(UNIT, **COMMON)
     sketched = [Plan.auto(UNIT, **COMMON, mergeable=True, hash_seed=seed) for seed in (3, 3, None, None)]
     assert sketched[0] == sketched[1]
@@ -105,7 +105,7 @@ def test_the_choice_depends_on_nothing_but_the_parameters() -> None:
     assert replace(sketched[2], hash_seed=3) == sketched[0]
 
 
-def test_few_records_and_a_small_epsilon_choose_few_cells() -> None:
+def test_small_epsilon_chooses_few_counters() -> None:
     sizes = [
         Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4, mergeable=True).counters
         for epsilon in ("1e-3", "0.1", 10)
@@ -115,17 +115,17 @@ def test_few_records_and_a_small_epsilon_choose_few_cells() -> None:
 
 
 @pytest.mark.parametrize("name", ["interval", "box", "ipv4", "table"])
-def test_more_memory_never_predicts_more_error(name: str) -> None:
-    """What is minimised is a mean over kinds of streams; memory that would not lower it is left.
+def test_error_falls_with_memory(name: str) -> None:
+    """The planner minimises a mean over the streams and leaves memory that does not lower it unused.
 
-    The search starts from even budgets and goes downhill, so that it may end a little above the least.
+    The search is a local descent from equal budgets, so it can end slightly above the minimum.
     """
     plans = [Plan.auto(DOMAINS[name], **COMMON, memory=2**size) for size in range(12, 25, 4)]
     means = [math.prod(error.total for error in plan.predictions().values()) ** 0.25 for plan in plans]
     assert all(later <= earlier * 1.02 for earlier, later in itertools.pairwise(means))
 
 
-def test_a_table_of_one_line_is_planned_like_the_line() -> None:
+def test_table_of_one_line() -> None:
     table, line = (Plan.auto(domain, **COMMON) for domain in (Table(x=UNIT), UNIT))
     assert (table.budgets, table.growth) == (line.budgets, line.growth)
     assert not Table(x=Nullable(UNIT)).is_line
@@ -133,20 +133,20 @@ def test_a_table_of_one_line_is_planned_like_the_line() -> None:
 
 
 @pytest.mark.parametrize("domain", [Integers(-120, 1440), Time("2013-01-01", "2013-12-31", unit="D")], ids=repr)
-def test_a_partition_that_cannot_be_cut_is_not_refined(domain: Domain) -> None:
+def test_no_refinement_at_full_depth(domain: Domain) -> None:
     plan = Plan.auto(domain, **COMMON)
     assert plan.depth == domain.depth
     assert plan.growth is None
 
 
-def test_memory_that_would_only_add_noise_is_left() -> None:
+def test_unused_memory() -> None:
     small, large = (Plan.auto(UNIT, **COMMON, memory=memory) for memory in ("64 KiB", "16 MiB"))
     assert large.budgets == small.budgets
     assert large.nbytes < 2 * small.nbytes
 
 
 @pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
-def test_predicted_errors_fall_with_epsilon_and_with_records(mergeable: bool) -> None:
+def test_errors_fall_with_epsilon_and_records(mergeable: bool) -> None:
     """In proportion to all records, for each kind of stream."""
     memory = "16 KiB"
     for domain in (UNIT, IPv4()):
@@ -163,7 +163,7 @@ def test_predicted_errors_fall_with_epsilon_and_with_records(mergeable: bool) ->
             assert products == sorted(products, reverse=True)
 
 
-def test_relations_and_people_scale_the_noise() -> None:
+def test_neighbours_and_records_per_person_scale_the_noise() -> None:
     one = Plan.auto(UNIT, **COMMON, neighbours="zero-out")
     assert [one.scale(level) for level in one.budgets] == [1 / budget for budget in one.budgets.values()]
     assert [Plan.auto(UNIT, **COMMON, neighbours="replace-one").sensitivity(level) for level in (1, 5)] == [2, 2]
@@ -173,7 +173,7 @@ def test_relations_and_people_scale_the_noise() -> None:
         assert error.noise > one.predictions()[stream].noise
 
 
-def test_ten_records_per_person_are_planned_like_a_tenth_of_epsilon() -> None:
+def test_ten_records_per_person_equal_a_tenth_of_epsilon() -> None:
     many = Plan.auto(UNIT, epsilon=1, expected_records=10**6, max_records_per_person=10)
     tenth = Plan.auto(UNIT, epsilon="1/10", expected_records=10**6)
     assert list(many.budgets) == list(tenth.budgets)
@@ -182,7 +182,7 @@ def test_ten_records_per_person_are_planned_like_a_tenth_of_epsilon() -> None:
     )
 
 
-def test_mergeable_plans_merge_and_do_not_grow() -> None:
+def test_mergeable_plan() -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=2000, memory="16 KiB", mergeable=True)
     assert (plan.growth, plan.neighbours) == (None, "add-remove")
     first, second = Tally(plan), Tally(plan)
@@ -196,14 +196,14 @@ def test_mergeable_plans_merge_and_do_not_grow() -> None:
     assert generator.mass((0.7, 0.9)).value > 0.3
 
 
-def test_a_plan_says_what_error_to_expect() -> None:
+def test_predictions_are_printed() -> None:
     text = str(Plan.auto(UNIT, **COMMON))
     assert "expected 1-Wasserstein distance for 1,000,000 records" in text
     for kind in ("smooth", "clustered", "sparse", "sorted", "noise", "collisions", "resolution"):
         assert kind in text
 
 
-def test_errors_can_be_predicted_for_other_numbers_of_records() -> None:
+def test_predictions_for_other_numbers_of_records() -> None:
     plan = Plan.auto(UNIT, **COMMON)
     assert plan.predictions(10**6) == plan.predictions()
     assert plan.predictions(10**5)["smooth"].total > plan.predictions()["smooth"].total
@@ -215,7 +215,7 @@ def wide(columns: int) -> Table:
     return Table({f"c{place}": Interval(0, 100) for place in range(columns)})
 
 
-def test_a_table_says_how_fine_each_column_is() -> None:
+def test_column_resolutions_are_printed() -> None:
     text = str(Plan.auto(wide(2), **COMMON))
     sizes = [line for line in text.splitlines() if " splits to " in line]
     assert [line.split()[-1] for line in sizes] == ["c0", "c1"]
@@ -227,25 +227,25 @@ def test_a_table_says_how_fine_each_column_is() -> None:
 
 
 @pytest.mark.parametrize("expected_records", [1_000, 50_000, 1_000_000])
-def test_a_partition_starts_from_fewer_cells_than_records(
+def test_first_cells_of_a_learned_partition(
     expected_records: int,
 ) -> None:
     plan = Plan.auto(wide(5), epsilon=0.5, expected_records=expected_records, memory="64 MiB")
     assert plan.growth is None or 2**plan.growth_level <= expected_records / 2
 
 
-def test_a_table_with_too_many_columns_warns() -> None:
+def test_too_many_columns_warn() -> None:
     text = str(Plan.auto(wide(20), **COMMON))
     assert "warning     too many columns: " in text
     assert max(map(len, text.splitlines()[1:])) <= 100
 
 
-def test_columns_with_nothing_left_to_cut_are_no_reason_to_warn() -> None:
+def test_fully_split_columns_do_not_warn() -> None:
     table = Table(a=Categories(["x", "y"]), b=Integers(0, 1), c=Interval(0, 1))
     assert "warning" not in str(Plan.auto(table, **COMMON))
 
 
-def test_domains_without_columns_say_nothing_of_them() -> None:
+def test_no_columns_without_a_table() -> None:
     assert "columns" not in str(Plan.auto(UNIT, **COMMON))
 
 
@@ -270,12 +270,12 @@ def test_domains_without_columns_say_nothing_of_them() -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_bad_parameters_are_named(change: dict[str, Any], message: str) -> None:
+def test_invalid_parameters(change: dict[str, Any], message: str) -> None:
     with pytest.raises(PlanError, match=message):
         Plan.auto(UNIT, **COMMON | change)
 
 
-def test_what_is_no_domain_is_refused() -> None:
+def test_invalid_domain() -> None:
     with pytest.raises(PlanError, match="expected a domain"):
         Plan.auto("interval", **COMMON)
 
@@ -284,5 +284,5 @@ def test_what_is_no_domain_is_refused() -> None:
     ("written", "memory"),
     [("256 KiB", 2**18), ("1 MiB", 2**20), ("0.5 MiB", 2**19), ("64kib", 2**16), ("1000 B", 1000), ("1 MB", 10**6)],
 )
-def test_memory_as_people_write_it(written: str, memory: int) -> None:
+def test_memory_with_units(written: str, memory: int) -> None:
     assert Plan.auto(UNIT, **COMMON, memory=written).memory == memory

@@ -30,14 +30,14 @@ WEIGHTS = st.dictionaries(st.integers(0, 63), POSITIVE, min_size=1)
 
 
 @given(epsilon=EPSILONS, weights=WEIGHTS)
-def test_shares_sum_to_at_most_epsilon_and_to_hardly_less(epsilon: Fraction, weights: dict[int, float]) -> None:
+def test_shares_sum_to_epsilon_rounded_down(epsilon: Fraction, weights: dict[int, float]) -> None:
     shares = split(epsilon, weights)
     assert shares.keys() == weights.keys()
     assert epsilon * (1 - Fraction(1, 2**40)) < sum(shares.values()) <= epsilon
 
 
 @given(epsilon=EPSILONS, weights=WEIGHTS)
-def test_no_share_exceeds_its_weight(epsilon: Fraction, weights: dict[int, float]) -> None:
+def test_share_is_at_most_its_weight(epsilon: Fraction, weights: dict[int, float]) -> None:
     total = sum(map(Fraction, weights.values()))
     for level, share in split(epsilon, weights).items():
         due = epsilon * Fraction(weights[level]) / total
@@ -45,7 +45,7 @@ def test_no_share_exceeds_its_weight(epsilon: Fraction, weights: dict[int, float
 
 
 @pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
-def test_weights_that_cannot_be_shared_by_are_refused(weight: float) -> None:
+def test_invalid_weights_are_refused(weight: float) -> None:
     with pytest.raises(PlanError, match="weight above 0 and below infinity for every level, got"):
         split(Fraction(1), {0: 1.0, 1: weight})
 
@@ -54,8 +54,8 @@ def test_weights_that_cannot_be_shared_by_are_refused(weight: float) -> None:
     costs=st.dictionaries(st.integers(0, 20), st.floats(1e-6, 1e6), min_size=2),
     data=st.data(),
 )
-def test_the_optimal_split_costs_no_more_than_any_other(costs: dict[int, float], data: st.DataObject) -> None:
-    """What noise costs is the sum over the levels of cost / share."""
+def test_optimal_split_has_least_cost(costs: dict[int, float], data: st.DataObject) -> None:
+    """The cost is the sum over the levels of cost / share."""
     best = split(Fraction(1), optimal_weights(costs))
     nudge = st.floats(0.5, 2)
     other = split(Fraction(1), {level: float(share) * data.draw(nudge) for level, share in best.items()})
@@ -66,7 +66,7 @@ def test_the_optimal_split_costs_no_more_than_any_other(costs: dict[int, float],
     assert price(best) <= price(other) * (1 + Fraction(1, 10**9))
 
 
-def test_a_lopsided_split_costs_more() -> None:
+def test_optimal_split_by_hand() -> None:
     costs = {0: 1.0, 1: 4.0}
     assert split(Fraction(3), optimal_weights(costs)) == {0: pytest.approx(1), 1: pytest.approx(2)}
 
@@ -74,17 +74,17 @@ def test_a_lopsided_split_costs_more() -> None:
 @pytest.mark.parametrize(
     "tenth", [0.1, "0.1", ".1", "1e-1", "1/10", Decimal("0.1"), Fraction(1, 10), np.float64(0.1), np.float32(0.1)]
 )
-def test_a_tenth_is_a_tenth_however_it_is_written(tenth: Any) -> None:
+def test_exact_epsilon_of_a_tenth(tenth: Any) -> None:
     assert exact_epsilon(tenth) == Fraction(1, 10)
 
 
 @pytest.mark.parametrize("three", [3, 3.0, "3", "6/2", Decimal(3), Fraction(3), np.int64(3), np.uint8(3)])
-def test_whole_numbers_are_read_exactly(three: Any) -> None:
+def test_exact_epsilon_of_integers(three: Any) -> None:
     assert exact_epsilon(three) == 3
 
 
-def test_no_integer_of_numpy_stays_in_a_budget() -> None:
-    """Their products wrap around in silence, and with them the sum of the budgets."""
+def test_numpy_integers_become_python_integers() -> None:
+    """Products of NumPy integers overflow without an error."""
     for value in (np.int64(3), Fraction(np.int64(3))):
         number = exact(value, name="epsilon")
         assert type(number.numerator) is int
@@ -94,12 +94,12 @@ def test_no_integer_of_numpy_stays_in_a_budget() -> None:
 
 
 @given(st.floats(1e-6, 1000))
-def test_a_float_is_the_shortest_number_that_reads_as_it(value: float) -> None:
+def test_exact_epsilon_of_floats(value: float) -> None:
     assert exact_epsilon(value) == Fraction(repr(value))
     assert float(exact_epsilon(value)) == value
 
 
-def test_the_ends_of_the_range_are_in_it() -> None:
+def test_range_of_epsilon_includes_its_ends() -> None:
     assert exact_epsilon("1e-6") == MIN_EPSILON
     assert exact_epsilon(1e-6) == MIN_EPSILON
     assert exact_epsilon(1000) == MAX_EPSILON
@@ -121,13 +121,13 @@ def test_epsilon_out_of_range_is_refused(value: Any) -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_what_is_not_a_number_is_refused(value: Any) -> None:
+def test_non_numbers_are_refused(value: Any) -> None:
     with pytest.raises(PlanError, match=r"expected a number for epsilon, such as 0\.5") as caught:
         exact_epsilon(value)
     assert describe_value(value) in str(caught.value)
 
 
-def test_numbers_do_not_depend_on_the_caller_s_decimal_settings() -> None:
+def test_exact_epsilon_ignores_the_decimal_context() -> None:
     strict = decimal.Context(prec=1, rounding=decimal.ROUND_UP, Emin=-1, Emax=1)
     strict.traps = dict.fromkeys(strict.traps, True)
     with decimal.localcontext(strict):
@@ -154,6 +154,6 @@ def test_sensitivity(neighbours: Neighbours, level: int, rows: int, persons: int
 
 
 @pytest.mark.parametrize("value", ["add", "", None, "ADD-REMOVE", ["add-remove"]])
-def test_other_neighbours_are_refused(value: Any) -> None:
+def test_unknown_neighbours_are_refused(value: Any) -> None:
     with pytest.raises(PlanError, match="expected neighbours to be one of add-remove, zero-out, replace-one, got"):
         check_neighbours(value)

@@ -1,4 +1,4 @@
-"""Plans: what is fixed before the data, and what is refused."""
+"""Plans: settings of the paper, derived sizes, hashing, text and refused parameters."""
 
 import copy
 import dataclasses
@@ -46,7 +46,7 @@ def test_more_hot_cells_move_the_exact_depth() -> None:
     assert (plan.sketch_rows, plan.sketch_width, plan.exact_depth, plan.depth) == (20, 512, 14, 20)
 
 
-def test_the_smallest_plan_of_the_paper() -> None:
+def test_smallest_paper_plan() -> None:
     plan = Plan.paper(UNIT, epsilon="1e-6", expected_records=1, hot_cells=1)
     assert (plan.depth, plan.exact_depth) == (1, 1)
 
@@ -92,24 +92,24 @@ def test_budgets_of_the_paper_on_a_square() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [1, 0.1, "0.3", Decimal("0.7"), Fraction(1, 3), 1e-6, 1000])
-def test_nothing_of_epsilon_is_overspent_and_hardly_anything_lost(epsilon: Any) -> None:
+def test_budgets_sum_to_epsilon_rounded_down(epsilon: Any) -> None:
     plan = Plan.paper(UNIT, **PAPER | {"epsilon": epsilon})
     assert plan.epsilon * (1 - Fraction(1, 2**40)) < sum(plan.budgets.values()) <= plan.epsilon
 
 
-def test_the_size_of_the_domain_does_not_change_the_budgets() -> None:
+def test_budgets_do_not_depend_on_the_scale_of_the_domain() -> None:
     budgets = Plan.paper(UNIT, **PAPER).budgets
     for domain in (Interval(-8e307, 8e307), Interval(0, 1e-200), Interval(-5, 3)):
         assert Plan.paper(domain, **PAPER).budgets == budgets
 
 
-def test_a_domain_without_extent_has_no_split_of_the_paper(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_domain_of_diameter_0(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Interval, "diameter", lambda self, level: 0.0)
     with pytest.raises(PlanError, match="expected a weight above 0"):
         Plan.paper(UNIT, **PAPER)
 
 
-def test_a_complete_tree_has_no_sketches() -> None:
+def test_complete_tree() -> None:
     plan = Plan.paper(UNIT, **PAPER | {"exact_depth": 12, "depth": 12})
     assert plan.exact_levels == list(range(13))
     assert plan.sketched_levels == []
@@ -117,13 +117,13 @@ def test_a_complete_tree_has_no_sketches() -> None:
     assert plan.nbytes == 8 * (2**13 - 1)
 
 
-def test_the_depth_of_the_domain_caps_that_of_the_plan() -> None:
+def test_depth_is_at_most_that_of_the_domain() -> None:
     plan = Plan.paper(Integers(0, 9), **PAPER)
     assert (plan.exact_depth, plan.depth) == (4, 4)
     assert plan.sketched_levels == []
 
 
-def test_with_all_sizes_given_the_expected_number_of_records_changes_the_predictions_alone() -> None:
+def test_expected_records_with_all_sizes_given() -> None:
     constants = {"depth": 15, "exact_depth": 6, "sketch_rows": 4, "sketch_width": 32}
     first = Plan.paper(UNIT, **PAPER | constants)
     second = Plan.paper(UNIT, **PAPER | constants | {"expected_records": 12_345_678})
@@ -134,7 +134,7 @@ def test_with_all_sizes_given_the_expected_number_of_records_changes_the_predict
 # Any plan.
 
 
-def test_any_levels_and_any_budgets() -> None:
+def test_arbitrary_levels_and_budgets() -> None:
     plan = Plan(UNIT, **SMALL)
     assert plan.budgets == {0: Fraction(1, 10), 2: Fraction(1, 5), 3: Fraction(3, 10), 5: Fraction(2, 5)}
     assert (plan.exact_levels, plan.sketched_levels, plan.depth) == ([0, 2], [3, 5], 5)
@@ -142,7 +142,7 @@ def test_any_levels_and_any_budgets() -> None:
     assert (plan.counters, plan.nbytes) == (1 + 4 + 24 + 24, 8 * 53)
 
 
-def test_the_counters_of_all_levels_lie_one_after_the_other() -> None:
+def test_unpack() -> None:
     levels = Plan(UNIT, **SMALL).unpack(np.arange(53))
     assert {level: (part.shape, part.ravel()[0]) for level, part in levels.items()} == {
         0: ((1,), 0),
@@ -153,14 +153,14 @@ def test_the_counters_of_all_levels_lie_one_after_the_other() -> None:
     assert np.array_equal(np.concatenate([part.ravel() for part in levels.values()]), np.arange(53))
 
 
-def test_levels_are_in_order_whatever_the_order_of_the_budgets() -> None:
+def test_levels_are_sorted() -> None:
     shuffled = {level: SMALL["budgets"][level] for level in (5, 0, 3, 2)}
     plan = Plan(UNIT, **SMALL | {"budgets": shuffled})
     assert list(plan.shapes) == list(plan.budgets) == [0, 2, 3, 5]
     assert plan == Plan(UNIT, **SMALL)
 
 
-def test_budgets_may_sum_to_exactly_epsilon_and_not_to_a_hair_more() -> None:
+def test_budgets_above_epsilon_are_refused() -> None:
     thirds = {0: Fraction(1, 3), 1: Fraction(1, 3), 2: Fraction(1, 3)}
     assert Plan(UNIT, epsilon=1, budgets=thirds, exact_depth=2).epsilon == 1
     thirds[0] += Fraction(1, 10**30)
@@ -168,34 +168,34 @@ def test_budgets_may_sum_to_exactly_epsilon_and_not_to_a_hair_more() -> None:
         Plan(UNIT, epsilon=1, budgets=thirds, exact_depth=2)
 
 
-def test_memory_is_eight_bytes_a_counter() -> None:
+def test_nbytes() -> None:
     plan = Plan.paper(UNIT, **PAPER)
     assert plan.counters == (2**11 - 1) + 10 * 20 * 32
     assert plan.nbytes == 8 * plan.counters
 
 
-def test_noise_has_the_scale_sensitivity_over_budget() -> None:
+def test_noise_scale() -> None:
     plan = Plan(UNIT, **SMALL)
     assert [plan.sensitivity(level) for level in plan.budgets] == [1, 1, 3, 3]
     assert [plan.scale(level) for level in plan.budgets] == [10, 5, 10, Fraction(15, 2)]
 
 
-def test_replacing_a_record_doubles_the_noise_below_the_root() -> None:
+def test_noise_scale_under_replace_one() -> None:
     plan = Plan(UNIT, **SMALL | {"neighbours": "replace-one"})
     assert [plan.sensitivity(level) for level in plan.budgets] == [1, 2, 6, 6]
     assert [plan.scale(level) for level in plan.budgets] == [10, 10, 20, 15]
 
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
-def test_several_records_per_person_multiply_the_noise(neighbours: Any) -> None:
+def test_noise_scale_with_records_per_person(neighbours: Any) -> None:
     one = Plan(UNIT, **SMALL | {"neighbours": neighbours})
     seven = Plan(UNIT, **SMALL | {"neighbours": neighbours, "max_records_per_person": 7})
     for level in one.budgets:
         assert seven.scale(level) == 7 * one.scale(level)
 
 
-def test_the_privacy_loss_of_a_person_is_at_most_epsilon() -> None:
-    """Summed over the levels, sensitivity / scale is what the noise gives away."""
+def test_privacy_loss_is_at_most_epsilon() -> None:
+    """The privacy loss is the sum of sensitivity / scale over the levels."""
     for neighbours in ("add-remove", "replace-one"):
         plan = Plan.paper(UNIT, **PAPER | {"neighbours": neighbours, "max_records_per_person": 3})
         changes = 2 if neighbours == "replace-one" else 1
@@ -206,7 +206,7 @@ def test_the_privacy_loss_of_a_person_is_at_most_epsilon() -> None:
 # Hashes.
 
 
-def test_hash_coefficients_depend_on_seed_and_level_and_rows_differ() -> None:
+def test_hash_coefficients_are_distinct() -> None:
     alone = SMALL | {"hash_group": 0}
     plans_by_seed = [Plan(UNIT, **alone | {"hash_seed": seed}) for seed in (7, 8, 2**128 - 1)]
     rows = np.concatenate([plan.hash_coefficients(level) for plan in plans_by_seed for level in (3, 5)])
@@ -215,12 +215,12 @@ def test_hash_coefficients_depend_on_seed_and_level_and_rows_differ() -> None:
     assert np.unique(rows).size == rows.size
 
 
-def test_hash_coefficients_are_a_function_of_the_plan() -> None:
+def test_hash_coefficients_are_deterministic() -> None:
     first, second = Plan(UNIT, **SMALL), Plan(UNIT, **SMALL)
     assert np.array_equal(first.hash_coefficients(3), second.hash_coefficients(3))
 
 
-def test_levels_of_a_group_share_their_hash() -> None:
+def test_hash_groups() -> None:
     plan = Plan.paper(UNIT, **PAPER)
     assert plan.hash_group == 4
     assert [plan.hash_levels[level] for level in range(11, 21)] == [10] * 4 + [14] * 4 + [18] * 2
@@ -228,7 +228,7 @@ def test_levels_of_a_group_share_their_hash() -> None:
     assert not np.intersect1d(plan.hash_coefficients(14), plan.hash_coefficients(15)).size
 
 
-def test_the_width_limits_the_default_group() -> None:
+def test_default_hash_group() -> None:
     groups = {width: Plan.paper(UNIT, **PAPER | {"sketch_width": width}).hash_group for width in (33, 34, 36, 40, 48)}
     assert groups == {33: 0, 34: 1, 36: 2, 40: 3, 48: 4}
 
@@ -269,7 +269,7 @@ def test_cost_of_a_record_in_increments() -> None:
     assert "a record costs 7 counter increments" in str(Plan(UNIT, **SMALL))
 
 
-# A plan is a value.
+# Equality, hashing and text.
 
 
 @pytest.mark.parametrize(
@@ -289,11 +289,11 @@ def test_cost_of_a_record_in_increments() -> None:
     ],
     ids=lambda change: next(iter(change)),
 )
-def test_plans_that_differ_in_one_parameter_are_not_equal(change: dict[str, Any]) -> None:
+def test_inequality(change: dict[str, Any]) -> None:
     assert Plan(UNIT, **SMALL) != Plan(UNIT, **SMALL | change)
 
 
-def test_equal_plans_have_equal_hashes() -> None:
+def test_equality_and_hash() -> None:
     first = Plan(UNIT, **SMALL)
     second = Plan(Interval(0.0, 1.0), **SMALL | {"epsilon": "1.0", "budgets": {0: 0.1, 2: 0.2, 3: 0.3, 5: 0.4}})
     assert first == second
@@ -314,7 +314,7 @@ def test_plans_are_frozen() -> None:
 
 
 @given(plan=plans())
-def test_plans_survive_json_and_pickling(plan: Plan) -> None:
+def test_round_trip_of_json_and_pickle(plan: Plan) -> None:
     for twin in (
         Plan.from_spec(json.loads(json.dumps(plan.spec()))),
         pickle.loads(pickle.dumps(plan)),
@@ -326,12 +326,12 @@ def test_plans_survive_json_and_pickling(plan: Plan) -> None:
 
 
 @given(plan=plans())
-def test_every_plan_is_private(plan: Plan) -> None:
+def test_privacy_loss_of_random_plans(plan: Plan) -> None:
     assert sum(plan.sensitivity(level) / plan.scale(level) for level in plan.budgets) <= plan.epsilon
 
 
 @given(plan=plans())
-def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> None:
+def test_table_of_levels(plan: Plan) -> None:
     head, table = str(plan).split("\n\n")[:2]
     assert f"{plan.nbytes:,} bytes" in head
     assert f"epsilon = {float(plan.epsilon):g} (pure differential privacy), {plan.neighbours} of" in head
@@ -346,14 +346,14 @@ def test_the_table_shows_every_level_its_budget_and_the_bytes(plan: Plan) -> Non
     assert "nan" not in str(plan).lower()
 
 
-def test_small_budgets_do_not_print_as_0() -> None:
+def test_small_budgets_are_printed() -> None:
     table = str(Plan.paper(UNIT, **PAPER | {"epsilon": "1e-6", "depth": 20}))
     levels = table.split("\n\n")[1]
     assert " 0 " not in levels.replace("    0  exact", "")
     assert "0.00000" not in table
 
 
-def test_whole_numbers_of_numpy_are_as_good_as_python_s() -> None:
+def test_numpy_integers() -> None:
     plan = Plan.paper(
         UNIT,
         epsilon=np.int64(1),
@@ -367,7 +367,7 @@ def test_whole_numbers_of_numpy_are_as_good_as_python_s() -> None:
     assert json.dumps(plan.spec()) == json.dumps(Plan.paper(UNIT, **PAPER).spec())
 
 
-# What is refused.
+# Refused parameters.
 
 
 @pytest.mark.parametrize(
@@ -424,9 +424,7 @@ def test_whole_numbers_of_numpy_are_as_good_as_python_s() -> None:
         ("hash_seed", "7", "hash_seed", "'7'"),
     ],
 )
-def test_bad_parameters_are_named_with_what_was_expected_and_what_came(
-    parameter: str, value: Any, named: str, came: str
-) -> None:
+def test_invalid_parameters(parameter: str, value: Any, named: str, came: str) -> None:
     arguments = {"domain": UNIT, **SMALL} | {parameter: value}
     with pytest.raises(PlanError) as caught:
         Plan(**arguments)
@@ -462,7 +460,7 @@ def test_bad_parameters_are_named_with_what_was_expected_and_what_came(
         ("max_records_per_person", 2.5, "max_records_per_person", "2.5"),
     ],
 )
-def test_so_are_those_of_the_paper(parameter: str, value: Any, named: str, came: str) -> None:
+def test_invalid_paper_parameters(parameter: str, value: Any, named: str, came: str) -> None:
     arguments = {"domain": UNIT, **PAPER} | {parameter: value}
     with pytest.raises(PlanError) as caught:
         Plan.paper(**arguments)
@@ -477,23 +475,23 @@ def _check_message(message: str, named: str, came: str) -> None:
 
 
 @pytest.mark.parametrize("sizes", [{"sketch_rows": 1}, {"sketch_width": 1}, {"hot_cells": 1}, {"hash_group": 1}])
-def test_sizes_of_sketches_that_are_not_there_are_refused(sizes: dict[str, int]) -> None:
+def test_sketch_sizes_without_sketches(sizes: dict[str, int]) -> None:
     with pytest.raises(PlanError, match=f"expected sizes of 0.*got.*{next(iter(sizes))} 1"):
         Plan(UNIT, epsilon=1, budgets={2: 1}, exact_depth=2, **sizes)
 
 
 @pytest.mark.parametrize("nothing", [False, 0.0, None, ""])
-def test_what_only_looks_like_0_is_refused(nothing: Any) -> None:
+def test_values_equal_to_0_that_are_no_integers(nothing: Any) -> None:
     with pytest.raises(PlanError, match=r"expected a whole number .* for sketch_rows, got"):
         Plan(UNIT, epsilon=1, budgets={2: 1}, exact_depth=2, sketch_rows=nothing)
 
 
-def test_more_cells_than_fit_are_refused() -> None:
+def test_too_many_counters() -> None:
     with pytest.raises(PlanError, match=r"expected at most 2\*\*31 counters, got 4294967296"):
         Plan(UNIT, epsilon=1, budgets={32: 1}, exact_depth=32)
 
 
-def test_trees_with_too_many_leaves_are_refused() -> None:
+def test_too_many_leaves() -> None:
     with pytest.raises(PlanError, match="lower hot_cells or measure more levels"):
         Plan(UNIT, **SMALL | {"budgets": {2: "0.5", 40: "0.5"}})
 
@@ -519,13 +517,13 @@ def test_trees_with_too_many_leaves_are_refused() -> None:
     ],
     ids=str,
 )
-def test_specs_that_make_no_plan_are_refused(change: dict[str, Any]) -> None:
+def test_invalid_specs(change: dict[str, Any]) -> None:
     with pytest.raises(PlanError):
         Plan.from_spec(Plan(UNIT, **SMALL).spec() | change)
 
 
 @pytest.mark.parametrize("key", ["domain", "epsilon", "budgets", "hash_seed", "neighbours"])
-def test_specs_without_a_key_are_refused(key: str) -> None:
+def test_specs_with_a_missing_key(key: str) -> None:
     spec = Plan(UNIT, **SMALL).spec()
     del spec[key]
     with pytest.raises(PlanError, match=f"expected a plan with exactly the keys .*{key}"):
@@ -533,6 +531,6 @@ def test_specs_without_a_key_are_refused(key: str) -> None:
 
 
 @pytest.mark.parametrize("spec", [None, [], "plan", 3])
-def test_specs_that_are_no_mapping_are_refused(spec: Any) -> None:
+def test_specs_of_other_types(spec: Any) -> None:
     with pytest.raises(PlanError, match=f"exactly the keys .* got {type(spec).__name__}"):
         Plan.from_spec(spec)

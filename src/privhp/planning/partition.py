@@ -1,9 +1,8 @@
-"""A partition that grows, with the counts of its cells, in one array.
+"""Storage of a learned partition: its cells and their counts in one array.
 
-A slot of the array holds the count of a cell. When the cell is cut, its count
-moves to a slot of its own, the slots after that one are its parts, and a mark
-in the old place says where they are. This room knows nothing of records, noise
-or why a cell is cut.
+A slot of the array holds the count of a cell. When the cell is split, its count
+moves to a new slot, its children take the slots after that one, and a mark in
+the old slot points to them.
 """
 
 from collections.abc import Iterator
@@ -17,18 +16,18 @@ from privhp.core.cells import Codes, Counts, descendants
 from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark, split_mark
 
 MOST_COUNT = -MARK_LIMIT // 2
-"""Counts of a partition beyond this are refused: no stream has so many records, and noise is never so large."""
+"""Largest absolute count of a valid partition; records and noise never reach it."""
 
 
 @dataclass(frozen=True)
 class Cells:
-    """Cells of one level that have been counted since the same refinement.
+    """Cells of one level that were created by the same refinement.
 
     Args:
-        slots: Where their counts are.
+        slots: Indices of their counters.
         codes: The cells.
         level: Their level.
-        born: How many refinements there had been when they came to be.
+        born: Number of refinements before they were created.
     """
 
     slots: NDArray[np.int64]
@@ -41,12 +40,12 @@ class Cells:
 
 
 class Parents(NamedTuple):
-    """Cells that were cut into equally many parts at the same refinement.
+    """Cells that one refinement split by the same number of levels.
 
     Args:
-        cells: The cells; their slots hold what they had counted until then.
-        levels: How many levels further down their parts are.
-        born: How many refinements there had been when they were cut, that one included.
+        cells: The cells; their slots hold their counts before the split.
+        levels: Levels between the cells and their children.
+        born: Number of refinements up to the split, that one included.
     """
 
     cells: Cells
@@ -54,24 +53,24 @@ class Parents(NamedTuple):
     born: int
 
     def parts(self) -> Cells:
-        """All parts, those of one parent after those of another."""
+        """All children, grouped by parent."""
         places = (self.cells.slots[:, None] + 1 + np.arange(2**self.levels)).ravel()
         codes = descendants(self.cells.codes, levels=self.levels).ravel()
         return Cells(places, codes, self.cells.level + self.levels, self.born)
 
     def pieces(self, most: int) -> "list[Parents]":
-        """The same in groups of one cell, or more that have at most so many parts together."""
+        """The same cells in groups with at most `most` children, or of one cell."""
         step, size = max(most >> self.levels, 1), self.cells.slots.size
         return [Parents(self.cells[start : start + step], self.levels, self.born) for start in range(0, size, step)]
 
 
 class Partition:
-    """The cells of one level, cut further wherever `cut` is told to.
+    """A partition that starts from all cells of one level.
 
     Args:
-        level: The level that it starts from, whole.
+        level: First level; all its cells are in the partition.
         slots: The array; its first 2**level slots are the cells of that level.
-        refinements: How many refinements there have been.
+        refinements: Number of refinements so far.
     """
 
     def __init__(self, level: int, slots: Counts, *, refinements: int = 0) -> None:
@@ -83,7 +82,7 @@ class Partition:
             self.used = int((first + (1 << levels)).max())
 
     def emptied(self) -> "Partition":
-        """The same cells with counts of 0."""
+        """A copy with all counts 0."""
         slots = np.where(self.slots < MARK_LIMIT, self.slots, 0)
         return Partition(self.level, slots, refinements=self.refinements)
 
@@ -92,13 +91,13 @@ class Partition:
         self.slots += np.where(self.slots < MARK_LIMIT, 0, other.slots)
 
     def roots(self, most: int) -> Iterator[Cells]:
-        """The cells that it started from, cut or not, in pieces of at most so many."""
+        """The cells of the first level, split or not, in pieces of at most `most`."""
         for start in range(0, 2**self.level, most):
             places = np.arange(start, min(start + most, 2**self.level))
             yield Cells(places, places.astype(np.uint64), self.level, 0)
 
     def sorted_out(self, cells: Cells) -> tuple[Cells, list[Parents]]:
-        """Those of some cells that are counted, and those that were cut, by how and when."""
+        """The leaves among some cells, and the split cells, grouped by levels and refinement."""
         values = self.slots[cells.slots]
         cut = values < MARK_LIMIT
         first, levels, born = read_split_mark(values[cut])
@@ -110,18 +109,18 @@ class Partition:
         return cells[~cut], parents
 
     def counted(self, most: int) -> Iterator[Cells]:
-        """The cells that are counted now, in pieces of at most so many."""
+        """The leaves, in pieces of at most `most`."""
         for leaves, _ in self._walk(most):
             for start in range(0, leaves.slots.size, most):
                 yield leaves[start : start + most]
 
     def parents(self, most: int) -> Iterator[Parents]:
-        """The cells that were cut, in pieces of one or of at most so many parts together."""
+        """The split cells, in pieces with at most `most` children, or of one cell."""
         for _, pieces in self._walk(most):
             yield from pieces
 
     def _walk(self, most: int) -> Iterator[tuple[Cells, list[Parents]]]:
-        """All cells, group by group: those that are counted, and those that were cut, in pieces."""
+        """All cells, group by group: the leaves and the split cells."""
         for roots in self.roots(most):
             pending: list[Cells | Parents] = [roots]
             while pending:
@@ -132,13 +131,13 @@ class Partition:
                 pending += pieces
 
     def cut(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Cut each of some counted cells by so many levels, 0 for not at all; the slots of all new parts."""
+        """Split leaves, each by its number of levels (0 for none), and return the slots of all new children."""
         new = [np.zeros(0, dtype=np.int64)]
         for step in np.unique(levels[levels > 0]).tolist():
             places = cells.slots[levels == step]
             first = self.used + 1 + np.arange(places.size) * (2**step + 1)
             marks = split_mark(first, step, self.refinements)
-            # In one assignment: whatever interrupts this, either all of these cells are cut or none.
+            # One assignment, so that an interrupt leaves either all of these cells split or none.
             self.slots[np.concatenate([first - 1, places])] = np.concatenate([self.slots[places], marks])
             self.used += places.size * (2**step + 1)
             new.append((first[:, None] + np.arange(2**step)).ravel())
@@ -146,13 +145,13 @@ class Partition:
 
 
 def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool:
-    """Whether slots, which may come from anywhere, are those of a partition.
+    """Whether untrusted slots form a valid partition.
 
-    The blocks of all cut cells, each its count and its parts, must lie one after
-    the other behind the cells of the first level and before unused slots. A mark
-    stands before its block, in the first level or among the parts of a cell that
-    was cut at an earlier refinement. Counts are far from where marks begin, so
-    that neither records nor noise can make one of them a mark.
+    The blocks of all split cells, each a count and its children, must be
+    contiguous, after the cells of the first level and before unused slots. A mark
+    precedes its block, in the first level or among the children of a cell that an
+    earlier refinement split. Counts must be far from the range of marks, so that
+    neither records nor noise turn one into a mark.
     """
     is_mark = slots < MARK_LIMIT
     places = np.flatnonzero(is_mark)
@@ -166,12 +165,12 @@ def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool
         return False
     if ((np.abs(slots) > MOST_COUNT) & ~is_mark).any() or slots[starts[-1] :].any():
         return False
-    block = np.searchsorted(starts, places, side="right") - 1  # that each mark stands in; -1 in the first level
+    block = np.searchsorted(starts, places, side="right") - 1  # of each mark; -1 in the first level
     inner = np.flatnonzero(block >= 0)
     block = block[inner]
     if (places[inner] == starts[block]).any() or (born[inner] <= born[block]).any():
         return False
     ends = level + levels
-    for _ in range(refinements):  # the parts of a cell are cut later than it was, so no deeper nesting is left
+    for _ in range(refinements):  # children are split later than their parent, so nesting is at most this deep
         ends[inner] = ends[block] + levels[inner]
     return bool((ends <= depth).all())
