@@ -183,7 +183,7 @@ BAD_CUTS: list[tuple[dict[str, Any], str]] = [
     ({"cuts": [5, 4]}, "cuts in increasing order between 0.0 and 10.0"),
     ({"cuts": [5, 5]}, "cuts in increasing order between 0.0 and 10.0"),
     ({"cuts": np.ones((2, 2))}, "a number for a cut"),
-    ({"cuts": [5, math.nextafter(5, 6)]}, "not too close or too far apart"),
+    ({"cuts": [5, math.nextafter(5, 6)]}, "too close or too far apart for floating point"),
     ({"low": 1, "cuts": [5], "scale": "log"}, 'cuts or scale="log", got both'),
 ]
 

@@ -1,4 +1,4 @@
-"""Domains: where a record lives. One file per family; `base` says what a domain is."""
+"""Domains: metric spaces of records with a hierarchy of cells. `domain` holds the protocol."""
 
 from privhp.domains.box import Box
 from privhp.domains.categories import Categories

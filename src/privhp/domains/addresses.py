@@ -1,4 +1,4 @@
-"""Internet addresses as text, many at once."""
+"""IP addresses as text, vectorised."""
 
 import socket
 from functools import cache

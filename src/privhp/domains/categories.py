@@ -1,4 +1,4 @@
-"""Categories as a domain: a declared list of texts, numbers or truth values without any order or nearness."""
+"""Categories as a domain: a declared list of texts, integers or truth values, any two at distance 1."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 

@@ -1,8 +1,7 @@
-"""The one suite of checks that every domain passes, a user's own included.
+"""Checks of the laws that every domain obeys, custom ones included.
 
-Takes a domain and, if its records are not plain numbers, examples of awkward
-records; raises AssertionError with the law that is broken. It needs no test
-framework.
+`check_domain` takes a domain and examples of awkward records, and raises an
+AssertionError that names the broken law. It needs no test framework.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -37,7 +36,7 @@ AWKWARD: list[Any] = [
     [],
     {},
 ]
-"""Things that turn up where a record was expected."""
+"""Awkward objects that may occur in place of a record."""
 
 
 def check_domain(domain: Domain, *, awkward: list[Any] | None = None, cells: int = 200, seed: int = 0) -> None:

@@ -1,12 +1,10 @@
-"""Conditions as text, taken apart: comparisons joined by and.
+"""Parser of conditions: comparisons joined by `and`, without knowledge of domains.
 
-It knows names, signs and values, and nothing of domains.
-
-    condition   comparison and comparison and ...
-    comparison  names sign value | names in value,value | names in [value, value] | names is [not] null
-    names       name,name
-    sign        < <= > >= =
-    name, value a word, or anything in quotes; a quote inside is doubled
+condition   comparison and comparison and ...
+comparison  names sign value | names in value,value | names in [value, value] | names is [not] null
+names       name,name
+sign        < <= > >= =
+name, value a word, or anything in quotes; a quote inside is doubled
 """
 
 import re
@@ -24,12 +22,12 @@ _TOKEN = re.compile(
 
 
 class Comparison(NamedTuple):
-    """One part of a condition.
+    """One comparison of a condition.
 
     Args:
-        names: What is compared: a column, or several that make a point.
+        names: Name of a column, or of each coordinate of a point.
         sign: One of `SIGNS`, "in" for a region, "among" for a list, "null" or "not null".
-        values: What it is compared with.
+        values: Values to compare with, as text.
     """
 
     names: tuple[str, ...]
@@ -63,7 +61,7 @@ _END = _Token("", "end")
 
 
 def parse(text: str) -> list[Comparison]:
-    """The comparisons of a condition, or an error that says what would be right."""
+    """The comparisons of a condition."""
     reader = _Reader(_tokens(text))
     found = [reader.comparison()]
     while reader.takes_word("and"):
@@ -73,7 +71,7 @@ def parse(text: str) -> list[Comparison]:
 
 
 def quote_word(text: str) -> str:
-    """A name or a value so that it is read back the same: in quotes, unless it is a plain word."""
+    """A name or value as it stands in a condition: in quotes, unless it is a plain word."""
     if re.fullmatch(_WORD, text) and text.lower() not in _KEYWORDS:
         return text
     return "'" + text.replace("'", "''") + "'"
@@ -87,7 +85,7 @@ def _tokens(text: str) -> list[_Token]:
         if found is None:
             raise DomainError(
                 f"expected a condition such as fare < 10 and kind = cash, got {text!r}, which breaks off at "
-                f"{text[place:].strip()!r}; what is more than a word goes in quotes that are closed"
+                f"{text[place:].strip()!r}; write anything but a plain word in closed quotes"
             )
         kind = str(found.lastgroup)
         part = found[kind]
@@ -99,7 +97,7 @@ def _tokens(text: str) -> list[_Token]:
 
 
 class _Reader:
-    """Tokens, taken one by one."""
+    """Reader of a list of tokens."""
 
     def __init__(self, tokens: Sequence[_Token]) -> None:
         self._tokens, self._place = [*tokens, _END], 0
@@ -114,7 +112,7 @@ class _Reader:
         return token
 
     def takes_word(self, *words: str) -> bool:
-        """Whether one of some words comes next, which is then taken."""
+        """Consume the next token if it is one of these words."""
         found = self._next.is_word(*words)
         self._place += found
         return found
@@ -125,9 +123,9 @@ class _Reader:
         return found
 
     def finish(self) -> None:
-        """Refuse what is left."""
+        """Refuse further tokens."""
         if self._next.is_word("or"):
-            raise DomainError("expected comparisons joined by and, got or; ask for each in a condition of its own")
+            raise DomainError("conditions cannot be joined by or; ask for each by itself")
         if self._next is not _END:
             raise DomainError(f"expected and or the end of the condition, got {self._next.text!r}")
 

@@ -1,4 +1,4 @@
-"""Domains of finitely many declared values, each with a deepest cell of its own."""
+"""Domains of a finite list of values, with one deepest cell per value."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -18,20 +18,20 @@ from privhp.domains.lookup import Lookup
 
 
 def spread(size: int) -> list[int]:
-    """Codes that cut a list in halves as even as can be, again and again: of each cell of a level, to within one."""
+    """Codes of a list of values such that the cells of each level hold equal numbers of them, to within one."""
     depth = (size - 1).bit_length()
     return [(place << depth) // size for place in range(size)]
 
 
 class Finite(RunDomain):
-    """Declared values in an order, all of the same measure. Cells without a value have measure 0.
+    """Declared values in order, all of equal measure. Cells without a value have measure 0.
 
     Args:
         values: The values, in the order of their cells.
         codes: Code of each value at the deepest level, increasing.
         depth: The deepest level.
-        distances: Distance of each value to the next. The distance of any two is the largest between them.
-        lookup: Finds the places of records among the values.
+        distances: Distance of each value to the next; that of any two is the largest in between.
+        lookup: Indices of records among the values.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class Finite(RunDomain):
         return (Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is that of nowhere
+        cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last stands for unknown values
         return self._lookup(records, cells)
 
     def _spans(self, codes: Codes, level: NDArray[np.int64] | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Place of the first value in each cell, and of the first after it."""
+        """Index of the first value of each cell, and of the first value after it."""
         shift = np.asarray(self._depth - level, dtype=np.uint64)
         ends = np.searchsorted(self._codes, np.stack([codes, codes + np.uint64(1)]) << shift)
         return ends[0], ends[1]
@@ -95,7 +95,7 @@ class Finite(RunDomain):
         return values[0] if len(values) == 1 else values
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
-        """Those of a single value, the largest such cell of each."""
+        """The largest cell of each single value."""
         first, after = self._spans(codes, level)
         above = self._spans(codes >> np.uint64(1), level - 1) if level else (first, after + 1)
         named: NDArray[np.bool_] = (after - first == 1) & (above[1] - above[0] > 1)
@@ -106,18 +106,18 @@ class Finite(RunDomain):
 
     @abstractmethod
     def _within(self, region: Any) -> NDArray[np.bool_]:
-        """Which values lie in a region, or an error that says what it should be."""
+        """Mask of the values in a region."""
 
 
 def _as_array(values: Sequence[Any]) -> NDArray[Any]:
-    """Values as an array of text, of int64, or of Python's integers if some need more bits."""
+    """Values as an array of text, of int64, or of Python integers beyond 64 bits."""
     if isinstance(values[0], str) or all(-(2**63) <= value < 2**63 for value in values):
         return np.array(values)
     return np.array(values, dtype=object)
 
 
 def _diameters(codes: Sequence[int], depth: int, distances: Sequence[float]) -> list[float]:
-    """The largest distance inside a cell of each level."""
+    """Diameter of the cells of each level."""
     largest = [0.0] * (depth + 1)
     for one, other, distance in zip(codes, codes[1:], distances, strict=False):
         common = depth - (one ^ other).bit_length()  # the deepest level where the two share a cell

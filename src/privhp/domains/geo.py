@@ -1,7 +1,7 @@
-"""Places on Earth as a domain.
+"""Points on Earth as a domain.
 
-Cells are rectangles of longitude and latitude, so a place is found as in a
-box. What is round about it is here and in `sphere`.
+Cells are rectangles of longitude and latitude, so points are encoded as in a
+box. Areas and distances on the sphere are here and in `sphere`.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled

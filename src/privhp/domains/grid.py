@@ -1,8 +1,7 @@
-"""Cutting real numbers into cells: one axis, and several axes in turn.
+"""Grids of real numbers: one axis, and several axes that are split in turn.
 
-This is where rounding could do harm, so it is done in one place. Encoding is a
-monotone map from floats to cells whose result is clamped to the grid, and
-cells are at least sixteen floats wide.
+Rounding is confined to this module. Encoding is a monotone map from floats to
+cells, clamped to the grid, and cells are at least sixteen floats wide.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -26,57 +25,57 @@ from privhp.kernels import CellSides, Grid
 
 
 def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
-    """Distance of a positive number to the next of a type of floats."""
+    """Spacing of the floats of a type at a positive number."""
     own = np.finfo(dtype)
     return max(math.ldexp(1.0, math.frexp(number)[1] - 1 - own.nmant), float(own.smallest_subnormal))
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A stretch of the real line cut into 2**bits cells of equal width.
+    """A range of real numbers, divided into 2**bits cells of equal width.
 
-    `depth` is the most bits at which every cell still holds sixteen floats, or
-    sixteen whole numbers where it has only those. A number goes wrong by under
-    three of them when it is drawn and by under four when it is encoded, so one
-    that is drawn eight from the edges of a cell encodes to it.
+    `depth` is the largest number of bits at which every cell holds sixteen
+    floats, or sixteen integers on an axis of integers. Rounding moves a number
+    by less than three of them when drawn and less than four when encoded, so a
+    number drawn at least eight from the edges of a cell encodes to that cell.
     """
 
     low: float
     high: float
     whole: bool = False
     unit: float = 1.0
-    """Distance between two numbers that are 1 apart."""
+    """Distance of two numbers whose difference is 1."""
     step: float = 0.0
-    """Distance between neighbouring numbers where samples are rounded to fewer than there are floats."""
+    """Spacing of the numbers, where samples have a coarser type than float64."""
 
     @cached_property
     def width(self) -> float:
-        """Length of the stretch, rounded."""
+        """Length of the range, rounded."""
         return self.high - self.low
 
     @cached_property
     def depth(self) -> int:
-        """Most bits this axis can be cut into; below 1 if its ends are too close."""
+        """Largest number of bits of this axis; below 1 if its ends are too close."""
         if not math.isfinite(self.width) or self.width <= 0 or not math.isfinite(2.0**MAX_DEPTH / self.width):
             return 0
         return math.frexp(self.width / self._spacing)[1] - 5
 
     @property
     def margin(self) -> float:
-        """How far drawn numbers stay from the edges of their cell."""
+        """Smallest distance of drawn numbers from the edges of their cell."""
         return 8 * self._spacing
 
     @property
     def _spacing(self) -> float:
-        """Largest distance between neighbouring numbers."""
+        """Largest spacing of neighbouring numbers."""
         return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole), self.step)
 
     def side(self, bits: int) -> float:
-        """Distance between the ends of a cell."""
+        """Diameter of a cell."""
         return self.width * self.unit * 2.0**-bits
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
-        """The number that lies at a share of each cell, 1 being its upper end, to rounding."""
+        """The number at a share of each cell; a share of 1 is its upper end, up to rounding."""
         numbers = self.low + (cells + shares) * (self.width * 2.0**-bits)
         return np.minimum(np.rint(numbers) if self.whole else numbers, self.high)
 
@@ -97,7 +96,7 @@ class Axis:
         return low, high
 
     def draw(self, low: Floats | float, high: Floats | float, cells: Codes, *, bits: int, shares: Floats) -> Floats:
-        """The number at a share of what each cell has between two numbers, away from the edges of the cell."""
+        """The number at a share of each cell's intersection with a range, away from the edges of the cell."""
         step = self.width * 2.0**-bits
         starts = self.low + cells * step
         first, last = (np.clip(end, low, high) for end in (starts + self.margin, starts + step - self.margin))
@@ -106,21 +105,21 @@ class Axis:
 
 
 def axis_of(low: float, high: float, dtype: np.dtype[Any], *, unit: float = 1.0) -> Axis:
-    """An axis of numbers that are rounded to a type of floats when they are drawn."""
+    """An axis of numbers whose samples have a type of floats."""
     return Axis(low, high, unit=unit, step=spacing_at(max(abs(low), abs(high)), dtype))
 
 
 def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:
-    """Refuse an axis whose ends are too close or too far apart to be cut in floating point."""
+    """Refuse an axis whose ends are too close or too far apart for floating point."""
     if axis.depth < 1:
         raise DomainError(
             f"the bounds of {name}, {low} and {high}, are too close or too far apart "
-            "to be cut in floating point; shift or scale the numbers"
+            "for floating point; shift or scale the numbers"
         )
 
 
 class Axes:
-    """Several axes, the one with the longest remaining side being cut next, the first on a tie."""
+    """Several axes. Each level splits the axis with the longest remaining side, the first on a tie."""
 
     def __init__(self, axes: tuple[Axis, ...], *, clamp: bool) -> None:
         self.axes, self.clamp = axes, clamp
@@ -128,7 +127,7 @@ class Axes:
         self._grids: dict[int, Grid] = {}
 
     def _cut_order(self) -> tuple[int, ...]:
-        """Which axis each level cuts, until the grid is as fine as the floats or 63 levels deep."""
+        """Axis that each level splits, down to the spacing of the floats or to level 63."""
         bits = [0] * len(self.axes)
         cuts: list[int] = []
         while len(cuts) < MAX_DEPTH:
@@ -192,9 +191,9 @@ class Axes:
 
 
 class GridDomain(Domain):
-    """A domain whose records are points of a grid of real numbers, or are made of them one by one.
+    """A domain of real numbers or points on a grid.
 
-    Rounded to the type of samples, a record stays in its cell: the axes see to that.
+    A record stays in its cell when it is rounded to the type of samples.
     """
 
     accepts = NUMERIC
@@ -207,12 +206,12 @@ class GridDomain(Domain):
         return records.astype(self.dtype, copy=False)
 
     def _typed(self) -> dict[str, Any]:
-        """The parameter that says the type of samples, where it is not the usual one."""
+        """The dtype parameter, unless it is the default."""
         return {} if self.dtype == np.float64 else {"dtype": self.dtype.name}
 
     @property
     def depth(self) -> int:
-        """Number of cuts."""
+        """Number of splits."""
         return len(self._axes.cuts)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Domains whose records are numbered, each cell being a run of numbers: drawn or spread evenly in whole numbers."""
+"""Domains of numbered records, in which each cell is a range of integers; samples are exact."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -14,15 +14,15 @@ from privhp.domains.domain import Domain
 
 
 class RunDomain(Domain):
-    """A domain of numbered records, all of the same measure. Nothing is rounded, and every draw is exact."""
+    """A domain of numbered records of equal measure. Draws are exact, without rounding."""
 
     @abstractmethod
     def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        """Number of the first record in each cell, and how many there are."""
+        """Number of the first record of each cell, and the number of its records."""
 
     @abstractmethod
     def _numbered(self, numbers: Counts) -> NDArray[Any]:
-        """The records of these numbers."""
+        """The records with these numbers."""
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn uniformly inside each cell."""

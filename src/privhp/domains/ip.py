@@ -1,4 +1,4 @@
-"""Internet addresses as domains. A cell is a prefix, one bit longer at each level."""
+"""IP addresses as domains. A cell is a prefix, one bit longer on each level."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -46,7 +46,7 @@ class _Network(Domain):
     BITS: ClassVar[int]
     EXAMPLE: ClassVar[str]
     NAMED: ClassVar[int]
-    """Prefixes whose length is a multiple of this are what people speak of."""
+    """Reports name prefixes whose length is a multiple of this."""
     parse: ClassVar[type[ipaddress.IPv4Network] | type[ipaddress.IPv6Network]]
 
     def __init__(self, network: Any) -> None:
@@ -215,7 +215,7 @@ def _numbers(records: Any) -> NDArray[Any]:
         return array
     numbers, readable = read_each(array.tolist(), address)
     if not readable.all():
-        raise DomainError('expected addresses such as "10.0.0.1" to tell the share at or below, got something else')
+        raise DomainError('expected addresses such as "10.0.0.1" for a cdf, got other values')
     return numbers
 
 
@@ -272,7 +272,7 @@ class IPv6(_Network):
         return records
 
     def _drawn(self, first: int, size: int, *, free: int, rng: np.random.Generator) -> NDArray[Any]:
-        """So many addresses, random in the last bits from the first address on."""
+        """`size` addresses with random low bits after a prefix."""
         high, low = rng.integers(0, _WORD, size=(2, size), dtype=np.uint64, endpoint=True)
         records = np.empty(size, dtype=self.HALVES)
         beyond = 2**free - 1

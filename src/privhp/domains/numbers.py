@@ -20,7 +20,7 @@ from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.integer_ranges import RunDomain
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.scales import Line, LinearScale, LogScale, QuantileScale
+from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
 from privhp.domains.shares import ALMOST_ONE, share_between
 from privhp.domains.validation import (
     Outside,
@@ -95,7 +95,7 @@ class Interval(GridDomain):
         self.axis = self.line.axis
         super().__init__(Axes((self.axis,), clamp=outside == "clamp"), self.dtype)
 
-    def _layout(self) -> Line:
+    def _layout(self) -> Scale:
         if self.cuts is not None:
             return QuantileScale(self.low, self.high, self.cuts, self.dtype)
         return (LogScale if self.scale == "log" else LinearScale)(self.low, self.high, self.dtype)

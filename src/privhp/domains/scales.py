@@ -1,8 +1,8 @@
-"""How numbers are laid out on the line that is cut in halves: as they are, by octaves, or by declared quantiles.
+"""Scales of real numbers: linear, logarithmic, or by declared quantiles.
 
-A layout is a monotone map from floats to floats, so the order of numbers is
-kept to the last bit. The two that bend the line give whole numbers of steps no
-finer than the floats, which is what keeps a number in its cell when it is drawn.
+A scale is a monotone map from numbers to positions on the axis that is split,
+so it preserves order exactly. Positions on the two nonlinear scales are
+integers, no finer than the floats, so a drawn number stays in its cell.
 """
 
 import math
@@ -17,11 +17,11 @@ from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
 from privhp.errors import DomainError
 from privhp.kernels import CutIndex, PiecewiseLinear
 
-_NOT_IN_FLOATS = "expected cuts and bounds that are not too close or too far apart to be cut in floating point"
+_NOT_IN_FLOATS = "the cuts and bounds are too close or too far apart for floating point"
 
 
-class Line(ABC):
-    """Where numbers between two bounds lie on the axis that is cut."""
+class Scale(ABC):
+    """Map from the numbers between two bounds to positions on an axis."""
 
     axis: Axis
 
@@ -31,26 +31,26 @@ class Line(ABC):
 
     @abstractmethod
     def numbers(self, positions: Floats) -> Floats:
-        """The number at each position, to rounding."""
+        """The number at each position, up to rounding."""
 
     @abstractmethod
     def widest(self, level: int) -> float:
-        """Largest distance in a cell of a level."""
+        """Diameter of the widest cell of a level."""
 
 
-class LinearScale(Line):
-    """Numbers as they are."""
+class LinearScale(Scale):
+    """Linear scale: positions are the numbers."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
         self.axis = axis_of(low, high, dtype)
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
-        """Themselves."""
+        """The numbers."""
         return numbers
 
     def numbers(self, positions: Floats) -> Floats:
-        """Themselves."""
+        """The positions."""
         return positions
 
     def widest(self, level: int) -> float:
@@ -58,7 +58,7 @@ class LinearScale(Line):
         return self.axis.width * 2.0**-level
 
 
-class LogScale(Line):
+class LogScale(Scale):
     """Positive numbers by their rank among the floats from the lowest, so that each octave is cut evenly."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
@@ -87,7 +87,7 @@ class LogScale(Line):
         return self.axis.width / 2.0**52 * 2.0**-level
 
 
-class QuantileScale(Line):
+class QuantileScale(Scale):
     """Numbers by the share that lies below them, where each stretch between two cuts has the same.
 
     The whole is 2**b steps, as many as leave every step a float wide in the

@@ -1,7 +1,6 @@
-"""Domains as people write them: a TOML file, or a short form for the command line.
+"""Domains from text: a TOML file, or a short form for the command line.
 
-Both are the spec that a release holds in its header. Errors say in one line
-which column, which key, and what would be right.
+Both describe the spec that a release holds in its header.
 """
 
 import os
@@ -25,7 +24,7 @@ FORMS = {
     "ipv6": "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32",
     "categories": "categories:VALUE,VALUE,VALUE, with :other=VALUE after it if you like, or categories:false,true",
 }
-"""How each kind is written in short."""
+"""Short form of each kind."""
 
 _TRUTH = {"false": False, "true": True}
 _WORDS = {"log": ("scale", "log"), "clamp": ("outside", "clamp"), "nullable": ("nullable", True)}

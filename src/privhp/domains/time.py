@@ -1,4 +1,4 @@
-"""Datetimes and dates as a domain: whole ticks of a unit, counted from 1970 in UTC."""
+"""Datetimes and dates as a domain of integers: units since 1970 in UTC."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -253,7 +253,7 @@ class Time(RunDomain):
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         ticks, readable = self._read(records)
         if not readable.all():
-            raise DomainError(f"expected times such as {_EXAMPLE} to tell the share at or below, got something else")
+            raise DomainError(f"expected times such as {_EXAMPLE} for a cdf, got other values")
         return self._ticks.cell_cdf(ticks, codes, level=level)
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
