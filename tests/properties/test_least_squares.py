@@ -42,7 +42,7 @@ def by_bisection(parent: float, estimates: Floats, variances: Floats, live: NDAr
 
 
 @st.composite
-def families(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]:
+def groups(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]:
     size = draw(st.integers(1, 12))
     estimates = draw(hnp.arrays(np.float64, size, elements=VALUES))
     variances = draw(hnp.arrays(np.float64, size, elements=st.sampled_from([0.01, 1.0, 2.0, 1e4])))
@@ -51,29 +51,29 @@ def families(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]
     return draw(st.sampled_from([0.0, 1.0, 3.5, 1e3, 1e7])), estimates, variances, live
 
 
-def one_family(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+def project_group(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
     return project_to_simplex(np.array([parent]), estimates[None], variances[None], live[None])[0]
 
 
-@given(family=families())
-def test_projecting_agrees_with_bisection(family: Any) -> None:
-    scale = max(family[0], np.abs(family[1]).max(), 1.0)
-    np.testing.assert_allclose(one_family(*family), by_bisection(*family), rtol=1e-9, atol=1e-9 * scale)
+@given(group=groups())
+def test_projection_agrees_with_bisection(group: Any) -> None:
+    scale = max(group[0], np.abs(group[1]).max(), 1.0)
+    np.testing.assert_allclose(project_group(*group), by_bisection(*group), rtol=1e-9, atol=1e-9 * scale)
 
 
-@given(family=families())
-def test_projected_counts_are_not_negative_sum_to_their_parent_and_leave_dead_cells_empty(family: Any) -> None:
-    parent, _, _, live = family
-    found = one_family(*family)
+@given(group=groups())
+def test_projection_is_on_the_simplex(group: Any) -> None:
+    parent, _, _, live = group
+    found = project_group(*group)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(parent, rel=1e-9, abs=1e-6)
     assert not found[~live].any()
 
 
-@given(family=families(), seed=st.integers(0, 1000))
-def test_no_other_point_is_nearer(family: Any, seed: int) -> None:
-    parent, estimates, variances, live = family
-    found = one_family(*family)
+@given(group=groups(), seed=st.integers(0, 1000))
+def test_projection_is_the_nearest_point(group: Any, seed: int) -> None:
+    parent, estimates, variances, live = group
+    found = project_group(*group)
 
     def distance(point: Floats) -> float:
         return float(((point - estimates) ** 2 / variances)[live].sum())
@@ -85,32 +85,32 @@ def test_no_other_point_is_nearer(family: Any, seed: int) -> None:
         assert distance(other) >= distance(found) * (1 - 1e-9) - 1e-6
 
 
-@given(family=families())
-def test_the_paper_s_rule_is_projecting_with_equal_variances_after_raising(family: Any) -> None:
-    parent, estimates, _, live = family
+@given(group=groups())
+def test_consistency_is_projection_with_equal_variances(group: Any) -> None:
+    parent, estimates, _, live = group
     shared = enforce_consistency(np.array([parent]), estimates[None], live[None])[0]
     raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
-    assert np.array_equal(shared, one_family(parent, raised, np.ones(raised.shape), live))
+    assert np.array_equal(shared, project_group(parent, raised, np.ones(raised.shape), live))
 
 
-def test_many_families_at_once_are_each_as_alone() -> None:
+def test_groups_are_projected_independently() -> None:
     rng = np.random.default_rng(0)
     parents, estimates = rng.exponential(50, 200), rng.normal(10, 20, (200, 8))
     variances, live = rng.exponential(3, (200, 8)) + 0.1, rng.random((200, 8)) < 0.8
     live[:, 0] = True
     together = project_to_simplex(parents, estimates, variances, live)
     for place in range(200):
-        alone = one_family(parents[place], estimates[place], variances[place], live[place])
+        alone = project_group(parents[place], estimates[place], variances[place], live[place])
         assert np.array_equal(together[place], alone)
 
 
-def test_combining_is_the_mean_by_inverse_variance() -> None:
+def test_inverse_variance_mean() -> None:
     mean, variance = inverse_variance_mean(np.array([10.0]), np.array([4.0]), np.array([16.0]), np.array([12.0]))
     assert mean == pytest.approx([(10 / 4 + 16 / 12) / (1 / 4 + 1 / 12)])
     assert variance == pytest.approx([1 / (1 / 4 + 1 / 12)])
 
 
-# Whole trees.
+# Hierarchies
 
 FULL = 1_000_000
 """Added to each deepest cell, so that no count is near 0: then neither signs nor empty cells matter."""
@@ -129,7 +129,7 @@ def dense(rows: list[tuple[Floats, float, float]]) -> Floats:
     scales=st.lists(st.integers(1, 50), min_size=4, max_size=4),
     seed=st.integers(0, 10**6),
 )
-def test_exact_levels_are_solved_like_dense_least_squares(levels: set[int], scales: list[int], seed: int) -> None:
+def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[int], seed: int) -> None:
     rng, deepest = np.random.default_rng(seed), max(levels)
     budgets = {level: f"1/{4 * scale}" for level, scale in zip(sorted(levels), scales, strict=False)}
     plan = Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=deepest, inference="least-squares")
@@ -175,15 +175,15 @@ def grown_release(seed: int) -> Release:
 def everything_under(layers: list[Any], place: int, cell: int) -> list[tuple[int, int]]:
     """A cell and all below it that counted a part of its records."""
     cells = [(place, cell)]
-    for family in layers[place].child_groups:
-        for parent, parts in zip(family.parents, family.children, strict=True):
+    for group in layers[place].child_groups:
+        for parent, parts in zip(group.parents, group.children, strict=True):
             if parent == cell:
                 cells += [own for part in parts for own in everything_under(layers, place + 1, int(part))]
     return cells
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_totals_of_a_growing_partition_are_solved_like_dense_least_squares(seed: int) -> None:
+def test_partition_totals_match_dense_least_squares(seed: int) -> None:
     """What each stretch counted is an unknown of its own; an exact level counts all that is below it."""
     layers = Hierarchy(grown_release(seed)).layers
     unknowns = [(place, cell) for place in range(1, len(layers)) for cell in range(layers[place].codes.size)]
@@ -207,44 +207,44 @@ def test_totals_of_a_growing_partition_are_solved_like_dense_least_squares(seed:
             assert layers[place].estimate[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
 
 
-# Cells that are probably empty.
+# Spike-and-slab posterior
 
 
 def noisy(counts: Floats, scale: float, seed: int) -> Floats:
     return counts + np.random.default_rng(seed).laplace(scale=scale, size=counts.shape)
 
 
-def guessed(estimates: Floats, scale: float = 2.0) -> Floats:
+def posterior_means(estimates: Floats, scale: float = 2.0) -> Floats:
     spread = np.full(estimates.shape, 2.0 * scale**2)
     return spike_and_slab_posterior(estimates, spread, np.ones(estimates.shape, dtype=np.bool_))[0]
 
 
-def test_where_records_are_everywhere_nothing_changes() -> None:
+def test_spike_and_slab_keeps_full_cells() -> None:
     estimates = noisy(np.full(1000, 200.0), 2.0, 0)
-    assert np.array_equal(guessed(estimates), estimates)
+    assert np.array_equal(posterior_means(estimates), estimates)
 
 
 @pytest.mark.parametrize("share", [0.9, 0.99, 0.999])
-def test_where_most_cells_are_empty_their_noise_goes_and_full_ones_stay(share: float) -> None:
+def test_spike_and_slab_shrinks_empty_cells(share: float) -> None:
     counts = np.where(np.arange(10_000) < 10_000 * share, 0.0, 500.0)
     estimates = noisy(counts, 2.0, 1)
-    found = guessed(estimates)
+    found = posterior_means(estimates)
     empty = counts == 0
     assert found[empty].sum() < 0.5 * np.maximum(estimates, 0.0)[empty].sum()
     np.testing.assert_allclose(found[~empty], estimates[~empty], rtol=1e-6)
 
 
-def test_a_larger_estimate_is_never_guessed_smaller() -> None:
+def test_spike_and_slab_is_monotone() -> None:
     counts = np.where(np.arange(2000) % 10 == 0, 30.0, 0.0)
     estimates = np.sort(noisy(counts, 2.0, 2))
-    found = guessed(estimates)
+    found = posterior_means(estimates)
     kept = found > 0
     assert (np.diff(found[kept]) >= 0).all()
 
 
-def test_noise_alone_is_mostly_found_empty_and_more_so_the_larger_it_is_known_to_be() -> None:
-    """Told a scale ten percent too small, more of it passes for records; ten percent too large, less."""
+def test_spike_and_slab_of_pure_noise() -> None:
+    """An assumed scale ten percent too small keeps more of the noise, ten percent too large less."""
     estimates = noisy(np.zeros(20_000), 2.0, 3)
-    less, right, more = (guessed(estimates, 2.0 * factor).sum() for factor in (0.9, 1.0, 1.1))
+    less, right, more = (posterior_means(estimates, 2.0 * factor).sum() for factor in (0.9, 1.0, 1.1))
     assert right < 0.5 * np.maximum(estimates, 0.0).sum()
     assert more < 0.9 * right < right < 0.9 * less

@@ -1,4 +1,4 @@
-"""Sketches decoded for all candidates at once."""
+"""Decoding of sketches for all candidates at once."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -27,7 +27,7 @@ def all_live(counts: Floats) -> NDArray[np.bool_]:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_few_candidates_in_a_table_without_noise_are_found(seed: int) -> None:
+def test_decoding_without_noise(seed: int) -> None:
     rng = np.random.default_rng(seed)
     counts = np.where(rng.random((10, 4)) < 0.4, 0.0, rng.integers(100, 5000, (10, 4)).astype(np.float64))
     places = hashed(counts.shape, rows=2, width=512, seed=seed)
@@ -35,7 +35,7 @@ def test_few_candidates_in_a_table_without_noise_are_found(seed: int) -> None:
     np.testing.assert_allclose(found, counts, atol=0.02 * counts.max())
 
 
-def test_cells_that_collide_in_one_row_are_told_apart_by_the_other() -> None:
+def test_decoding_separates_collisions() -> None:
     counts = np.array([[1000.0, 0.0], [0.0, 3000.0]])
     places = np.array([[[7, 1], [2, 7]], [[3, 4], [5, 6]]])
     found, _ = decode_sketch(table_of(counts, places, 64), places, np.array([2000.0, 2000.0]), all_live(counts))
@@ -44,7 +44,7 @@ def test_cells_that_collide_in_one_row_are_told_apart_by_the_other() -> None:
     np.testing.assert_allclose(found, counts, atol=60)
 
 
-def test_parts_stay_even_where_noise_is_far_larger() -> None:
+def test_prior_dominates_under_large_noise() -> None:
     counts = np.full((20, 4), 5.0)
     places = hashed(counts.shape, rows=2, width=256, seed=0)
     noise = np.random.default_rng(1).laplace(scale=1000.0, size=(2, 256))
@@ -53,7 +53,7 @@ def test_parts_stay_even_where_noise_is_far_larger() -> None:
     np.testing.assert_allclose(found, counts, rtol=0.1)
 
 
-def test_the_table_decides_where_parts_are_far_larger_than_noise() -> None:
+def test_sketch_dominates_under_small_noise() -> None:
     counts = np.tile([8000.0, 0.0, 2000.0, 0.0], (20, 1))
     places = hashed(counts.shape, rows=2, width=1024, seed=0)
     noise = np.random.default_rng(1).laplace(scale=5.0, size=(2, 1024))
@@ -65,7 +65,7 @@ def test_the_table_decides_where_parts_are_far_larger_than_noise() -> None:
 
 @settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.0, 1.0, 100.0, 1e6]))
-def test_parts_are_never_negative_sum_to_their_parents_and_leave_dead_cells_empty(seed: int, scale: float) -> None:
+def test_decoded_counts_are_consistent(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     parents = np.where(rng.random(6) < 0.2, 0.0, rng.exponential(1000, 6))
     live = rng.random((6, 4)) < 0.7
