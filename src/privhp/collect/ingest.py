@@ -1,8 +1,8 @@
-"""Reading a source into a summary, each record exactly once.
+"""Ingestion: count all records of a source in a summary, each exactly once.
 
-Takes a plan and a source, gives a summary that has counted all of it. With a
-checkpoint, counters and position in the source are saved in one file, so that
-whatever happens in between, what is counted is what comes before the position.
+With a checkpoint, the counters and the position in the source are saved in one
+file. So after any interruption the counted records are those before the
+position.
 """
 
 import contextlib
@@ -20,15 +20,15 @@ from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
 SCRATCH = 2**23
-"""Bytes for the work on a batch, which the reader has read in pieces of megabytes anyway."""
+"""Scratch bytes of a summary that is filled from a source; readers hold batches of megabytes too."""
 
 
 class Ingestion:
-    """A source on its way into a summary.
+    """One pass over a source that fills a summary.
 
     Args:
-        plan: What is fixed before the data.
-        source: Where records come from.
+        plan: The plan of the summary.
+        source: The source of the records.
     """
 
     def __init__(self, plan: Plan, source: Source) -> None:
@@ -36,7 +36,7 @@ class Ingestion:
         self._position: Position = START
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
-        """Count all batches that are left, or as many until somebody who watches says to stop; whether it was all."""
+        """Count the remaining batches until `watch` returns true; return whether all were counted."""
         with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
                 self.summary.update(batch.records)
@@ -47,19 +47,19 @@ class Ingestion:
 
 
 class CheckpointedIngestion(Ingestion):
-    """One that can be gone on with after a crash, from a file that it writes now and then.
+    """An ingestion that periodically saves a checkpoint and can be resumed.
 
-    The file is confidential, and belongs to one process at a time. It is there
-    before the first record is read, is saved once more after the last one, and
-    `close` removes it: until then a release made from it is the same.
+    The checkpoint is confidential and belongs to one process at a time. It is
+    written before the first record is read and after the last one, and `close`
+    removes it after the release.
 
     Args:
-        plan: What is fixed before the data.
-        source: Where records come from: files, which can be read again from a position.
-        path: The checkpoint.
-        every: Seconds from one to the next.
-        resume: Whether to go on with the one that is there, which must be of the same plan and the same files.
-        clock: What tells the time.
+        plan: The plan of the summary.
+        source: The source of the records: files, which can be read again from a position.
+        path: Path of the checkpoint.
+        every: Seconds between two saves.
+        resume: Whether to resume an existing checkpoint, which must have the same plan and files.
+        clock: Returns the time in seconds.
     """
 
     def __init__(
@@ -115,7 +115,7 @@ class CheckpointedIngestion(Ingestion):
         self._position = (int(place["file"]), int(place["place"]))
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
-        """Count all batches that are left, saving now and then; see `Ingestion.run`."""
+        """Count the remaining batches and save periodically; see `Ingestion.run`."""
         saved = self._clock()
 
         def watch_and_save(batch: Batch) -> bool:
@@ -131,13 +131,13 @@ class CheckpointedIngestion(Ingestion):
         return done
 
     def save(self) -> None:
-        """Write the checkpoint: counters and position, together or not at all."""
+        """Write counters and position as one checkpoint."""
         file, place = self._position
         position: ReaderPosition = {"file": file, "identity": self._identity, "place": place}
         Checkpoint(self.summary, position).save(self._path)
 
     def close(self, *, released: bool) -> None:
-        """Let go of the checkpoint, and remove it once the release is on the disk."""
+        """Release the lock, and remove the checkpoint if the release is saved."""
         try:
             if released:
                 self._path.unlink(missing_ok=True)
@@ -146,7 +146,7 @@ class CheckpointedIngestion(Ingestion):
 
 
 class _Lock:
-    """What keeps a second process from the same checkpoint; it goes with the process, however that ends."""
+    """Advisory lock on the checkpoint, released when the process exits."""
 
     def __init__(self, path: Path) -> None:
         self._path = Path(f"{path}.lock")
@@ -160,6 +160,6 @@ class _Lock:
             ) from None
 
     def release(self) -> None:
-        """Remove it while it is held."""
+        """Remove the lock file while the lock is held."""
         self._path.unlink(missing_ok=True)
         os.close(self._file)

@@ -1,16 +1,16 @@
 """Exact discrete Laplace noise from the entropy of the operating system.
 
-The only room that draws noise. It takes a number of draws and a rational
-scale t and gives integers X with P(X = x) proportional to exp(-|x| / t),
-exactly: every decision compares random bits with the binary expansion of its
-probability and takes more bits while they tie, so nothing is ever rounded.
+The only module that draws noise. It draws integers X with P(X = x)
+proportional to exp(-|x| / t) for a rational scale t, exactly: every Bernoulli
+draw compares random bits with the binary expansion of its probability and
+takes more bits while they are equal, so no probability is rounded.
 
 With q = exp(-1/t), X is 0 with probability (1 - q) / (1 + q) and otherwise
 has a random sign and magnitude 1 + G, where G is geometric: P(G = g) is
 (1 - q) q**g. The binary digits of G are independent, digit i being 1 with
-probability 1 / (1 + exp(2**i / t)); and what lies above the lowest d digits is
-geometric again, with q**(2**d), independent of them. So d digits are drawn
-for all values at once, and the rest, rarely more than 0, by counting successes.
+probability 1 / (1 + exp(2**i / t)). The number above the lowest d digits is
+geometric with q**(2**d), and independent of them. So d digits are drawn for all
+values at once, and the number above them, rarely positive, by counting successes.
 """
 
 import os
@@ -27,15 +27,15 @@ from privhp.core.budget import MAX_SCALE
 from privhp.core.cells import Counts
 from privhp.errors import PlanError
 
-_BLOCK = 1 << 16  # draws made at once: bounds the memory, and small arrays stay in the cache
-_CARRY_RATE = 4  # what is left to counting starts where exp(-2**d / t) is at most exp(-4)
+_BLOCK = 1 << 16  # draws per block: bounds memory, and small arrays stay in the cache
+_CARRY_RATE = 4  # digits are drawn until exp(-2**d / t) is at most exp(-4)
 
 
 def discrete_laplace(size: int, *, scale: Fraction) -> Counts:
     """Independent draws of the discrete Laplace distribution, each from fresh OS entropy.
 
     Args:
-        size: How many.
+        size: Number of draws.
         scale: The scale t, any positive rational up to 2**40; the variance is about 2 t**2.
     """
     if not (isinstance(scale, Fraction | int) and 0 < scale <= MAX_SCALE):

@@ -1,7 +1,4 @@
-"""Files that are written whole or not at all, by one process at a time.
-
-Knows nothing of what is in them.
-"""
+"""Atomic and durable file writes, by one process at a time."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -22,9 +19,9 @@ def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int) -
 
 @contextmanager
 def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file to write, put where another may be when all is written, whole or not at all; the disk has it then.
+    """A file that replaces `path` atomically when the block ends, and is durable then.
 
-    Of two processes that write to one path at the same time, the second is refused.
+    A second process that writes to the same path at the same time is refused.
     """
     partial = partial_name(path)
     with refusing_company(path):
@@ -47,7 +44,7 @@ def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
 
 @contextmanager
 def refusing_company(path: Path) -> Iterator[None]:
-    """Say of a path that another process is writing it."""
+    """Turn a lock conflict into an error that names the path."""
     try:
         yield
     except BlockingIOError:
@@ -73,7 +70,7 @@ def open_alone(path: Path, *, mode: int) -> int:
 
 
 def remove_leftover(path: Path) -> None:
-    """Remove a file that nobody has open alone, or a link."""
+    """Remove a file that no process has locked, or a link."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
@@ -103,5 +100,5 @@ def _lock(descriptor: int, path: Path) -> bool:
 
 
 def partial_name(path: Path) -> Path:
-    """The one temporary name for a path, so that a crash leaves at most one file, and it is known which."""
+    """The temporary name for a path: one per path, so a crash leaves at most one known file."""
     return Path(f"{path}.partial")
