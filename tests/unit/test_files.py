@@ -241,3 +241,27 @@ def test_a_checkpoint_is_for_its_owner_alone(tmp_path: Path, umask: int) -> None
         os.umask(before)
     assert stat.S_IMODE(checkpoint.stat().st_mode) == 0o600
     assert stat.S_IMODE(release.stat().st_mode) == 0o644 & ~umask
+
+
+# File objects
+
+
+def test_file_objects() -> None:
+    summary, checkpoint, release = hp.Summary(PLAN), io.BytesIO(), io.BytesIO()
+    hp.save(summary, checkpoint)
+    assert np.array_equal(hp.resume(io.BytesIO(checkpoint.getvalue())).state(), summary.state())
+    generator = summary.release()
+    hp.save(generator, release)
+    assert hp.load(io.BytesIO(release.getvalue())).release == generator.release
+    assert generator.release.to_bytes() == release.getvalue()
+
+
+def test_text_file_objects_are_refused() -> None:
+    for use in (lambda: hp.save(hp.Summary(PLAN), io.StringIO()), lambda: hp.load(io.StringIO("")), lambda: hp.load(3)):
+        with pytest.raises(hp.FileError, match="binary mode"):
+            use()
+
+
+def test_tally_is_not_saved(tmp_path: Path) -> None:
+    with pytest.raises(hp.FileError, match="never saved"):
+        hp.save(hp.Tally(PLAN), tmp_path / "file")
