@@ -62,6 +62,7 @@ def fit(
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit only
+    from privhp.io.frames import frame_kind
     from privhp.io.sources import open_source
 
     if plan is None:
@@ -80,7 +81,9 @@ def fit(
     source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
     ingestion = Ingestion(plan, source)
     ingestion.run()
-    return ingestion.summary.release()
+    generator = ingestion.summary.release()
+    generator.frame = frame_kind(data)
+    return generator
 
 
 @file_errors()

@@ -1,7 +1,9 @@
 """Answers of a generator, against brute force over its leaves and against its samples."""
 
 import math
+import pickle
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import hypothesis.strategies as st
@@ -11,7 +13,24 @@ from hypothesis import assume, given
 from hypothesis.strategies import DataObject
 
 from datasets import lognormal
-from privhp import Box, Domain, DomainError, Generator, Integers, Interval, IPv4, Plan, QueryError, Summary, Time
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    DomainError,
+    FileError,
+    Generator,
+    Integers,
+    Interval,
+    IPv4,
+    Plan,
+    QueryError,
+    Summary,
+    Table,
+    Time,
+    fit,
+    save,
+)
 from releases import histogram, nodes_of, release_of
 from strategies import generators, integers, linear_intervals, ordered_domains
 
@@ -59,7 +78,7 @@ def test_cdf_is_the_sum_over_leaves(data: DataObject, generator: Generator) -> N
 
 
 @given(data=st.data(), generator=generators(ordered_domains()))
-def test_cdf_goes_up_from_0_to_1(data: DataObject, generator: Generator) -> None:
+def test_cdf_is_monotone_from_0_to_1(data: DataObject, generator: Generator) -> None:
     domain = generator.plan.domain
     low, high = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0).astype(
         f"M8[{domain.unit}]" if isinstance(domain, Time) else object
@@ -97,8 +116,8 @@ def test_quantile_is_the_least_integer_with_the_share(generator: Generator, shar
     generator=generators(ordered_domains().filter(lambda domain: isinstance(domain, Interval))),
     shares=st.lists(st.floats(0, 1), min_size=1, max_size=20),
 )
-def test_quantile_of_numbers_has_the_share(generator: Generator, shares: list[float]) -> None:
-    """To what a float can tell: a number more or less at the bounds of the interval."""
+def test_cdf_of_quantile_is_the_share(generator: Generator, shares: list[float]) -> None:
+    """Up to the float spacing at the bounds of the interval."""
     domain = generator.plan.domain
     shares.sort()
     records = generator.quantile(shares).value
@@ -109,7 +128,7 @@ def test_quantile_of_numbers_has_the_share(generator: Generator, shares: list[fl
 
 
 @given(data=st.data(), generator=generators(linear_intervals()))
-def test_quantile_undoes_the_cdf_where_there_is_mass(data: DataObject, generator: Generator) -> None:
+def test_quantile_inverts_cdf_where_mass_is_positive(data: DataObject, generator: Generator) -> None:
     domain = generator.plan.domain
     span = domain.high - domain.low
     record = data.draw(st.floats(domain.low + span / 1000, domain.high - span / 1000))
@@ -119,20 +138,20 @@ def test_quantile_undoes_the_cdf_where_there_is_mass(data: DataObject, generator
     assert float(generator.quantile(share)) == pytest.approx(record, rel=0, abs=span * 1e-9)
 
 
-def test_quantiles_of_0_and_1_are_the_ends_of_what_can_be_sampled() -> None:
+def test_quantiles_of_0_and_1_are_ends_of_support() -> None:
     assert histogram(Interval(0, 1), 2, [0, 3, 1, 0]).quantile([0, 1]).value.tolist() == [0.25, 0.75]
     assert histogram(Integers(10, 17), 2, [0, 3, 1, 0]).quantile([0, 1]).value.tolist() == [12, 15]
     assert histogram(Integers(10, 14), 2, [0, 0, 1, 9]).quantile([0, 1]).value.tolist() == [14, 14]
 
 
 @pytest.mark.parametrize("domain", [Interval(0.1, 0.7), Integers(0, 7), Integers(-4, 11)], ids=repr)
-def test_quantiles_do_not_depend_on_how_a_distribution_is_cut(domain: Domain) -> None:
+def test_quantiles_do_not_depend_on_the_partition(domain: Domain) -> None:
     shares = np.arange(9) / 8
     whole, cut = histogram(domain, 0, [8]), histogram(domain, 3, [1] * 8)
     assert whole.quantile(shares).value.tolist() == pytest.approx(cut.quantile(shares).value.tolist(), rel=1e-12)
 
 
-def test_a_share_on_the_edge_of_a_gap_belongs_to_its_lower_side() -> None:
+def test_quantile_at_a_gap_is_its_lower_end() -> None:
     generator = histogram(Interval(0, 1), 2, [1, 0, 0, 1])
     assert generator.quantile([0.5, 0.75]).value.tolist() == [0.25, 0.875]
 
@@ -144,13 +163,13 @@ def test_shares_outside_0_to_1_are_refused(shares: Any) -> None:
 
 
 @pytest.mark.parametrize("domain", [Interval(0, 1), Integers(0, 9)], ids=repr)
-def test_the_cdf_of_nan_is_refused(domain: Domain) -> None:
+def test_cdf_of_nan_is_refused(domain: Domain) -> None:
     with pytest.raises(QueryError, match="NaN"):
         histogram(domain, 1, [3, 4]).cdf([0.5, float("nan")])
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (3,), (2, 3)])
-def test_answers_have_the_shape_of_the_question(shape: tuple[int, ...]) -> None:
+def test_shapes_of_cdf_and_quantile(shape: tuple[int, ...]) -> None:
     generator = histogram(Interval(0, 1), 2, [1, 2, 0, 3])
     question = np.linspace(0, 1, math.prod(shape)).reshape(shape)
     for ask in (generator.cdf, generator.quantile):
@@ -159,7 +178,7 @@ def test_answers_have_the_shape_of_the_question(shape: tuple[int, ...]) -> None:
         assert np.ravel(values).tolist() == [ask(number).value for number in question.ravel()]
 
 
-def test_fractions_among_integers() -> None:
+def test_fractional_values_of_integers() -> None:
     generator = histogram(Integers(0, 3), 2, [1, 2, 3, 4])
     assert generator.cdf([-0.5, 0, 0.5, 2.7, 3, 3.5]).value.tolist() == pytest.approx([0, 0.1, 0.1, 0.6, 1, 1])
     assert generator.mass((0.5, 2.5)).value == pytest.approx(0.5)
@@ -169,7 +188,7 @@ def test_fractions_among_integers() -> None:
     assert generator.mass((-7, 70)).value == pytest.approx(1)
 
 
-def test_neighbours_among_huge_integers_are_told_apart() -> None:
+def test_adjacent_huge_integers_are_distinguished() -> None:
     domain, record = Integers(0, 2**60), 2**59 + 12345
     plan = Plan.paper(
         domain, epsilon=1, expected_records=1000, hot_cells=2, depth=61, exact_depth=2, sketch_rows=1, hash_seed=3
@@ -191,7 +210,7 @@ def test_mass_of_prefixes() -> None:
 
 
 def rectangle(domain: Box, level: int, code: int) -> list[tuple[float, float]]:
-    """Sides of a cell, found by halving the box as the path of the cell says."""
+    """Sides of a cell, by halving the box along the path to the cell."""
     sides = [(axis.low, axis.high) for axis in domain.axes]
     for step, axis in enumerate(domain.cuts[:level]):
         low, high = sides[axis]
@@ -233,7 +252,7 @@ def test_mass_of_a_box_is_the_sum_over_leaves(generator: Generator, region: tupl
     ],
 )
 def test_mass_is_the_share_of_samples(domain: Domain, region: Any, close: float) -> None:
-    """Balanced samples on a line miss it by at most two records at each end, in a box by less than independent ones."""
+    """Balanced samples on a line deviate by at most two records at each end, in a box by less than independent ones."""
     real = lognormal(2000)
     records = {"box": np.stack([real, real[::-1]], axis=1), "integers": (real * 100).astype(np.int64)}
     plan = Plan.paper(domain, epsilon=2, expected_records=2000, hot_cells=8, hash_seed=4)
@@ -247,7 +266,7 @@ def test_mass_is_the_share_of_samples(domain: Domain, region: Any, close: float)
     assert generator.mass(region).value == pytest.approx(inside.mean(), abs=close)
 
 
-def test_a_box_has_no_order() -> None:
+def test_box_has_no_cdf() -> None:
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     with pytest.raises(DomainError, match="no order"):
         generator.cdf([[0.5, 0.5]])
@@ -267,6 +286,65 @@ def test_total_is_the_noisy_root() -> None:
     assert generator.total == pytest.approx(max(int(generator.release.counts[0][0]), 0))
 
 
-def test_a_generator_shows_its_size() -> None:
+def test_repr_of_generator() -> None:
     generator = histogram(Interval(0, 1), 1, [3, 4])
     assert repr(generator) == "Generator(Interval(0, 1), epsilon=1, 2 leaves, about 7 records)"
+
+
+# Bytes, pickles and frames
+
+
+def test_generator_to_bytes_and_back() -> None:
+    generator = histogram(Interval(0, 1), 2, [1, 2, 0, 3])
+    data = generator.to_bytes()
+    assert isinstance(data, bytes)
+    again = Generator.from_bytes(data)
+    assert again.release == generator.release
+    assert again.sample(10, rng=1).tolist() == generator.sample(10, rng=1).tolist()
+    assert again.to_bytes() == data
+    with pytest.raises(FileError):
+        Generator.from_bytes(data[:-1])
+
+
+def test_bytes_are_those_of_the_file(tmp_path: Path) -> None:
+    generator = histogram(Interval(0, 1), 2, [1, 2, 0, 3])
+    save(generator, tmp_path / "a.privhp")
+    assert (tmp_path / "a.privhp").read_bytes() == generator.to_bytes()
+
+
+def test_pickle_holds_release_and_frame() -> None:
+    generator = histogram(Interval(0, 1), 2, [1, 2, 0, 3])
+    generator.frame = "pandas"
+    again = pickle.loads(pickle.dumps(generator))
+    assert again.release == generator.release
+    assert again.frame == "pandas"
+
+
+COLUMNS = {"fare": np.linspace(0, 9, 100), "kind": ["a", "b"] * 50}
+FRAMES: dict[str, Any] = {
+    "pandas": lambda: pytest.importorskip("pandas").DataFrame(COLUMNS),
+    "polars": lambda: pytest.importorskip("polars").DataFrame(COLUMNS),
+    "pyarrow": lambda: pytest.importorskip("pyarrow").table(COLUMNS),
+}
+
+
+@pytest.mark.parametrize("library", FRAMES)
+def test_sample_has_the_kind_of_the_fitted_frame(library: str) -> None:
+    data = FRAMES[library]()
+    generator = fit(data, Table(fare=Interval(0, 10), kind=Categories(["a", "b"])), epsilon=1, expected_records=100)
+    sample = generator.sample(5, rng=1)
+    assert type(sample) is type(data)
+    assert list(dict(generator.sample(5, frame="numpy", rng=1))) == ["fare", "kind"]
+    assert type(generator.sample(5, where={"kind": "a"}, rng=1)) is type(data)
+    assert type(generator.marginal(["fare"]).sample(5)) is type(data)
+    assert isinstance(generator.marginal("fare").sample(5), np.ndarray)
+    out = generator.domain.decode(np.zeros(5, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+    assert generator.sample(out=out) is out
+    assert isinstance(Generator.from_bytes(generator.to_bytes()).sample(5), dict)
+
+
+def test_sample_of_fitted_dict_is_dict() -> None:
+    table = Table(fare=Interval(0, 10), kind=Categories(["a", "b"]))
+    generator = fit(COLUMNS, table, epsilon=1, expected_records=100)
+    assert isinstance(generator.sample(5), dict)
+    assert type(generator.sample(5, frame="pandas")).__module__.startswith("pandas")

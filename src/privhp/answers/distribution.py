@@ -1,7 +1,8 @@
-"""A distribution over a domain, to sample from and to ask: leaves of a partition with their noisy counts.
+"""A distribution over a domain: it samples records and answers queries.
 
-A pure function of what was released and, for samples, of the caller's random
-numbers. It can be used for ever without further cost to privacy.
+A distribution is computed from the leaves of a partition with their noisy
+counts. It is post-processing of a release: any number of samples and answers
+cost no further privacy.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -35,8 +36,15 @@ Method = Literal["balanced", "independent"]
 class Distribution:
     """A partition of a domain with a probability for each leaf, and the domain's base measure inside a leaf.
 
-    All it returns is post-processing of a release, so it is as private as the release.
+    Everything it returns is post-processing of a release, and as private as the release.
+
+    Attributes:
+        domain: Domain of the records.
+        frame: Library of the data frames that `sample` returns for a `Table` by default: that of the fitted data
+            frame; None for a dict of arrays.
     """
+
+    frame: Frame | None
 
     def __init__(self, domain: Domain, leaves: Leaves, errors: StandardErrors) -> None:
         """Take the leaves of a partition with their counts.
@@ -47,10 +55,11 @@ class Distribution:
             errors: Standard errors of the expectations of functions on these leaves.
         """
         self.domain, self._leaves, self._errors = domain, leaves, errors
+        self.frame = None
 
     @property
     def total(self) -> float:
-        """Noisy number of records, never negative."""
+        """Noisy number of records, non-negative."""
         return float(self._leaves.counts.sum())
 
     def leaves(self) -> Leaves:
@@ -59,7 +68,7 @@ class Distribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Probability of each leaf; the base measure if the noisy count of everything is 0."""
+        """Probability of each leaf; its base measure if the noisy total is 0."""
         shares = self._leaves.counts / self.total if self.total > 0 else self._leaves.measure(self.domain)
         shares.flags.writeable = False
         return shares
@@ -81,61 +90,61 @@ class Distribution:
         shuffle: bool = True,
         rng: np.random.Generator | int | None = None,
         out: NDArray[Any] | None = None,
-        frame: Frame | None = None,
+        frame: Frame | Literal["numpy"] | None = None,
     ) -> Any:
-        """Synthetic records, as an array; those of a `Table` as a dict with an array for each column.
+        """Sample synthetic records.
 
-        Columns that may be null are masked arrays; in a data frame, null is null.
+        Records of a `Table` come as the kind of data frame that was fitted, and
+        as a dict of arrays after `load` or a fit of anything else; nullable
+        columns of the dict are masked arrays. Other records come as an array.
 
         Args:
-            n: How many; by default the noisy number of records, or of those in the region.
-            where: Region that all of them lie in, as `mass` takes it; of a `Table`, a mapping from columns to
-                regions. They are distributed as those of a larger sample that happen to lie there.
-            method: "balanced" spreads the records evenly over the distribution,
-                so that every cell gets its expected number to within one and
-                the set is as close to the generator as n records can be.
-                "independent" draws each by itself.
-            shuffle: Whether they come in random order, or leaf by leaf, which is faster.
-            rng: NumPy generator or seed of the sampling; fresh unless given.
-                It has nothing to do with the privacy noise. The same seed gives the
-                same records wherever the same kernels run.
-            out: Array to fill instead of a new one, with room for n of them; n may then
-                be left out. It has the type of the domain's `decode`, and comes back as it is.
-            frame: "pandas", "polars" or "pyarrow", to get a table as one of theirs.
+            n: Number of records; by default the noisy number of records, in the region if there is one.
+            where: Region to sample in, as for `mass`; the records follow the conditional distribution given the
+                region.
+            method: "balanced" is systematic sampling: each cell gets its expected number of records to within
+                one, so the sample is as close to the generator as n records can be. "independent" draws
+                independent records.
+            shuffle: Whether the records are in random order; leaf by leaf is faster.
+            rng: NumPy generator or seed of the sampling, unrelated to the privacy noise; by default a fresh one.
+                The same seed gives the same records with the same kernels.
+            out: Array of length n to fill and return, of the type of the domain's `decode`; n is then optional.
+            frame: "pandas", "polars" or "pyarrow" for a data frame of that library, "numpy" for a dict of arrays.
         """
         if method not in get_args(Method):
             raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
-        if frame is not None and (out is not None or not self.domain.columns):
-            raise QueryError(f"expected frame= for a new sample of a Table, got it for {self.domain!r} or with out=")
+        of_table = bool(self.domain.columns)
+        if frame not in (None, "numpy") and (out is not None or not of_table):
+            raise QueryError(f"frame= needs a Table and no out=; the domain is {self.domain!r}")
+        frame = self.frame if frame is None else frame
         sampler, expected = self._sampler, self.total
         if where is not None:
             sampler = conditioned = RegionSampler(self._histogram, where)
             expected *= conditioned.mass
         size = (round(expected) if out is None else len(out)) if n is None else n
         if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise QueryError(f"expected a whole number of records to sample, 0 or more, got {n!r}")
+            raise QueryError(f"expected a non-negative integer number of records to sample, got {n!r}")
         if out is not None:
             self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
         records = sampler.sample(int(size), balanced=method == "balanced", shuffle=shuffle, rng=rng, out=out)
         if out is not None:
             return records
-        presented = self.domain.to_output(records)
-        if frame is None or not self.domain.columns:
-            return presented
+        output = self.domain.to_output(records)
+        if frame is None or frame == "numpy" or not of_table:
+            return output
         forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
-        return as_frame(presented, frame, forms=forms)
+        return as_frame(output, frame, forms=forms)
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
-        """Refuse an array that the records would not fit as they are."""
-        shape = (size, *self._example.shape[1:])
-        like = (out.shape, out.dtype) == (shape, self._example.dtype)
-        if not like or not out.flags.c_contiguous or not out.flags.writeable:
-            raise QueryError(f"expected out as a writeable, contiguous array of {self._example.dtype} of shape {shape}")
+        """Raise a QueryError for an array that cannot hold the records."""
+        shape, dtype = (size, *self._example.shape[1:]), self._example.dtype
+        if (out.shape, out.dtype) != (shape, dtype) or not out.flags.c_contiguous or not out.flags.writeable:
+            raise QueryError(f"expected out as a writeable, contiguous array of {dtype} of shape {shape}")
 
     @cached_property
     def _example(self) -> NDArray[Any]:
-        """One record, for its shape and type."""
+        """A record, for its shape and type."""
         return self.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
 
     def mass(self, where: Any = None) -> Estimate[float]:
@@ -218,32 +227,36 @@ class Distribution:
         return ends[0], ends[1]
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
-        """Prefixes, places, nodes or values with at least this share of the records, the largest first.
+        """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest first.
 
-        From the leaves up, a cell is one if it reaches the threshold without
-        the records of the heavy hitters inside it. The residuals of all of them
-        sum to at most 1. What lies inside a leaf is not looked into, and the
-        whole domain is none.
+        The residual share of a cell excludes the heavy hitters inside it, which
+        are found first, from the leaves to the root. Residual shares sum to at
+        most 1. Neither parts of leaves nor the whole domain are reported.
 
         Args:
-            threshold: Share of all records, above 0 and up to 1.
-            levels: Levels of the hierarchy that count, such as [8, 16, 24] of `IPv4`; by default those of cells
-                with a name of their own: whole octets, nodes of a taxonomy, single categories; elsewhere all.
+            threshold: Share of all records, above 0 and at most 1.
+            levels: Levels of the hierarchy to report, such as [8, 16, 24] for `IPv4`; by default the levels of
+                reportable cells: whole octets, nodes of a taxonomy, single categories, and every cell elsewhere.
         """
         return heavy_hitters(self._histogram, self.total, threshold=threshold, levels=levels)
 
     def marginal(self, columns: Name | list[Name], *, null: bool = True) -> Distribution:
-        """The distribution of one column of a `Table`, or of a list of columns, which is one of a table again.
+        """Marginal distribution of a column of a `Table`, or of the table of several columns.
+
+        Its answers have standard errors too: those of the same regions of the
+        joint distribution.
 
         Args:
             columns: Name of a column, or a list of names.
-            null: Whether null counts, if there is one column and it may be null. Without it, values that have an
-                order can be asked for quantiles.
+            null: Whether to include null. With null=False, the marginal of a nullable column is conditioned on a
+                value being there; ordered values then have quantiles.
         """
-        return Distribution(*marginalize(self.domain, self._leaves, self._errors, columns, null=null))
+        marginal = Distribution(*marginalize(self.domain, self._leaves, self._errors, columns, null=null))
+        marginal.frame = self.frame
+        return marginal
 
     def plot(self) -> Any:
-        """A matplotlib figure with a picture of each column and of pairs of them. It needs matplotlib."""
+        """A matplotlib figure with a picture of each column and of pairs of columns. Requires matplotlib."""
         return render("plot", self)
 
     def __repr__(self) -> str:

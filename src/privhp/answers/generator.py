@@ -1,6 +1,8 @@
-"""A generator: synthetic records and answers from a release."""
+"""The generator of a release: synthetic records and answers."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from typing import Any
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.hierarchy import Hierarchy
@@ -13,17 +15,26 @@ from privhp.release import Release
 
 
 class Generator(Distribution):
-    """The distribution that a release describes, to sample from and to ask.
+    """The distribution estimated from a release: it samples synthetic records and answers queries.
 
-    It is a partition of the domain with a probability for each leaf, and the
-    domain's base measure inside a leaf. All it returns is post-processing of
-    the release, so it is as private as the release.
+    The distribution is a partition of the domain with a probability for each
+    leaf, and the domain's base measure inside a leaf. Everything it returns is
+    post-processing of the release, and as private as the release.
+
+    Attributes:
+        release: The release.
     """
 
     def __init__(self, release: Release) -> None:
-        """Grow the partition of a release."""
+        """Estimate the distribution by the inference that the plan names.
+
+        Args:
+            release: Noisy counts and plan.
+        """
         if not isinstance(release, Release):
-            raise QueryError(f"expected a Release, got {describe_value(release)}; Summary.release() gives a generator")
+            raise QueryError(
+                f"expected a Release, got {describe_value(release)}; Summary.release() returns a generator"
+            )
         self.release = release
         if release.plan.inference == "top-down":
             super().__init__(release.plan.domain, build_leaves_top_down(release), UnavailableErrors())
@@ -33,8 +44,21 @@ class Generator(Distribution):
 
     @property
     def plan(self) -> Plan:
-        """What was fixed before the data."""
+        """The plan: everything fixed before the data."""
         return self.release.plan
+
+    def to_bytes(self) -> bytes:
+        """The bytes of the release file, as `privhp.save` writes it. Public."""
+        return self.release.to_bytes()
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Generator:
+        """The generator of the bytes of a release file."""
+        return cls(Release.from_bytes(data))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as the release, which is small, and solve it again."""
+        return Generator, (self.release,), {"frame": self.frame}
 
     def _repr_html_(self) -> str:
         return str(render("generator card", self))

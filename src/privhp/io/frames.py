@@ -14,6 +14,12 @@ from privhp.errors import QueryError
 Frame = Literal["pandas", "polars", "pyarrow"]
 
 
+def frame_kind(data: Any) -> Frame | None:
+    """Library of a data frame or Arrow table; None for any other data."""
+    library = type(data).__module__.partition(".")[0]
+    return next((frame for frame in get_args(Frame) if frame == library), None)
+
+
 Columns = Mapping[str, tuple[NDArray[Any], OutputForm]]
 """Each column by name."""
 

@@ -39,6 +39,7 @@ class Samplable(Protocol):
         *,
         method: Literal["balanced", "independent"] = "balanced",
         rng: np.random.Generator | int | None = None,
+        frame: Literal["numpy"] | None = None,
     ) -> Any:
         """Draw n records."""
 
@@ -69,7 +70,7 @@ def write_sample(
         watch: Told how many rows are written, now and then.
     """
     kind, packing = _kind_and_packing(output, format)
-    like = generator.sample(0)
+    like = generator.sample(0, frame="numpy")
     names = _names(generator.domain, columns)
     if kind == "npy":
         check_plain(like)
@@ -88,7 +89,7 @@ def write_sample(
         try:
             for start in range(0, rows, CHUNK):
                 size = min(CHUNK, rows - start)
-                sink.write(_columns(domain, generator.sample(size, method=method, rng=rng)))
+                sink.write(_columns(domain, generator.sample(size, method=method, rng=rng, frame="numpy")))
                 watch(start + size)
         except BaseException:
             with suppress(Exception):  # a writer that is left open complains when it finds its file closed
