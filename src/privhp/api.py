@@ -1,4 +1,4 @@
-"""The one-call functions of privhp: fit a generator, save it, load it, resume a summary."""
+"""The one-call functions of privhp: fit a generator, save and load it, resume a summary, report and compare."""
 
 import io
 import os
@@ -15,13 +15,14 @@ from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
-from privhp.errors import FileError, PlanError, file_errors
+from privhp.errors import DomainError, FileError, PlanError, RecordsError, file_errors
 from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
 if TYPE_CHECKING:
-    from privhp.io.sources import Format
+    from privhp.evaluate.comparison import Comparison
+    from privhp.io.sources import Format, Source
 
 File: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
@@ -151,6 +152,108 @@ def resume(file: File) -> Summary:
         return Checkpoint.resume(file).summary
     with _seekable(file) as opened:
         return Checkpoint.read(opened).summary
+
+
+def report(
+    generator: Generator,
+    path: str | os.PathLike[str],
+    *,
+    title: str | None = None,
+    columns: Sequence[str] | None = None,
+    against: Any = None,
+    header: bool = True,
+    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+) -> None:
+    """Write an HTML report on a generator: guarantee, accuracy and plots.
+
+    The page is as private as the release. With `against` it shows real records:
+    it is then NOT private, says so, and only its owner may read the file.
+
+    Args:
+        generator: A generator.
+        path: HTML file to write; an existing file is replaced.
+        title: Heading of the page; by default the name of the file.
+        columns: Names of the values of a record, if the domain has none; also the columns of `against`.
+        against: Real records to show beside the synthetic ones, as `fit` takes them.
+        header: Whether the first line of a CSV file in `against` names its columns.
+        format: Format of `against`, if its name does not say.
+    """
+    from privhp.report import report_page  # slow to import, and needed by report only
+
+    size = len(generator.domain.value_names)
+    if columns is not None and len(columns) != size:
+        raise RecordsError(
+            f"columns= needs {size} name{'s' * (size > 1)} for this release, got {len(columns)}: {', '.join(columns)}"
+        )
+    batches = None
+    if against is not None:
+        source = _open(against, generator.domain, columns=columns, header=header, format=format)
+        batches = (batch.records for batch in source.batches())
+    page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
+    write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600)
+
+
+def compare(
+    generator: Any,
+    data: Any,
+    *,
+    domain: Domain | None = None,
+    columns: Sequence[str] | None = None,
+    header: bool = True,
+    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+) -> "Comparison":
+    """Measure the distance between a generator and real records. NOT private.
+
+    The result depends on the real records without noise: do not publish it. Each
+    distance has a baseline, the distance between two random halves of the real
+    records. A generator closer than the baseline is within sampling error.
+
+    Args:
+        generator: A generator, or synthetic records as `fit` takes them.
+        data: Real records as `fit` takes them, or another generator. Records outside the domain are skipped; the
+            others are held in memory, at least 16 bytes each.
+        domain: Domain of the records, if neither side is a generator.
+        columns: Columns of a record, by name or, without names, by number from 1.
+        header: Whether the first line of a CSV file names its columns.
+        format: Format of a file, if its name does not say.
+    """
+    from privhp.evaluate.comparison import compare_sides  # slow to import, and needed by compare only
+
+    domains = [side.domain for side in (generator, data) if isinstance(side, Generator)]
+    domains += [] if domain is None else [domain]
+    if not domains:
+        raise DomainError("the domain is unknown, because neither side is a generator; give domain=")
+    if any(other != domains[0] for other in domains):
+        raise DomainError("the two sides have different domains; compare them in one domain, that of the release")
+    real, synthetic = (
+        side
+        if isinstance(side, Generator)
+        else _read_records(_open(side, domains[0], columns=columns, header=header, format=format), domains[0])
+        for side in (data, generator)
+    )
+    return compare_sides(real, synthetic, domain=domains[0])
+
+
+def _open(data: Any, domain: Domain, **options: Any) -> "Source":
+    """Source of records; data that is a source already stays as it is."""
+    from privhp.io.sources import open_source
+
+    return data if hasattr(data, "batches") else open_source(data, domain=domain, **options)
+
+
+def _read_records(source: "Source", domain: Domain) -> Any:
+    """All records of a source inside the domain, in random order and at the resolution of the deepest cells."""
+    import numpy as np
+
+    from privhp.core.cells import OUTSIDE
+
+    batches = (domain.encode(batch.records, level=domain.depth) for batch in source.batches())
+    codes = np.concatenate([np.zeros(0, dtype=np.uint64), *(own[own != OUTSIDE] for own in batches)])
+    if codes.size < 2:
+        raise RecordsError("compare needs at least two records inside the domain; check columns= and the bounds")
+    rng = np.random.default_rng(0)
+    rng.shuffle(codes)  # the halves of the baseline are random, whatever the order of the records
+    return domain.decode(codes, level=domain.depth, rng=rng)
 
 
 @contextmanager

@@ -119,7 +119,7 @@ def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, number
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
     assert err.decode() == (
-        "stopped; state holds what was counted and is confidential; go on by the same command with --resume\n"
+        "stopped; state holds the state and is confidential; continue with the same command and --resume\n"
     )
     summary = hp.resume(tmp_path / "state")
     assert 0 < summary.state()[-256:].sum() < ROWS
@@ -218,7 +218,7 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
     assert "such as 30s, 5m or 1h" in refused(*fit, "--checkpoint", "state", "--every", "soon")
     assert "name of its own" in refused(*fit, "--checkpoint", "out.privhp")
     assert "name of its own" in refused(*fit, "--checkpoint", "a.csv")
-    assert "make it first" in refused(*fit, "--checkpoint", "no/state")
+    assert "create it first" in refused(*fit, "--checkpoint", "no/state")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 

@@ -15,8 +15,7 @@ from pyarrow import parquet
 
 import privhp
 from commands import install_commands
-from privhp.cli.arguments import COMMANDS
-from privhp.cli.commands import demo
+from privhp.cli.commands import COMMANDS, demo
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
@@ -81,7 +80,7 @@ def test_the_demo_tells_its_story(run, few_flights, tmp_path):
     shown = re.findall(r"^\$ privhp (\w+) ", out, flags=re.MULTILINE)
     assert shown == ["plan", "fit", "sample", "query", "fit", "sample", "query", "report", "compare", "report"]
     assert out.count("wrote ") == 6
-    assert "NOT PRIVATE: this looks at real records" in out
+    assert "NOT PRIVATE: computed from real records" in out
     page = (folder / "report.html").read_text()
     assert "sched_dep_min and arr_delay" in page
     assert "NOT PRIVATE" not in page
@@ -98,7 +97,7 @@ def test_the_demo_replaces_nothing_unless_forced_and_can_be_quiet(run, refused, 
     first = next(demo._steps())
     monkeypatch.setattr(demo, "_steps", lambda: [first])  # to be quick
     (tmp_path / "mine").mkdir()
-    assert "or replace files by --force" in refused("demo", "mine")
+    assert "or replace its files with --force" in refused("demo", "mine")
     assert list((tmp_path / "mine").iterdir()) == []
     assert run("demo", "mine", "--force", "--quiet") == (0, "", "")
     assert (tmp_path / "mine" / "flights13.csv.gz").exists()
@@ -109,11 +108,11 @@ def test_the_demo_stops_with_the_command_that_fails(run, few_flights, tmp_path):
     (tmp_path / "mine" / "synthetic.csv").mkdir(parents=True)
     code, _, err = run("demo", "mine", "--force")
     assert code == 2
-    assert err.startswith("privhp: error: expected the name of a file to write")
+    assert err.startswith("privhp: error: synthetic.csv exists and is not a file")
     assert err.count("\n") == 1
 
 
 def test_the_flights_of_the_demo_come_with_the_package(refused, monkeypatch):
     assert demo.FLIGHTS.read_bytes() == (EXAMPLES / "flights13.csv.gz").read_bytes()
     monkeypatch.setattr("privhp.cli.commands.demo.FLIGHTS", Path("none.csv.gz"))
-    assert "install it again" in refused("demo", "new")
+    assert "reinstall privhp" in refused("demo", "new")

@@ -25,8 +25,8 @@ def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
     assert (code, err) == (0, "")
     generator = privhp.load(tmp_path / "fares.privhp")
     assert out == (
-        f"wrote fares.privhp, 1-differentially private: about {generator.total:,.0f} records (noisy), "
-        "planned for 1,000; see privhp inspect fares.privhp\n"
+        f"wrote fares.privhp: epsilon = 1 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
+        "1,000 expected; see privhp inspect fares.privhp\n"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
     # The count of everything has noise of scale below 20; 5000 away from it would be a miracle.
@@ -176,10 +176,10 @@ def test_the_data_is_never_written_over(refused, tmp_path, monkeypatch):
     (tmp_path / "link").symlink_to("data")
     (tmp_path / "hard").hardlink_to(tmp_path / "data")
     for output in ("data", "./data", "link", "hard"):
-        assert "choose another name" in refused("fit", "data", *PLAN, "-o", output, "--force")
+        assert "choose another output" in refused("fit", "data", *PLAN, "-o", output, "--force")
     with (tmp_path / "data").open() as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
-        assert "choose another name" in refused("fit", "-", *PLAN, "-o", "data", "--force")
+        assert "choose another output" in refused("fit", "-", *PLAN, "-o", "data", "--force")
     assert (tmp_path / "data").read_text() == "fare\n5\n"
 
 
@@ -195,17 +195,17 @@ def test_the_noisy_count_is_told_in_the_same_words_when_nothing_was_counted(run,
     (tmp_path / "data.csv").write_text("fare\n" + "text\n" * 5000)
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
     assert out == (
-        f"wrote out.privhp, 1-differentially private: about {privhp.load('out.privhp').total:,.0f} records (noisy), "
-        "planned for 1,000; see privhp inspect out.privhp\n"
+        "wrote out.privhp: epsilon = 1 (pure differential privacy), "
+        f"about {privhp.load('out.privhp').total:,.0f} records (noisy), 1,000 expected; see privhp inspect out.privhp\n"
     )
 
 
 def test_outputs_are_checked(run, refused, release, tmp_path):
     before = (tmp_path / release).read_bytes()
     assert "--force" in refused("fit", "data.csv", *PLAN, "-o", release)
-    assert "make it first" in refused("fit", "data.csv", *PLAN, "-o", "no/folder/out.privhp")
-    assert "something else" in refused("fit", "data.csv", *PLAN, "-o", ".", "--force")
-    assert "something else" in refused("fit", "data.csv", *PLAN, "-o", "/dev/null", "--force")
+    assert "create it first" in refused("fit", "data.csv", *PLAN, "-o", "no/folder/out.privhp")
+    assert "exists and is not a file" in refused("fit", "data.csv", *PLAN, "-o", ".", "--force")
+    assert "exists and is not a file" in refused("fit", "data.csv", *PLAN, "-o", "/dev/null", "--force")
     assert (tmp_path / release).read_bytes() == before
     assert run("fit", "data.csv", *PLAN, "-o", release, "--force").code == 0
     assert (tmp_path / release).read_bytes() != before

@@ -110,7 +110,7 @@ def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
     (tmp_path / "link.parquet").symlink_to("a.parquet")
     for again in ("a.parquet", "link.parquet", "same.parquet"):
         assert "each file once" in refused("fit", "a.parquet", again, *FIT)
-    assert "a name that ends in .csv" in refused("fit", "a.parquet", *FIT[:-1], "out.parquet")
+    assert "out.parquet looks like a data file: .csv" in refused("fit", "a.parquet", *FIT[:-1], "out.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     assert "a.parquet: expected pyarrow to be installed for Parquet" in refused("fit", "a.parquet", *FIT)
     assert not (tmp_path / "out.privhp").exists()

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from pyarrow import parquet
 
 import privhp as hp
-from privhp.cli.drafts import draft
+from privhp.cli.domain_template import domain_template
 from privhp.io.sources.schemas import Column
 
 SECRET = 987654.25
@@ -55,7 +55,7 @@ def data(request, tmp_path):
 def test_kinds_come_from_types_and_bounds_stay_blank(run, data, tmp_path):
     code, out, err = run("init", data)
     assert (code, err) == (0, "")
-    assert out == "wrote domain.toml; fill in the bounds, from public knowledge and never from the data\n"
+    assert out == "wrote domain.toml; fill in the bounds from public knowledge, never from the data\n"
     text = (tmp_path / "domain.toml").read_text()
     columns = tomllib.loads(text)["columns"]
     assert {name: column["kind"] for name, column in columns.items()} == KINDS
@@ -154,9 +154,11 @@ def test_what_has_no_schema_is_refused(refused, tmp_path):
     assert "an array, which has none" in refused("init", "t.npy")
     assert "t.parquet: expected a whole Parquet file" in refused("init", "t.parquet")
     assert "t.arrow: expected a whole Arrow file" in refused("init", "t.arrow")
-    assert "got standard input" in refused("init", "-")
+    assert "from standard input" in refused("init", "-")
     assert "cannot use no.parquet: No such file" in refused("init", "no.parquet")
-    assert "something like domain.toml, got t.parquet" in refused("init", "t.ndjson", "-o", "t.parquet", "--force")
+    assert "a name such as domain.toml in place of t.parquet" in refused(
+        "init", "t.ndjson", "-o", "t.parquet", "--force"
+    )
     (tmp_path / "domain.toml").write_text("mine")
     assert "expected no file at domain.toml, got one" in refused("init", "t.npy")
 
@@ -171,12 +173,12 @@ def test_a_damaged_file_is_refused_in_words_of_our_own(refused, tmp_path, data):
 
 def test_a_type_with_a_name_of_several_lines_stays_in_its_comment():
     kind = pa.struct([("a\n[columns.b]\u2028\rkind", pa.int8())])
-    text = draft([Column("a", kind), Column("c", pa.float64())])
+    text = domain_template([Column("a", kind), Column("c", pa.float64())])
     assert list(tomllib.loads(text)["columns"]) == ["c"]
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda name: name.isprintable() or "\n" in name), unique=True, min_size=1))
 @example(["a.b", 'say "so"', "back\\slash", "\x7f", "\x00\x1f", "ü", "\u2028"])
 def test_any_name_is_written_so_that_it_reads_back(names):
-    text = draft([Column(name, pa.float64()) for name in names])
+    text = domain_template([Column(name, pa.float64()) for name in names])
     assert list(tomllib.loads(text)["columns"]) == names

@@ -10,6 +10,7 @@ import privhp as hp
 from cli.running import PLAN
 
 MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--mergeable"]
+MERGED = ", from {} merged summaries; the guarantee holds if no record is in two of them\n"
 
 
 def no_noise(size, *, scale):
@@ -29,7 +30,11 @@ def parts(run, plan, tmp_path):
     for place, half in enumerate(np.array_split(values, 2)):
         (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, half)))
         outcome = run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.part")
-        assert outcome == (0, f"wrote {place}.part, a summary, confidential; add it to others by privhp merge\n", "")
+        assert outcome == (
+            0,
+            f"wrote {place}.part: a summary, confidential; merge it with others by privhp merge\n",
+            "",
+        )
     return ["0.part", "1.part"], np.bincount(values, minlength=256)
 
 
@@ -37,7 +42,7 @@ def test_a_plan_is_written_and_read_back(run, plan, tmp_path):
     code, out, err = run("inspect", plan)
     again = run("plan", *MERGEABLE).out
     assert (code, err) == (0, "")
-    assert out == f"plan.json: a plan. It is public, and knows nothing of any data.\n\n{again}"
+    assert out == f"plan.json: a plan. It is public and contains no data.\n\n{again}"
     spec = json.loads((tmp_path / plan).read_text())
     assert hp.Plan.from_spec(spec).spec() == spec
     assert hp.Plan.from_spec(spec).growth is None
@@ -63,7 +68,7 @@ def test_a_part_that_was_added_up_before_has_the_noise_of_its_own_parts(run, par
     both.merge(hp.resume(names[1]))
     hp.save(both, "both.part")
     assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.part").code == 0
-    assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith("with the noise of 3 parts\n")
+    assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith(MERGED.format(3))
 
 
 def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
@@ -71,13 +76,13 @@ def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
     names, expected = parts
     code, out, err = run("merge", *names, "-o", "all.privhp")
     assert (code, err) == (0, "")
-    assert out.startswith("wrote all.privhp, 1-differentially private if no record is in two parts: about ")
-    assert out.endswith("with the noise of 2 parts\n")
+    assert out.startswith("wrote all.privhp: epsilon = 1 (pure differential privacy), about ")
+    assert out.endswith(MERGED.format(2))
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
     assert np.array_equal(merged.release.cells(), total)
     assert merged.release.merged == 2  # standard errors go by it
-    assert "parts       2, each with the noise of the plan\n" in run("inspect", "all.privhp").out
+    assert "merged      2 summaries, each with the noise of the plan\n" in run("inspect", "all.privhp").out
     assert abs(merged.total - expected.sum()) < 500
 
 
@@ -108,11 +113,11 @@ def test_parts_of_other_plans_are_refused(run, refused, parts, tmp_path):
 
 def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
     (one, other), _ = parts
-    assert "two summaries or more" in refused("merge", one, "-o", "all.privhp")
+    assert "at least two summaries" in refused("merge", one, "-o", "all.privhp")
     assert run("merge", one, other, "-o", "all.privhp").code == 0
     assert "all.privhp: this is a release" in refused("merge", one, "all.privhp", "-o", "more.privhp")
     assert "0.csv: this is not a privhp file" in refused("merge", one, "0.csv", "-o", "more.privhp")
-    assert "got one; choose another name" in refused("merge", one, other, "-o", "all.privhp")
+    assert "exists; choose another name" in refused("merge", one, other, "-o", "all.privhp")
     assert "another file to write than the one to read" in refused("merge", one, other, "-o", one, "--force")
     hp.save(hp.resume(one), "under-way", position={"file": 0})
     assert "under-way: expected the summary of a whole part" in refused("merge", "under-way", other, "-o", "b.privhp")
@@ -128,24 +133,24 @@ def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_
 def test_a_plan_that_grows_is_refused_before_anything_is_read(refused, tmp_path):
     growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
     line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.part")
-    assert "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json" in line
+    assert "write one with privhp plan --mergeable -o plan.json, and pass it to each fit with --plan plan.json" in line
 
 
 def test_a_plan_file_says_everything(refused, plan, tmp_path):
     fit = ["fit", "no.csv", "-o", "out.privhp"]
-    assert "without --epsilon, --depth, got both" in refused(*fit, "--plan", plan, "--epsilon", "1", "--depth", "3")
+    assert "leave out --epsilon, --depth" in refused(*fit, "--plan", plan, "--epsilon", "1", "--depth", "3")
     assert "not allowed with argument" in refused(*fit, "--plan", plan, "--domain", "ipv4")
-    assert "expected --epsilon with a domain, got none" in refused(*fit, "--domain", "ipv4", "--expected-records", "1")
-    assert "expected --expected-records with a domain, got none" in refused(*fit, "--domain", "ipv4", "--epsilon", "1")
+    assert "--epsilon is missing" in refused(*fit, "--domain", "ipv4", "--expected-records", "1")
+    assert "--expected-records is missing" in refused(*fit, "--domain", "ipv4", "--epsilon", "1")
     (tmp_path / "a.json").write_text("{}")
     (tmp_path / "b.json").write_bytes(b"\xff{")
     spec = json.loads((tmp_path / plan).read_text())
     (tmp_path / "c.json").write_text(json.dumps(spec | {"domain": {"kind": "x"}}))
     assert "a.json: expected a plan with exactly the keys" in refused(*fit, "--plan", "a.json")
-    assert "expected a plan at b.json" in refused(*fit, "--plan", "b.json")
+    assert "b.json: this is not a plan file" in refused(*fit, "--plan", "b.json")
     assert "c.json: expected a plan with a domain" in refused(*fit, "--plan", "c.json")
     assert "cannot use no.json: No such file" in refused(*fit, "--plan", "no.json")
-    assert "expected no file at plan.json" in refused("plan", *MERGEABLE, "-o", plan)
+    assert "plan.json exists" in refused("plan", *MERGEABLE, "-o", plan)
 
 
 def test_the_paper_s_plans_can_be_merged_too(run, tmp_path):

@@ -47,13 +47,13 @@ def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
     assert cash == {
         "where": "kind = cash and fare < 25",
         "share": expected.value,
-        "standard_error": expected.stderr,
-        "cells_inside": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[0],
-        "cells_touched": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[1],
-        "records": expected.value * generator.total,
+        "stderr": expected.stderr,
+        "at_least": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[0],
+        "at_most": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[1],
+        "count": expected.value * generator.total,
     }
     assert late["share"] == generator.mass({"delay": (50, None)}).value
-    assert abs(cash["share"] - 0.125) < 5 * cash["standard_error"] + 0.005
+    assert abs(cash["share"] - 0.125) < 5 * cash["stderr"] + 0.005
 
 
 def test_strictness_counts_for_whole_numbers(run, trips):
@@ -66,19 +66,19 @@ def test_quantiles_of_a_column_leave_null_out(run, trips):
     fares = answers(run, trips, "--quantile", "0.25,0.5", "--marginal", "fare")
     marginal = hp.load(trips).marginal("fare")
     assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).value.tolist()
-    assert {one["of"] for one in fares} == {"fare"}
+    assert {one["marginal"] for one in fares} == {"fare"}
     (delay,) = answers(run, trips, "--quantile", "0.5", "--marginal", "delay")
     assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5).value)
 
 
 def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
     heavy = answers(run, trips, "--heavy-hitters", "0.2", "--marginal", "kind")
-    assert [one["heavy"] for one in heavy] == ["kind = card", "kind = cash"]
+    assert [one["heavy_hitter"] for one in heavy] == ["kind = card", "kind = cash"]
     for one in heavy:
-        (again,) = answers(run, trips, "--where", one["heavy"])
+        (again,) = answers(run, trips, "--where", one["heavy_hitter"])
         assert again["share"] == pytest.approx(one["share"])
     for one in answers(run, trips, "--heavy-hitters", "0.1"):
-        (again,) = answers(run, trips, "--where", one["heavy"])
+        (again,) = answers(run, trips, "--where", one["heavy_hitter"])
         assert again["share"] == pytest.approx(one["share"])
 
 
@@ -112,12 +112,12 @@ def test_a_release_without_names_gets_them_from_columns(run, release):
     unnamed, *_ = answers(run, release, "--where", "value < 500", "--quantile", "0.5")
     named, quantile = answers(run, release, "--columns", "fare", "--where", "fare < 500", "--quantile", "0.5")
     assert unnamed["share"] == named["share"] == hp.load(release).mass((0, 500)).value
-    assert named["standard_error"] is None
+    assert named["stderr"] is None
     assert quantile == {
         "quantile": 0.5,
-        "of": None,
+        "marginal": None,
         "value": hp.load(release).quantile(0.5).value,
-        "standard_error": None,
+        "stderr": None,
     }
     assert "standard error" not in run("query", release, "--where", "value < 500").out
 
@@ -139,18 +139,18 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
     )
     (found,) = answers(run, "r", "--quantile", "0.5")
     assert found["value"].startswith(value) if isinstance(value, str) else abs(found["value"] - value) < 100
-    assert found["standard_error"] is None if error is None else 0 <= found["standard_error"] < 30 * error
+    assert found["stderr"] is None if error is None else 0 <= found["stderr"] < 30 * error
 
 
 def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
-    assert "expected a question, --where, --quantile or --heavy-hitters" in refused("query", trips)
+    assert "nothing to query; give --where, --quantile or --heavy-hitters" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
     assert "so name its values with --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
-    assert "expected --marginal COLUMN with --quantile, one of fare, kind, delay" in refused(
+    assert "--quantile of a table needs --marginal COLUMN, one of fare, kind, delay" in refused(
         "query", trips, "--quantile", "0.5"
     )
-    assert "expected --marginal with one of fare, kind, delay, got 'x'" in refused(
+    assert "--marginal x: no such column; choose one of fare, kind, delay" in refused(
         "query", trips, "--heavy-hitters", "0.1", "--marginal", "x"
     )
     assert "leave it out" in refused("query", release, "--quantile", "0.5", "--marginal", "fare")

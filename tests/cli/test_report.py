@@ -36,9 +36,9 @@ def test_quiet_says_nothing(run, release):
 @pytest.mark.parametrize(
     ("arguments", "complaint"),
     [
-        (["-o", "fares.csv"], "something like fares.html"),
+        (["-o", "fares.csv"], "a name such as fares.html"),
         (["-o", "there.html"], "replace it with --force"),
-        (["-o", "out.html", "--columns", "a,b"], "expected 1 column names"),
+        (["-o", "out.html", "--columns", "a,b"], "--columns needs 1 name for this release, got 2"),
         (["-o", "out.html", "--against", "nowhere.csv"], "cannot use nowhere.csv"),
         (["-o", "out.html", "--columns", "fee", "--against", "data.csv"], "'fee'"),
     ],

@@ -120,8 +120,12 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
     ("error", "code", "says"),
     [
         (KeyboardInterrupt, 130, ""),
-        (OSError(28, "No space left on device"), 1, "privhp: error: cannot go on: No space left on device; try again"),
-        (MemoryError, 1, "privhp: error: this needs more memory than there is"),
+        (
+            OSError(28, "No space left on device"),
+            1,
+            "privhp: error: input or output failed: No space left on device; fix this",
+        ),
+        (MemoryError, 1, "privhp: error: not enough memory"),
     ],
 )
 def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkeypatch, name, error, code, says):

@@ -67,13 +67,13 @@ def data(tmp_path):
         (["merge", "no", "folder.csv", *OUT], "cannot use no: No such file"),
         (["plan", "--domain", "folder.toml", *PLAN], "cannot use folder.toml: No such file"),
         # outputs
-        (["fit", "trips.csv", *FARE, "-o", "out.txt"], "expected no file at out.txt, got one; choose another name"),
-        (["fit", "trips.csv", *FARE, "-o", "folder.csv"], "something like fares.privhp, got folder.csv"),
+        (["fit", "trips.csv", *FARE, "-o", "out.txt"], "out.txt exists; choose another name"),
+        (["fit", "trips.csv", *FARE, "-o", "folder.csv"], "folder.csv looks like a data file"),
         (
             ["fit", "trips.csv", *FARE, "-o", "no/out.privhp"],
-            "expected a folder at no to write out.privhp in",
+            "there is no folder no to write out.privhp in",
         ),
-        (["init", "trips.csv", "-o", "folder.toml/x.toml"], "expected a folder at folder.toml to write x.toml in"),
+        (["init", "trips.csv", "-o", "folder.toml/x.toml"], "there is no folder folder.toml to write x.toml in"),
         # values
         (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "number for epsilon"),
         (["fit", "trips.csv", *FARE, "--expected-records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),

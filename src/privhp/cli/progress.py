@@ -1,23 +1,26 @@
-"""How far a long job has come: share, rate and time, never a number of records that are not synthetic."""
+"""Progress of a long command: fraction, rate and time, never a number of real records."""
 
+import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Literal, TextIO
+
+from privhp.io.sources import START, Batch, Position, Source
 
 _EVERY = 0.1
 
 
 class Progress:
-    """One line on a terminal, rewritten at most ten times a second and removed at the end.
+    """A line on a terminal, rewritten at most ten times a second and removed at the end.
 
     Args:
         stream: The terminal.
-        size: How much there is to do in all, if that is known.
-        unit: What it is counted in.
-        shown: Whether anything is written at all.
-        resumed: Whether an earlier run has done part of it, which says nothing of the rate.
-        clock: What tells the time.
+        size: Total amount of work, if known.
+        unit: Unit of the amounts.
+        shown: Whether anything is written.
+        resumed: Whether an earlier run did part of the work, which is excluded from the rate.
+        clock: Current time in seconds.
     """
 
     def __init__(
@@ -35,7 +38,7 @@ class Progress:
         self._first: int | None = None if resumed else 0
 
     def show(self, done: int | None) -> None:
-        """Rewrite the line; if it is not known how much is done, only the time is."""
+        """Rewrite the line for an amount of finished work; None if it is unknown."""
         if self._first is None:
             self._first = 0 if done is None else done
         now = self._clock()
@@ -73,3 +76,23 @@ def _minutes(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
+class WatchedSource:
+    """A source that shows progress on standard error while it is read.
+
+    Args:
+        source: The source.
+        shown: Whether progress is written.
+    """
+
+    def __init__(self, source: Source, *, shown: bool) -> None:
+        self._source, self._shown = source, shown
+        self.size, self.identity = source.size, source.identity
+
+    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
+        """All batches after a position."""
+        with Progress(sys.stderr, size=self.size, shown=self._shown) as progress:
+            for batch in self._source.batches(after):
+                yield batch
+                progress.show(batch.read)

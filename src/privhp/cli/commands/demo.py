@@ -1,32 +1,46 @@
 """`privhp demo`: the command line on a year of flights, which come with the package."""
 
-import io
-import shlex
-import shutil
 from argparse import Namespace
 from collections.abc import Iterator
-from contextlib import chdir, nullcontext, redirect_stdout
-from importlib.util import find_spec
 from pathlib import Path
 
-from privhp.cli import main
-from privhp.errors import FileError
+from privhp.cli.options import add_quiet
+from privhp.cli.parsers import Commands, add_command
 
 FLIGHTS = Path(__file__).with_name("flights13.csv.gz")
 DELAY = "integers:-120:1440"
 PLAN = ["--epsilon", "1", "--expected-records", "300000"]
 
 
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(
+        commands,
+        "demo",
+        "Try every command on a year of flights. Each command is printed before it runs.",
+        "example:\n  privhp demo flights\n",
+    )
+    parser.add_argument("folder", nargs="?", default="privhp-demo", help="output folder; default privhp-demo")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
+    add_quiet(parser)
+
+
 def run(options: Namespace) -> None:
-    """Fit, sample, ask, report and compare, each by a command that is shown."""
+    """Fit, sample, query, report and compare, each with a printed command."""
+    import io
+    import shlex
+    import shutil
+    from contextlib import chdir, nullcontext, redirect_stdout
+
+    from privhp.cli import main
+    from privhp.errors import FileError
+
     folder = Path(options.folder)
     if folder.exists() and not options.force:
-        raise FileError(
-            f"expected nothing at {folder}, got a folder or a file; choose another name, or replace files by --force"
-        )
+        raise FileError(f"{folder} exists; choose another name, or replace its files with --force")
     folder.mkdir(exist_ok=True)
     if not FLIGHTS.is_file():
-        raise FileError("expected the flights that come with privhp beside its code, got none; install it again")
+        raise FileError("the flights of the demo are missing from the installation; reinstall privhp")
     shutil.copyfile(FLIGHTS, folder / FLIGHTS.name)
     with redirect_stdout(io.StringIO()) if options.quiet else nullcontext(), chdir(folder):
         for sentence, command in _steps():
@@ -34,21 +48,23 @@ def run(options: Namespace) -> None:
             silenced = ["--quiet"] if options.quiet and command[0] not in ("plan", "query") else []
             code = main([*command, *silenced])
             if code:
-                raise SystemExit(code)  # it has said why
+                raise SystemExit(code)  # the command has printed why
             print()
         print(
-            f"All files are in {options.folder}, and the commands can be typed again there. Open report.html in a "
-            "browser.\nNOT-PRIVATE.html shows the real flights beside. Each release is 1-differentially private; a "
-            "flight that\nis in both is protected by the sum, epsilon 2."
+            f"All files are in {options.folder}; the commands can be repeated there. Open report.html in a browser.\n"
+            "NOT-PRIVATE.html also shows the real flights. Each release has epsilon = 1 (pure differential privacy);\n"
+            "both come from the same flights, so together they have epsilon = 2."
         )
 
 
 def _steps() -> Iterator[tuple[str, list[str]]]:
-    """What is done, and the command that does it."""
+    """Sentences and the commands that they introduce."""
+    from importlib.util import find_spec
+
     data, delays, pairs = FLIGHTS.name, "arr_delay.privhp", "departure_and_delay.privhp"
     fit, own = ["fit", data, "--force", *PLAN], ["--columns", "arr_delay"]
     yield (
-        "What would one number per flight, the arrival delay, cost? No data is needed to tell.",
+        "Plan a release of one number per flight, the arrival delay. No data is needed.",
         ["plan", "--domain", DELAY, *PLAN],
     )
     yield (
@@ -56,11 +72,11 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
         [*fit, *own, "--domain", DELAY, "-o", delays],
     )
     yield (
-        "Make as many synthetic flights as the noisy count says there were.",
+        "Write as many synthetic delays as the noisy number of flights.",
         ["sample", delays, "--force", *own, "-o", "synthetic.csv"],
     )
     yield (
-        "Ask the release. Answers cost no more privacy.",
+        "Query the release. Queries cost no privacy.",
         [
             "query",
             delays,
@@ -74,27 +90,27 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
         ],
     )
     yield (
-        "The same for two numbers per flight, departure and delay, as a table.",
+        "Fit a table of two numbers per flight, departure and delay.",
         [*fit, "--domain", "sched_dep_min=integers:0:1439", "--domain", f"arr_delay={DELAY}", "-o", pairs],
     )
     yield (
-        "As synthetic flights again.",
+        "Write synthetic flights.",
         ["sample", pairs, "--force", "-o", f"synthetic_pairs.{'parquet' if find_spec('pyarrow') else 'csv'}"],
     )
     morning, evening = "sched_dep_min < 600", "sched_dep_min >= 1080"
     asked = _where(*(f"{time}{late}" for time in (morning, evening) for late in ("", " and arr_delay > 30")))
-    yield "Are flights late in the morning or in the evening?", ["query", pairs, *asked]
+    yield "Compare delays in the morning and in the evening.", ["query", pairs, *asked]
     title = "Flights from New York City"
     yield (
-        "What was promised and what came out of it, on a page that is as private as the release.",
+        "Write a report with guarantee, accuracy and plots. It is as private as the release.",
         ["report", pairs, "--force", "--title", title, "-o", "report.html"],
     )
     yield (
-        "Now beside the real flights. This is NOT private: it is for you, and not for publication.",
+        "Compare the release with the real flights. NOT private: do not publish the result.",
         ["compare", data, delays, *own],
     )
     yield (
-        "The same on a page. NOT private either.",
+        "Show the real flights in a report. NOT private either.",
         ["report", pairs, "--force", "--against", data, "--title", title, "-o", "NOT-PRIVATE.html"],
     )
 

@@ -1,4 +1,4 @@
-"""`privhp fit`: records in, a release out."""
+"""`privhp fit`: a private release from records."""
 
 import signal
 import sys
@@ -8,23 +8,88 @@ from contextlib import contextmanager, suppress
 from functools import cache
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privhp.api import save
-from privhp.cli.output import check_checkpoint, check_release
-from privhp.cli.planning import read_planned
-from privhp.cli.progress import Progress
-from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-from privhp.collect.summary import Summary
-from privhp.errors import PlanError
-from privhp.io.sources import Batch, Source
-from privhp.io.sources.files import FileSource
-from privhp.io.sources.selection import Selection
-from privhp.planning.plan import Plan
+from privhp.cli.options import DOMAINS, FORMATS, add_file, add_output, add_plan, names, seconds
+from privhp.cli.parsers import Commands, add_command
+
+if TYPE_CHECKING:
+    from privhp.collect.ingest import Ingestion
+    from privhp.collect.summary import Summary
+    from privhp.io.sources import Batch, Source
+    from privhp.planning.plan import Plan
+
+_EXAMPLES = """\
+examples:
+  privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
+  privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --expected-records 2e6 -o gb.privhp
+  privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
+  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
+  privhp fit trips.csv --plan plan.json --summary-only -o 1.summary
+
+"""
+
+_END = """
+At the end, fit prints the noisy number of records beside the expected number. A number
+near 0 means a wrong column, text in a numeric column, or wrong bounds.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(
+        commands,
+        "fit",
+        "Read records once and write a private release. Unreadable or out-of-domain records are skipped without a "
+        "message, because a message would leak.",
+        _EXAMPLES + DOMAINS + _END,
+    )
+    add_file(
+        parser,
+        "data",
+        nargs="+",
+        help="files or globs: .csv and .ndjson, also .gz and .zst, one record per line; .parquet, .arrow, .npy; "
+        "- for standard input",
+    )
+    parser.add_argument("--format", choices=FORMATS, help="input format, if the file name does not say; default csv")
+    parser.add_argument(
+        "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; numbers without a header"
+    )
+    parser.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line is a record; columns are numbered from 1; without --columns the first ones are read",
+    )
+    checkpoints = parser.add_argument_group("checkpoints, for long jobs")
+    add_file(
+        checkpoints,
+        "--checkpoint",
+        metavar="FILE",
+        help="save the state periodically to FILE; it is confidential and removed at the end",
+    )
+    checkpoints.add_argument(
+        "--every", type=seconds, default=30.0, metavar="TIME", help="interval of checkpoints: 30s, 5m, 1h; default 30s"
+    )
+    checkpoints.add_argument(
+        "--resume", action="store_true", help="continue from the checkpoint; each record is counted exactly once"
+    )
+    add_plan(parser, plan_file=True)
+    parser.add_argument(
+        "--summary-only",
+        action="store_true",
+        help="write the confidential summary in place of a release: see privhp merge --help",
+    )
+    add_output(parser, "release to write, such as fares.privhp")
 
 
 def run(options: Namespace) -> None:
-    """Check everything that can be checked without data, then read it once."""
+    """Check all arguments, then read the data once."""
+    from privhp.cli.paths import check_checkpoint, check_release
+    from privhp.cli.plan_options import read_planned
+    from privhp.collect.ingest import CheckpointedIngestion, Ingestion
+    from privhp.io.sources.files import FileSource
+    from privhp.io.sources.selection import Selection
+
     plan, columns = read_planned(options)
     if options.summary_only:
         _check_mergeable(plan)
@@ -34,64 +99,68 @@ def run(options: Namespace) -> None:
     source = FileSource(options.data, selection, format=options.format)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
-        _count(ingestion, source, options, stop=Event())
-        said = _write(ingestion.summary, output, options)
+        _ingest(ingestion, source, options, stop=Event())
+        result = _write(ingestion.summary, output, options)
     else:
-        kept = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
+        resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
         written = False
         try:
             with _interrupts() as stop:
-                if not _count(kept, source, options, stop=stop):
-                    _say_how_to_go_on(options)
+                if not _ingest(resumable, source, options, stop=stop):
+                    _explain_resume(options)
                     raise KeyboardInterrupt
-            said = _write(kept.summary, output, options)
+            result = _write(resumable.summary, output, options)
             written = True
         finally:
-            kept.close(released=written)
+            resumable.close(released=written)
     if not options.quiet:
-        print(said)
+        print(result)
 
 
 def _note(options: Namespace) -> Callable[[str], None]:
-    """Say what is worth knowing of the types of columns, once for all files."""
+    """Function that prints a note about column types, once for all files."""
 
     @cache
     def note(text: str) -> None:
         if not options.quiet:
-            with suppress(BrokenPipeError):  # whoever read it has gone, and wants the release all the same
+            with suppress(BrokenPipeError):  # the release is still wanted
                 print(f"note: {text}", flush=True)
 
     return note
 
 
-def _check_mergeable(plan: Plan) -> None:
+def _check_mergeable(plan: "Plan") -> None:
+    from privhp.errors import PlanError
+
     if plan.growth is not None:
         raise PlanError(
-            "expected a plan whose parts can be added up, got one whose partition grows; "
-            "make one by privhp plan --mergeable -o plan.json, and give it to each fit by --plan plan.json"
+            "--summary-only needs a mergeable plan: write one with privhp plan --mergeable -o plan.json, "
+            "and pass it to each fit with --plan plan.json"
         )
 
 
-def _write(summary: Summary, output: Path, options: Namespace) -> str:
-    """Write the release, or the summary as it is, and say what was written."""
+def _write(summary: "Summary", output: Path, options: Namespace) -> str:
+    """Write the release or the summary, and describe it."""
+    from privhp.api import save
+    from privhp.cli.messages import describe_release
+
     if options.summary_only:
         save(summary, output)
-        return f"wrote {output}, a summary, confidential; add it to others by privhp merge"
+        return f"wrote {output}: a summary, confidential; merge it with others by privhp merge"
     save(generator := summary.release(), output)
-    # The guess stands beside the count whatever that is: no other word may depend on a record.
-    planned = f", planned for {summary.plan.expected_records:,}" if summary.plan.expected_records else ""
-    return (
-        f"wrote {output}, {float(summary.plan.epsilon):g}-differentially private: "
-        f"about {generator.total:,.0f} records (noisy){planned}; see privhp inspect {output}"
-    )
+    # The expected number is printed whatever the count is: nothing else here may depend on a record.
+    expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
+    return f"{describe_release(generator, output)}{expected}; see privhp inspect {output}"
 
 
-def _count(ingestion: Ingestion, source: Source, options: Namespace, *, stop: Event) -> bool:
-    """Count all there is, or until a signal comes; whether it was all."""
+def _ingest(ingestion: "Ingestion", source: "Source", options: Namespace, *, stop: Event) -> bool:
+    """Read the source to its end or until `stop` is set; whether the end was reached."""
+    from privhp.cli.progress import Progress
+
     shown = not options.quiet and sys.stderr.isatty()
     with Progress(sys.stderr, size=source.size, shown=shown, resumed=options.resume) as progress:
 
-        def watch(batch: Batch) -> bool:
+        def watch(batch: "Batch") -> bool:
             progress.show(batch.read)
             return stop.is_set()
 
@@ -100,7 +169,7 @@ def _count(ingestion: Ingestion, source: Source, options: Namespace, *, stop: Ev
 
 @contextmanager
 def _interrupts() -> Iterator[Event]:
-    """An event that Ctrl-C or a request to terminate sets: a batch that is begun is counted to its end."""
+    """Event that Ctrl-C or SIGTERM sets, so that the current batch is counted to its end."""
     stop = Event()
     signals = (signal.SIGINT, signal.SIGTERM)
 
@@ -115,10 +184,10 @@ def _interrupts() -> Iterator[Event]:
             signal.signal(number, handler)
 
 
-def _say_how_to_go_on(options: Namespace) -> None:
+def _explain_resume(options: Namespace) -> None:
     if not options.quiet:
         print(
-            f"stopped; {options.checkpoint} holds what was counted and is confidential; "
-            "go on by the same command with --resume",
+            f"stopped; {options.checkpoint} holds the state and is confidential; "
+            "continue with the same command and --resume",
             file=sys.stderr,
         )

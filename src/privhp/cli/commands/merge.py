@@ -1,44 +1,79 @@
-"""`privhp merge`: summaries of parts in, one release out."""
+"""`privhp merge`: one release from the summaries of several fits."""
 
 from argparse import Namespace
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-from privhp.api import save
-from privhp.cli.output import check_release
-from privhp.cli.reading import read_file
-from privhp.collect.checkpoint import Checkpoint
-from privhp.collect.summary import Summary
-from privhp.errors import FileError, StateError
+from privhp.cli.options import add_file, add_output
+from privhp.cli.parsers import Commands, add_command
+
+if TYPE_CHECKING:
+    from privhp.collect.summary import Summary
+
+_EXAMPLES = """\
+example, with half of the data on each of two machines:
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o parts.json
+  privhp fit 'trips/0.parquet' --plan parts.json --summary-only -o 1.part
+  privhp fit 'trips/1.parquet' --plan parts.json --summary-only -o 2.part
+  privhp merge 1.part 2.part -o all.privhp
+
+All machines use one plan file. The release has the guarantee of the plan if no record
+is in two summaries; a record in two has twice the epsilon. A summary that is given twice
+is refused.
+
+Each summary holds the full noise of the plan, so the noise of k merged summaries is
+sqrt(k) times as large as that of a single fit: merge few. Standard errors account for it.
+
+A summary is confidential: its holder could add records and release it again, and two
+releases of one state are not private. Delete the summaries after the merge.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "merge", "Merge summaries of disjoint data and release the result.", _EXAMPLES)
+    add_file(
+        parser, "summaries", nargs="+", metavar="summary", help="summary files that privhp fit --summary-only wrote"
+    )
+    add_output(parser, "release to write, such as all.privhp")
 
 
 def run(options: Namespace) -> None:
-    """Add up the parts and release the sum; the parts stay as they are."""
+    """Merge the summaries and write the release; the summary files stay unchanged."""
+    from privhp.api import save
+    from privhp.cli.messages import describe_release
+    from privhp.cli.paths import check_release, read_file
+    from privhp.errors import FileError, StateError
+
     output = check_release(options.output, data=options.summaries, force=options.force)
     if len(options.summaries) < 2:
-        raise FileError("expected two summaries or more to add up, got one; privhp fit releases a single one by itself")
+        raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
     first, *others = options.summaries
-    summary = read_file(_part, first)
+    summary = read_file(_read_summary, first)
     for path in others:
-        part = read_file(_part, path)
+        other = read_file(_read_summary, path)
         try:
-            summary.merge(part)
+            summary.merge(other)
         except StateError as error:
             raise StateError(f"{path}: {error}") from None
     save(generator := summary.release(), output)
     if not options.quiet:
         print(
-            f"wrote {output}, {float(summary.plan.epsilon):g}-differentially private if no record is in two parts: "
-            f"about {generator.total:,.0f} records (noisy), with the noise of {summary.merged} parts"
+            f"{describe_release(generator, output)}, from {generator.release.merged} merged summaries; "
+            "the guarantee holds if no record is in two of them"
         )
 
 
-def _part(path: str) -> Summary:
-    """A summary that has read all of its part."""
+def _read_summary(path: str) -> "Summary":
+    """Summary of a finished fit."""
+    from pathlib import Path
+
+    from privhp.collect.checkpoint import Checkpoint
+    from privhp.errors import FileError
+
     with Path(path).open("rb") as file:
-        summary, position = Checkpoint.read(file)
-    if position is not None:
+        checkpoint = Checkpoint.read(file)
+    if checkpoint.position is not None:
         raise FileError(
-            "expected the summary of a whole part, got the checkpoint of a fit that is under way; "
-            "finish it by --resume with --summary-only"
+            "this is the checkpoint of an unfinished fit; finish it with --resume and --summary-only, then merge"
         )
-    return summary
+    return checkpoint.summary

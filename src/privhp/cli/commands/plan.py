@@ -1,13 +1,39 @@
-"""`privhp plan`: what a fit would guarantee and cost."""
+"""`privhp plan`: guarantee, cost and predicted error of a fit."""
 
 from argparse import Namespace
 
-from privhp.cli.output import check_output
-from privhp.cli.planning import read_domain, read_plan, save_plan
+from privhp.cli.options import DOMAINS, add_file, add_plan
+from privhp.cli.parsers import Commands, add_command
+
+_EXAMPLES = """\
+examples:
+  privhp plan --domain interval:0:1000 --epsilon 1 --expected-records 1e6
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o plan.json
+
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(
+        commands,
+        "plan",
+        "Show the guarantee, the cost and the predicted error of a fit. No data is needed.",
+        _EXAMPLES + DOMAINS,
+    )
+    add_plan(parser)
+    parser.add_argument(
+        "--mergeable", action="store_true", help="make a plan for summaries to merge: see privhp merge --help"
+    )
+    add_file(parser, "-o", "--output", metavar="FILE", help="also write the plan, for privhp fit --plan")
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
 
 
 def run(options: Namespace) -> None:
-    """Print the plan, and write it if asked."""
+    """Print the plan and, if asked, write it."""
+    from privhp.cli.paths import check_output
+    from privhp.cli.plan_options import read_domain, read_plan, save_plan
+
     output = None if options.output is None else check_output(options.output, force=options.force)
     plan = read_plan(options, read_domain(options).domain, mergeable=options.mergeable)
     if output is not None:

@@ -1,135 +1,198 @@
-"""`privhp query`: a release in, answers out."""
+"""`privhp query`: shares, quantiles and heavy hitters from a release."""
 
 import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
+from privhp.cli.options import add_file, add_names, number, shares
+from privhp.cli.parsers import Commands, add_command
 
-from privhp.answers.distribution import Distribution
-from privhp.answers.generator import Generator
-from privhp.api import load
-from privhp.cli.reading import read_file
-from privhp.cli.tables import as_table
-from privhp.domains import Domain
-from privhp.domains.conditions import condition_of, read_condition
-from privhp.domains.table_column import Name
-from privhp.errors import QueryError
-from privhp.io.sinks import format_values
+if TYPE_CHECKING:
+    from privhp.answers.distribution import Distribution
+    from privhp.answers.generator import Generator
+    from privhp.domains import Domain
+
+_EXAMPLES = """\
+examples:
+  privhp query fares.privhp --columns fare --where 'fare < 10' --where 'fare >= 100'
+  privhp query fares.privhp --quantile 0.25,0.5,0.75
+  privhp query t.privhp --quantile 0.5 --marginal fare
+  privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy-hitters 0.05 --json
+
+conditions, joined by and:
+  fare >= 5 and fare < 10           numbers; on a continuous scale < and <= are the same
+  pickup < 2018-02-01               times; a date is its midnight; quote '2018-02-01 12:30'
+  kind = cash                       categories and nodes of a tree, such as service = web/https
+  kind in [cash, card, 'gift card'] any of several values
+  source in 10.0.0.0/8              addresses; source = 10.0.0.1
+  lon,lat in -9:49.8:2:61           places: west, south, east, north
+  x,y in 0:1,2:3                    points: one pair per coordinate; x < 0.5 for a single one
+  delay is null, delay is not null  missing values
+
+In a release without column names a value is called value, the coordinates of a point x1,
+x2, ..., and those of a place longitude and latitude; --columns sets other names. Queries
+cost no privacy. The standard error covers noise and discretisation: 90% of true values
+are within 1.645 standard errors. It is unknown for plans of --method paper. The columns
+at least and at most bound the share by the cells inside and the cells touched.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(commands, "query", "Compute shares, quantiles and heavy hitters from a release.", _EXAMPLES)
+    add_file(parser, "release", help="a release that privhp fit wrote")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="CONDITION",
+        help="share of the records that satisfy the condition; may be repeated",
+    )
+    parser.add_argument(
+        "--quantile", type=shares, default=[], metavar="SHARES", help="quantiles at these shares, such as 0.25,0.5"
+    )
+    parser.add_argument(
+        "--heavy-hitters",
+        type=number,
+        metavar="SHARE",
+        help="prefixes, values or regions with at least this share of the records",
+    )
+    parser.add_argument(
+        "--marginal", metavar="COLUMN", help="column of a table for --quantile and --heavy-hitters: its marginal"
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object per answer and line")
+    add_names(parser)
 
 
 class _Answers(NamedTuple):
-    """Answers of one kind: for programs, and the same as a table for people."""
+    """Answers of one kind, as JSON objects and as a table."""
 
-    records: Sequence[dict[str, Any]]
+    objects: Sequence[dict[str, Any]]
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
 
 
 def run(options: Namespace) -> None:
-    """Print the answers, in the order where, quantile, heavy."""
+    """Print the answers: shares, quantiles, heavy hitters."""
+    from privhp.api import load
+    from privhp.cli.paths import read_file
+    from privhp.errors import QueryError
+
     if not options.where and not options.quantile and options.heavy_hitters is None:
-        raise QueryError(
-            "expected a question, --where, --quantile or --heavy-hitters, got none; see privhp query --help"
-        )
-    generator = read_file(load, options.release)
-    kinds = list(_answered(generator, options))
+        raise QueryError("nothing to query; give --where, --quantile or --heavy-hitters; see privhp query --help")
+    answers = list(_answer(read_file(load, options.release), options))
     if options.json:
-        for record in chain.from_iterable(kind.records for kind in kinds):
-            print(json.dumps(record, ensure_ascii=False))
+        for answer in chain.from_iterable(kind.objects for kind in answers):
+            print(json.dumps(answer, ensure_ascii=False))
     else:
-        print("\n\n".join(as_table(kind.header, kind.rows) for kind in kinds))
+        print("\n\n".join(_as_table(kind.header, kind.rows) for kind in answers))
 
 
-def _answered(generator: Generator, options: Namespace) -> Iterator[_Answers]:
+def _answer(generator: "Generator", options: Namespace) -> Iterator[_Answers]:
     if options.where:
         yield _masses(generator, options.where, options.columns)
     if options.quantile:
         yield _quantiles(generator, options.quantile, options.marginal)
     if options.heavy_hitters is not None:
-        yield _heavy(generator, options.heavy_hitters, options)
+        yield _heavy_hitters(generator, options.heavy_hitters, options)
 
 
-def _tells_errors(generator: Generator) -> bool:
+def _has_stderr(generator: "Generator") -> bool:
     return generator.plan.inference == "least-squares"
 
 
-def _masses(generator: Generator, conditions: Sequence[str], names: Sequence[str] | None) -> _Answers:
+def _masses(generator: "Generator", conditions: Sequence[str], names: Sequence[str] | None) -> _Answers:
+    from privhp.domains.conditions import read_condition
+
     regions = [read_condition(text, generator.domain, names=names) for text in conditions]
-    records: list[dict[str, Any]] = []
+    objects: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
         mass = generator.mass(region)
-        share, error = mass.value, mass.stderr if _tells_errors(generator) else None
-        least, most = generator.mass_bounds(region)
-        answer = {"share": share, "standard_error": error, "cells_inside": least, "cells_touched": most}
-        records.append({"where": text, **answer, "records": share * generator.total})
-    kinds = ("share", "standard_error", "cells_inside", "cells_touched")
-    rows = [(*(_percent(one[kind]) for kind in kinds), f"{one['records']:,.0f}", one["where"]) for one in records]
-    return _Answers(records, (*(kind.replace("_", " ") for kind in kinds), "records", "where"), rows)
+        low, high = generator.mass_bounds(region)
+        objects.append(
+            {
+                "where": text,
+                "share": mass.value,
+                "stderr": mass.stderr if _has_stderr(generator) else None,
+                "at_least": low,
+                "at_most": high,
+                "count": mass.value * generator.total,
+            }
+        )
+    keys = ("share", "stderr", "at_least", "at_most")
+    rows = [(*(_percent(one[key]) for key in keys), f"{one['count']:,.0f}", one["where"]) for one in objects]
+    return _Answers(objects, ("share", "standard error", "at least", "at most", "count", "where"), rows)
 
 
-def _quantiles(generator: Generator, shares: Sequence[float], column: str | None) -> _Answers:
+def _quantiles(generator: "Generator", shares: Sequence[float], column: str | None) -> _Answers:
+    from privhp.errors import QueryError
+    from privhp.io.sinks import format_values
+
     if column is None and len(generator.domain.columns) == 1:
         column = _columns(generator.domain)
-    part = _part(generator, column, values_only=True)
+    part = _marginal(generator, column, values_only=True)
     if part.domain.columns:
-        raise QueryError(f"expected --marginal COLUMN with --quantile, one of {_columns(part.domain)}, got none")
-    found = part.quantile(shares)
-    errors: list[Any] = [None] * len(shares)
-    if _tells_errors(generator) and part.domain.is_line:
-        errors = [_plain_error(stderr) for stderr in found.stderr]
-    values = format_values(part.domain, found.value)
-    records: list[dict[str, Any]] = [
-        {"quantile": share, "of": column, "value": value, "standard_error": error}
-        for share, value, error in zip(shares, values, errors, strict=True)
+        raise QueryError(f"--quantile of a table needs --marginal COLUMN, one of {_columns(part.domain)}")
+    estimates = part.quantile(shares)
+    stderr: list[Any] = [None] * len(shares)
+    if _has_stderr(generator) and part.domain.is_line:
+        stderr = [_plain_error(error) for error in estimates.stderr]
+    values = format_values(part.domain, estimates.value)
+    objects: list[dict[str, Any]] = [
+        {"quantile": share, "marginal": column, "value": value, "stderr": error}
+        for share, value, error in zip(shares, values, stderr, strict=True)
     ]
-    rows = [(f"{one['quantile']:.6g}", _text(one["value"]), _text(one["standard_error"])) for one in records]
-    return _Answers(records, ("share at or below", f"{column or 'value'}", "standard error"), rows)
+    rows = [(f"{one['quantile']:.6g}", _text(one["value"]), _text(one["stderr"])) for one in objects]
+    return _Answers(objects, ("quantile", column or "value", "standard error"), rows)
 
 
-def _plain_error(doubt: Any) -> float:
-    """A standard error as a number; that of times in seconds."""
-    return float(doubt / np.timedelta64(1, "s")) if isinstance(doubt, np.timedelta64) else float(doubt)
+def _plain_error(stderr: Any) -> float:
+    """Standard error as a number; of times, in seconds."""
+    import numpy as np
+
+    return float(stderr / np.timedelta64(1, "s")) if isinstance(stderr, np.timedelta64) else float(stderr)
 
 
-def _heavy(generator: Generator, threshold: float, options: Namespace) -> _Answers:
-    part = _part(generator, options.marginal)
+def _heavy_hitters(generator: "Generator", threshold: float, options: Namespace) -> _Answers:
+    from privhp.domains.conditions import condition_of
+
+    part = _marginal(generator, options.marginal)
     names = options.columns if options.marginal is None else options.marginal.split(",")
-    hitters = part.heavy_hitters(threshold)
-    records: list[dict[str, Any]] = [
+    objects: list[dict[str, Any]] = [
         {
-            "heavy": condition_of(hitter.region, part.domain, names=names),
+            "heavy_hitter": condition_of(hitter.region, part.domain, names=names),
             "share": hitter.mass,
-            "records": hitter.count,
+            "count": hitter.count,
             "residual_share": hitter.residual_mass,
-            "residual_records": hitter.residual_count,
+            "residual_count": hitter.residual_count,
         }
-        for hitter in hitters
+        for hitter in part.heavy_hitters(threshold)
     ]
     rows = [
-        (_percent(one["share"]), _percent(one["residual_share"]), f"{one['residual_records']:,.0f}", one["heavy"])
-        for one in records
+        (_percent(one["share"]), _percent(one["residual_share"]), f"{one['residual_count']:,.0f}", one["heavy_hitter"])
+        for one in objects
     ]
-    return _Answers(records, ("share", "without those inside", "records of that", "where"), rows)
+    return _Answers(objects, ("share", "residual share", "residual count", "where"), rows)
 
 
-def _part(generator: Generator, column: str | None, *, values_only: bool = False) -> Distribution:
-    """The release itself, or the distribution of one of its columns, without null if only values are asked for."""
+def _marginal(generator: "Generator", column: str | None, *, values_only: bool = False) -> "Distribution":
+    """The generator, or the marginal of one of its columns, without null if only values are asked for."""
+    from privhp.errors import QueryError
+
     if column is None:
         return generator
     if not generator.domain.columns:
-        raise QueryError(f"expected --marginal with a release of a table, got {generator.domain!r}; leave it out")
-    known: dict[str, Name] = {",".join(own.names): own.name for own in generator.domain.columns}
+        raise QueryError(f"--marginal needs a release of a table; this one is of {generator.domain!r}; leave it out")
+    known = {",".join(own.names): own for own in generator.domain.columns}
     if column not in known:
-        raise QueryError(f"expected --marginal with one of {_columns(generator.domain)}, got {column!r}")
-    name = known[column]
-    nullable = any(own.name == name and own.domain.nullable for own in generator.domain.columns)
-    return generator.marginal(name, null=not (values_only and nullable))
+        raise QueryError(f"--marginal {column}: no such column; choose one of {_columns(generator.domain)}")
+    own = known[column]
+    return generator.marginal(own.name, null=not (values_only and own.domain.nullable))
 
 
-def _columns(table: Domain) -> str:
+def _columns(table: "Domain") -> str:
     return ", ".join(",".join(column.names) for column in table.columns)
 
 
@@ -139,3 +202,11 @@ def _percent(share: float | None) -> str:
 
 def _text(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Aligned lines with a header; empty columns are left out."""
+    kept = [index for index in range(len(header)) if any(row[index] for row in rows) or not rows]
+    lines = [[line[index] for index in kept] for line in (header, *rows)]
+    *widths, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
+    return "\n".join("   ".join([*map(str.rjust, line, widths), line[-1]]) for line in lines)

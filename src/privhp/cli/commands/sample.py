@@ -1,17 +1,52 @@
-"""`privhp sample`: a release in, synthetic records out."""
+"""`privhp sample`: synthetic records from a release."""
 
 import sys
 from argparse import Namespace
 
-from privhp.api import load
-from privhp.cli.output import check_output
-from privhp.cli.progress import Progress
-from privhp.cli.reading import read_file
-from privhp.io.sinks import write_sample
+from privhp.cli.options import FORMATS, add_file, add_output, integer, names
+from privhp.cli.parsers import Commands, add_command
+
+_EXAMPLES = """\
+examples:
+  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
+  privhp sample gb.privhp -n 1e6 --seed 1 --columns lon,lat -o synthetic.parquet
+  privhp sample gb.privhp -n 1e6 --format ndjson -o - | head
+
+Sampling is systematic (balanced): each cell gets its expected number of records, to
+within one, in every million rows. With --independent the records are drawn independently.
+"""
+
+
+def add(commands: Commands) -> None:
+    """Declare the command."""
+    parser = add_command(
+        commands, "sample", "Write synthetic records. Sampling costs no privacy, however often it is done.", _EXAMPLES
+    )
+    add_file(parser, "release", help="a release that privhp fit wrote")
+    parser.add_argument(
+        "-n", type=integer, metavar="ROWS", help="number of records; default: the noisy number of records"
+    )
+    parser.add_argument("--seed", type=integer, help="random seed, for reproducible rows")
+    parser.add_argument("--independent", action="store_true", help="draw records independently")
+    parser.add_argument("--columns", type=names, metavar="NAMES", help="column names of the output, such as lon,lat")
+    parser.add_argument(
+        "--format",
+        choices=FORMATS,
+        help="output format, if the file name does not say; csv for standard output by default",
+    )
+    add_output(
+        parser,
+        "file to write: .csv and .ndjson, also .gz and .zst; .parquet, .arrow or .npy; - for standard output",
+    )
 
 
 def run(options: Namespace) -> None:
-    """Sample in chunks, so that any number of rows fits in memory."""
+    """Write the sample in chunks, in bounded memory."""
+    from privhp.api import load
+    from privhp.cli.paths import check_output, read_file
+    from privhp.cli.progress import Progress
+    from privhp.io.sinks import write_sample
+
     piped = options.output == "-"
     output = sys.stdout.buffer if piped else check_output(options.output, force=options.force)
     generator = read_file(load, options.release)

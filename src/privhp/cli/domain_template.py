@@ -1,4 +1,4 @@
-"""Domain files to fill in: names and kinds from a schema, bounds left blank."""
+"""Template of a domain file: names and kinds from a schema, bounds left blank."""
 
 import json
 import re
@@ -8,56 +8,55 @@ from typing import Any
 from privhp.io.sources.schemas import Column
 
 _TOP = """\
-# Where the records live: for privhp fit --domain with the name of this file.
-# privhp init wrote it from the names and types of columns alone. No value was looked at.
+# Domain of a table, for privhp fit --domain FILE.
+# privhp init wrote this from the names and types of the columns. No value was read.
 #
-# Fill in what is "" or []. Bounds and lists must come from public knowledge: what anyone
-# could say of such records without seeing them. One that is looked up in the data tells
-# about the people in it, and the guarantee is void.
+# Fill in every "" and []. Bounds and lists must come from public knowledge, available
+# without the data. A bound taken from the data reveals records and voids the guarantee.
 #
-# Remove the columns that you do not need: the fewer there are, the more accurate the rest.
-# Kinds are guesses from types. privhp fit --help lists them. Two columns that are one place
+# Remove columns that you do not need: fewer columns give more accurate results.
+# Kinds are guesses from types; privhp fit --help lists all kinds. Longitude and latitude
 # share a section, such as [columns.place] with name = ["lon", "lat"] and kind = "geo".
 """
 
-_NULLABLE = "# nullable = true     # where values may be missing"
+_NULLABLE = "# nullable = true     # if values may be missing"
 _BOUNDS = ['low = ""              # fill in', 'high = ""             # fill in']
-_NUMBER = [*_BOUNDS, '# outside = "clamp"   # move what is out of bounds to the nearer one; else it is left out']
+_NUMBER = [*_BOUNDS, '# outside = "clamp"   # move values outside the bounds to the nearest bound; default: skip them']
 _TIMES = ['low = ""              # fill in, such as "2018-01-01"', 'high = ""             # fill in']
 _TEXTS = [
     'kind = "categories"',
-    "values = []           # fill in all that can occur; or take another kind:",
-    '# kind = "ipv4"       # for addresses, and no values and no dtype',
+    "values = []           # fill in all possible values, or choose another kind:",
+    '# kind = "ipv4"       # for addresses, without values and dtype',
 ]
 _ANY = [
     'kind = ""             # fill in: interval or integers with low and high; time with low, high',
-    "                      # and unit; categories with values; ipv4; others in privhp fit --help",
+    "                      # and unit; categories with values; ipv4; others: privhp fit --help",
 ]
 
 
-def draft(columns: Sequence[Column]) -> str:
-    """A commented domain file for a table of these columns. Until it is filled in it is refused, by name and key."""
+def domain_template(columns: Sequence[Column]) -> str:
+    """Commented domain file for a table of these columns. Blank keys are refused until they are filled in."""
     return "\n".join([_TOP, *(_section(column) for column in columns)])
 
 
 def _section(column: Column) -> str:
     title, lines = f"[columns.{_key(column.name)}]", _lines(column.type)
     if lines is None:
-        return f"# {title}  # {_in_a_line(column.type)}: no domain takes this type; convert it first\n"
+        return f"# {title}  # {_in_a_line(column.type)}: no domain accepts this type; convert the column first\n"
     known = "" if column.type is None else f"  # {_in_a_line(column.type)}"
     return "\n".join([title + known, *lines, _NULLABLE, ""])
 
 
 def _in_a_line(kind: Any) -> str:
-    """A type in words, which may hold names of fields, and these anything: in a comment they must not end the line."""
+    """Name of a type on one line: field names inside it may contain any character, and this is a comment."""
     return " ".join("".join(one if one.isprintable() else " " for one in str(kind)).split())
 
 
 def _lines(kind: Any) -> list[str] | None:
-    """What a type says of a column, with all that it does not say left blank; None where there is no domain for it."""
+    """Keys for a column of a type, with unknown values blank; None if no domain accepts the type."""
     if kind is None:
         return _ANY
-    from pyarrow import types  # there is a type, so it is installed
+    from pyarrow import types  # the type is one of pyarrow, so it is installed
 
     if types.is_dictionary(kind):
         lines = _lines(kind.value_type)
@@ -86,12 +85,12 @@ def _lines(kind: Any) -> list[str] | None:
 
 
 def _typed(dtype: str, *, usual: str = "") -> list[str]:
-    """The type that synthetic records are to have, unless they have it anyway."""
+    """The `dtype` key of the synthetic column, unless it is the default."""
     return [] if dtype == usual else [f"dtype = {json.dumps(dtype)}"]
 
 
 def _key(name: str) -> str:
-    """A name as a key of TOML, whose quoted texts are those of JSON but for one character."""
+    """A name as a TOML key; TOML strings are JSON strings except for DEL."""
     if re.fullmatch("[A-Za-z0-9_-]+", name):
         return name
     return json.dumps(name, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,4 +1,4 @@
-"""From options to a domain and a plan, before any data is touched; and plans as files."""
+"""Domains and plans from options, and plan files. Nothing here reads data."""
 
 import json
 from argparse import Namespace
@@ -14,15 +14,14 @@ DEFAULT_MEMORY = "256 KiB"
 
 _SIZES = ("hot_cells", "exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
 _OPTIONS = ("epsilon", "expected_records", "memory", "method", *_SIZES, "neighbours", "max_records_per_person")
-"""What a plan is made of, besides the domain."""
+"""Options that a plan file replaces."""
 
 
 def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) -> Plan:
-    """The plan that the options ask for: the best for a memory, or the paper's where it has hot cells."""
+    """Plan of the options: the planner's for --memory, or the paper's with --method paper."""
     for name in ("epsilon", "expected_records"):
         if getattr(options, name) is None:
-            option = name.replace("_", "-")
-            raise PlanError(f"expected --{option} with a domain, got none; give it, or all at once by --plan FILE")
+            raise PlanError(f"--{name.replace('_', '-')} is missing; give it, or --plan FILE")
     sizes = {name: getattr(options, name) for name in _SIZES}
     persons = 1 if options.max_records_per_person is None else options.max_records_per_person
     if options.method != "paper":
@@ -53,7 +52,7 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
 
 
 def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
-    """Those of some options that were given, as they are written."""
+    """Those of the named options that were given, as flags."""
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
@@ -73,13 +72,13 @@ def _is_column(text: str) -> bool:
 
 
 def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:
-    """The plan of a fit, from a file or made of the options, and the columns that a domain file names."""
+    """Plan of a fit, from a file or from options, and the columns that a domain file names."""
     if options.plan is None:
         domain, columns = read_domain(options)
         return read_plan(options, domain), columns
     given = _given(options, _OPTIONS)
     if given:
-        raise PlanError(f"expected --plan FILE, which says everything, without {', '.join(given)}, got both")
+        raise PlanError(f"--plan FILE fixes the whole plan; leave out {', '.join(given)}")
     return load_plan(options.plan), None
 
 
@@ -90,11 +89,11 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 
 def load_plan(path: str) -> Plan:
-    """The plan of a file that `privhp plan -o` wrote."""
+    """Plan in a file that `privhp plan -o` wrote."""
     try:
         spec = json.loads(Path(path).read_bytes())
     except ValueError:
-        raise FileError(f"expected a plan at {path}, got something else; privhp plan -o writes one") from None
+        raise FileError(f"{path}: this is not a plan file; privhp plan -o writes one") from None
     try:
         return Plan.from_spec(spec)
     except PrivhpError as error:

@@ -1,0 +1,41 @@
+"""Sentences of the command line: library messages with options for Python parameters, and results."""
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from privhp.answers.generator import Generator
+
+OPTIONS = {
+    "columns=": "--columns",
+    "domain=": "--domain",
+    "epsilon=": "--epsilon",
+    "expected_records=": "--expected-records",
+    "format=": "--format",
+    "header=False": "--no-header",
+    "hot_cells=": "--hot-cells",
+    "max_records_per_person=": "--max-records-per-person",
+    "memory=": "--memory",
+    "mergeable=True": "--mergeable",
+    "neighbours=": "--neighbours",
+    "plan=": "--plan",
+    "resume=True": "--resume",
+}
+"""Python parameters in messages of the library, and the options that set them."""
+
+_PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
+
+
+def speak_options(message: str) -> str:
+    """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS`."""
+    return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", message)
+
+
+def describe_release(generator: "Generator", output: Path) -> str:
+    """File, guarantee and noisy number of records of a new release."""
+    epsilon = float(generator.plan.epsilon)
+    return (
+        f"wrote {output}: epsilon = {epsilon:g} (pure differential privacy), "
+        f"about {generator.total:,.0f} records (noisy)"
+    )

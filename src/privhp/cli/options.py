@@ -1,0 +1,160 @@
+"""Options that several commands share, and the types of their values."""
+
+import argparse
+from typing import Any
+
+DOMAINS = """\
+domains:
+  interval:0:1000            numbers from 0 to 1000
+  interval:0.01:1e6:log      positive numbers on a logarithmic scale
+  integers:-120:1440:clamp   integers; values outside the bounds are moved to the nearest bound
+  box:-9:2,49.8:61           points, one pair of bounds per coordinate
+  time:2018-01-01:2020-12-31 times, in UTC unless the values or :zone=Europe/Berlin give a zone
+  geo:-9:49.8:2:61           longitude and latitude: west, south, east, north
+  categories:bus,tram,taxi   listed values; :other=rest collects all others
+  ipv4                       addresses, dotted or as integers; ipv4:10.0.0.0/8 for a network
+  ipv6:2001:db8::/32         addresses of a network; ipv6 for all addresses
+  fares.toml                 a file with kind = "interval", low = 0, high = 1000 and optionally
+                             columns = ["fare"]; for a table, one section [columns.NAME] per
+                             column; privhp init writes a template
+
+A table has one --domain NAME=DOMAIN per column. A column may end in :nullable, if values
+may be missing, and in :weight=2, which doubles its distances:
+  --domain fare=interval:0:1000:weight=2 --domain delay=integers:-120:1440:nullable
+  --domain lon,lat=box:-9:2,49.8:61
+
+Bounds must be public knowledge. Never take them from the data.
+"""
+
+FORMATS = ["csv", "ndjson", "parquet", "arrow", "npy"]
+
+# What shtab completes a file argument with; its own constant, without importing it.
+_FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "(__fish_complete_path (commandline -ct))"}
+
+
+def number(text: str) -> float:
+    """Value of an option: a number."""
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number such as 1e6, got {text!r}") from None
+
+
+def integer(text: str) -> int:
+    """Value of an option: a non-negative integer, which may be written as 1e6."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = int(number(text)) if number(text).is_integer() else -1
+    if value < 0:
+        raise argparse.ArgumentTypeError(f"expected a whole number of at least 0, got {text!r}")
+    return value
+
+
+def seconds(text: str) -> float:
+    """Value of an option: a duration such as 30s, 5m or 1h; the default unit is seconds."""
+    units = {"s": 1.0, "m": 60.0, "h": 3600.0}
+    digits, unit = (text[:-1], units[text[-1]]) if text[-1:] in units else (text, 1.0)
+    try:
+        value = float(digits) * unit
+    except ValueError:
+        value = -1.0
+    if not 0 <= value < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a time such as 30s, 5m or 1h, got {text!r}")
+    return value
+
+
+def names(text: str) -> list[str]:
+    """Value of an option: column names, separated by commas."""
+    return [name.strip() for name in text.split(",")]
+
+
+def shares(text: str) -> list[float]:
+    """Value of an option: numbers, separated by commas."""
+    return [number(share) for share in text.split(",")]
+
+
+def add_file(parser: argparse._ActionsContainer, *flags: str, **settings: Any) -> None:
+    """Add an argument that is the name of a file; shells complete it."""
+    vars(parser.add_argument(*flags, **settings))["complete"] = _FILE
+
+
+def add_domain(
+    group: argparse._ActionsContainer, *, required: bool, plan_file: bool = False
+) -> argparse._MutuallyExclusiveGroup:
+    """Add `--domain` and, if asked for, `--plan`, which excludes it."""
+    exclusive = group.add_mutually_exclusive_group(required=required)
+    exclusive.add_argument(
+        "--domain",
+        action="append",
+        metavar="DOMAIN",
+        help="domain of the records, see below; NAME=DOMAIN for a column of a table, once per column",
+    )
+    if plan_file:
+        add_file(exclusive, "--plan", metavar="FILE", help="read the plan from a file that privhp plan -o wrote")
+    return exclusive
+
+
+def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> None:
+    """Add the options of a plan."""
+    plan = parser.add_argument_group("plan, fixed before the data is read")
+    add_domain(plan, required=True, plan_file=plan_file)
+    plan.add_argument("--epsilon", required=not plan_file, help="privacy budget; smaller is more private and noisier")
+    plan.add_argument(
+        "--expected-records",
+        required=not plan_file,
+        type=number,
+        metavar="RECORDS",
+        help="expected number of records, such as 1e6: a public guess, never a count of the data",
+    )
+    plan.add_argument("--memory", metavar="SIZE", help="memory for the counters; default 256KiB")
+    plan.add_argument(
+        "--neighbours",
+        choices=["add-remove", "zero-out", "replace-one"],
+        help="neighbouring relation of the guarantee; default zero-out, or add-remove with --method paper or "
+        "--mergeable",
+    )
+    plan.add_argument(
+        "--max-records-per-person",
+        type=integer,
+        metavar="RECORDS",
+        help="largest number of records of one person; the guarantee covers all of them, and the noise grows in "
+        "proportion; default 1",
+    )
+    plan.add_argument(
+        "--method",
+        choices=["auto", "paper"],
+        help="auto: the planner minimises the predicted error; paper: the settings of the paper, from --hot-cells "
+        "and the options below; default auto",
+    )
+    paper = parser.add_argument_group("sizes of --method paper")
+    paper.add_argument("--hot-cells", type=integer, metavar="CELLS", help="cells expanded at each sketched level")
+    paper.add_argument("--exact-depth", type=integer, metavar="LEVEL", help="deepest level with exact counters")
+    paper.add_argument("--depth", type=integer, metavar="LEVEL", help="deepest level")
+    paper.add_argument(
+        "--sketch-rows",
+        type=integer,
+        metavar="ROWS",
+        help="rows of each sketch; fewer mean less noise and more collisions",
+    )
+    paper.add_argument("--sketch-width", type=integer, metavar="BUCKETS", help="buckets per row of a sketch")
+    paper.add_argument("--expand", choices=["top", "all"], help="cells expanded at the exact depth; default top")
+
+
+def add_names(parser: argparse.ArgumentParser) -> None:
+    """Add `--columns` for a release without column names."""
+    parser.add_argument(
+        "--columns", type=names, metavar="NAMES", help="column names, such as lon,lat, if the release has none"
+    )
+
+
+def add_output(parser: argparse.ArgumentParser, text: str, *, default: str | None = None) -> None:
+    """Add the options of an output file."""
+    add_file(parser, "-o", "--output", required=default is None, default=default, metavar="FILE", help=text)
+    parser.add_argument("--force", action="store_true", help="replace an existing file")
+    add_quiet(parser)
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Add `--quiet`."""
+    parser.add_argument("--quiet", action="store_true", help="print nothing except errors")
