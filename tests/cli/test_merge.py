@@ -118,9 +118,11 @@ def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
     assert "all.privhp: this is a release" in refused("merge", one, "all.privhp", "-o", "more.privhp")
     assert "0.csv: this is not a privhp file" in refused("merge", one, "0.csv", "-o", "more.privhp")
     assert "exists; choose another name" in refused("merge", one, other, "-o", "all.privhp")
-    assert "another file to write than the one to read" in refused("merge", one, other, "-o", one, "--force")
+    assert "0.part is an input file" in refused("merge", one, other, "-o", one, "--force")
     hp.save(hp.resume(one), "under-way", position={"file": 0})
-    assert "under-way: expected the summary of a whole part" in refused("merge", "under-way", other, "-o", "b.privhp")
+    assert "under-way: this is the checkpoint of an unfinished fit" in refused(
+        "merge", "under-way", other, "-o", "b.privhp"
+    )
 
 
 def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_path):
@@ -148,7 +150,7 @@ def test_a_plan_file_says_everything(refused, plan, tmp_path):
     (tmp_path / "c.json").write_text(json.dumps(spec | {"domain": {"kind": "x"}}))
     assert "a.json: expected a plan with exactly the keys" in refused(*fit, "--plan", "a.json")
     assert "b.json: this is not a plan file" in refused(*fit, "--plan", "b.json")
-    assert "c.json: expected a plan with a domain" in refused(*fit, "--plan", "c.json")
+    assert "c.json: the plan has an unreadable domain" in refused(*fit, "--plan", "c.json")
     assert "cannot use no.json: No such file" in refused(*fit, "--plan", "no.json")
     assert "plan.json exists" in refused("plan", *MERGEABLE, "-o", plan)
 
