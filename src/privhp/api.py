@@ -39,7 +39,7 @@ def fit(
     neighbours: Neighbours | None = None,
     max_records_per_person: int = 1,
     plan: Plan | None = None,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | str | None = None,
     header: bool = True,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Generator:

@@ -10,6 +10,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp import FileError, PlanError, RecordsError
+from privhp.io.sources import open_source
 from privhp.io.sources.prefetch import prefetch
 
 DOMAIN = hp.Interval(0, 1000)
@@ -118,3 +119,22 @@ def test_reading_ahead_stops_with_whoever_takes():
     assert next(numbers) == 1
     numbers.close()
     assert left.wait(10)
+
+
+def test_open_file_and_single_column_name(tmp_path):
+    path = tmp_path / "trips.csv"
+    path.write_text("id,fare\n1,2.5\n2,7.5\n")
+    source = open_source(path, domain=hp.Interval(0, 10), columns="fare")
+    assert [list(batch.records) for batch in source.batches()] == [[2.5, 7.5]]
+    with path.open() as file:
+        source = open_source(file, domain=hp.Interval(0, 10), columns=["fare"])
+        assert [list(batch.records) for batch in source.batches()] == [[2.5, 7.5]]
+        file.readline()
+        with pytest.raises(RecordsError, match="pass its path"):
+            open_source(file, domain=hp.Interval(0, 10))
+
+
+def test_missing_file_is_a_file_error(tmp_path):
+    with pytest.raises(FileError) as missing:
+        open_source(tmp_path / "none.csv", domain=hp.Interval(0, 10))
+    assert isinstance(missing.value, FileNotFoundError)

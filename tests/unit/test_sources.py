@@ -133,7 +133,7 @@ def test_a_header_that_does_not_fit_is_refused_and_not_quoted(tmp_path, header, 
     with pytest.raises(FileError, match=problem) as caught:
         read(write(tmp_path, header + b"\n1,2\n"), DECADE, ["a" if b"12345" not in header else "c"])
     assert "12345" not in str(caught.value)
-    assert "split at commas and matched by case; if the file has no header, add --no-header" in str(caught.value)
+    assert "split at commas and matched by case; if the file has no header, choose header=False" in str(caught.value)
 
 
 def foreign_files() -> dict[str, bytes]:
@@ -145,8 +145,8 @@ def foreign_files() -> dict[str, bytes]:
         "gzip file; .* zcat": gzip.compress(b"a\n1\n", mtime=0),
         r"NumPy array; .* \.npy": array.getvalue(),
         "zip archive or a spreadsheet; .* CSV": archive.getvalue(),
-        r"Parquet file; .* --format parquet": b"PAR1\x15\x04\x15\x10",
-        "release of privhp; .* privhp sample": b"PRIVHP-R\x01\x00\x00\x00",
+        r"Parquet file; .* format="parquet"": b"PAR1\x15\x04\x15\x10",
+        "release of privhp; .* privhp.load": b"PRIVHP-R\x01\x00\x00\x00",
         "checkpoint of privhp, .* confidential": b"PRIVHP-C\x01\x00\x00\x00",
     }
 

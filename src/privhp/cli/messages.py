@@ -26,10 +26,15 @@ OPTIONS = {
 
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 
+_LIST = re.compile(r"=\[('[^\]]*')\]")
+_TEXT = re.compile(r'(format=)"(\w+)"')
+
 
 def speak_options(message: str) -> str:
     """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS`."""
-    return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", message)
+    plain = _LIST.sub(lambda found: "=" + re.sub("[' ]", "", found[1]), message)
+    plain = _TEXT.sub(r"\1\2", plain)
+    return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
 
 
 def describe_release(generator: "Generator", output: Path) -> str:

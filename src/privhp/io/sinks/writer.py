@@ -102,7 +102,7 @@ def _kind_and_packing(output: Path | BinaryIO, format: Format | None) -> tuple[F
     """What is written, and how the name of a packed file ends."""
     if not isinstance(output, Path):
         if format == "parquet":
-            raise FileError("expected a file for Parquet, which is read from its end, got a pipe; write --format arrow")
+            raise FileError('Parquet needs a file, since it is read from its end; for a pipe, choose format="arrow"')
         return format or "csv", ""
     name = output.name.lower()
     packing = next((ending for ending in COMPRESSION_SUFFIXES if name.endswith(ending)), "")

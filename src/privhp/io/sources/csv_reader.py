@@ -52,7 +52,7 @@ class CsvReader:
             names,
             where="a header" if self._selection.asked is None else "the first line",
             hint="names are split at commas and matched by case; "
-            "if the file has no header, add --no-header and give column numbers",
+            "if the file has no header, choose header=False and give column numbers",
         )
 
     def batches(self, start: int) -> Iterator[FileBatch]:

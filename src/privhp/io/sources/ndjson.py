@@ -28,8 +28,7 @@ class NdjsonReader:
         if selection.asked is None:
             size = len(selection.fields)
             raise FileError(
-                f"expected names of the keys that make a record, got none; choose with --columns "
-                f"{','.join(['NAME'] * size)}"
+                f"expected names of the keys that make a record, got none; choose with columns={['NAME'] * size}"
             )
         self._name, self._selection, self._keys = name, selection, selection.asked
         self._bytes = ByteStream(name)

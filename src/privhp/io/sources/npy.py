@@ -35,7 +35,7 @@ class NpyReader:
         if selection.columns is None and width != len(selection.fields):
             raise FileError(
                 f"expected an array with {len(selection.fields)} numbers a record, got another shape; "
-                "choose columns by number with --columns"
+                "choose columns by number with columns=['1', ...]"
             )
         self._places = selection.numbered()
         if max(self._places) >= width:

@@ -1,11 +1,13 @@
 """From what a caller has to a source."""
 
+import io
 import os
 from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any
 
 from privhp.domains import Domain
+from privhp.errors import RecordsError, file_errors
 from privhp.io.sources.files import FileSource, Format
 from privhp.io.sources.in_memory import InMemorySource, check_records
 from privhp.io.sources.protocol import Source
@@ -16,7 +18,7 @@ def open_source(
     data: Any,
     *,
     domain: Domain,
-    columns: Sequence[str] | None = None,
+    columns: Sequence[str] | str | None = None,
     header: bool = True,
     format: Format | None = None,  # noqa: A002 - what callers call it
 ) -> Source:
@@ -30,10 +32,11 @@ def open_source(
         header: Whether the first line of a CSV text names its columns.
         format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
-    selection = Selection(domain, columns, header=header)
+    selection = Selection(domain, [columns] if isinstance(columns, str) else columns, header=header)
     names = _names(data)
     if names is not None:
-        return FileSource(names, selection, format=format)
+        with file_errors():
+            return FileSource(names, selection, format=format)
     check_records(data)
     return InMemorySource(data, selection)
 
@@ -42,6 +45,11 @@ def _names(data: Any) -> list[str] | None:
     """The names of files; None for what is no file. A list of texts may be records, so files come as paths in lists."""
     if isinstance(data, str | os.PathLike):
         return [os.fspath(data)]
+    if isinstance(data, io.IOBase):
+        name = getattr(data, "name", None)
+        if not isinstance(name, str) or not data.seekable() or data.tell():
+            raise RecordsError("expected a path or a file that was opened by name and not yet read; pass its path")
+        return [name]
     if isinstance(data, list | tuple) and data and all(isinstance(item, PurePath) for item in data):
         return [os.fspath(item) for item in data]
     return None

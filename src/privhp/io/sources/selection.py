@@ -75,7 +75,7 @@ class Selection:
         if self.asked is None:
             raise FileError(
                 f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
-                f"got more or fewer; choose with --columns {','.join(['NAME'] * size)}"
+                f"got more or fewer; choose with columns={['NAME'] * size}"
             )
         for column in self.asked:
             if list(known).count(column) != 1:
