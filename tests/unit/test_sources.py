@@ -84,9 +84,9 @@ def test_several_columns_give_rows_in_the_order_asked_for(tmp_path):
 def test_without_columns_the_header_must_fit_the_domain(tmp_path):
     path = write(tmp_path, b"a,b\n1,2\n")
     assert read(path, SQUARE).tolist() == [[1.0, 2.0]]
-    with pytest.raises(FileError, match=r"header of 1 column, .* --columns NAME$"):
+    with pytest.raises(FileError, match=r"header of 1 column, .* columns=\['NAME'\]$"):
         read(path, DECADE)
-    with pytest.raises(FileError, match=r"header of 2 columns, .* --columns NAME,NAME$"):
+    with pytest.raises(FileError, match=r"header of 2 columns, .* columns=\['NAME', 'NAME'\]$"):
         read(write(tmp_path, b"a,b,c\n1,2,3\n"), SQUARE)
 
 
@@ -145,7 +145,7 @@ def foreign_files() -> dict[str, bytes]:
         "gzip file; .* zcat": gzip.compress(b"a\n1\n", mtime=0),
         r"NumPy array; .* \.npy": array.getvalue(),
         "zip archive or a spreadsheet; .* CSV": archive.getvalue(),
-        r"Parquet file; .* format="parquet"": b"PAR1\x15\x04\x15\x10",
+        r'Parquet file; .* format="parquet"': b"PAR1\x15\x04\x15\x10",
         "release of privhp; .* privhp.load": b"PRIVHP-R\x01\x00\x00\x00",
         "checkpoint of privhp, .* confidential": b"PRIVHP-C\x01\x00\x00\x00",
     }
