@@ -6,7 +6,6 @@ a release and what `compare` and `report --against` compute from real records.
 """
 
 import os
-import re
 import signal
 import sys
 import threading
