@@ -20,7 +20,7 @@ namespace {
 
 constexpr size_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
 
-enum Kind : u8 { REAL, WHOLE, ADDRESS, TIME, TEXT, CODED };
+enum Kind : u8 { REAL, INTEGER, ADDRESS, TIME, TEXT, CODED };
 enum Found : u8 { VALUE, EMPTY, ODD };
 
 struct Field {
@@ -186,7 +186,7 @@ Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) 
         return VALUE;
     }
     const bool plain = kind == REAL      ? real(field, value)
-                       : kind == WHOLE   ? whole(field, value)
+                       : kind == INTEGER   ? whole(field, value)
                        : kind == ADDRESS ? address(field, value)
                                          : time(field, value);
     return plain ? VALUE : ODD;

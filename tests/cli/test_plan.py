@@ -3,7 +3,7 @@
 import pytest
 
 from privhp import Box, Integers, Interval, IPv4, Plan
-from privhp.domains.specs import FORMS, parse_domain, read_described
+from privhp.domains.specs import FORMS, parse_domain, read_domain_file
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_short_forms_of_domains(text, domain):
 def test_domains_from_a_file(tmp_path, lines, domain, columns):
     path = tmp_path / "domain.toml"
     path.write_text(lines)
-    assert read_described(path) == (domain, columns)
+    assert read_domain_file(path) == (domain, columns)
 
 
 @pytest.mark.parametrize(

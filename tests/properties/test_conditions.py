@@ -11,7 +11,7 @@ from hypothesis import assume, example, given
 from hypothesis.strategies import DataObject
 
 from privhp import Domain, DomainError, Integers, Interval, Table, Time
-from privhp.domains.conditions import condition_of, read_condition
+from privhp.domains.conditions import format_condition, read_condition
 from strategies import any_domains
 
 SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
@@ -75,7 +75,7 @@ def test_every_cell_is_a_condition_that_reads_back_the_same(domain: Domain, data
     codes = np.array([data.draw(st.integers(0, 2**level - 1))], dtype=np.uint64)
     assume(domain.measure(codes, level=level)[0] > 0)
     region = domain.describe(int(codes[0]), level=level)
-    text = condition_of(region, domain)
+    text = format_condition(region, domain)
     again = read_condition(text, domain)
     near = np.unique(np.clip(codes.astype(np.int64) + np.arange(-2, 3), 0, 2**level - 1)).astype(np.uint64)
     assert domain.overlap(again, near, level=level).tolist() == domain.overlap(region, near, level=level).tolist(), text
@@ -88,7 +88,7 @@ def test_every_cell_is_a_condition_that_reads_back_the_same(domain: Domain, data
 def test_any_name_can_be_asked_for(names: list[str]) -> None:
     table = Table({name: Interval(0, 1) for name in names})
     region = dict.fromkeys(names, (0.25, 0.5))
-    assert read_condition(condition_of(region, table), table) == region
+    assert read_condition(format_condition(region, table), table) == region
 
 
 WORDS = ["n", "is", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]

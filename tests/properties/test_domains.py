@@ -80,14 +80,14 @@ def test_any_table_keeps_the_laws(table: Table) -> None:
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6)), min_size=1, max_size=5))
 def test_a_box_cuts_its_longest_side_that_can_still_be_cut(sides: list[tuple[float, float]]) -> None:
     domain = Box([(low, low + width) for low, width in sides])
-    lengths = [Fraction(axis.width) for axis in domain.axes]
+    lengths = [Fraction(own.width) for own in domain.axes]
     left = [axis.depth for axis in domain.axes]
-    for cut in domain.cuts:
+    for axis in domain.split_axes:
         longest = max(length for length, bits in zip(lengths, left, strict=True) if bits > 0)
-        assert cut == next(i for i, length in enumerate(lengths) if length == longest and left[i] > 0)
-        lengths[cut] /= 2
-        left[cut] -= 1
-    assert sum(left) == 0 or len(domain.cuts) == 63
+        assert axis == next(i for i, length in enumerate(lengths) if length == longest and left[i] > 0)
+        lengths[axis] /= 2
+        left[axis] -= 1
+    assert sum(left) == 0 or len(domain.split_axes) == 63
 
 
 # A record's cell

@@ -80,9 +80,9 @@ def test_numbers_lie_where_a_search_finds_them_to_the_last_bit(
     within = np.concatenate([rng.uniform(domain.low, domain.high, 600), rng.choice(knots, 600) * rng.random(600)])
     drawn = data.draw(st.lists(st.floats() | st.floats(domain.low, domain.high), max_size=20))
     numbers = np.concatenate([knots, near, within, drawn, [0.0, -0.0, np.nan, np.inf, -np.inf]])
-    assert np.array_equal(domain.line.positions(numbers), lie_by_search(numbers, domain), equal_nan=True)
+    assert np.array_equal(domain.scale_map.positions(numbers), lie_by_search(numbers, domain), equal_nan=True)
     inside = numbers[~np.isnan(lie_by_search(numbers, domain))]
-    assert np.array_equal(domain.line.positions(inside), lie_by_search(inside, domain))
+    assert np.array_equal(domain.scale_map.positions(inside), lie_by_search(inside, domain))
 
 
 def test_usual_guesses_leave_few_cuts_to_compare() -> None:

@@ -20,7 +20,7 @@ from privhp import (
     Taxonomy,
     Time,
 )
-from privhp.domains.conditions import condition_of, read_condition
+from privhp.domains.conditions import format_condition, read_condition
 
 TRIPS = Table(
     {
@@ -181,7 +181,7 @@ class Ranks(Barcodes):
 )
 def test_condition_of_custom_domain(domain: Domain, text: str, region: Any) -> None:
     assert read_condition(text, domain) == region
-    assert read_condition(condition_of(region, domain), domain) == region
+    assert read_condition(format_condition(region, domain), domain) == region
 
 
 def test_region_of_custom_domain_without_regions() -> None:
@@ -190,11 +190,11 @@ def test_region_of_custom_domain_without_regions() -> None:
 
 
 def test_condition_of_region() -> None:
-    assert condition_of({"fare": (0.0, 31.25), "kind": "gift card", "delay": None}, TRIPS) == (
+    assert format_condition({"fare": (0.0, 31.25), "kind": "gift card", "delay": None}, TRIPS) == (
         "fare >= 0.0 and fare <= 31.25 and kind = 'gift card' and delay is null"
     )
-    assert condition_of({"kind": ["cash", "card"], ("lon", "lat"): (0.0, 1.0, 2.0, 3.0)}, TRIPS) == (
+    assert format_condition({"kind": ["cash", "card"], ("lon", "lat"): (0.0, 1.0, 2.0, 3.0)}, TRIPS) == (
         "kind in [cash, card] and lon,lat in 0.0:1.0:2.0:3.0"
     )
-    assert condition_of("10.0.0.0/8", IPv4(), names=["source"]) == "source in 10.0.0.0/8"
-    assert condition_of({}, TRIPS) == "everything"
+    assert format_condition("10.0.0.0/8", IPv4(), names=["source"]) == "source in 10.0.0.0/8"
+    assert format_condition({}, TRIPS) == "everything"

@@ -334,14 +334,14 @@ def test_a_box_is_cut_across_its_longest_side(sides: list[tuple[float, float]]) 
 
 
 def test_a_cube_is_cut_cyclically_from_its_first_axis() -> None:
-    assert Box([(0, 1)] * 3).cuts[:7] == (0, 1, 2, 0, 1, 2, 0)
+    assert Box([(0, 1)] * 3).split_axes[:7] == (0, 1, 2, 0, 1, 2, 0)
     assert cells_of(Box([(0, 1)] * 3), [(0.75, 0, 0), (0, 0.75, 0), (0, 0, 0.75)], 3) == [4, 2, 1]
 
 
 def test_a_side_as_fine_as_the_floats_is_cut_no_further() -> None:
     domain = Box([(1e15, 1e15 + 1000), (0, 1e-3)])
-    assert domain.cuts.count(0) == Interval(1e15, 1e15 + 1000).depth == 8
-    assert domain.cuts.count(1) == Interval(0, 1e-3).depth
+    assert domain.split_axes.count(0) == Interval(1e15, 1e15 + 1000).depth == 8
+    assert domain.split_axes.count(1) == Interval(0, 1e-3).depth
     assert Box([(0, 1)] * 2).depth == 63
 
 
@@ -419,7 +419,7 @@ def test_overlap_of_a_log_interval_is_a_share_of_octaves() -> None:
 
 def test_overlap_of_a_box_is_the_product_over_its_sides() -> None:
     domain = Box([(0, 4), (0, 1)])
-    assert domain.cuts[:3] == (0, 0, 0)
+    assert domain.split_axes[:3] == (0, 0, 0)
     cells = all_cells(3)
     assert domain.overlap([(1.5, 4), (0.25, 0.5)], cells, level=3).tolist() == [0, 0, 0, 0.25, 0.25, 0.25, 0.25, 0.25]
     assert domain.overlap([(0.25, 1.75), None], cells, level=3).tolist() == [0.5, 1, 1, 0.5, 0, 0, 0, 0]

@@ -212,7 +212,7 @@ def test_mass_of_prefixes() -> None:
 def rectangle(domain: Box, level: int, code: int) -> list[tuple[float, float]]:
     """Sides of a cell, by halving the box along the path to the cell."""
     sides = [(axis.low, axis.high) for axis in domain.axes]
-    for step, axis in enumerate(domain.cuts[:level]):
+    for step, axis in enumerate(domain.split_axes[:level]):
         low, high = sides[axis]
         middle = (low + high) / 2
         sides[axis] = (middle, high) if code >> (level - 1 - step) & 1 else (low, middle)

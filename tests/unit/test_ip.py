@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from privhp import Domain, DomainError, IPv4, IPv6, Plan, RecordsError, Summary, check_domain
 from privhp.core.cells import OUTSIDE, Codes
-from privhp.domains.addresses import coloned
+from privhp.domains.addresses import format_ipv6
 from silence import silence
 
 Network = IPv4 | IPv6
@@ -311,6 +311,6 @@ def test_text_is_that_of_the_standard_library(addresses: list[bytes]) -> None:
 def test_every_pattern_of_zero_groups_is_shortened_as_the_standard_library_does() -> None:
     groups = np.array(list(itertools.product([0, 0xAB], repeat=8)), dtype=">u2")
     words = groups.view(">u8").astype(np.uint64)
-    texts = coloned(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than are written at once
+    texts = format_ipv6(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than are written at once
     expected = [socket.inet_ntop(socket.AF_INET6, row.tobytes()) for row in groups]
     assert texts.tolist() == [text for text in expected for _ in range(100)]

@@ -12,7 +12,7 @@ from hypothesis import given
 
 import privhp
 from privhp import Box, Categories, Domain, DomainError, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time
-from privhp.domains.specs import parse_columns, parse_domain, read_described
+from privhp.domains.specs import parse_columns, parse_domain, read_domain_file
 
 TRIPS = Table(
     {
@@ -82,14 +82,14 @@ def write(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", [SECTIONS, LIST])
 def test_a_table_from_a_file(tmp_path: Path, text: str) -> None:
     assert privhp.read_domain(write(tmp_path, text)) == TRIPS
-    assert read_described(write(tmp_path, text)).columns is None
+    assert read_domain_file(write(tmp_path, text)).columns is None
 
 
 def test_a_single_domain_from_a_file(tmp_path: Path) -> None:
     path = write(tmp_path, 'kind = "box"\nsides = [[0, 1], [0, 2]]\ncolumns = ["x", "y"]')
     assert privhp.read_domain(path) == Box([(0, 1), (0, 2)])
     assert privhp.read_domain(str(path)) == Box([(0, 1), (0, 2)])
-    assert read_described(path).columns == ["x", "y"]
+    assert read_domain_file(path).columns == ["x", "y"]
 
 
 def test_columns_in_short() -> None:

@@ -87,18 +87,18 @@ def test_tables_keep_the_laws(table: Table) -> None:
 
 
 def test_the_widest_column_is_cut_next_and_the_first_on_a_tie() -> None:
-    assert Table(a=Interval(0, 1), b=Interval(0, 1000)).cuts[:6] == (0, 1, 0, 1, 0, 1)
-    assert Table(a=Interval(0, 1), b=Interval(0, 1000), weights={"b": 4}).cuts[:7] == (1, 1, 0, 1, 0, 1, 0)
-    assert Table(a=Integers(0, 1), b=Integers(0, 7)).cuts == (0, 1, 1, 1)
+    assert Table(a=Interval(0, 1), b=Interval(0, 1000)).split_columns[:6] == (0, 1, 0, 1, 0, 1)
+    assert Table(a=Interval(0, 1), b=Interval(0, 1000), weights={"b": 4}).split_columns[:7] == (1, 1, 0, 1, 0, 1, 0)
+    assert Table(a=Integers(0, 1), b=Integers(0, 7)).split_columns == (0, 1, 1, 1)
 
 
 def test_null_is_one_more_cut_of_its_column_before_the_others() -> None:
-    assert Table(a=Interval(0, 1), b=Nullable(Interval(0, 1))).cuts[:5] == (0, 1, 1, 0, 1)
+    assert Table(a=Interval(0, 1), b=Nullable(Interval(0, 1))).split_columns[:5] == (0, 1, 1, 0, 1)
 
 
 def test_cuts_follow_the_weighted_shares_of_the_diameters() -> None:
     left = dict.fromkeys(range(len(TRIPS.columns)), 0)
-    for cut in TRIPS.cuts:
+    for cut in TRIPS.split_columns:
         widths = {
             place: column.weight * column.domain.diameter(bits) / column.domain.diameter(0)
             for (place, bits), column in zip(left.items(), TRIPS.columns, strict=True)
@@ -106,7 +106,7 @@ def test_cuts_follow_the_weighted_shares_of_the_diameters() -> None:
         }
         assert widths[cut] >= max(widths.values()) * (1 - 1e-8)
         left[cut] += 1
-    assert len(TRIPS.cuts) == TRIPS.depth == 63
+    assert len(TRIPS.split_columns) == TRIPS.depth == 63
 
 
 def test_distances_are_the_largest_of_the_weighted_shares() -> None:
@@ -167,7 +167,7 @@ def expected_codes(level: int) -> list[int]:
     codes = []
     for row in range(4):
         code, used = 0, dict.fromkeys(range(len(TRIPS.columns)), 0)
-        for cut in TRIPS.cuts[:level]:
+        for cut in TRIPS.split_columns[:level]:
             column = TRIPS.columns[cut]
             values = tuple(COLUMNS[name][row] for name in column.names)
             used[cut] += 1

@@ -35,7 +35,7 @@ from privhp import (
 )
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
-from privhp.domains.conditions import condition_of, read_condition
+from privhp.domains.conditions import format_condition, read_condition
 from privhp.domains.specs import parse_columns, read_domain
 from privhp.io.sinks import write_sample
 from privhp.io.sinks.time_zones import zoned_texts
@@ -417,7 +417,7 @@ def test_truth_values_are_asked_for_as_they_are():
     assert generator.sample(50, where={"paid": True})["paid"].all()
     region = read_condition("paid = true", domain)
     assert region == {"paid": True}
-    assert condition_of(region, domain) == "paid = true"
+    assert format_condition(region, domain) == "paid = true"
     with pytest.raises(DomainError, match="such as false, got 'yes'"):
         read_condition("paid = yes", domain)
 

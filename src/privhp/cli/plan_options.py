@@ -5,7 +5,7 @@ from argparse import Namespace
 from pathlib import Path
 
 from privhp.domains import Domain
-from privhp.domains.specs import Described, parse_columns, parse_domain, read_described
+from privhp.domains.specs import DomainFile, parse_columns, parse_domain, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.io.disk import replacing
 from privhp.planning.plan import Plan
@@ -56,14 +56,14 @@ def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
-def read_domain(options: Namespace) -> Described:
+def read_domain(options: Namespace) -> DomainFile:
     """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table."""
     if all(map(_is_column, options.domain)):
-        return Described(parse_columns(options.domain), None)
+        return DomainFile(parse_columns(options.domain), None)
     if len(options.domain) > 1:
         raise DomainError("--domain is given more than once; write NAME=DOMAIN for each column of a table")
     (domain,) = options.domain
-    return read_described(domain) if domain.endswith(".toml") else Described(parse_domain(domain), None)
+    return read_domain_file(domain) if domain.endswith(".toml") else DomainFile(parse_domain(domain), None)
 
 
 def _is_column(text: str) -> bool:

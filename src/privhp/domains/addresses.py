@@ -12,14 +12,14 @@ _GROUPS, _LONGEST = 8, 39
 _COLON = 3  # slot of the colon before a group; those of its digits follow, up to the eighth
 
 
-def dotted(numbers: NDArray[np.uint32]) -> NDArray[np.str_]:
+def format_ipv4(numbers: NDArray[np.uint32]) -> NDArray[np.str_]:
     """IPv4 addresses as text."""
     packed = numbers.astype(">u4").tobytes()
     texts = [socket.inet_ntoa(packed[start : start + 4]) for start in range(0, len(packed), 4)]
     return np.array(texts, dtype="U15")
 
 
-def coloned(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.str_]:
+def format_ipv6(high: NDArray[np.uint64], low: NDArray[np.uint64]) -> NDArray[np.str_]:
     """IPv6 addresses, given by their halves, as text: that of RFC 5952, as `socket.inet_ntop` writes it."""
     texts = np.zeros((high.size, _LONGEST), dtype=np.uint32)
     for start in range(0, high.size, _CHUNK):

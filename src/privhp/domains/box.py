@@ -13,7 +13,7 @@ from privhp.domains.comparisons import continuous_range, parse_number, range_reg
 from privhp.domains.condition_grammar import SIGNS, Comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
-from privhp.domains.grid import Axes, Axis, GridDomain, axis_of, check_axis
+from privhp.domains.grid import Axes, Axis, GridDomain, check_axis, make_axis
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.validation import (
     Outside,
@@ -64,14 +64,14 @@ class Box(GridDomain):
 
     def _axis(self, side: Any, name: str) -> Axis:
         low, high = round_outwards(*check_bounds(*check_pair(side, name), axis=name), self.dtype)
-        axis = axis_of(low, high, self.dtype)
+        axis = make_axis(low, high, self.dtype)
         check_axis(axis, name, low=low, high=high)
         return axis
 
     @property
-    def cuts(self) -> tuple[int, ...]:
+    def split_axes(self) -> tuple[int, ...]:
         """Which axis each level cuts."""
-        return self._axes.cuts
+        return self._axes.split_axes
 
     def __repr__(self) -> str:
         sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)

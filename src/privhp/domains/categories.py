@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privhp.core.number_format import format_share
 from privhp.domains.comparisons import parse_choice
 from privhp.domains.fields import DictionaryForm, OutputForm
-from privhp.domains.finite import Finite, spread
+from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import NOWHERE, Lookup
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.validation import check_integer_dtype, quote
@@ -56,12 +56,12 @@ class Categories(Finite):
                 "make texts of all"
             )
         only_text = self.other is None and isinstance(known[0], str)
-        self.accepts = frozenset({"text"} if only_text else {"whole numbers", "numbers", "text"})
+        self.accepts = frozenset({"text"} if only_text else {"integers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
         self.dictionary = _dictionary_form(self.dtype, known)
         self._places = {value: place for place, value in enumerate(known)}
         last = NOWHERE if self.other is None else self._places[self.other]
-        codes = spread(len(known))
+        codes = spread_codes(len(known))
         super().__init__(
             known,
             codes,

@@ -35,7 +35,7 @@ class Comparison(NamedTuple):
     values: list[str]
 
     @property
-    def is_about_null(self) -> bool:
+    def is_null_test(self) -> bool:
         """Whether it tests for null."""
         return self.sign in ("null", "not null")
 
@@ -43,7 +43,7 @@ class Comparison(NamedTuple):
         """The sign and the values as they stand in a condition."""
         if self.sign == "among":
             return f"in [{', '.join(self.values)}]"
-        return f"is {self.sign}" if self.is_about_null else f"{self.sign} {','.join(self.values)}"
+        return f"is {self.sign}" if self.is_null_test else f"{self.sign} {','.join(self.values)}"
 
 
 class _Token(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from privhp.domains.comparisons import suggest
 from privhp.domains.condition_grammar import Comparison, parse, quote_word
 from privhp.domains.domain import Domain
-from privhp.domains.table_column import Name, naming
+from privhp.domains.table_column import Name, column_errors
 from privhp.errors import DomainError
 
 
@@ -46,7 +46,7 @@ def read_condition(text: str, domain: Domain, *, names: Sequence[str] | None = N
     return regions if domain.columns else regions[None]
 
 
-def condition_of(region: Any, domain: Domain, *, names: Sequence[str] | None = None) -> str:
+def format_condition(region: Any, domain: Domain, *, names: Sequence[str] | None = None) -> str:
     """A region, such as that of a heavy hitter, as a condition that `read_condition` reads back."""
     targets = {target.column: target for target in _targets(domain, names)}
     regions = region if domain.columns else {None: region}
@@ -77,8 +77,8 @@ def _target(comparison: Comparison, targets: Sequence[_Target]) -> _Target:
 
 
 def _region(target: _Target, comparisons: Sequence[Comparison]) -> Any:
-    with naming(target.label):
-        if not target.domain.nullable and any(comparison.is_about_null for comparison in comparisons):
+    with column_errors(target.label):
+        if not target.domain.nullable and any(comparison.is_null_test for comparison in comparisons):
             raise DomainError("its values cannot be null; leave out the condition on null")
         return target.domain.parse_region(comparisons, target.names)
 

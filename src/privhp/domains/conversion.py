@@ -61,10 +61,10 @@ def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tu
     """
     column = to_column(records)
     if column.dictionary is not None:
-        return read_dictionary(column, read or parse_whole)
+        return read_dictionary(column, read or parse_integer)
     values = values_of_kind(column)
     if not isinstance(values, np.ndarray):
-        return read_each(values, read or parse_whole)
+        return read_each(values, read or parse_integer)
     valid = np.ones(values.shape, dtype=np.bool_) if column.missing is None else ~column.missing
     if values.dtype.kind != "f":
         return _int64(values), valid
@@ -182,7 +182,7 @@ def single_value(value: Any) -> Any:
     return value
 
 
-def parse_whole(value: Any) -> int:
+def parse_integer(value: Any) -> int:
     """A value by itself as a whole number within int64; raises if it is none."""
     value = single_value(value)
     if _has_underscore(value):

@@ -27,10 +27,10 @@ from privhp.errors import DomainError
 if TYPE_CHECKING:
     from privhp.domains.table_column import TableColumn
 
-ValueKind = Literal["whole numbers", "numbers", "decimals", "times", "text", "lists of text"]
+ValueKind = Literal["integers", "numbers", "decimals", "times", "text", "lists of text"]
 """Kind of the values of a column, by the type of the column; numbers may be integers."""
 
-NUMERIC: frozenset[ValueKind] = frozenset({"whole numbers", "numbers", "decimals", "text"})
+NUMERIC: frozenset[ValueKind] = frozenset({"integers", "numbers", "decimals", "text"})
 """Kinds of values that numbers are read from."""
 
 

@@ -12,7 +12,7 @@ class FieldKind(IntEnum):
     """How a value is read from text. The numbers are those of the compiled CSV scanner."""
 
     REAL = 0
-    WHOLE = 1
+    INTEGER = 1
     ADDRESS = 2
     TIME = 3
     TEXT = 4
@@ -56,7 +56,7 @@ class OutputForm(NamedTuple):
     """Converts values to the text that files hold instead of them."""
 
 
-_KINDS = {"f": FieldKind.REAL, "i": FieldKind.WHOLE, "u": FieldKind.WHOLE, "M": FieldKind.TIME}
+_KINDS = {"f": FieldKind.REAL, "i": FieldKind.INTEGER, "u": FieldKind.INTEGER, "M": FieldKind.TIME}
 
 
 def default_kind(dtype: np.dtype[Any]) -> FieldKind:

@@ -13,17 +13,17 @@ from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import choice_region
 from privhp.domains.condition_grammar import Comparison
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import Lookup
 
 
-def spread(size: int) -> list[int]:
+def spread_codes(size: int) -> list[int]:
     """Codes of a list of values such that the cells of each level hold equal numbers of them, to within one."""
     depth = (size - 1).bit_length()
     return [(place << depth) // size for place in range(size)]
 
 
-class Finite(RunDomain):
+class Finite(IntegerRangeDomain):
     """Declared values in order, all of equal measure. Cells without a value have measure 0.
 
     Args:
@@ -47,7 +47,7 @@ class Finite(RunDomain):
         return self._depth
 
     def fields(self) -> tuple[Field, ...]:
-        kind = FieldKind.DICTIONARY if type(self._values[:1].tolist()[0]) is not int else FieldKind.WHOLE
+        kind = FieldKind.DICTIONARY if type(self._values[:1].tolist()[0]) is not int else FieldKind.INTEGER
         return (Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
@@ -60,11 +60,11 @@ class Finite(RunDomain):
         ends = np.searchsorted(self._codes, np.stack([codes, codes + np.uint64(1)]) << shift)
         return ends[0], ends[1]
 
-    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         first, after = self._spans(codes, levels)
         return first, after - first
 
-    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
         records: NDArray[Any] = self._values[np.minimum(numbers, self._values.size - 1)]
         return records
 

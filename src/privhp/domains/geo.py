@@ -23,7 +23,7 @@ from privhp.domains.condition_grammar import Comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.grid import Axes, GridDomain, axis_of, check_axis
+from privhp.domains.grid import Axes, GridDomain, check_axis, make_axis
 from privhp.domains.plot_scale import PlotScale, ScaleKind
 from privhp.domains.shares import ALMOST_ONE, share_between
 from privhp.domains.sphere import Zone
@@ -90,14 +90,14 @@ class Geo(GridDomain):
                 f"expected west and east apart, got {self.west} and {self.east}; all the way round is -180 to 180"
             )
         degree = math.radians(EARTH_RADIUS)
-        self._latitudes = axis_of(self.south, self.north, own, unit=degree)
+        self._latitudes = make_axis(self.south, self.north, own, unit=degree)
         check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
         self._zone = Zone(self.south, self.north)
         height = np.array(self._latitudes.width)
         self._area = float(self._zone.areas(np.zeros(()), height, height))
         # A degree of longitude is shorter, on the average over the latitudes by this factor.
         shorter = self._area / math.radians(self._latitudes.width)
-        self._longitudes = axis_of(self.west, end, own, unit=degree * shorter)
+        self._longitudes = make_axis(self.west, end, own, unit=degree * shorter)
         check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
         self.axes = (self._longitudes, self._latitudes)
         super().__init__(Axes(self.axes, clamp=False), own)

@@ -42,7 +42,7 @@ class Axis:
 
     low: float
     high: float
-    whole: bool = False
+    integer: bool = False
     unit: float = 1.0
     """Distance of two numbers whose difference is 1."""
     step: float = 0.0
@@ -68,7 +68,7 @@ class Axis:
     @property
     def _spacing(self) -> float:
         """Largest spacing of neighbouring numbers."""
-        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.whole), self.step)
+        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.integer), self.step)
 
     def side(self, bits: int) -> float:
         """Diameter of a cell."""
@@ -77,7 +77,7 @@ class Axis:
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number at a share of each cell; a share of 1 is its upper end, up to rounding."""
         numbers = self.low + (cells + shares) * (self.width * 2.0**-bits)
-        return np.minimum(np.rint(numbers) if self.whole else numbers, self.high)
+        return np.minimum(np.rint(numbers) if self.integer else numbers, self.high)
 
     def cell_cdf(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
         """Share of the i-th cell below the i-th number; 0 or 1 where the number is in another cell."""
@@ -104,7 +104,7 @@ class Axis:
         return numbers
 
 
-def axis_of(low: float, high: float, dtype: np.dtype[Any], *, unit: float = 1.0) -> Axis:
+def make_axis(low: float, high: float, dtype: np.dtype[Any], *, unit: float = 1.0) -> Axis:
     """An axis of numbers whose samples have a type of floats."""
     return Axis(low, high, unit=unit, step=spacing_at(max(abs(low), abs(high)), dtype))
 
@@ -123,10 +123,10 @@ class Axes:
 
     def __init__(self, axes: tuple[Axis, ...], *, clamp: bool) -> None:
         self.axes, self.clamp = axes, clamp
-        self.cuts = self._cut_order()
+        self.split_axes = self._split_order()
         self._grids: dict[int, Grid] = {}
 
-    def _cut_order(self) -> tuple[int, ...]:
+    def _split_order(self) -> tuple[int, ...]:
         """Axis that each level splits, down to the spacing of the floats or to level 63."""
         bits = [0] * len(self.axes)
         cuts: list[int] = []
@@ -142,7 +142,7 @@ class Axes:
     def grid(self, level: int) -> Grid:
         """The grid of a level."""
         if level not in self._grids:
-            cuts = self.cuts[:level]
+            cuts = self.split_axes[:level]
             masks = [
                 sum(2 ** (level - 1 - cut) for cut in range(level) if cuts[cut] == a) for a in range(len(self.axes))
             ]
@@ -180,13 +180,13 @@ class Axes:
     @cached_property
     def cell_sides(self) -> CellSides:
         """The sides of the cells of every level."""
-        masks = np.array([self.grid(level).masks for level in range(len(self.cuts) + 1)])
+        masks = np.array([self.grid(level).masks for level in range(len(self.split_axes) + 1)])
         low, width, margin = np.array([(axis.low, axis.width, axis.margin) for axis in self.axes]).T.copy()
         return CellSides(masks, low, width, margin)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
-        cuts = self.cuts[:level]
+        cuts = self.split_axes[:level]
         return max(axis.side(cuts.count(index)) for index, axis in enumerate(self.axes))
 
 
@@ -212,7 +212,7 @@ class GridDomain(Domain):
     @property
     def depth(self) -> int:
         """Number of splits."""
-        return len(self._axes.cuts)
+        return len(self._axes.split_axes)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn uniformly inside each cell."""

@@ -13,21 +13,21 @@ from privhp.core.cells import Codes, Counts
 from privhp.domains.domain import Domain
 
 
-class RunDomain(Domain):
+class IntegerRangeDomain(Domain):
     """A domain of numbered records of equal measure. Draws are exact, without rounding."""
 
     @abstractmethod
-    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         """Number of the first record of each cell, and the number of its records."""
 
     @abstractmethod
-    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
         """The records with these numbers."""
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn uniformly inside each cell."""
-        firsts, lengths = self._runs(codes, level)
-        return self._numbered(firsts + rng.integers(0, np.maximum(lengths, 1)))
+        firsts, lengths = self._ranges(codes, level)
+        return self._records_at(firsts + rng.integers(0, np.maximum(lengths, 1)))
 
     def sample_allocation(
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
@@ -38,17 +38,17 @@ class RunDomain(Domain):
         """
         if not balanced:
             return self.sample_cells(allocation.draws(), rng=rng, out=out)
-        firsts, lengths = self._runs(allocation.codes, allocation.levels)
+        firsts, lengths = self._ranges(allocation.codes, allocation.levels)
         numbers = firsts[allocation.owner] + _systematic_offsets(lengths, allocation, rng)
-        return store_records(self._numbered(numbers), out)
+        return store_records(self._records_at(numbers), out)
 
     def sample_cells(
         self, draws: CellDraws, *, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
         """Sample a record in the cell of each draw; see `Domain.sample_cells`."""
-        firsts, lengths = self._runs(draws.codes, draws.levels)
+        firsts, lengths = self._ranges(draws.codes, draws.levels)
         numbers = firsts[draws.indices] + rng.integers(0, lengths[draws.indices])
-        return store_records(self._numbered(numbers), out)
+        return store_records(self._records_at(numbers), out)
 
 
 def _systematic_offsets(lengths: Counts, allocation: Allocation, rng: np.random.Generator) -> Counts:

@@ -16,10 +16,10 @@ from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.column import attempt
 from privhp.domains.comparisons import single_comparison
 from privhp.domains.condition_grammar import Comparison
-from privhp.domains.conversion import as_integers, parse_whole, read_each, single_value, values_of_kind
+from privhp.domains.conversion import as_integers, parse_integer, read_each, single_value, values_of_kind
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
-from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.to_column import to_column
@@ -128,10 +128,10 @@ def address(value: Any) -> int:
             return int.from_bytes(socket.inet_pton(socket.AF_INET, value.strip()), "big")
         except OSError:
             raise ValueError from None
-    return int(value) if isinstance(value, ipaddress.IPv4Address) else parse_whole(value)
+    return int(value) if isinstance(value, ipaddress.IPv4Address) else parse_integer(value)
 
 
-class IPv4(RunDomain, _Network):
+class IPv4(IntegerRangeDomain, _Network):
     """IPv4 addresses: whole numbers from 0 to 2**32 - 1, text such as "10.0.0.1", or `ipaddress` objects.
 
     Two addresses that share their first l bits after the prefix of the network
@@ -166,11 +166,11 @@ class IPv4(RunDomain, _Network):
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._addresses._encode(*as_integers(records, read=address), level=level)
 
-    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        return self._addresses._runs(codes, levels)
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        return self._addresses._ranges(codes, levels)
 
-    def _numbered(self, numbers: Counts) -> NDArray[Any]:
-        return self._addresses._numbered(numbers).astype(np.uint32)
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
+        return self._addresses._records_at(numbers).astype(np.uint32)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Addresses of the declared type."""
@@ -179,9 +179,9 @@ class IPv4(RunDomain, _Network):
     @staticmethod
     def texts(numbers: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""
-        from privhp.domains.addresses import dotted  # imports socket, which takes long
+        from privhp.domains.addresses import format_ipv4  # imports socket, which takes long
 
-        return dotted(numbers)
+        return format_ipv4(numbers)
 
     def parameters(self) -> dict[str, Any]:
         return super().parameters() | ({} if self.dtype is None else {"dtype": self.dtype.name})
@@ -238,7 +238,7 @@ class IPv6(_Network):
     """
 
     kind: ClassVar[str] = "ipv6"
-    accepts = frozenset({"whole numbers", "text"})
+    accepts = frozenset({"integers", "text"})
     BITS: ClassVar[int] = 128
     NAMED: ClassVar[int] = 16
     EXAMPLE: ClassVar[str] = "2001:db8::/32"
@@ -288,9 +288,9 @@ class IPv6(_Network):
 
     def to_output(self, records: NDArray[Any]) -> NDArray[np.str_]:
         """Addresses as text."""
-        from privhp.domains.addresses import coloned  # imports socket, which takes long
+        from privhp.domains.addresses import format_ipv6  # imports socket, which takes long
 
-        return coloned(records["high"], records["low"])
+        return format_ipv6(records["high"], records["low"])
 
 
 def _shifted(codes: Codes, places: int) -> Codes:

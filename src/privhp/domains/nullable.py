@@ -166,7 +166,7 @@ class Nullable(Domain):
 
     def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
         """None for `is null`; else the region of the inner domain."""
-        others = [comparison for comparison in comparisons if not comparison.is_about_null]
+        others = [comparison for comparison in comparisons if not comparison.is_null_test]
         if any(comparison.sign == "null" for comparison in comparisons):
             if len(comparisons) > 1:
                 raise DomainError("null meets no other condition; ask for is null by itself")

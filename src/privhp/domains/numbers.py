@@ -17,7 +17,7 @@ from privhp.domains.conversion import as_floats, as_integers, floor_int64
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain
-from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
@@ -91,8 +91,8 @@ class Interval(GridDomain):
         self.cuts = None if cuts is None else check_cuts(cuts, self.low, self.high)
         if self.cuts is not None and scale == "log":
             raise DomainError('expected cuts or scale="log", got both; cuts alone say where numbers are dense')
-        self.line = self._layout()
-        self.axis = self.line.axis
+        self.scale_map = self._layout()
+        self.axis = self.scale_map.axis
         super().__init__(Axes((self.axis,), clamp=outside == "clamp"), self.dtype)
 
     def _layout(self) -> Scale:
@@ -110,18 +110,18 @@ class Interval(GridDomain):
         return (Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind),)
 
     def _positions(self, numbers: Floats) -> Floats:
-        if self.outside == "clamp" and self.axis.whole:  # else the grid does it
+        if self.outside == "clamp" and self.axis.integer:  # else the grid does it
             numbers = np.clip(numbers, self.low, self.high)
-        return self.line.positions(numbers)
+        return self.scale_map.positions(numbers)
 
     def _as_records(self, points: Floats) -> Floats:
-        return self.line.numbers(points[:, 0])
+        return self.scale_map.numbers(points[:, 0])
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(self._positions(as_floats(records))[:, None], level=level)
 
     def diameter(self, level: int) -> float:
-        return self.line.widest(level)
+        return self.scale_map.widest(level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
@@ -130,21 +130,21 @@ class Interval(GridDomain):
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = np.clip(check_range(region, self.low, self.high), self.low, self.high)
-        first, last = self.line.positions(np.array([low, high])).tolist()
+        first, last = self.scale_map.positions(np.array([low, high])).tolist()
         positions = self.axis.draw(first, last, codes, bits=level, shares=rng.random(codes.shape))
-        numbers: Floats = np.clip(self.line.numbers(positions), *round_inwards(low, high, self.dtype))
+        numbers: Floats = np.clip(self.scale_map.numbers(positions), *round_inwards(low, high, self.dtype))
         return numbers
 
     def describe(self, code: int, *, level: int) -> tuple[float, float]:
-        low, high = self.line.numbers(np.array(self.axis.ends(code, level))).tolist()
+        low, high = self.scale_map.numbers(np.array(self.axis.ends(code, level))).tolist()
         return low, high
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         numbers = np.clip(np.asarray(records, dtype=np.float64), self.low, self.high)
-        return self.axis.cell_cdf(self.line.positions(numbers), codes, bits=level)
+        return self.axis.cell_cdf(self.scale_map.positions(numbers), codes, bits=level)
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        return self.line.numbers(self.axis.points(codes, shares, bits=level))
+        return self.scale_map.numbers(self.axis.points(codes, shares, bits=level))
 
     def format_distance(self, distance: float) -> str:
         return f"{distance:.3g} octaves" if self.scale == "log" else super().format_distance(distance)
@@ -175,7 +175,7 @@ class Interval(GridDomain):
         }
 
 
-class Integers(RunDomain):
+class Integers(IntegerRangeDomain):
     """Whole numbers between two declared bounds, both included.
 
     Cells are aligned runs of 2**k numbers counted from the lower bound; the
@@ -216,7 +216,7 @@ class Integers(RunDomain):
         return {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
 
     def fields(self) -> tuple[Field, ...]:
-        return (Field("value", FieldKind.WHOLE, accepts=self.accepts, declared_as=self.kind),)
+        return (Field("value", FieldKind.INTEGER, accepts=self.accepts, declared_as=self.kind),)
 
     @property
     def size(self) -> int:
@@ -237,13 +237,13 @@ class Integers(RunDomain):
         )
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
-    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         """First offset and length of the run of numbers in each cell."""
         shift = np.asarray(self.depth - levels, dtype=np.int64)
         starts = np.minimum(codes.astype(np.int64) << shift, self.size)
         return starts, np.minimum(self.size - starts, np.int64(1) << shift)
 
-    def _numbered(self, numbers: Counts) -> NDArray[Any]:
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
         return self.low + numbers
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
@@ -254,7 +254,7 @@ class Integers(RunDomain):
         return float(min(2 ** (self.depth - level), self.size) - 1)
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
-        return self._runs(codes, level)[1] / self.size
+        return self._ranges(codes, level)[1] / self.size
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
@@ -262,14 +262,16 @@ class Integers(RunDomain):
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's numbers from the one to the other, both included; none if there are none between."""
-        first, after = self._run_within(low, high, codes, level)
-        inside, lengths = np.maximum(after - first, 0), self._runs(codes, level)[1]
+        first, after = self._range_within(low, high, codes, level)
+        inside, lengths = np.maximum(after - first, 0), self._ranges(codes, level)[1]
         share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ONE), inside > 0)
         return share
 
-    def _run_within(self, low: int, high: int, codes: Codes, level: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _range_within(
+        self, low: int, high: int, codes: Codes, level: int
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Offsets of the first number of each cell from `low` on, and of the first after the last up to `high`."""
-        starts, lengths = self._runs(codes, level)
+        starts, lengths = self._ranges(codes, level)
         ends = [min(max(end - self.low, 0), self.size) for end in (low, high + 1)]
         return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
 
@@ -281,7 +283,7 @@ class Integers(RunDomain):
         self, low: int, high: int, codes: Codes, *, level: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """One of each cell's numbers from the one to the other, both included."""
-        first, after = self._run_within(low, high, codes, level)
+        first, after = self._range_within(low, high, codes, level)
         return self.low + rng.integers(first, after)
 
     def describe(self, code: int, *, level: int) -> tuple[int, int]:
@@ -290,12 +292,12 @@ class Integers(RunDomain):
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         offsets = np.clip(floor_int64(np.asarray(records)), self.low - 1, self.high) - self.low + 1
-        starts, lengths = self._runs(codes, level)
+        starts, lengths = self._ranges(codes, level)
         share: Floats = np.clip(offsets - starts, 0, lengths) / np.maximum(lengths, 1)
         return share
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        starts, lengths = self._runs(codes, level)
+        starts, lengths = self._ranges(codes, level)
         sizes = np.maximum(lengths, 1)
         steps = np.ceil(shares * sizes).astype(np.int64)
         # The product is rounded, and what is meant is the least number whose share suffices.

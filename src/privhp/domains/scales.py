@@ -13,7 +13,7 @@ import numpy as np
 
 from privhp import kernels
 from privhp.core.cells import Floats
-from privhp.domains.grid import Axis, axis_of, check_axis, spacing_at
+from privhp.domains.grid import Axis, check_axis, make_axis, spacing_at
 from privhp.errors import DomainError
 from privhp.kernels import CutIndex, PiecewiseLinear
 
@@ -42,7 +42,7 @@ class LinearScale(Scale):
     """Linear scale: positions are the numbers."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
-        self.axis = axis_of(low, high, dtype)
+        self.axis = make_axis(low, high, dtype)
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
@@ -68,7 +68,7 @@ class LogScale(Scale):
         self._low, self._high = low, high
         self._first = np.float64(low).view(np.int64)
         width = float(np.float64(high).view(np.int64) - self._first)
-        self.axis = Axis(0.0, width, whole=True, step=2.0 ** (52 - own.nmant))
+        self.axis = Axis(0.0, width, integer=True, step=2.0 ** (52 - own.nmant))
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:
@@ -106,7 +106,7 @@ class QuantileScale(Scale):
         spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
         steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
         self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
-        self.axis = Axis(0.0, self._steps, whole=True)
+        self.axis = Axis(0.0, self._steps, integer=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
         self._line = PiecewiseLinear(low, high, self._widths, self._steps, CutIndex.build(self._knots))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from privhp.domains.domain import Domain
-from privhp.domains.table_column import naming
+from privhp.domains.table_column import column_errors
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, file_errors
 
@@ -36,7 +36,7 @@ _LEFT_BLANK = ("kind", "low", "high", "values")
 """What `privhp init` leaves to be filled in."""
 
 
-class Described(NamedTuple):
+class DomainFile(NamedTuple):
     """A domain and, where a file says so, the columns of the data that make its records."""
 
     domain: Domain
@@ -50,11 +50,11 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
     `high = 1000`. One of a table has a section for each column, `[columns.fare]`
     with such keys and, if you like, `weight` and `nullable`.
     """
-    return read_described(path).domain
+    return read_domain_file(path).domain
 
 
 @file_errors()
-def read_described(path: str | os.PathLike[str]) -> Described:
+def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
     """The domain of a TOML file, and the columns that it names for a domain that is no table."""
     import tomllib  # takes long to import, and only files need it
 
@@ -68,7 +68,7 @@ def read_described(path: str | os.PathLike[str]) -> Described:
         raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {quote(columns)}')
     try:
         _check_filled(spec)
-        return Described(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
+        return DomainFile(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
 
@@ -78,7 +78,7 @@ def _check_filled(spec: Mapping[str, Any]) -> None:
     columns = spec.get("columns")
     for name, own in columns.items() if isinstance(columns, Mapping) else ():
         if isinstance(own, Mapping):
-            with naming(name):
+            with column_errors(name):
                 _check_filled(own)
     for key, value in spec.items():
         if key in _LEFT_BLANK and value in ("", []):
@@ -109,7 +109,7 @@ def _column_spec(text: str) -> dict[str, Any]:
     names = [part.strip() for part in name.split(",")]
     if not equals or not all(names):
         raise DomainError(f"expected a column as NAME=DOMAIN, such as fare=interval:0:1000, got {text!r}")
-    with naming(", ".join(names)):
+    with column_errors(", ".join(names)):
         return {"name": names[0] if len(names) == 1 else names, **_short_spec(form)}
 
 

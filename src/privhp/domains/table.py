@@ -19,7 +19,7 @@ from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.table_column import Name, TableColumn, naming, read_column
+from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
 
@@ -77,14 +77,14 @@ class Table(Domain):
             if twice:
                 raise DomainError(f"expected each column once, got {quote(twice[0])} twice")
         self.is_line = len(self.columns) == 1 and self.columns[0].domain.is_line
-        self.cuts = self._cut_order()
+        self.split_columns = self._split_order()
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
         self.dtype = np.dtype(fields, align=True)
 
     def _known(self) -> str:
         return ", ".join(repr(column.name) for column in self.columns)
 
-    def _cut_order(self) -> tuple[int, ...]:
+    def _split_order(self) -> tuple[int, ...]:
         """Which column each level cuts, until none can be cut or 63 levels are there."""
         bits = [0] * len(self.columns)
         cuts: list[int] = []
@@ -134,7 +134,7 @@ class Table(Domain):
 
     @property
     def depth(self) -> int:
-        return len(self.cuts)
+        return len(self.split_columns)
 
     def format_distance(self, distance: float) -> str:
         return format_share(distance)
@@ -157,13 +157,13 @@ class Table(Domain):
         }
 
     def splits_by_column(self, level: int) -> dict[str, int]:
-        return {column.label: self.cuts[:level].count(place) for place, column in enumerate(self.columns)}
+        return {column.label: self.split_columns[:level].count(place) for place, column in enumerate(self.columns)}
 
     @cached_property
     def _masks(self) -> list[list[int]]:
         """Which bits of a code of each level are a column's own."""
         masks = [[0] * len(self.columns)]
-        for cut in self.cuts:
+        for cut in self.split_columns:
             masks.append([mask << 1 | (place == cut) for place, mask in enumerate(masks[-1])])
         return masks
 
@@ -283,7 +283,7 @@ class Table(Domain):
         share = np.ones(codes.shape)
         for column, cells, bits in self._cells(codes, level):
             if column.name in region:
-                with naming(column.label):
+                with column_errors(column.label):
                     share *= column.domain.overlap(region[column.name], cells, level=bits)
         return share
 

@@ -34,7 +34,7 @@ class TableColumn:
             raise DomainError(
                 f"expected the name of a column as a text that is not empty, or a tuple of them, got {quote(name)}"
             )
-        with naming(self.label):
+        with column_errors(self.label):
             if not isinstance(domain, Domain) or domain.kind == "table":
                 raise DomainError(f"expected the domain of one column, such as Interval(0, 1000), got {quote(domain)}")
             self.domain = domain
@@ -88,7 +88,7 @@ class TableColumn:
 
     def encode(self, parts: Sequence[Any], *, level: int) -> Codes:
         """Codes of values that come in as many parts as there are names."""
-        with naming(self.label):
+        with column_errors(self.label):
             values = parts[0] if len(parts) == 1 else stack_points(parts)
             return self.domain.encode(values, level=level)
 
@@ -107,7 +107,7 @@ class TableColumn:
 
 
 @contextmanager
-def naming(label: str) -> Iterator[None]:
+def column_errors(label: str) -> Iterator[None]:
     """Put the column before what an error says."""
     try:
         yield
@@ -121,7 +121,7 @@ def read_column(spec: Any) -> TableColumn:
         raise DomainError(f"expected a column as a mapping with a name and a kind, got {quote(spec)}")
     name = tuple(spec["name"]) if isinstance(spec["name"], list) else spec["name"]
     domain: Domain | None = None
-    with naming(", ".join(map(str, name)) if isinstance(name, tuple) else str(name)):
+    with column_errors(", ".join(map(str, name)) if isinstance(name, tuple) else str(name)):
         domain = Domain.from_spec({key: value for key, value in spec.items() if key not in _OWN_KEYS})
         share = spec.get("nullable", False)
         if share is not False:

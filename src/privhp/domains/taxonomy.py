@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes
-from privhp.domains.finite import Finite, spread
+from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import Lookup
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.validation import quote
@@ -150,7 +150,7 @@ def _branches(branch: Any, name: str) -> list[tuple[Any, Any]]:
 def _cells(tree: list[Any], path: Path = (), code: int = 0, depth: int = 0) -> Iterator[tuple[Path, int, int, bool]]:
     """Path, code and level of each node below the root, and whether it is a leaf; a node before those below it."""
     bits = (len(tree) - 1).bit_length()
-    for own, branch in zip(spread(len(tree)), tree, strict=True):
+    for own, branch in zip(spread_codes(len(tree)), tree, strict=True):
         below = (code << bits | own, depth + bits)
         ((name, inner),) = [(branch, [])] if isinstance(branch, str) else branch.items()
         yield (*path, name), *below, not inner

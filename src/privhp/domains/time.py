@@ -16,7 +16,7 @@ from privhp.domains.comparisons import Ends, discrete_range, range_region
 from privhp.domains.condition_grammar import Comparison
 from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
-from privhp.domains.integer_ranges import RunDomain
+from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.to_column import to_column
@@ -47,7 +47,7 @@ class _Ticks(Integers):
     LIMIT: ClassVar[int] = 2**63 - 2**50
 
 
-class Time(RunDomain):
+class Time(IntegerRangeDomain):
     """Times between two declared bounds, both included, to the second or another unit; or dates.
 
     A time between two ticks of the unit belongs to the earlier one, and
@@ -93,7 +93,7 @@ class Time(RunDomain):
         self.unit, self.zone, self.outside = unit, zone, outside
         if zone is not None and unit == "D":
             raise DomainError(f'expected no zone with unit="D", since dates have none, got {quote(zone)}; leave it out')
-        self._zone = dt.UTC if zone is None else zone_of(zone)
+        self._zone = dt.UTC if zone is None else parse_zone(zone)
         first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
@@ -215,11 +215,11 @@ class Time(RunDomain):
     def _times(self, ticks: Counts) -> NDArray[Any]:
         return ticks.view(f"M8[{self.unit}]")
 
-    def _runs(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        return self._ticks._runs(codes, levels)
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        return self._ticks._ranges(codes, levels)
 
-    def _numbered(self, numbers: Counts) -> NDArray[Any]:
-        return self._times(self._ticks._numbered(numbers))
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
+        return self._times(self._ticks._records_at(numbers))
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Times of the declared type."""
@@ -288,7 +288,7 @@ class Time(RunDomain):
         return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype}
 
 
-def zone_of(name: Any) -> dt.tzinfo:
+def parse_zone(name: Any) -> dt.tzinfo:
     """The zone of a name or an offset, or an error that says what it should be."""
     offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
     if offset is not None:

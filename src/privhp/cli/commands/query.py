@@ -156,13 +156,13 @@ def _plain_error(stderr: Any) -> float:
 
 
 def _heavy_hitters(generator: "Generator", threshold: float, options: Namespace) -> _Answers:
-    from privhp.domains.conditions import condition_of
+    from privhp.domains.conditions import format_condition
 
     part = _marginal(generator, options.marginal)
     names = options.columns if options.marginal is None else options.marginal.split(",")
     objects: list[dict[str, Any]] = [
         {
-            "heavy_hitter": condition_of(hitter.region, part.domain, names=names),
+            "heavy_hitter": format_condition(hitter.region, part.domain, names=names),
             "share": hitter.mass,
             "count": hitter.count,
             "residual_share": hitter.residual_mass,

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Counts
-from privhp.domains.time import zone_of
+from privhp.domains.time import parse_zone
 
 _DAY = 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
@@ -16,7 +16,7 @@ _FIRST, _LAST = (int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_sec
 
 def zoned_texts(times: NDArray[np.datetime64], zone: str) -> NDArray[np.str_]:
     """ISO texts of UTC times, such as 2020-07-01T12:00:00+02:00."""
-    minutes = _offsets(times.astype("M8[s]").view(np.int64), zone_of(zone))
+    minutes = _offsets(times.astype("M8[s]").view(np.int64), parse_zone(zone))
     known, places = np.unique(minutes, return_inverse=True)
     local = np.datetime_as_string(times + minutes.view("m8[m]"), timezone="naive")
     return np.strings.add(local, np.array([_text(offset) for offset in known.tolist()], dtype="U6")[places])

@@ -204,7 +204,7 @@ def _holding(kind: Any) -> ValueKind | None:
     """What a column of a type holds; None for what no domain of ours reads."""
     types = arrow("Arrow").types
     if types.is_integer(kind) or types.is_boolean(kind):
-        return "whole numbers"
+        return "integers"
     if types.is_floating(kind):
         return "numbers"
     if types.is_decimal(kind):

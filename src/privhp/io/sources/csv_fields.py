@@ -60,7 +60,7 @@ def _whole(field: bytes) -> float:
 
 _CONVERTERS: dict[FieldKind, Convert] = {
     FieldKind.REAL: _real,
-    FieldKind.WHOLE: _whole,
+    FieldKind.INTEGER: _whole,
     FieldKind.ADDRESS: address,
     FieldKind.TIME: as_text,
     FieldKind.TEXT: as_text,

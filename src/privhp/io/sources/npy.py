@@ -41,7 +41,7 @@ class NpyReader:
         if max(self._places) >= width:
             raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
         for place, field in zip(self._places, selection.fields, strict=True):
-            holds: ValueKind = "numbers" if array.dtype.kind == "f" else "whole numbers"
+            holds: ValueKind = "numbers" if array.dtype.kind == "f" else "integers"
             selection.check(field, str(place + 1), holds, str(array.dtype))
 
     def batches(self, start: int) -> Iterator[FileBatch]:

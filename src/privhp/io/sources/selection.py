@@ -17,7 +17,7 @@ MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
 
 
 _ADVICE: dict[ValueKind | None, str] = {
-    "whole numbers": "declare it as integers, ",
+    "integers": "declare it as integers, ",
     "numbers": "declare it as interval, ",
     "decimals": "declare it as interval, ",
     "times": "declare it as time, ",
@@ -26,7 +26,7 @@ _ADVICE: dict[ValueKind | None, str] = {
 
 def _either(words: frozenset[str]) -> str:
     """Words in the order in which they are declared; whole numbers are numbers."""
-    said = words - {"whole numbers"} if "numbers" in words else words
+    said = words - {"integers"} if "numbers" in words else words
     *others, last = [word for word in get_args(ValueKind) if word in said]
     return f"{', '.join(others)} or {last}" if others else last
 
@@ -107,7 +107,7 @@ class Selection:
                 f"column {column!r}: expected {_either(accepted)}, since it is declared as {declared}, got "
                 f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
             )
-        if holds == "text" and field.kind in (FieldKind.REAL, FieldKind.WHOLE) and not field.repeats:
+        if holds == "text" and field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
             self._warn(
                 f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
                 "are read, and all others left out in silence; declare it as categories if it holds words"
