@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import privhp as hp
 from privhp.io.sources import open_source
-from privhp.report import report_page
+from privhp.reporting import report_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"

@@ -20,8 +20,10 @@ if TYPE_CHECKING:
     from privhp.answers.estimate import Estimate as Estimate
     from privhp.answers.generator import Generator as Generator
     from privhp.answers.heavy_hitters import HeavyHitter as HeavyHitter
+    from privhp.api import compare as compare
     from privhp.api import fit as fit
     from privhp.api import load as load
+    from privhp.api import report as report
     from privhp.api import resume as resume
     from privhp.api import save as save
     from privhp.collect.summary import Summary as Summary
@@ -61,7 +63,7 @@ _PUBLIC = {
     "privhp.answers.estimate": "Estimate",
     "privhp.answers.generator": "Generator",
     "privhp.answers.heavy_hitters": "HeavyHitter",
-    "privhp.api": "fit load resume save",
+    "privhp.api": "compare fit load report resume save",
     "privhp.collect.summary": "Summary",
     "privhp.collect.tally": "Tally",
     "privhp.core.cells": "OUTSIDE",
@@ -83,9 +85,9 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605 - a list, derived from the one table
 
 register_renderers(
     {
-        "generator card": "privhp.report.notebook:generator_card",
-        "plan card": "privhp.report.notebook:plan_card",
-        "plot": "privhp.report.plot:plot",
+        "generator card": "privhp.reporting.notebook:generator_card",
+        "plan card": "privhp.reporting.notebook:plan_card",
+        "plot": "privhp.reporting.plot:plot",
     }
 )
 

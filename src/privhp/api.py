@@ -178,7 +178,7 @@ def report(
         header: Whether the first line of a CSV file in `against` names its columns.
         format: Format of `against`, if its name does not say.
     """
-    from privhp.report import report_page  # slow to import, and needed by report only
+    from privhp.reporting import report_page  # slow to import, and needed by report only
 
     size = len(generator.domain.value_names)
     if columns is not None and len(columns) != size:

@@ -12,7 +12,7 @@ import pytest
 
 from browser.chromium import Page, browser, find_chromium
 from privhp import Categories, Generator, Geo, Interval, IPv4, Nullable, Plan, Table, Time
-from privhp.report import report_page
+from privhp.reporting import report_page
 from releases import release_of
 
 PHONE, DESK = 390, 1280

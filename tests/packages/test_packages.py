@@ -44,7 +44,7 @@ def test_wheel_contains_the_package_alone(wheel: zipfile.ZipFile, tracked: set[s
     compiled = {name for name in names if name.endswith(".so")}
     assert {PurePosixPath(name).name.split(".")[0] for name in compiled} == {"native"}
     assert names - compiled == {name.removeprefix("src/") for name in tracked if name.startswith("src/privhp/")}
-    assert {"privhp/py.typed", "privhp/report/style.css"} <= names
+    assert {"privhp/py.typed", "privhp/reporting/style.css"} <= names
     assert not [name for name in names if name.endswith((".cpp", ".h", ".hpp"))]
 
 

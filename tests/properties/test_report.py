@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from pages import Reader
 from privhp import Generator
-from privhp.report import pictures, report_page
-from privhp.report.overlay import RealBatch, RealShares
-from privhp.report.pictures import Histogram, Map, pictures_of
-from privhp.report.region_masses import masses, survey
+from privhp.reporting import pictures, report_page
+from privhp.reporting.overlay import RealBatch, RealShares
+from privhp.reporting.pictures import Histogram, Map, pictures_of
+from privhp.reporting.region_masses import masses, survey
 from strategies import any_domains, batches, generators
 
 

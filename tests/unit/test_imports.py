@@ -23,7 +23,7 @@ def test_plan_imports_no_unrelated_module() -> None:
     new = set(run(NEW))
     assert "privhp.planning.plan" in new
     unrelated = {"privhp.cli", "privhp.api", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
-    assert not new & (SLOW | unrelated | {"privhp.report"})
+    assert not new & (SLOW | unrelated | {"privhp.reporting"})
 
 
 def test_numpy_is_imported_on_first_use() -> None:

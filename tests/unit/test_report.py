@@ -26,14 +26,14 @@ from privhp import (
     Time,
 )
 from privhp.core.number_format import format_bytes, format_duration, format_number, format_share
-from privhp.report import report_page
-from privhp.report.axes import TAIL
-from privhp.report.overlay import RealShares
-from privhp.report.pictures import Histogram, Map, Names, pictures_of
-from privhp.report.png import shaded
-from privhp.report.prose import promise
-from privhp.report.ticks import decade_ticks, number_ticks, time_ticks
-from privhp.report.variables import variables_of
+from privhp.reporting import report_page
+from privhp.reporting.axes import TAIL
+from privhp.reporting.overlay import RealShares
+from privhp.reporting.pictures import Histogram, Map, Names, pictures_of
+from privhp.reporting.png import shaded
+from privhp.reporting.prose import promise
+from privhp.reporting.ticks import decade_ticks, number_ticks, time_ticks
+from privhp.reporting.variables import variables_of
 from releases import histogram, release_of
 
 RNG = np.random.default_rng(5)

@@ -19,10 +19,10 @@ from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains.table_column import Name
 from privhp.errors import DomainError
-from privhp.report.axes import Axis, CategoryAxis, axis_of, category_axis_of
-from privhp.report.overlay import RealBatch
-from privhp.report.region_masses import margins, masses, survey
-from privhp.report.variables import Variable, variables_of
+from privhp.reporting.axes import Axis, CategoryAxis, axis_of, category_axis_of
+from privhp.reporting.overlay import RealBatch
+from privhp.reporting.region_masses import margins, masses, survey
+from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
 MOST_MAPS = 6

@@ -12,7 +12,7 @@ from privhp.answers.generator import Generator
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.error_model import Prediction
 from privhp.planning.plan import Plan
-from privhp.report.prose import STREAMS, promise
+from privhp.reporting.prose import STREAMS, promise
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:

@@ -6,8 +6,8 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_plus_minus, format_share
-from privhp.report.figures.markup import figure, legend
-from privhp.report.pictures import Names
+from privhp.reporting.figures.markup import figure, legend
+from privhp.reporting.pictures import Names
 
 MOST = 20
 

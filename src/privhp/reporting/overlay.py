@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from privhp.core.cells import OUTSIDE, Codes, Floats
 from privhp.domains import Domain
 from privhp.domains.table_column import Name
-from privhp.report.variables import Variable
+from privhp.reporting.variables import Variable
 
 if TYPE_CHECKING:
-    from privhp.report.pictures import Picture
+    from privhp.reporting.pictures import Picture
 
 
 class RealBatch:

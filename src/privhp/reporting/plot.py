@@ -9,9 +9,9 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.errors import QueryError
-from privhp.report.axes import Axis, CategoryAxis
-from privhp.report.figures.names import MOST
-from privhp.report.pictures import Map, Names, Picture, pictures_of
+from privhp.reporting.axes import Axis, CategoryAxis
+from privhp.reporting.figures.names import MOST
+from privhp.reporting.pictures import Map, Names, Picture, pictures_of
 
 FILL, EDGE = "#8db6de", "#2f6fb3"
 

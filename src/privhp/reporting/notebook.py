@@ -6,9 +6,9 @@ from html import escape
 
 from privhp.answers.generator import Generator
 from privhp.planning.plan import Plan
-from privhp.report.page import picture_figure, style
-from privhp.report.pictures import pictures_of
-from privhp.report.sections import accuracy_section, facts, generator_facts, plan_facts
+from privhp.reporting.page import picture_figure, style
+from privhp.reporting.pictures import pictures_of
+from privhp.reporting.sections import accuracy_section, facts, generator_facts, plan_facts
 
 MOST = 4
 """Largest number of pictures in a notebook; a report has all of them."""

@@ -10,12 +10,12 @@ from typing import Any
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
 from privhp.core.version import __version__
-from privhp.report.figures.line import line_figure
-from privhp.report.figures.maps import depth_figure, map_figure
-from privhp.report.figures.names import names_figure
-from privhp.report.overlay import RealShares
-from privhp.report.pictures import Histogram, Map, Picture, pictures_of
-from privhp.report.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
+from privhp.reporting.figures.line import line_figure
+from privhp.reporting.figures.maps import depth_figure, map_figure
+from privhp.reporting.figures.names import names_figure
+from privhp.reporting.overlay import RealShares
+from privhp.reporting.pictures import Histogram, Map, Picture, pictures_of
+from privhp.reporting.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy of the page: no requests."""
@@ -70,7 +70,7 @@ def picture_figure(picture: Picture, real: Floats | None = None) -> str:
 
 def style() -> str:
     """The style sheet, for everything inside an element of class privhp."""
-    return files("privhp.report").joinpath("style.css").read_text()
+    return files("privhp.reporting").joinpath("style.css").read_text()
 
 
 def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, private: bool) -> str:

@@ -4,8 +4,8 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_plus_minus, format_share
-from privhp.report.axes import Axis
-from privhp.report.figures.markup import (
+from privhp.reporting.axes import Axis
+from privhp.reporting.figures.markup import (
     axis_labels,
     band,
     difference,
@@ -18,9 +18,9 @@ from privhp.report.figures.markup import (
     stretched,
     targets,
 )
-from privhp.report.pictures import Histogram
-from privhp.report.ticks import Tick, number_ticks
-from privhp.report.value_scales import TimeScale
+from privhp.reporting.pictures import Histogram
+from privhp.reporting.ticks import Tick, number_ticks
+from privhp.reporting.value_scales import TimeScale
 
 
 def line_figure(picture: Histogram, real: Floats | None = None) -> str:

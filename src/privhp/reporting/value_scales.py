@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_duration, format_number
 from privhp.domains.plot_scale import PlotScale
-from privhp.report.ticks import Tick, decade_ticks, number_ticks, time_ticks
+from privhp.reporting.ticks import Tick, decade_ticks, number_ticks, time_ticks
 
 _MOST_BINS = 72
 _NICE = (1.0, 2.0, 5.0)

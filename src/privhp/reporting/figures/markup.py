@@ -7,7 +7,7 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_share
-from privhp.report.ticks import Tick
+from privhp.reporting.ticks import Tick
 
 SIZE = 1000
 """Width and height of the SVG view box."""

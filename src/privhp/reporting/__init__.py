@@ -4,6 +4,6 @@ All of it is post-processing of the release. Only a page with real records is
 not private, and it says so.
 """
 
-from privhp.report.page import report_page
+from privhp.reporting.page import report_page
 
 __all__ = ["report_page"]

@@ -7,10 +7,10 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_share
-from privhp.report.axes import Axis
-from privhp.report.figures.markup import axis_labels, difference, figure
-from privhp.report.pictures import Map
-from privhp.report.png import Colour, scale, shaded
+from privhp.reporting.axes import Axis
+from privhp.reporting.figures.markup import axis_labels, difference, figure
+from privhp.reporting.pictures import Map
+from privhp.reporting.png import Colour, scale, shaded
 
 LIGHT: list[Colour] = [(237, 243, 250), (158, 197, 230), (66, 133, 196), (18, 74, 138), (8, 32, 71)]
 DARK: list[Colour] = [(30, 41, 54), (29, 78, 137), (52, 140, 190), (140, 207, 197), (253, 246, 190)]

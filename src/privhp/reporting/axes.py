@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.report.region_masses import masses
-from privhp.report.ticks import Tick
-from privhp.report.value_scales import ValueScale, scale_of
-from privhp.report.variables import Variable
+from privhp.reporting.region_masses import masses
+from privhp.reporting.ticks import Tick
+from privhp.reporting.value_scales import ValueScale, scale_of
+from privhp.reporting.variables import Variable
 
 TAIL = 0.002
 """Share of the records that may lie beyond either end of an axis, so that a few far out do not squeeze the rest."""
