@@ -213,12 +213,12 @@ def test_what_cannot_be_read_again_has_no_checkpoints(tmp_path, name):
 def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
     (tmp_path / "a.csv").write_text("n\n5\n")
     fit = ["fit", "a.csv", *PLAN, "-o", "out.privhp"]
-    assert "expected --checkpoint FILE with --resume" in refused(*fit, "--resume")
+    assert "--resume needs --checkpoint FILE" in refused(*fit, "--resume")
     assert "expected a checkpoint at state, got none; leave --resume out" in refused(*fit, *CHECKPOINT, "--resume")
     assert "such as 30s, 5m or 1h" in refused(*fit, "--checkpoint", "state", "--every", "soon")
-    assert "name of its own" in refused(*fit, "--checkpoint", "out.privhp")
-    assert "name of its own" in refused(*fit, "--checkpoint", "a.csv")
-    assert "create it first" in refused(*fit, "--checkpoint", "no/state")
+    assert "is data or the release" in refused(*fit, "--checkpoint", "out.privhp")
+    assert "is data or the release" in refused(*fit, "--checkpoint", "a.csv")
+    assert "make it first" in refused(*fit, "--checkpoint", "no/state")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
@@ -236,7 +236,7 @@ def test_a_release_is_not_written_where_the_checkpoint_is_removed(refused, tmp_p
     (tmp_path / "a.csv").write_text("n\n5\n")
     (tmp_path / "here").symlink_to(tmp_path)
     checkpoint = checkpoint.format(folder=tmp_path.name)
-    assert "name of its own" in refused("fit", "a.csv", *PLAN, "-o", output, "--checkpoint", checkpoint)
+    assert "is data or the release" in refused("fit", "a.csv", *PLAN, "-o", output, "--checkpoint", checkpoint)
 
 
 def rows_in(checkpoint):
