@@ -1,10 +1,10 @@
-"""How accurate methods are, on many streams, in several memories and budgets.
+"""Accuracy of several methods by stream, memory and epsilon.
 
     make accuracy           (or: python -m benchmarks.accuracy --quick)
 
-Every fit is a line in results/accuracy.jsonl, so a run that was interrupted
-goes on where it stopped; a fit is made again when its plan has changed, or with
-`--fresh`. Writes ACCURACY.md and accuracy.svg from all lines there are.
+Every fit is a line in results/accuracy.jsonl, so an interrupted run resumes
+where it stopped. A fit is repeated when its plan has changed, or with
+`--fresh`. Writes ACCURACY.md and accuracy.svg from all lines of the file.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import privhp as hp
 from benchmarks import methods
 from benchmarks.accuracy_report import write_report
 from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
-from benchmarks.methods import BALANCE, BOUNDED, COMPLETE, FLAT, FLOOR, MEMORY, RESOLUTION
+from benchmarks.methods import BALANCE, BASELINE, BOUNDED, COMPLETE, FLAT, MEMORY, RESOLUTION
 from benchmarks.streams import Stream, available, load
 from privhp.evaluate import random_regions
 from privhp.evaluate.range_queries import region_masses, relative_errors
@@ -33,20 +33,21 @@ from privhp.release import Release
 
 RESULTS = Path(__file__).with_name("results") / "accuracy.jsonl"
 REGIONS = 50
-SIZES = (None, 100_000, 10_000)  # None is all there is
+SIZES = (None, 100_000, 10_000)  # None: all records
 EPSILONS = (1.0, 0.1, 10.0)
 RUNS = {1.0: 5, 0.1: 3, 10.0: 3}
-MORE_ON_A_LINE = 8  # times as many runs of whole streams: there a single noisy cell, far from all records, may decide
+MORE_ON_A_LINE = 8
+"""Factor for the runs of whole streams, whose error a single noisy cell far from all records can dominate."""
 
 NAMES = ("data", "records", "method", "memory", "level", "form", "epsilon", "run")
-"""What tells one line from another."""
+"""Keys that identify a line."""
 
 Line = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Selection:
-    """What to measure."""
+    """Streams, methods and settings to measure."""
 
     streams: list[str]
     methods: list[str]
@@ -65,7 +66,7 @@ QUICK: dict[str, Any] = {
 
 
 class Results:
-    """Lines of the results file, the last one of each fit."""
+    """Lines of the results file, the last line of each fit."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -80,7 +81,7 @@ class Results:
         return tuple(line.get(name) for name in NAMES)
 
     def fill(self, line: Line, measure: Callable[[], Line]) -> Line:
-        """A line with its figures: those known of the same fit and plan, or new ones, in the file at once."""
+        """Complete a line with the stored figures of the same fit and plan, or measure and store them."""
         key = self._key(line)
         if key not in self.lines or self.lines[key].get("plan") != line.get("plan"):
             self.lines[key] = line | measure()
@@ -89,7 +90,7 @@ class Results:
         return self.lines[key]
 
     def forget(self, selection: Selection) -> None:
-        """Drop the lines of some streams and methods."""
+        """Drop the lines of the selected streams and methods."""
         kept = [
             line
             for line in self.lines.values()
@@ -100,44 +101,44 @@ class Results:
 
 
 class Bench:
-    """A stream, and what is compared with it."""
+    """A stream and the distances of fits from it."""
 
     def __init__(self, stream: Stream, *, whole: bool) -> None:
         codes = stream.domain.encode(stream.records, level=stream.domain.depth)
         self.stream, self.whole = stream, whole
         self.names: Line = {"data": stream.name, "records": len(stream), "whole": whole}
-        self.in_order = stream.records[np.argsort(codes, kind="stable")]  # distances sort it again, which is then fast
+        self.in_order = stream.records[np.argsort(codes, kind="stable")]  # sorting it again in the metrics is fast
         self.unit = stream.domain.diameter(0) / len(stream)
 
     def runs(self, selection: Selection, epsilon: float) -> range:
-        """How often each plan is fitted."""
+        """Runs of each plan."""
         more = MORE_ON_A_LINE if self.whole and self.stream.domain.is_line and epsilon == 1 else 1
         return range(selection.runs[epsilon] * more)
 
     def distance(self, one: Any, other: Any) -> float:
-        """W1 x n, the domain being 1 wide: exact on the line, in the tree elsewhere."""
+        """W1 x n with the domain scaled to 1: exact on the line, in the hierarchy elsewhere."""
         domain = self.stream.domain
         on_line = isinstance(domain, hp.Interval)
         return (hp.wasserstein if on_line else hp.tree_wasserstein)(one, other, domain=domain) / self.unit
 
     @property
     def in_plane(self) -> bool:
-        """Whether there is an exact distance on a grid too."""
+        """Whether the exact distance on a grid is defined, too."""
         domain = self.stream.domain
         return isinstance(domain, hp.Box) and len(domain.axes) == 2
 
     @cached_property
     def regions(self) -> list[Any]:
-        """Regions to ask about, the same for all methods."""
+        """Query regions, the same for all methods."""
         return random_regions(self.stream.domain, REGIONS, rng=7)
 
     @cached_property
     def truth(self) -> Any:
-        """What is true of the regions."""
+        """True masses of the regions."""
         return region_masses(self.stream.records, self.regions, domain=self.stream.domain)
 
     def fit(self, plan: hp.Plan, *, more: bool) -> Line:
-        """Errors of one fit, with hash functions of its own; with more, those on a grid and of regions too."""
+        """Errors of one fit with new hash functions; with `more` also on a grid and of range queries."""
         summary = hp.Summary(replace(plan, hash_seed=secrets.randbits(128)))
         summary.update(self.stream.records)
         generator = summary.release()
@@ -150,14 +151,14 @@ class Bench:
         return line
 
     def resolution(self, memory: str) -> Line:
-        """Error of the finest histogram that fits, without any noise."""
+        """Error of the finest histogram that fits, without noise."""
         level = max(methods.flat_levels(self.stream.domain, memory))
         tally = hp.Tally(methods.flat(self.stream.domain, epsilon=1, level=level))
         tally.add(self.stream.records)
         return {"w1": self.distance(hp.Generator(Release(tally.plan, {level: tally.counters})), self.in_order)}
 
-    def floor(self) -> Line:
-        """Errors of one half of the records, taken at random, as a description of the other."""
+    def baseline(self) -> Line:
+        """Distances between two random halves of the records."""
         order = np.random.default_rng(11).permutation(len(self.stream))
         one, other = np.array_split(self.stream.records[order], 2)
         domain = self.stream.domain
@@ -169,7 +170,7 @@ class Bench:
 
 
 def digest(plan: hp.Plan) -> str:
-    """A name for what a plan says beyond its domain, its hash seed and what is so by default."""
+    """Digest of a plan without its domain, its hash seed and its defaults."""
     changed = [item.name for item in fields(plan) if getattr(plan, item.name) != item.default]
     own = {spec_key(name) for name in changed} - {"domain", "hash_seed"}
     spec = {name: value for name, value in plan.spec().items() if name in own}
@@ -177,11 +178,11 @@ def digest(plan: hp.Plan) -> str:
 
 
 def measure(bench: Bench, selection: Selection, results: Results) -> None:
-    """All fits of one stream that are not known yet."""
+    """Measure the fits of one stream that are not stored yet."""
     stream = bench.stream
     sizes = {"expected_records": len(stream)}
-    if FLOOR in selection.methods:
-        results.fill(bench.names | {"method": FLOOR}, bench.floor)
+    if BASELINE in selection.methods:
+        results.fill(bench.names | {"method": BASELINE}, bench.baseline)
     if RESOLUTION in selection.methods:
         for memory in selection.memories:
             results.fill(bench.names | {"method": RESOLUTION, "memory": memory}, partial(bench.resolution, memory))
@@ -202,7 +203,7 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
 
 
 def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Results) -> None:
-    """For each memory two runs of the levels that fit, deepest first until it gets bad, and all runs of the best."""
+    """Fit flat histograms: two runs of each level, the deepest first until errors double, then all runs of the best."""
     domain, runs = bench.stream.domain, bench.runs(selection, epsilon)
     for memory in selection.memories:
         errors: dict[int, float] = {}
@@ -217,7 +218,7 @@ def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Result
 
 
 def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: range, **names: Any) -> float:
-    """Mean W1 x n of some runs of a plan; the first time also what else is wanted of some of them, at epsilon 1."""
+    """Mean W1 x n of some runs of a plan; the runs in `more` also measure the other distances, at epsilon 1."""
     found = []
     for run in runs:
         line = bench.names | names | {"epsilon": float(plan.epsilon), "run": run, "plan": digest(plan)}
@@ -227,16 +228,14 @@ def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: ran
 
 
 def main() -> None:
-    """Measure what is selected and not known, and write the report."""
+    """Measure the selected fits that are not stored, and write the report."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--quick", action="store_true", help="epsilon 1, 64 KiB and 1 MiB, two runs, W1 alone")
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="NAME", help="streams and methods, all of a kind if none"
-    )
-    parser.add_argument("--fresh", action="store_true", help="measure what is selected again")
+    parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="streams and methods; default all")
+    parser.add_argument("--fresh", action="store_true", help="repeat the selected fits")
     options = parser.parse_args()
     names, fits = available(), [*BOUNDED, COMPLETE, FLAT]
-    everything = [FLOOR, RESOLUTION, *fits, BALANCE]
+    everything = [BASELINE, RESOLUTION, *fits, BALANCE]
     unknown = set(options.only) - {*names, *everything}
     if unknown:
         parser.error(f"expected streams ({', '.join(names)}) or methods ({', '.join(everything)}), got {unknown}")

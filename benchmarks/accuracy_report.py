@@ -1,4 +1,4 @@
-"""ACCURACY.md and accuracy.svg, from the lines of the accuracy benchmark."""
+"""Report of the accuracy benchmark: ACCURACY.md and accuracy.svg."""
 
 import datetime as dt
 import math
@@ -11,11 +11,11 @@ import numpy as np
 import privhp as hp
 from benchmarks.methods import (
     BALANCE,
+    BASELINE,
     CELL_BYTES,
     COMPLETE,
     DEFAULT,
     FLAT,
-    FLOOR,
     LEAST_SQUARES,
     MEMORY,
     PAPER,
@@ -32,47 +32,56 @@ EXPLANATION = """# Accuracy
 
 `make accuracy`, {date}. Error is W1 x n with the domain scaled to 1: 10 means "as if ten records had been moved
 across the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
-hierarchy down to level 24. Mean ± standard deviation of five fits at epsilon = 1, forty of whole streams on a line,
-where they vary most, and three at other epsilons, each with new noise and new hash functions. No error can be told
-without looking at the real data, so none of this is private.
+hierarchy down to level 24. Entries are the mean ± the standard deviation of five fits at epsilon = 1 and of three fits
+at other epsilons, each with new noise and new hash functions; whole streams on a line, where errors vary most, have
+forty fits at epsilon = 1. These errors are computed from the real data and are not private.
 
 - **default**: `Plan.auto` for that memory.
-- **paper**: the paper's settings and rules, with as many hot cells as fit.
-- **truncated tree**: every level counted exactly and measured, as deep as fits but no deeper than the complete tree,
-  with the paper's budgets and rule.
-- **truncated least squares**: the same measurements, inferred by least squares.
-- **flat**: a histogram of one level; which, is chosen with hindsight, the best mean error of all levels that fit.
-- **complete tree**: the paper's rule on a tree of depth log2(epsilon n), at most 22, in all the memory it wants.
-- **half against half**: one half of the records, taken at random, against the other; no method, but a yardstick.
+- **paper**: the paper's settings and rules, with the largest number of hot cells that fits.
+- **truncated tree**: every level counted exactly and measured, to the largest depth that fits, at most the depth of the
+  complete tree, with the paper's budgets and rule.
+- **truncated least squares**: the same measurements with least-squares estimates.
+- **flat**: a histogram of one level, the level with the least mean error of all levels that fit, chosen with hindsight.
+- **complete tree**: the paper's rule on a tree of depth log2(epsilon n), at most 22, without a limit on memory.
+- **baseline**: the distance between two random halves of the records.
 
-The best that fits the memory is in bold. Neighbouring streams differ as in "add-remove"{others}.
-"""
-GOALS = """Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where
-a histogram without noise, as fine as fits the memory, has less than half the error of the best of the others.
-"""
-LIMITS = """Where it falls short, and what is possible.
+The least error among the methods that fit the memory is in bold.
 
-- *A stream that is sorted by place.* No refinement foresees where records will come, so what the default learns is of
-  no use, and half of its cells are spent on it. A mergeable plan, `Plan.auto(..., mergeable=True)`, does not mind the
-  order: 14,363 in 16 KiB, 1.33 of the best other, 8,029 in 64 KiB, 1.17, and 2,579 in 1 MiB, 1.08 of the complete tree
-  ([ORDER.md](ORDER.md)). Where the same stream is shuffled it has 1.6 to 2.5 times the default's error. No grid in
-  1 MiB comes to 0.7 of the complete tree: 65,536 cells without any noise have 2,235, 0.93 of it, and it has 64 times
-  as many.
+The neighbouring relation is "add-remove"{others}.
 """
-PREDICTED = """What `plan.predictions()` says of the default plan, against what was measured, at epsilon = 1 on whole
-streams: for a sparse stream if there are few places, for a sorted one if it is, else for a smooth one. Noise dominates
-where the prediction has more noise than resolution. There measured errors are within a factor of 1.5 of it; elsewhere
-what is inside leaves decides, which no plan can know.
+RATIOS = """\
+Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where the finest
+histogram that fits the memory, without noise, has less than half the error of the best other method.
 """
-PLANE = """W1 x n between masses on a grid of 97 x 97, exact, distance being the larger one along an axis; epsilon = 1.
+LIMITATIONS = """\
+Limits of the default:
+
+- *A stream sorted by location.* Early records do not predict the location of later ones, so the learned partition does
+  not fit them, and half of its counters are spent on it. A mergeable plan, `Plan.auto(..., mergeable=True)`, is
+  independent of the order: its error is 14,363 in 16 KiB (1.33 of the best other method), 8,029 in 64 KiB (1.17) and
+  2,579 in 1 MiB (1.08 of the complete tree; [ORDER.md](ORDER.md)). On the same stream in random order it has 1.6 to 2.5
+  times the default's error. No grid in 1 MiB reaches 0.7 of the complete tree: 65,536 cells without any noise have an
+  error of 2,235, 0.93 of that of the complete tree, which has 64 times as many cells.
 """
-RANGES = """Mean over 50 random regions of |answer - true| / max(true, 0.001 n); epsilon = 1.
+PREDICTED = """\
+Errors that `plan.predictions()` predicts for the default plan and measured errors, at epsilon = 1 on whole streams.
+The prediction is the one for sparse streams where the data has few locations, the one for sorted streams where it is
+sorted, else the one for smooth streams. Noise dominates where the predicted error has more noise than resolution. There
+measured errors are within a factor of 1.5 of the prediction. Elsewhere the error depends on the distribution inside
+leaves, which a plan does not know.
 """
-SAMPLES = """W1 x n between 100,000 samples and their generator, means of five sets; on the line exact, in the plane of
-masses on a grid of 64 x 64. "Dense" is a complete tree, "sparse" the paper's plan in 64 KiB. The least possible is for
-samples that are unbiased in every cell: where a whole number of records and a fraction f are expected at or below a
-point, the number that is there is off by 2 f (1 - f) on average, or more. So the ratio cannot be had where nearly all
-mass is in one place and independent samples are close too.
+PLANE = """\
+Exact W1 x n between masses on a grid of 97 x 97, in the maximum norm; epsilon = 1.
+"""
+RANGES = """\
+Mean over 50 random regions of |answer - true| / max(true, 0.001 n); epsilon = 1.
+"""
+SAMPLES = """\
+W1 x n between 100,000 sampled records and their generator, means of five samples; exact on the line, between masses
+on a grid of 64 x 64 in the plane. "Dense" is a complete tree, "sparse" the paper's plan in 64 KiB. The lower bound
+holds for samples that are unbiased in every cell: where the expected number of records at or below a point has the
+fractional part f, the mean absolute error of the number is at least 2 f (1 - f). The target ratio is out of reach where
+nearly all mass is at one location: independent samples are close to the generator there, too.
 """
 
 
@@ -81,7 +90,7 @@ METHODS = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES, FLAT)
 
 
 class Figures:
-    """The lines of the benchmark, to be asked for by name."""
+    """Lines of the benchmark, by stream, size, method and epsilon."""
 
     def __init__(self, lines: Iterable[Line]) -> None:
         self.lines: dict[tuple[Any, ...], list[Line]] = {}
@@ -89,26 +98,26 @@ class Figures:
             size = None if line.get("whole", True) else line["records"]
             self.lines.setdefault((line["data"], size, line["method"], line.get("epsilon")), []).append(line)
         kinds = {(key[2], line.get("neighbours", "add-remove")) for key, found in self.lines.items() for line in found}
-        self.others = sorted(f', but for {method} as in "{kind}"' for method, kind in kinds if kind != "add-remove")
+        self.others = sorted(f', except for {method} ("{kind}")' for method, kind in kinds if kind != "add-remove")
         self.streams = [name for name in SOURCES if any(key[0] == name for key in self.lines)]
         self.sizes = sorted({key[1] for key in self.lines if key[1] is not None}, reverse=True)
 
     def fits(
         self, data: str, method: str, memory: str = "", *, epsilon: float | None = 1.0, size: int | None = None
     ) -> list[Line]:
-        """All fits of a method in a memory; of the flat histogram those of its best level."""
+        """Fits of a method in a memory; for the flat histogram the fits of its best level."""
         lines = self.lines.get((data, size, method, epsilon), [])
         if method == FLAT:
             levels: dict[int, list[Line]] = {}
             for line in lines:
                 if CELL_BYTES << line["level"] <= MEMORY[memory]:
                     levels.setdefault(line["level"], []).append(line)
-            most = max(map(len, levels.values()), default=0)  # the best of some memory have all their runs
+            most = max(map(len, levels.values()), default=0)  # only the best level of a memory has all its runs
             return min((lines for lines in levels.values() if len(lines) == most), key=mean, default=[])
         return [line for line in lines if line.get("memory", memory) == memory]
 
     def error(self, data: str, method: str, memory: str = "", **where: Any) -> float:
-        """Mean W1 x n, NaN if it was not measured."""
+        """Mean W1 x n; NaN if it was not measured."""
         return mean(self.fits(data, method, memory, **where))
 
     def best_rival(self, data: str, memory: str, **where: Any) -> float:
@@ -117,17 +126,17 @@ class Figures:
 
 
 def least(values: Iterable[float]) -> float:
-    """The least of what was measured, NaN if nothing was."""
+    """Minimum of the values that were measured; NaN without any."""
     return min((value for value in values if not math.isnan(value)), default=math.nan)
 
 
 def mean(lines: list[Line], name: str = "w1") -> float:
-    """Mean of one figure, NaN if there is none."""
+    """Mean of one figure; NaN without any value."""
     values = [line[name] for line in lines if name in line]
     return float(np.mean(values)) if values else math.nan
 
 
-def shown(lines: list[Line], name: str = "w1") -> str:
+def mean_and_deviation(lines: list[Line], name: str = "w1") -> str:
     """Mean and standard deviation of one figure, or a dash."""
     values = [line[name] for line in lines if name in line]
     if not values:
@@ -137,33 +146,33 @@ def shown(lines: list[Line], name: str = "w1") -> str:
 
 
 def number(value: Any) -> str:
-    """Three digits, or all before the point."""
+    """Number with three significant digits, or with all digits before the point."""
     return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
 
 
 def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
-    """A table."""
+    """Markdown table."""
     lines = [header, ["---"] * len(header), *rows]
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def goals(figures: Figures) -> str:
-    """The default plan against the others, as ratios of mean errors at epsilon 1 on whole streams."""
+def compare_methods(figures: Figures) -> str:
+    """Ratios of the default plan's mean errors to those of other methods, at epsilon 1 on whole streams."""
     rows = []
 
-    def row(what: str, ratios: dict[str, float], most: str, mean_most: str = "") -> None:
+    def row(label: str, ratios: dict[str, float], target: str, mean_target: str = "") -> None:
         known = {name: ratio for name, ratio in ratios.items() if not math.isnan(ratio)}
         if known:
             worst = max(known, key=known.__getitem__)
             geometric = math.exp(np.mean([math.log(ratio) for ratio in known.values()]))
-            rows.append([what, f"{known[worst]:.2f} ({worst})", most, f"{geometric:.2f}", mean_most])
+            rows.append([label, f"{known[worst]:.2f} ({worst})", target, f"{geometric:.2f}", mean_target])
 
     ours = {memory: {name: figures.error(name, DEFAULT, memory) for name in figures.streams} for memory in MEMORY}
     for memory in ("64 KiB", "1 MiB"):
         ratios = {name: error / figures.error(name, PAPER, memory) for name, error in ours[memory].items()}
         row(f"paper, both in {memory}", ratios, "0.6", "0.4")
     ratios = {name: error / figures.error(name, COMPLETE) for name, error in ours["1 MiB"].items()}
-    row("complete tree in any memory, default in 1 MiB", ratios, "0.7", "0.5")
+    row("complete tree without memory limit, default in 1 MiB", ratios, "0.7", "0.5")
     for memory in MEMORY:
         rivals = {name: figures.best_rival(name, memory) for name in figures.streams}
         ratios = {name: error / rivals[name] for name, error in ours[memory].items()}
@@ -173,38 +182,39 @@ def goals(figures: Figures) -> str:
         if memory == "64 KiB":
             row(f"the same on sparse data, {memory}", {name: ratios[name] for name in SPARSE if name in ratios}, "0.5")
         row(f"the same on IPv4, {memory}", {name: ratios[name] for name in ("blocklist",) if name in ratios}, "0.9")
-    return markdown(["default against", "worst ratio", "wanted", "geometric mean", "wanted"], rows)
+    return markdown(["default compared with", "worst ratio", "target", "geometric mean", "target"], rows)
 
 
 def errors(figures: Figures, memory: str, *, name: str = "w1", epsilon: float = 1.0, size: int | None = None) -> str:
-    """One figure of all methods on all streams in one memory; the best that fits it in bold."""
+    """One figure of all methods on all streams in one memory; the least error in bold."""
     rows = []
     for stream in figures.streams:
         fits = [figures.fits(stream, method, memory, epsilon=epsilon, size=size) for method in METHODS]
         means = [mean(lines, name) for lines in fits]
         best = least(means)
         cells = [
-            f"**{shown(lines, name)}**" if value == best else shown(lines, name)
+            f"**{mean_and_deviation(lines, name)}**" if value == best else mean_and_deviation(lines, name)
             for lines, value in zip(fits, means, strict=True)
         ]
-        cells.append(shown(figures.fits(stream, COMPLETE, epsilon=epsilon, size=size), name))
+        cells.append(mean_and_deviation(figures.fits(stream, COMPLETE, epsilon=epsilon, size=size), name))
         if set(cells) != {"-"}:
-            rows.append([stream, *cells, shown(figures.fits(stream, FLOOR, epsilon=None, size=size), name)])
-    return markdown([memory, *METHODS, COMPLETE, FLOOR], rows) if rows else ""
+            baseline = figures.fits(stream, BASELINE, epsilon=None, size=size)
+            rows.append([stream, *cells, mean_and_deviation(baseline, name)])
+    return markdown([memory, *METHODS, COMPLETE, BASELINE], rows) if rows else ""
 
 
 def all_errors(figures: Figures, memories: Iterable[str], **where: Any) -> str:
-    """The errors in several memories."""
+    """Tables of errors, one for each memory."""
     return "\n".join(filter(None, (errors(figures, memory, **where) for memory in memories)))
 
 
-def folded(title: str, text: str) -> str:
-    """A part that opens when it is asked for."""
+def collapse(title: str, text: str) -> str:
+    """Collapsed section."""
     return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n" if text else ""
 
 
-def predicted(figures: Figures) -> str:
-    """Measured errors of the default plan over predicted ones."""
+def prediction_ratios(figures: Figures) -> str:
+    """Ratios of measured to predicted errors of the default plan."""
     rows = []
     for name in figures.streams:
         domain = SOURCES[name].domain
@@ -218,26 +228,26 @@ def predicted(figures: Figures) -> str:
                 noisy = "yes" if error.noise > error.resolution else "no"
                 figure = [number(error.total / unit), number(mean(fits)), f"{mean(fits) * unit / error.total:.2f}"]
                 rows.append([name, memory, kind, *figure, noisy])
-    return markdown(["stream", "memory", "predicted for", "predicted", "measured", "ratio", "noise dominates"], rows)
+    return markdown(["stream", "memory", "kind of stream", "predicted", "measured", "ratio", "noise dominates"], rows)
 
 
 def balance(figures: Figures) -> str:
-    """Samples against their generator."""
+    """Distances between samples and their generator."""
     rows = []
     for name in figures.streams:
         for line in figures.fits(name, BALANCE, epsilon=None):
             plane = "bound" not in line
             ratio = line["balanced"] / line["independent"]
             bound = "" if plane else number(line["bound"])
-            wanted = "0.25" if plane else "0.05"
+            target = "0.25" if plane else "0.05"
             leaves = f"{line['form']}, {line['leaves']:,} leaves"
-            figure = [number(line["balanced"]), number(line["independent"]), f"{ratio:.3f}", wanted, bound]
+            figure = [number(line["balanced"]), number(line["independent"]), f"{ratio:.3f}", target, bound]
             rows.append([name, leaves, *figure])
-    return markdown(["stream", "release", "balanced", "independent", "ratio", "wanted", "least possible"], rows)
+    return markdown(["stream", "release", "balanced", "independent", "ratio", "target", "lower bound"], rows)
 
 
 def plot(figures: Figures, path: Path) -> None:
-    """Error against memory at epsilon 1, one panel for each stream."""
+    """Plot of error by memory at epsilon 1, one panel for each stream."""
     import matplotlib as mpl
 
     mpl.use("svg")
@@ -249,10 +259,10 @@ def plot(figures: Figures, path: Path) -> None:
     figure, panels = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False, sharex=True)
     sizes = np.array(list(MEMORY.values())) / 2**10
     for panel, name in zip(panels.flat, figures.streams, strict=False):
-        for place, method in enumerate(METHODS):
+        for index, method in enumerate(METHODS):
             values = [figures.error(name, method, memory) for memory in MEMORY]
             width = 2.5 if method == DEFAULT else 1.2
-            panel.loglog(sizes, values, marker="o", markersize=3, linewidth=width, color=f"C{place}", label=method)
+            panel.loglog(sizes, values, marker="o", markersize=3, linewidth=width, color=f"C{index}", label=method)
         panel.axhline(figures.error(name, COMPLETE), color="black", linestyle="--", linewidth=1, label=COMPLETE)
         panel.set_title(name, fontsize=9)
         panel.set_xticks(sizes, [memory.replace(" ", "\n") for memory in MEMORY])
@@ -274,19 +284,19 @@ def write_report(lines: list[Line]) -> None:
     parts = [
         EXPLANATION.format(date=dt.date.today(), others="".join(figures.others)),
         "## The default against the others\n",
-        GOALS,
-        goals(figures),
-        LIMITS,
+        RATIOS,
+        compare_methods(figures),
+        LIMITATIONS,
     ]
-    parts += ["## Error against memory\n", "![Error against memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
+    parts += ["## Error against memory\n", "![Error by memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
     for size in (None, *figures.sizes):
         for epsilon in (0.1, 1.0, 10.0):
             if (size, epsilon) != (None, 1.0):
                 title = f"{f'{size:,}' if size else 'All'} records, epsilon = {epsilon:g}"
-                parts.append(folded(title, all_errors(figures, ENDS, epsilon=epsilon, size=size)))
-    parts += ["## Predictions\n", PREDICTED, predicted(figures)]
-    parts += ["## In the plane\n", PLANE, all_errors(figures, ENDS, name="grid")]
-    parts += ["## Ranges\n", RANGES, all_errors(figures, ENDS, name="ranges")]
+                parts.append(collapse(title, all_errors(figures, ENDS, epsilon=epsilon, size=size)))
+    parts += ["## Predictions\n", PREDICTED, prediction_ratios(figures)]
+    parts += ["## Planes\n", PLANE, all_errors(figures, ENDS, name="grid")]
+    parts += ["## Range queries\n", RANGES, all_errors(figures, ENDS, name="ranges")]
     parts += ["## Samples\n", SAMPLES, balance(figures)]
     (HERE / "ACCURACY.md").write_text("\n".join(filter(None, parts)))
     plot(figures, HERE / "accuracy.svg")

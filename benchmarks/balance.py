@@ -1,8 +1,8 @@
 """W1 distance to the generator of balanced and of independent samples.
 
-On the line, no set of samples that is unbiased in every cell can do better on
-average than a known bound: a fraction f of a record at or below a point must be
-rounded up with probability f, which is off by 2 f (1 - f) records on average.
+On the line, samples that are unbiased in every cell have a lower bound: an
+expected number of records at or below a point with the fractional part f is
+rounded up with probability f, so its mean absolute error is 2 f (1 - f).
 """
 
 from typing import Any
@@ -20,7 +20,7 @@ CELLS = 64
 LINES = ("uniform", "gaussian mixture", "lognormal", "flight delays", "taxi fares", "zipf", "40 atoms")
 PLANES = ("postcodes", "crimes")
 FORMS = ("dense", "sparse")
-"""A complete tree of 17 levels, or the paper's plan in 64 KiB."""
+"""Dense: a complete tree of 17 levels. Sparse: the paper's plan in 64 KiB."""
 
 
 def measure_balance(name: str, form: str) -> dict[str, Any]:
@@ -40,20 +40,20 @@ def measure_balance(name: str, form: str) -> dict[str, Any]:
         distances = [distance(generator, generator.sample(SAMPLES, method=method, rng=run)) for run in range(RUNS)]
         found[method] = float(np.mean(distances)) * SAMPLES
     if name in LINES:
-        found["bound"] = least_unbiased(generator)
+        found["bound"] = unbiased_lower_bound(generator)
     return found
 
 
 def distance(generator: hp.Generator, samples: Any) -> float:
-    """W1 on the line, exact; in the plane that of masses on a grid of 64 x 64; the domain being 1 wide."""
+    """W1 with the domain scaled to 1: exact on the line, between masses on a grid of 64 x 64 in the plane."""
     domain = generator.plan.domain
     if isinstance(domain, hp.Interval):
         return hp.wasserstein(generator, samples) / domain.diameter(0)
     return hp.grid_wasserstein(generator, samples, cells=CELLS)
 
 
-def least_unbiased(generator: hp.Generator) -> float:
-    """Least mean W1 x n of samples whose number at or below every point is right on average."""
+def unbiased_lower_bound(generator: hp.Generator) -> float:
+    """Lower bound of the mean W1 x n of samples that are unbiased in every cell."""
     leaves = generator.leaves()
     ends = np.concatenate([[0.0], np.cumsum(generator.probabilities)]) * SAMPLES
     widths = 2.0 ** -leaves.levels.astype(np.float64)
@@ -66,6 +66,6 @@ def least_unbiased(generator: hp.Generator) -> float:
 
 
 def _rounding(points: Floats) -> Floats:
-    """Integral of 2 f (1 - f) from 0 to each point, f being the fraction of a point."""
+    """Integral of 2 f (1 - f) from 0 to each point, where f is the fractional part."""
     whole, part = np.floor(points), points % 1
     return whole / 3 + part**2 - 2 / 3 * part**3

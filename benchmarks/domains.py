@@ -1,4 +1,4 @@
-"""Time per record of each domain, from arrays and lists to cells and to counts and back to samples, against `Box`.
+"""Time per record to encode, count and sample in each domain, relative to `Box`; writes DOMAINS.md.
 
 python -m benchmarks.domains
 """
@@ -14,21 +14,22 @@ import numpy as np
 import privhp as hp
 from benchmarks.timing import best_seconds, load, machine, numpy_kernels
 
-ASKED = 3  # times the Box, at most, to encode an array
+TARGET = 3
+"""Maximum ratio of the time to encode an array to the time of a box."""
 RECORDS = 1_000_000
-IN_LISTS = 20_000
+LISTED = 20_000
 SAMPLES = 200_000
 
 
 def cases() -> dict[str, tuple[hp.Domain, Any]]:
-    """A domain and an array of records, by name."""
+    """Domains with arrays of records, by name."""
     rng = np.random.default_rng(0)
-    places = rng.integers(0, 50, RECORDS)
-    words = np.array([f"word {place}" for place in range(50)])
+    indices = rng.integers(0, 50, RECORDS)
+    words = np.array([f"word {number}" for number in range(50)])
     seconds = rng.integers(10**9, 15 * 10**8, RECORDS).astype("M8[s]")
     tree = {f"group {group}": [f"word {5 * group + leaf}" for leaf in range(5)] for group in range(10)}
     tails = np.tan(np.pi * (np.linspace(0, 1, 1001)[1:-1] - 0.5))  # quantiles of a Cauchy distribution
-    columns = {"a": rng.random(RECORDS), "b": rng.integers(0, 10**6, RECORDS), "c": seconds, "d": words[places]}
+    columns = {"a": rng.random(RECORDS), "b": rng.integers(0, 10**6, RECORDS), "c": seconds, "d": words[indices]}
     mixed = hp.Table(
         a=hp.Interval(0, 1),
         b=hp.Integers(0, 10**6),
@@ -49,24 +50,24 @@ def cases() -> dict[str, tuple[hp.Domain, Any]]:
         "Time, s to D": (hp.Time("2000-01-01", "2030-01-01", unit="D"), seconds),
         "IPv4, numbers": (hp.IPv4(), rng.integers(0, 2**32, RECORDS, dtype=np.uint32)),
         "IPv6, halves": (hp.IPv6("2000::/3"), rng.integers(2**61, 2**62, (RECORDS, 2), dtype=np.uint64)),
-        "Categories, numbers": (hp.Categories(range(50)), places),
-        "Categories, truth values": (hp.Categories([False, True]), places < 20),
-        "Categories, text": (hp.Categories(words), words[places]),
-        "Categories, text in wide fields": (hp.Categories(words), words[places].astype("U16")),
-        "Taxonomy, text": (hp.Taxonomy(tree), words[places]),
+        "Categories, numbers": (hp.Categories(range(50)), indices),
+        "Categories, booleans": (hp.Categories([False, True]), indices < 20),
+        "Categories, text": (hp.Categories(words), words[indices]),
+        "Categories, text in wide fields": (hp.Categories(words), words[indices].astype("U16")),
+        "Taxonomy, text": (hp.Taxonomy(tree), words[indices]),
         "Geo": (hp.Geo(-9, 49, 2, 61), rng.uniform((-9, 49), (2, 61), (RECORDS, 2))),
         "Box, 4 sides": (hp.Box([(0, 1)] * 4), rng.random((RECORDS, 4))),
         "Table of 4 columns": (mixed, mixed.as_batch(columns)),
     }
 
 
-def texts(name: str, records: Any) -> list[Any]:
-    """Some of the records as Python objects: texts of times and addresses, else what they are."""
+def as_list(name: str, records: Any) -> list[Any]:
+    """Some records as Python objects; times and addresses as texts."""
     if name.startswith("Table"):
-        return list(zip(*(column[:IN_LISTS].tolist() for column in records.columns), strict=True))
-    some = records[:IN_LISTS].tolist()
+        return list(zip(*(column[:LISTED].tolist() for column in records.columns), strict=True))
+    some = records[:LISTED].tolist()
     if name.startswith("Time"):
-        return [time.isoformat() for time in records[:IN_LISTS].astype("M8[s]").tolist()]
+        return [time.isoformat() for time in records[:LISTED].astype("M8[s]").tolist()]
     if name.startswith("IPv4"):
         return [str(ipaddress.IPv4Address(number)) for number in some]
     if name.startswith("IPv6"):
@@ -75,33 +76,33 @@ def texts(name: str, records: Any) -> list[Any]:
 
 
 def anchor(name: str) -> str:
-    """The box that a domain is compared with: one of as many columns."""
+    """Name of the box that a domain is compared with."""
     return "Box, 4 sides" if name.startswith("Table") else "Box, 2 sides"
 
 
 def level_of(domain: hp.Domain) -> int:
-    """The level that records are encoded to."""
+    """Level to which records are encoded."""
     return min(domain.depth, 20)
 
 
 def encoding(domain: hp.Domain, records: Any) -> Callable[[], object]:
-    """Finding the cells of an array, as it is read: a block at a time."""
+    """Function that encodes an array block by block, as a summary does."""
     blocks = [records[start : start + 2**16] for start in range(0, RECORDS, 2**16)]
     return lambda: [domain.encode(block, level=level_of(domain)) for block in blocks]
 
 
 def seconds_to_encode(known: dict[str, tuple[hp.Domain, Any]]) -> dict[str, float]:
-    """Seconds of each domain, measured in rotation."""
+    """Seconds to encode the array of each domain, measured in rotation."""
     return best_seconds({name: encoding(*case) for name, case in known.items()}, turns=9)
 
 
-def uses(name: str, domain: hp.Domain, records: Any) -> dict[str, Callable[[], object]]:
-    """Finding cells in lists, counting an array, and sampling."""
+def operations(name: str, domain: hp.Domain, records: Any) -> dict[str, Callable[[], object]]:
+    """Functions that count an array, encode a list, and sample."""
     plan = hp.Plan.paper(domain, epsilon=1, expected_records=RECORDS, depth=level_of(domain))
     tally, summary = hp.Tally(plan), hp.Summary(plan)
     summary.update(records)
     generator, rng = summary.release(), np.random.default_rng(1)
-    listed = texts(name, records)
+    listed = as_list(name, records)
     return {
         "count": lambda: tally.add(records),
         "list": lambda: domain.encode(listed, level=level_of(domain)),
@@ -111,18 +112,18 @@ def uses(name: str, domain: hp.Domain, records: Any) -> dict[str, Callable[[], o
 
 
 def measure(known: dict[str, tuple[hp.Domain, Any]]) -> dict[str, dict[str, float]]:
-    """Nanoseconds per record of each operation of each domain, best turn, measured in rotation."""
-    runs = {name: uses(name, *case) for name, case in known.items()}
-    sizes = {"count": RECORDS, "list": IN_LISTS, "balanced": SAMPLES, "independent": SAMPLES}
+    """Nanoseconds per record of each operation of each domain, measured in rotation."""
+    runs = {name: operations(name, *case) for name, case in known.items()}
+    sizes = {"count": RECORDS, "list": LISTED, "balanced": SAMPLES, "independent": SAMPLES}
     found: dict[str, dict[str, float]] = {name: {} for name in known}
-    for what, size in sizes.items():
-        for name, seconds in best_seconds({name: own[what] for name, own in runs.items()}, turns=9).items():
-            found[name][what] = seconds / size * 1e9
+    for operation, size in sizes.items():
+        for name, seconds in best_seconds({name: own[operation] for name, own in runs.items()}, turns=9).items():
+            found[name][operation] = seconds / size * 1e9
     return found
 
 
 def main() -> None:
-    """Print the tables and write them down."""
+    """Measure all domains, print the tables and write DOMAINS.md."""
     before, known = load(), cases()
     native = seconds_to_encode(known)
     with numpy_kernels():
@@ -144,15 +145,15 @@ def main() -> None:
             "",
             f"`python -m benchmarks.domains`, {dt.date.today().isoformat()}. {machine()}; {before}.",
             "",
-            f"Nanoseconds per record, for NumPy arrays of {RECORDS:,} records and level 20 or the deepest, in rotation",
-            "in one process, best of each; and as multiples of a box of two sides, for the table of four columns",
-            f"of a box of four. The aim is at most {ASKED}.",
+            f"Nanoseconds per record for NumPy arrays of {RECORDS:,} records, encoded to level 20 or the deepest",
+            "level: the best time of each operation, run in rotation in one process. The ratio is to a box of two",
+            f"sides, for the table of four columns to a box of four sides. The target is at most {TARGET}.",
             "",
             "| encode | native kernels | ratio | NumPy kernels | ratio |",
             "|---|---|---|---|---|",
             *encoded,
             "",
-            "| count and sample | count an array | ratio | encode a list | ratio | balanced | independent |",
+            "| count and sample | count | ratio | encode a list | ratio | balanced | independent |",
             "|---|---|---|---|---|---|---|",
             *counted,
             "",

@@ -1,4 +1,4 @@
-"""What privhp costs beside its counters: memory over a long stream, time to import, time to release."""
+"""Memory growth over a long stream, import time and release time."""
 
 import os
 import subprocess
@@ -14,7 +14,8 @@ import resource, sys
 import numpy as np
 import privhp as hp
 
-plan = hp.Plan.paper(hp.Box([(0, 1), (0, 1)]), epsilon=1, records=1e8, hot_cells=1024, sketch_rows=4, exact_depth=13)
+square = hp.Box([(0, 1), (0, 1)])
+plan = hp.Plan.paper(square, epsilon=1, expected_records=1e8, hot_cells=1024, sketch_rows=4, exact_depth=13)
 batch = np.random.default_rng(0).random((1_000_000, 2))
 summary = hp.Summary(plan)
 for _ in range(int(sys.argv[1])):
@@ -24,7 +25,7 @@ print(plan.nbytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 
 
 def growth_of_memory(batches: int) -> tuple[int, float]:
-    """Bytes of the plan, and MB by which the peak grows from 1e6 records to `batches` times as many."""
+    """Bytes of the plan, and growth of peak memory in MB from 1e6 records to `batches` times as many."""
 
     def peak(count: int) -> list[int]:
         command = [sys.executable, "-c", STREAM, str(count)]
@@ -35,7 +36,7 @@ def growth_of_memory(batches: int) -> tuple[int, float]:
 
 
 def time_to_import(turns: int = 15) -> float:
-    """Milliseconds that importing what every user needs takes after NumPy, as Python itself counts them; the best."""
+    """Milliseconds to import the main classes after NumPy, by `-X importtime`; the best of several processes."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     command = [sys.executable, "-X", "importtime", "-c", "import numpy; from privhp import Interval, Plan, Summary"]
     times = []
@@ -47,7 +48,7 @@ def time_to_import(turns: int = 15) -> float:
 
 
 def time_to_release() -> list[tuple[str, float]]:
-    """Seconds from a summary to its generator: one of 1 MiB, and one with a million leaves."""
+    """Seconds to release a summary: one of 1 MiB, and one with a million leaves."""
     rng = np.random.default_rng(0)
     line = hp.Interval(0, 1)
     plans = {

@@ -1,4 +1,4 @@
-"""Speed of counting records, relative to a histogram, a sketch library and np.bincount."""
+"""Speed of counting records, relative to a histogram library, a sketch library and np.bincount."""
 
 import time
 from collections.abc import Callable
@@ -15,11 +15,11 @@ import privhp as hp
 from benchmarks.timing import best_seconds, numpy_kernels
 
 POINTS = 1 << 21
-FEW = 1 << 14  # for anchors that take records one by one in Python
+FEW = 1 << 14  # for anchors that take one record per call
 
 
 def plan(domain: hp.Domain, *, exact_depth: int, levels: range, rows: int, width: int) -> hp.Plan:
-    """A plan of a given shape; budgets do not matter for speed."""
+    """Plan of a given shape, with equal budgets."""
     measured = [*range(exact_depth + 1), *levels]
     return hp.Plan(
         domain,
@@ -34,17 +34,17 @@ def plan(domain: hp.Domain, *, exact_depth: int, levels: range, rows: int, width
 
 
 def six_levels(domain: hp.Domain) -> hp.Plan:
-    """Six sketched levels of two rows under an exact depth of 12."""
+    """Plan with six sketched levels of two rows below an exact depth of 12."""
     return plan(domain, exact_depth=12, levels=range(13, 19), rows=2, width=512)
 
 
 def paper_shape(domain: hp.Domain) -> hp.Plan:
-    """Depth 24, exact depth 12, four rows, k = 256."""
+    """Plan of depth 24, exact depth 12, four rows and 256 hot cells."""
     return plan(domain, exact_depth=12, levels=range(13, 25), rows=4, width=512)
 
 
 def skewed_mixture(size: int, sides: int, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Tight clusters of very different weight."""
+    """Narrow clusters with weights that follow a power law."""
     weights = 1.0 / np.arange(1, 41) ** 1.5
     cluster = rng.choice(40, size=size, p=weights / weights.sum())
     points: NDArray[np.float64] = rng.random((40, sides))[cluster] + rng.normal(0, 0.002, (size, sides))
@@ -52,12 +52,12 @@ def skewed_mixture(size: int, sides: int, rng: np.random.Generator) -> NDArray[n
 
 
 def counting(tally: hp.Tally, records: NDArray[Any], **options: Any) -> Callable[[], None]:
-    """A turn of counting all records."""
+    """Function that counts all records."""
     return lambda: tally.add(records, **options)
 
 
-def plainly(run: Callable[[], None]) -> Callable[[], None]:
-    """The same with the NumPy kernels."""
+def with_numpy_kernels(run: Callable[[], None]) -> Callable[[], None]:
+    """Function that runs another with the NumPy kernels."""
 
     def turn() -> None:
         with numpy_kernels():
@@ -67,7 +67,7 @@ def plainly(run: Callable[[], None]) -> Callable[[], None]:
 
 
 def histogram_fill(points: NDArray[np.float64], bins: int) -> Callable[[], object]:
-    """A fill of a boost histogram of equal bins on every side."""
+    """Function that fills a boost histogram with equal bins on every axis."""
     axes = [boost_histogram.axis.Regular(bins, 0, 1) for _ in range(points.shape[1])]
     histogram = boost_histogram.Histogram(*axes)
     columns = [np.ascontiguousarray(column) for column in points.T]
@@ -75,7 +75,7 @@ def histogram_fill(points: NDArray[np.float64], bins: int) -> Callable[[], objec
 
 
 def sketch_library(cells: NDArray[np.uint64], *, levels: int, rows: int, width: int) -> Callable[[], None]:
-    """Updates of as many Count-Min sketches of Apache DataSketches, which take one item a call."""
+    """Function that updates Count-Min sketches of Apache DataSketches, which take one item per call."""
     sketches = [datasketches.count_min_sketch(rows, width) for _ in range(levels)]
     paths = [(cells >> np.uint64(levels - 1 - level)).tolist() for level in range(levels)]
 
@@ -88,7 +88,7 @@ def sketch_library(cells: NDArray[np.uint64], *, levels: int, rows: int, width: 
 
 
 def measure() -> list[tuple[str, float, float | None]]:
-    """Rows of (what, ratio, at least)."""
+    """Rows of (name, ratio, minimum)."""
     rng = np.random.default_rng(0)
     square = hp.Box([(0, 1), (0, 1)])
     points = rng.random((POINTS, 2))
@@ -101,7 +101,7 @@ def measure() -> list[tuple[str, float, float | None]]:
             "six": counting(six, points),
             "paper": counting(paper, points),
             "histogramdd": lambda: np.histogramdd(some, bins=64, range=[(0, 1), (0, 1)]),
-            "six, plain": plainly(counting(six, some)),
+            "six, plain": with_numpy_kernels(counting(six, some)),
             "datasketches": sketch_library(codes, levels=12, rows=4, width=512),
         }
     )
@@ -133,14 +133,14 @@ def measure() -> list[tuple[str, float, float | None]]:
 
 
 def learned_partition(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
-    """The default plan once its partition has grown, in the small blocks that its memory allows."""
+    """Default plans after their last refinement, with the small blocks that their memory allows."""
     rows: list[tuple[str, float, float | None]] = []
     for name, records in {"uniform": points, "skewed": skewed_mixture(POINTS, 2, rng)}.items():
         turns: dict[str, Callable[[], object]] = {"boost": histogram_fill(records, 64)}
         for memory in ("64 KiB", "1 MiB"):
             square = hp.Box([(0, 1), (0, 1)])
             summary = hp.Summary(hp.Plan.auto(square, epsilon=1, expected_records=POINTS, memory=memory))
-            summary.update(records)  # all refinements are made here
+            summary.update(records)  # includes all refinements
             turns[memory] = partial(summary.update, records)
         best = best_seconds(turns)
         rows += [
@@ -151,15 +151,15 @@ def learned_partition(points: NDArray[np.float64], rng: np.random.Generator) -> 
 
 
 def two_threads(tally: hp.Tally, points: NDArray[np.float64]) -> float:
-    """How much faster two threads are, by the clock on the wall."""
-    points = np.concatenate([points] * 4)  # enough work for two
+    """Speed-up of two threads, in wall-clock time."""
+    points = np.concatenate([points] * 4)  # enough work for two threads
     turns = {threads: counting(tally, points, threads=threads) for threads in (1, 2)}
     best = best_seconds({str(threads): turn for threads, turn in turns.items()}, clock=time.perf_counter)
     return best["1"] / best["2"]
 
 
 def one_dimension(rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
-    """IPv4 addresses and numbers against np.bincount of the same number of increments."""
+    """Speed of IPv4 addresses and numbers, relative to np.bincount with the same number of increments."""
     addresses = rng.integers(0, 2**32, size=POINTS, dtype=np.uint32)
     numbers = rng.random(POINTS)
     buckets = rng.integers(0, 512, size=POINTS)
@@ -173,7 +173,7 @@ def one_dimension(rng: np.random.Generator) -> list[tuple[str, float, float | No
     increments = 1 + 6 * 2
     return [
         (
-            f"{name}, 6 x 2 / np.bincount of {increments} increments a record",
+            f"{name}, 6 x 2 / np.bincount of {increments} increments per record",
             increments * best["bincount"] / best[name],
             2,
         )
@@ -182,7 +182,7 @@ def one_dimension(rng: np.random.Generator) -> list[tuple[str, float, float | No
 
 
 def scaling() -> list[tuple[str, float]]:
-    """Nanoseconds per record by number of records, of levels and of rows, as ratios to the first of each."""
+    """Time per record by number of records, levels and rows, relative to the first of each."""
     rng = np.random.default_rng(1)
     square = hp.Box([(0, 1), (0, 1)])
     points = rng.random((POINTS, 2))
@@ -196,10 +196,10 @@ def scaling() -> list[tuple[str, float]]:
         (f"records: {1 << power:,}", seconds(six_levels(square), points[: 1 << power]) / base) for power in (16, 19, 22)
     ]
     shapes = {
-        f"levels: {levels}, rows: {rows_}": plan(
-            square, exact_depth=12, levels=range(13, 13 + levels), rows=rows_, width=512
+        f"levels: {levels}, rows: {sketch_rows}": plan(
+            square, exact_depth=12, levels=range(13, 13 + levels), rows=sketch_rows, width=512
         )
-        for levels, rows_ in ((1, 2), (6, 2), (12, 2), (12, 4), (12, 8))
+        for levels, sketch_rows in ((1, 2), (6, 2), (12, 2), (12, 4), (12, 8))
     }
     first = seconds(next(iter(shapes.values())), points)
     return rows + [(name, seconds(shape, points) / first) for name, shape in shapes.items()]

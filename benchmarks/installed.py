@@ -1,6 +1,6 @@
-"""What an installation costs: megabytes on the disk, and the time to import it as a ratio to NumPy's.
+"""Size of an installation on disk, and its import time relative to NumPy's.
 
-Run by `make dist`, with the folder that the wheel was installed to without any extra.
+`make dist` runs it with the folder into which the wheel was installed without extras.
 """
 
 import os
@@ -12,30 +12,30 @@ TURNS = 15
 
 
 def main(folder: Path) -> None:
-    """Print both."""
+    """Print size and import time."""
     sizes = {part.name: size_of(part) for part in folder.iterdir()}
     own = sum(size for name, size in sizes.items() if name.startswith("privhp"))
     print(f"installed: {sum(sizes.values()) / 1e6:.0f} MB with NumPy, {own / 1e6:.1f} MB without")
-    nothing, numpy, both = times_of(folder, ["0", "import numpy", "import numpy; from privhp import Plan, Summary"])
+    nothing, numpy, both = best_times(folder, ["0", "import numpy", "import numpy; from privhp import Plan, Summary"])
     ratio, more = (both - nothing) / (numpy - nothing), 1000 * (both - numpy)
-    print(f"imported:  {ratio:.2f} times as long as NumPy alone, {more:.0f} ms of this processor more")
+    print(f"imported:  {ratio:.2f} times the import time of NumPy, {more:.0f} ms more")
 
 
 def size_of(part: Path) -> int:
-    """Bytes of a file or a folder."""
+    """Size of a file or folder in bytes."""
     return sum(path.lstat().st_size for path in (part, *part.rglob("*")))
 
 
-def times_of(folder: Path, scripts: list[str]) -> list[float]:
-    """Seconds of the processor, which others that are busy do not change; the best of interleaved runs."""
+def best_times(folder: Path, scripts: list[str]) -> list[float]:
+    """Processor seconds of each script, the best of several runs in rotation."""
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     environment["PYTHONPATH"] = str(folder.resolve())
     best = [float("inf")] * len(scripts)
     for _ in range(TURNS):
-        for place, script in enumerate(scripts):
+        for index, script in enumerate(scripts):
             command = [sys.executable, "-c", f"{script}; import time; print(time.process_time())"]
             run = subprocess.run(command, env=environment, capture_output=True, check=True)
-            best[place] = min(best[place], float(run.stdout))
+            best[index] = min(best[index], float(run.stdout))
     return best
 
 

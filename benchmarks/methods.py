@@ -1,4 +1,4 @@
-"""The methods whose accuracy is compared, each as a plan for a given memory."""
+"""Methods whose accuracy is compared, each as a plan for a given memory."""
 
 import dataclasses
 import math
@@ -16,12 +16,12 @@ TRUNCATED, LEAST_SQUARES = "truncated tree", "truncated least squares"
 FLAT, COMPLETE = "flat", "complete tree"
 BOUNDED = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES)
 """Methods with one plan for each memory; the flat histogram's depth is chosen with hindsight."""
-FLOOR, RESOLUTION, BALANCE = "half against half", "resolution", "balanced samples"
-"""More to measure: records against their like, histograms without noise, and samples against their generator."""
+BASELINE, RESOLUTION, BALANCE = "baseline", "resolution", "balanced samples"
+"""Other distances: between two halves of the records, of histograms without noise, of samples from their generator."""
 
 
 def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records: int, memory: str) -> hp.Plan | None:
-    """The plan of a bounded method, or nothing where privhp does not have it."""
+    """Plan of a method with bounded memory, or None where this version of privhp lacks it."""
     if method == DEFAULT:
         auto = getattr(hp.Plan, "auto", None)
         return None if auto is None else auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory)
@@ -37,7 +37,7 @@ def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records:
 
 
 def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, memory: int) -> hp.Plan:
-    """The paper's settings with as many hot cells as fit, eight at a time, so that four levels share a hash."""
+    """The paper's settings with the most hot cells that fit, a multiple of eight, so that four levels share a hash."""
 
     def plan(hot_cells: int) -> hp.Plan:
         return hp.Plan.paper(
@@ -45,24 +45,24 @@ def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, m
         )
 
     few, many = 1, 2**16
-    while many - few > 1:  # the most that fit lie between, the upper end excluded
+    while many - few > 1:  # the answer is in [few, many)
         middle = (few + many) // 2
         few, many = (middle, many) if plan(middle).nbytes <= memory else (few, middle)
     return plan(few if few < 8 else few // 8 * 8)
 
 
 def complete(domain: hp.Domain, *, epsilon: float, expected_records: int, most: int = MAX_COMPLETE_DEPTH) -> hp.Plan:
-    """The complete tree of the paper's depth, log2(epsilon n), or as deep as allowed."""
+    """Complete tree of the paper's depth, log2(epsilon n), at most `most`."""
     depth = min(max(math.ceil(math.log2(epsilon * expected_records)), 1), domain.depth, most)
     return hp.Plan.paper(domain, epsilon=epsilon, expected_records=expected_records, depth=depth, exact_depth=depth)
 
 
 def flat(domain: hp.Domain, *, epsilon: float, level: int) -> hp.Plan:
-    """One level with the whole budget."""
+    """Plan of one level with the whole budget."""
     budget = Fraction(str(epsilon))
     return hp.Plan(domain, epsilon=budget, budgets={level: budget}, exact_depth=level)
 
 
 def flat_levels(domain: hp.Domain, memory: str) -> range:
-    """The levels that fit a memory by themselves."""
+    """Levels that fit a memory, one at a time."""
     return range(min(int(math.log2(MEMORY[memory] / CELL_BYTES)), domain.depth) + 1)

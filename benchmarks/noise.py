@@ -1,4 +1,4 @@
-"""Speed of exact noise, relative to OpenDP, which is exact, too."""
+"""Speed of the exact noise sampler, relative to that of OpenDP."""
 
 from fractions import Fraction
 
@@ -11,13 +11,13 @@ DRAWS, FEW = 1_000_000, 20_000
 
 
 def measure() -> list[tuple[str, float, float | None]]:
-    """Rows of (what, ratio, at least)."""
+    """Rows of (name, ratio, minimum)."""
     dp.enable_features("contrib")
     return [(f"discrete Laplace of scale {scale} / OpenDP", ratio(scale), 80.0) for scale in (10, 600)]
 
 
 def ratio(scale: int) -> float:
-    """How many draws privhp makes in the time of one of OpenDP."""
+    """Ratio of the draws per second to those of OpenDP."""
     mechanism = dp.m.make_laplace(dp.vector_domain(dp.atom_domain(T=int)), dp.l1_distance(T=int), scale=float(scale))
     zeros = [0] * FEW
     best = best_seconds(

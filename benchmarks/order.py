@@ -1,10 +1,10 @@
-"""Error on tables in the order of time and on points sorted by cell, and on both shuffled; writes ORDER.md.
+"""Error on tables in order of time, on points sorted by cell, and on both shuffled; writes ORDER.md.
 
     python -m benchmarks.order
 
-Files mostly come in the order of time, and some are sorted by what they hold.
-Each stream is fitted as it came and shuffled, with a learned partition, with
-a plan whose parts can be merged, and with the paper's.
+Most files are in order of time, and some are sorted by value. Each stream is
+fitted in its own order and shuffled, with a learned partition, with a mergeable
+plan, and with the paper's plan.
 """
 
 import datetime as dt
@@ -41,43 +41,43 @@ TABLES = {
 SORTED = "postcodes, sorted"
 
 Records = dict[str, Any] | Any
-"""Columns by their names, or an array."""
+"""Columns by name, or an array."""
 
 
 def read(file: str, table: hp.Table) -> Records:
-    """The columns of a table in the order of the file, which is that of time."""
+    """Columns of a table in the order of the file, the order of time."""
     names = [name for column in table.columns for name in column.names]
     found = parquet.read_table(DATA / file, columns=names)
     return {name: found[name].to_numpy() for name in names}
 
 
 def size_of(records: Records) -> int:
-    """How many records there are."""
+    """Number of records."""
     return len(next(iter(records.values()))) if isinstance(records, dict) else len(records)
 
 
-def shuffled(records: Records, run: int) -> Records:
-    """The same records in an order of chance."""
+def shuffle(records: Records, run: int) -> Records:
+    """The same records in random order."""
     order = np.random.default_rng(run).permutation(size_of(records))
     return {name: own[order] for name, own in records.items()} if isinstance(records, dict) else records[order]
 
 
 def error(plan: hp.Plan, records: Records) -> float:
-    """Tree W1 of one fit, in records that would have to be moved across the whole domain."""
+    """Tree W1 x n of one fit, with the domain scaled to 1."""
     summary = hp.Summary(plan)
     summary.update(records)
     return hp.tree_wasserstein(summary.release(), records) * size_of(records) / plan.domain.diameter(0)
 
 
-def measured(plan: hp.Plan, records: Records) -> list[str]:
-    """Means over runs as it came and shuffled, each with its standard deviation."""
+def measure(plan: hp.Plan, records: Records) -> list[str]:
+    """Mean and standard deviation over runs, in the given order and shuffled."""
     in_order = [error(plan, records) for _ in range(RUNS)]
-    by_chance = [error(plan, shuffled(records, run)) for run in range(RUNS)]
-    return [f"{np.mean(errors):,.0f} ± {np.std(errors):,.0f}" for errors in (in_order, by_chance)]
+    in_random_order = [error(plan, shuffle(records, run)) for run in range(RUNS)]
+    return [f"{np.mean(errors):,.0f} ± {np.std(errors):,.0f}" for errors in (in_order, in_random_order)]
 
 
 def main() -> None:
-    """Measure everything, print it, keep it."""
+    """Measure all streams and plans, print the table and write ORDER.md."""
     lines = []
     streams = {name: (read(file, table), table) for name, (file, table) in TABLES.items()}
     points = load(SORTED)
@@ -90,16 +90,16 @@ def main() -> None:
             for memory in MEMORIES
             for label, mergeable in (("learned", False), ("mergeable", True))
         }
-        plans["the paper's, 1,024 hot cells"] = hp.Plan.paper(domain, epsilon=1, expected_records=size, hot_cells=1024)
+        plans["paper, 1,024 hot cells"] = hp.Plan.paper(domain, epsilon=1, expected_records=size, hot_cells=1024)
         for label, plan in plans.items():
-            lines.append(f"| {name}, {size:,} | {label} | {' | '.join(measured(plan, records))} |")
+            lines.append(f"| {name}, {size:,} | {label} | {' | '.join(measure(plan, records))} |")
             print(lines[-1], flush=True)
     text = [
-        "# Order of rows",
+        "# Order of records",
         "",
-        f"`python -m benchmarks.order`, {dt.date.today().isoformat()}: tree W1 x n at epsilon = 1, mean and standard",
-        f"deviation of {RUNS} fits, of tables of a time and two numbers, whose files are in the order",
-        "of time, and of points sorted by cell.",
+        f"`python -m benchmarks.order`, {dt.date.today().isoformat()}: tree W1 x n at epsilon = 1, mean and standard "
+        f"deviation of {RUNS} fits.",
+        "The tables have a time and two numbers, and their files are in order of time. The points are sorted by cell.",
         "",
         "| records | plan | in order | shuffled |",
         "|---|---|---|---|",

@@ -1,12 +1,12 @@
-"""The paper's settings on four data sets, against the figures that they are known to give.
+"""Errors of the paper's settings on four data sets, compared with reference figures.
 
     make figures            (or: python -m benchmarks.paper_figures --runs 60)
 
 One million records, epsilon 1, depth 20, W1 x n: 10 means "as if ten records
-had been moved across the whole domain". The reference figures are of the
-paper's rules with real-valued noise and fully random hash functions; with the
-latter put in the place of ours, every mean must be within 15% of them. Beside
-them: the same settings with privhp's own hash functions. Writes PAPER.md.
+had been moved across the whole domain". The reference figures come from a
+prototype of the paper's rules with real-valued noise and fully random hash
+functions. With such hash functions every mean must be within 15% of the
+reference; the last column has privhp's hash functions. Writes PAPER.md.
 """
 
 import argparse
@@ -39,8 +39,8 @@ REFERENCE = {
 TOLERANCE = 0.15
 
 
-def randomly_hashed(cells: Codes, words: Codes, *, width: int) -> Codes:
-    """A strong mixing function in the place of a fully random hash."""
+def hash_at_random(cells: Codes, words: Codes, *, width: int) -> Codes:
+    """Strong mixing function, an approximation of a fully random hash."""
     mixed = cells + words[0]
     for factor in (0xBF58476D1CE4E5B9, 0x94D049BB133111EB):
         mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(factor)
@@ -59,17 +59,17 @@ def error(records: NDArray[np.float64], **options: Any) -> float:
 
 def error_with_random_hash(records: NDArray[np.float64], **options: Any) -> float:
     """The same with fully random hash functions, one for each level."""
-    with numpy_kernels(), mock.patch.object(counting, "hash_cells", randomly_hashed):
+    with numpy_kernels(), mock.patch.object(counting, "hash_cells", hash_at_random):
         return error(records, **options, hash_group=0)
 
 
-def spread(values: list[float]) -> str:
+def mean_and_error(values: list[float]) -> str:
     """Mean and standard error."""
     return f"{np.mean(values):.1f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.1f}"
 
 
 def main() -> None:
-    """Measure, print, write, and check."""
+    """Measure all settings, print the table, write PAPER.md and check the ratios."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=60, help="fits of each setting; default 60")
     runs = parser.parse_args().runs
@@ -83,25 +83,26 @@ def main() -> None:
         for name, expected in REFERENCE[setting].items():
             streams = [DATASETS[name](RECORDS, seed=seed) for seed in range(runs)]
             ours = [error(records, **options) for records in streams]
-            sketched = setting != COMPLETE  # else nothing is hashed
+            sketched = setting != COMPLETE  # the complete tree hashes nothing
             paper = [error_with_random_hash(records, **options) for records in streams] if sketched else ours
             ratio = float(np.mean(paper)) / expected
             misses += [f"{setting}, {name}: {ratio:.2f}"] if abs(ratio - 1) > TOLERANCE else []
-            row = f"| {setting} | {size:,} | {name} | {expected} | {spread(paper)} | {ratio:.2f} | {spread(ours)} |"
+            figures = [str(expected), mean_and_error(paper), f"{ratio:.2f}", mean_and_error(ours)]
+            row = f"| {setting} | {size:,} | {name} | {' | '.join(figures)} |"
             print(row, flush=True)
             lines.append(row)
     text = (
         "# The paper's settings\n\n"
-        "W1 x n at n = 1,000,000, epsilon = 1, depth 20, all boundary nodes expanded; mean and standard error of\n"
-        f"{runs} runs, each on fresh data.\n"
+        "W1 x n at n = 1,000,000, epsilon = 1, depth 20, all cells at the exact depth expanded; mean and standard\n"
+        f"error of {runs} runs, each on new data.\n"
         f"`python -m benchmarks.paper_figures --runs {runs}`, {dt.date.today()}.\n\n" + "\n".join(lines) + "\n\n"
-        "The reference is a prototype of the paper's rules with real-valued noise and fully random hash\n"
-        "functions, a mean of 3 to 5 runs. The last column is `Plan.paper` as it is: levels share strongly\n"
-        "universal hash functions, and siblings never collide.\n"
+        "The reference is a prototype of the paper's rules with real-valued noise and fully random hash functions,\n"
+        "a mean of 3 to 5 runs. The last column is `Plan.paper` with the hash functions of privhp: groups of levels\n"
+        "share a strongly universal hash function, and siblings never collide.\n"
     )
     Path(__file__).with_name("PAPER.md").write_text(text)
     if misses:
-        raise SystemExit("more than 15% off: " + "; ".join(misses))
+        raise SystemExit("ratio off by more than 15%: " + "; ".join(misses))
 
 
 if __name__ == "__main__":

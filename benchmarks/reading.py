@@ -1,11 +1,11 @@
-"""Fitting a file against reading it: writes READING.md.
+"""Speed of fitting a file relative to reading it; writes READING.md.
 
     python -m benchmarks.reading [rows]
 
-The anchor is the fastest reader into NumPy arrays of the same columns, found
-in the same run: polars or pyarrow, both with all their threads. Contenders take
-turns, and the best turn of each counts, on the wall clock. Peaks of memory are
-measured in a process of their own, beyond interpreter and libraries.
+The anchor is the fastest reader of the same columns into NumPy arrays in the
+same run: polars or pyarrow, both with all threads. Contenders run in rotation;
+the figure is the best wall-clock time of each. Peak memory is measured in a
+separate process, beyond interpreter and libraries.
 """
 
 import datetime as dt
@@ -27,7 +27,7 @@ from benchmarks.timing import best_seconds, load
 
 ROWS = 10**7
 LONG = 10
-"""How many times as many rows the files have whose reading is watched for memory."""
+"""Factor for the rows of the files whose peak memory is measured."""
 CHUNK = 10**6
 KINDS = np.array(["bus", "tram", "taxi"])
 BOX = hp.Box([(-9, 2), (49.8, 61)])
@@ -43,13 +43,13 @@ def peak() -> int:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM"))
 
 before = peak()
-hp.fit(sys.argv[1], hp.Box([(-9, 2), (49.8, 61)]), epsilon=1, records=1e7, columns=["lon", "lat"])
+hp.fit(sys.argv[1], hp.Box([(-9, 2), (49.8, 61)]), epsilon=1, expected_records=1e7, columns=["lon", "lat"])
 print((peak() - before) / 1024)
 """
 
 
 def batches(rows: int) -> Iterator[pa.Table]:
-    """Rows of a number, a point and a text."""
+    """Batches of rows with an integer, a point and a text."""
     rng = np.random.default_rng(0)
     for start in range(0, rows, CHUNK):
         size = min(CHUNK, rows - start)
@@ -63,7 +63,7 @@ def batches(rows: int) -> Iterator[pa.Table]:
 
 
 def write(path: Path, rows: int) -> Path:
-    """A file of `rows` rows."""
+    """Write a file of `rows` rows."""
     writer = parquet.ParquetWriter if path.suffix == ".parquet" else csv.CSVWriter
     with writer(path, SCHEMA) as file:
         for batch in batches(rows):
@@ -72,7 +72,7 @@ def write(path: Path, rows: int) -> Path:
 
 
 def readers(path: Path, names: list[str]) -> dict[str, Callable[[], object]]:
-    """Ways to get the columns of a file as arrays."""
+    """Readers of some columns of a file into arrays, by name."""
     if path.suffix == ".parquet":
         return {
             "polars": lambda: [column.to_numpy() for column in pl.read_parquet(path, columns=names)],
@@ -85,8 +85,8 @@ def readers(path: Path, names: list[str]) -> dict[str, Callable[[], object]]:
     }
 
 
-def measure(path: Path, what: str, domain: hp.Domain, names: list[str], rows: int, turns: int) -> str:
-    """A line of the table."""
+def measure(path: Path, record: str, domain: hp.Domain, names: list[str], rows: int, turns: int) -> str:
+    """Line of the table for one file and domain."""
     plan = hp.Plan.auto(domain, epsilon=1, expected_records=rows)
 
     def fit() -> None:
@@ -98,25 +98,25 @@ def measure(path: Path, what: str, domain: hp.Domain, names: list[str], rows: in
     fastest = min(seconds, key=lambda name: seconds[name])
     anchor = seconds[fastest]
     rates = f"{rows / anchor / 1e6:.1f}, {fastest} | {rows / own / 1e6:.1f}, {anchor / own:.0%}"
-    return f"| {path.suffix[1:]} | {what} | {rates} |"
+    return f"| {path.suffix[1:]} | {record} | {rates} |"
 
 
 def peak(path: Path) -> float:
-    """MB that a fit takes beyond interpreter and libraries."""
+    """Peak memory of a fit beyond interpreter and libraries, in MB."""
     done = subprocess.run([sys.executable, "-c", PEAK, path], capture_output=True, check=True, text=True)
     return float(done.stdout)
 
 
 def main(rows: int = ROWS) -> None:
-    """Measure everything, print it, keep it."""
+    """Measure all files, print the tables and write READING.md."""
     before = load()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = [write(folder / "a.parquet", rows), write(folder / "a.csv", rows)]
         lines = [
-            measure(path, what, domain, names, rows, turns)
+            measure(path, record, domain, names, rows, turns)
             for path, turns in zip(paths, (7, 3), strict=True)
-            for what, domain, names in (
+            for record, domain, names in (
                 ("number", hp.Interval(-9, 2), ["lon"]),
                 ("point", BOX, ["lon", "lat"]),
                 ("point and text", TABLE, ["lon", "lat", "kind"]),
@@ -132,19 +132,19 @@ def main(rows: int = ROWS) -> None:
         [
             "# Reading",
             "",
-            f"`python -m benchmarks.reading`, {dt.date.today().isoformat()}: {rows:,} rows of a number, two",
-            "coordinates and a word, in million rows a second and as a share of the fastest reader into NumPy.",
+            f"`python -m benchmarks.reading`, {dt.date.today().isoformat()}: {rows:,} rows of an integer, two",
+            "coordinates and a text, in million rows per second and as a share of the fastest reader into NumPy.",
             f"{os.cpu_count()} cores, {before}.",
             "",
-            "`hp.fit` counts with a plan that `Plan.auto` made beforehand, in 256 KiB.",
+            "`hp.fit` has a plan of 256 KiB, made by `Plan.auto` before the measurement.",
             "",
-            "| file | record | fastest reader | hp.fit |",
+            "| format | record | fastest reader | hp.fit |",
             "|---|---|---|---|",
             *lines,
             "",
-            "The aim is 40% for Parquet and 50% for CSV.",
+            "The target is 40% for Parquet and 50% for CSV.",
             "",
-            "| file | rows | size | peak memory of a fit, without interpreter and libraries |",
+            "| format | rows | size | peak memory of a fit beyond interpreter and libraries |",
             "|---|---|---|---|",
             *peaks,
             "",

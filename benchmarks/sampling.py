@@ -10,13 +10,13 @@ from benchmarks.ingest import skewed_mixture
 from benchmarks.timing import best_seconds
 
 SIZES = (1 << 18, 1 << 20)
-"""Records that fit the second-level cache of a core, about, and records that do not."""
+"""Sample sizes below and above the second-level cache of a core."""
 
-LEAST = {("leaf order", SIZES[1]): 3.0, ("shuffled", SIZES[0]): 0.8}
+MINIMUM = {("leaf order", SIZES[1]): 3.0, ("shuffled", SIZES[0]): 0.8}
 
 
-def generator() -> hp.Generator:
-    """A two-dimensional generator of some ten thousand leaves."""
+def make_generator() -> hp.Generator:
+    """Two-dimensional generator with about ten thousand leaves."""
     rng = np.random.default_rng(2)
     plan = hp.Plan.paper(hp.Box([(0, 1), (0, 1)]), epsilon=1, expected_records=1e6, hot_cells=256, sketch_rows=4)
     summary = hp.Summary(plan)
@@ -26,16 +26,16 @@ def generator() -> hp.Generator:
 
 
 def measure() -> list[tuple[str, float, float | None]]:
-    """Rows of (what, ratio, at least)."""
-    made, rng = generator(), np.random.default_rng(3)
-    return [row for size in SIZES for row in measure_size(made, size, rng)]
+    """Rows of (name, ratio, minimum)."""
+    generator, rng = make_generator(), np.random.default_rng(3)
+    return [row for size in SIZES for row in measure_size(generator, size, rng)]
 
 
-def measure_size(made: hp.Generator, size: int, rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
-    """The same for samples of one size."""
+def measure_size(generator: hp.Generator, size: int, rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
+    """Rows of (name, ratio, minimum) for one sample size."""
     out = np.empty((size, 2))
     turns: dict[str, Callable[[], object]] = {
-        f"{method}, {order}": partial(made.sample, method=method, shuffle=order == "shuffled", rng=rng, out=out)
+        f"{method}, {order}": partial(generator.sample, method=method, shuffle=order == "shuffled", rng=rng, out=out)
         for order in ("leaf order", "shuffled")
         for method in ("balanced", "independent")
     }
@@ -44,7 +44,7 @@ def measure_size(made: hp.Generator, size: int, rng: np.random.Generator) -> lis
         (
             f"2-D, {name}, {size:,} / rng.random(out=)",
             best["random"] / best[name],
-            LEAST.get((name.split(", ")[1], size)),
+            MINIMUM.get((name.split(", ")[1], size)),
         )
         for name in turns
     ]

@@ -1,12 +1,12 @@
-"""Named streams of records to measure accuracy on: real files and synthetic ones.
+"""Named streams of records for the accuracy benchmarks: real files and synthetic data.
 
     stream = load("taxi fares", records=100_000, seed=3)
     stream.domain, stream.records
 
-The real files lie in ../shared/data beside the repository, or in the folder PRIVHP_DATA; `available()` names
-the streams that can be had here. Bounds are public facts of the data, never
-computed from it. Whole numbers that are dense, such as delays, live on a
-linear `Interval`, where the Wasserstein distance is exact.
+The folder of the real files is the environment variable PRIVHP_DATA, or
+../shared/data beside the repository; `available()` lists the streams whose files
+exist. Bounds are public facts about the data, never computed from it. Dense
+integers, such as delays, have a linear `Interval`, where W1 is exact.
 """
 
 import os
@@ -32,7 +32,7 @@ Records = NDArray[Any]
 
 @dataclass(frozen=True)
 class Stream:
-    """Records in stream order and the domain that was declared for them."""
+    """Records in stream order and their declared domain."""
 
     name: str
     domain: hp.Domain
@@ -44,19 +44,19 @@ class Stream:
 
 @dataclass(frozen=True)
 class Source:
-    """Where a stream comes from.
+    """Origin of a stream.
 
     Args:
-        domain: Its declared domain.
-        read: Gives all records, in the order they came in.
-        draw: Gives records of a synthetic stream instead, by number and seed.
-        order: "shuffled", "as it came", or "by cell": the worst for whoever learns from the first records.
+        domain: Declared domain.
+        read: Function that returns all records of a real stream, in the order of the file.
+        draw: Function that returns records of a synthetic stream, by number and seed.
+        order: "shuffled", "original", or "by cell", the worst order for a partition learned from the first records.
     """
 
     domain: hp.Domain
     read: Callable[[], Records] | None = None
     draw: Callable[..., Records] | None = None
-    order: Literal["shuffled", "as it came", "by cell"] = "shuffled"
+    order: Literal["shuffled", "original", "by cell"] = "shuffled"
 
 
 @cache
@@ -95,7 +95,7 @@ def _flights() -> Records:
 
 
 def _blocklist() -> Records:
-    """Each address as often as it is on a list."""
+    """Each address once for each list that has it."""
     addresses, lists = _columns(FILES["blocklist"], "ip", "n_lists")
     return np.repeat(addresses, lists)
 
@@ -109,14 +109,14 @@ def _postcodes() -> Records:
 
 
 def _atoms(size: int, *, seed: int = 0) -> Records:
-    """Forty places, the same for every seed, some a hundred times fuller than others."""
+    """Forty locations, the same for every seed, some with a hundred times the weight of others."""
     fixed = np.random.default_rng(40)
-    places, weights = fixed.random(40), fixed.pareto(1.0, 40) + 1.0
-    return np.random.default_rng(seed).choice(places, size, p=weights / weights.sum())
+    locations, weights = fixed.random(40), fixed.pareto(1.0, 40) + 1.0
+    return np.random.default_rng(seed).choice(locations, size, p=weights / weights.sum())
 
 
 def _drift(size: int, *, seed: int = 0) -> Records:
-    """A narrow cluster that wanders through the domain as time goes by."""
+    """A narrow cluster that moves through the domain over time."""
     centre = 0.1 + 0.8 * np.arange(size) / size
     return np.clip(np.random.default_rng(seed).normal(centre, 0.03), 0.0, 1.0)
 
@@ -125,7 +125,7 @@ UNIT = hp.Interval(0, 1)
 GREAT_BRITAIN = hp.Box([(0, 700_000), (0, 1_300_000)])  # easting and northing in metres
 SOURCES: dict[str, Source] = {
     "taxi fares": Source(hp.Interval(0, 1000), read=lambda: _columns(TAXI, "fare_amount")[0]),
-    "taxi timestamps": Source(hp.Interval(0, DAYS * 86_400), read=_timestamps, order="as it came"),
+    "taxi timestamps": Source(hp.Interval(0, DAYS * 86_400), read=_timestamps, order="original"),
     "flight delays": Source(hp.Interval(-120, 1440), read=lambda: _columns(FLIGHTS, "arr_delay")[0].astype(np.float64)),
     "postcodes": Source(GREAT_BRITAIN, read=_postcodes),
     "postcodes, sorted": Source(GREAT_BRITAIN, read=_postcodes, order="by cell"),
@@ -137,23 +137,22 @@ SOURCES: dict[str, Source] = {
     "lognormal": Source(UNIT, draw=lognormal),
     "zipf": Source(UNIT, draw=zipf),
     "40 atoms": Source(UNIT, draw=_atoms),
-    "drift": Source(UNIT, draw=_drift, order="as it came"),
+    "drift": Source(UNIT, draw=_drift, order="original"),
 }
 
 
 def available() -> list[str]:
-    """Names of the streams that can be loaded here."""
+    """Names of the streams whose files exist."""
     return [name for name in SOURCES if name not in FILES or (DATA / FILES[name]).exists()]
 
 
 def load(name: str, *, records: int | None = None, seed: int = 0) -> Stream:
-    """A stream by name, shuffled unless its order is what it is about.
+    """Load a stream by name, shuffled unless its source declares another order.
 
     Args:
         name: One of `SOURCES`.
-        records: How many of them, at most what there is; by default all of a
-            real stream and a million of a synthetic one.
-        seed: Of the draw, or of the choice and order of real records.
+        records: Maximum number of records; by default all records of a real stream and a million of a synthetic one.
+        seed: Seed of synthetic records, or of the choice and order of real ones.
     """
     source, rng = SOURCES[name], np.random.default_rng(seed)
     if source.draw is not None:
@@ -161,7 +160,7 @@ def load(name: str, *, records: int | None = None, seed: int = 0) -> Stream:
     assert source.read is not None
     everything = source.read()
     chosen = rng.permutation(len(everything))[:records]
-    if source.order == "as it came":
+    if source.order == "original":
         chosen.sort()
     elif source.order == "by cell":
         chosen = chosen[np.argsort(source.domain.encode(everything[chosen], level=source.domain.depth), kind="stable")]

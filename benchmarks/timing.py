@@ -1,4 +1,4 @@
-"""Speed ratios: contenders run in rotation in one process, and the best turn of each counts.
+"""Best times of contenders that run in rotation in one process.
 
 Shared machines are noisy, so every speed is a ratio to an anchor measured in
 the same run.
@@ -30,9 +30,9 @@ def best_seconds(
     turns: int = 40,
     clock: Callable[[], float] = time.process_time,
 ) -> dict[str, float]:
-    """Seconds of the best turn of each contender, in rotation, after one turn to warm up.
+    """Best time of each contender in seconds, run in rotation after one turn of warm-up.
 
-    The clock is processor time by default; several threads need wall-clock time.
+    The clock is processor time by default; contenders with several threads need wall-clock time.
     """
     best = dict.fromkeys(contenders, float("inf"))
     for turn in range(turns + 1):
@@ -46,12 +46,12 @@ def best_seconds(
 
 
 def load() -> str:
-    """Load average of the machine, before the measurement adds to it."""
+    """Load average of the machine, to be taken before the measurement."""
     return f"load average {os.getloadavg()[0]:.1f}"
 
 
 def machine() -> str:
-    """Processor, versions of the libraries and kernels, in one line."""
+    """Processor, library versions and kernels, in one line."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
     model = next((line.split(":")[1].strip() for line in lines if line.startswith("model name")), platform.processor())

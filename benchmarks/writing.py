@@ -1,11 +1,11 @@
-"""Synthetic records of one number, written to files: writes WRITING.md.
+"""Speed of writing synthetic records of one number to files; writes WRITING.md.
 
     python -m benchmarks.writing [rows]
 
-Text is written column by column where pyarrow is installed, else row by row, to
-the same bytes; the two take turns, and the best turn of each counts. Then
-`privhp sample` writes a long file of each format, in a process of its own whose
-peak memory includes the interpreter and libraries.
+Text is written column by column where pyarrow is installed, else row by row,
+with the same bytes. Both run in rotation; the figure is the best time of each.
+Then `privhp sample` writes a long file of each format in a separate process,
+whose peak memory includes interpreter and libraries.
 """
 
 import datetime as dt
@@ -38,7 +38,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
 
 
 def rates(generator: hp.Generator, folder: Path) -> list[str]:
-    """A line for each kind of text."""
+    """Lines of the table, one for each text format."""
     lines = []
     for ending in ("csv", "ndjson"):
         path = folder / f"a.{ending}"
@@ -57,7 +57,7 @@ def rates(generator: hp.Generator, folder: Path) -> list[str]:
 
 
 def long_file(release: Path, path: Path, rows: int) -> str:
-    """A line about a long file, which is removed again."""
+    """Line of the table for a long file, which is written and removed."""
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-c", SAMPLE, release, str(rows), path], capture_output=True, check=True, text=True
@@ -69,7 +69,7 @@ def long_file(release: Path, path: Path, rows: int) -> str:
 
 
 def main(rows: int = LONG) -> None:
-    """Measure everything, print it, keep it."""
+    """Measure all formats, print the tables and write WRITING.md."""
     before = load()
     generator = hp.fit(np.random.default_rng(0).gamma(2, 20, 10**5), DOMAIN, epsilon=1, expected_records=1e5)
     with tempfile.TemporaryDirectory() as name:
@@ -84,17 +84,17 @@ def main(rows: int = LONG) -> None:
             "# Writing",
             "",
             f"`python -m benchmarks.writing`, {dt.date.today().isoformat()}: synthetic records of one number,",
-            f"sampled and written to the disk. {os.cpu_count()} cores, {before}.",
+            f"sampled and written to disk. {os.cpu_count()} cores, {before}.",
             "",
-            "Million rows a second, with pyarrow and without:",
+            "Million rows per second, with and without pyarrow:",
             "",
-            "| file | columns at once | row by row | speed-up |",
+            "| format | column by column | row by row | speed-up |",
             "|---|---|---|---|",
             *texts,
             "",
-            "`privhp sample` of a long file:",
+            "`privhp sample` with a long file:",
             "",
-            "| file | rows | size | time | peak memory |",
+            "| format | rows | size | time | peak memory |",
             "|---|---|---|---|---|",
             *files,
             "",
