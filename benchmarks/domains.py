@@ -64,7 +64,7 @@ def cases() -> dict[str, tuple[hp.Domain, Any]]:
 def as_list(name: str, records: Any) -> list[Any]:
     """Some records as Python objects; times and addresses as texts."""
     if name.startswith("Table"):
-        return list(zip(*(column[:LISTED].tolist() for column in records.columns), strict=True))
+        return list(zip(*(np.asarray(column[:LISTED]).tolist() for column in records.columns), strict=True))
     some = records[:LISTED].tolist()
     if name.startswith("Time"):
         return [time.isoformat() for time in records[:LISTED].astype("M8[s]").tolist()]

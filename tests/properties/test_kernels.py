@@ -1,7 +1,7 @@
 """The native kernels are the NumPy kernels, bit for bit; both draw points where they should be."""
 
-import inspect
 from fractions import Fraction
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -640,4 +640,4 @@ def test_backend_name() -> None:
 
 def test_plain_kernels_have_the_signatures_of_the_kernels_in_use() -> None:
     for name in plain.__all__:
-        assert inspect.signature(getattr(kernels, name)) == inspect.signature(getattr(plain, name))
+        assert signature(getattr(kernels, name), eval_str=True) == signature(getattr(plain, name), eval_str=True)

@@ -14,7 +14,25 @@ from privhp.core.cells import Codes, Counts
 Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True, eq=False)
+class _RecordOrder:
+    """Cell and rank of each record of a sample, in the order of the cells; computed on first use."""
+
+    def __init__(self, counts: Counts) -> None:
+        self.counts = counts
+
+    @cached_property
+    def size(self) -> int:
+        return int(self.counts.sum())
+
+    @cached_property
+    def owner(self) -> Indices:
+        return np.repeat(np.arange(self.counts.size), self.counts)
+
+    @cached_property
+    def ranks(self) -> Indices:
+        return np.arange(self.size) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+
+
 class Allocation:
     """Number of records in each cell. The records of a sample are in the order of the cells.
 
@@ -24,29 +42,41 @@ class Allocation:
         counts: Number of records in each cell.
     """
 
-    codes: Codes
-    levels: Counts
-    counts: Counts
+    __slots__ = ("_order", "codes", "levels")
+
+    def __init__(self, codes: Codes, levels: Counts, counts: Counts) -> None:
+        self.codes, self.levels, self._order = codes, levels, _RecordOrder(counts)
 
     @classmethod
     def one_each(cls, codes: Codes, levels: Counts) -> Allocation:
         """One record in each cell."""
         return cls(codes, levels, np.ones(codes.shape, dtype=np.int64))
 
-    @cached_property
+    def with_cells(self, codes: Codes, levels: Counts) -> Allocation:
+        """The same number of records in each of other cells, such as the cells of one column."""
+        other = Allocation(codes, levels, self.counts)
+        other._order = self._order  # computed once for all columns
+        return other
+
+    @property
+    def counts(self) -> Counts:
+        """Number of records in each cell."""
+        return self._order.counts
+
+    @property
     def size(self) -> int:
         """Number of records."""
-        return int(self.counts.sum())
+        return self._order.size
 
-    @cached_property
+    @property
     def owner(self) -> Indices:
         """Index of each record's cell."""
-        return np.repeat(np.arange(self.counts.size), self.counts)
+        return self._order.owner
 
-    @cached_property
+    @property
     def ranks(self) -> Indices:
         """Rank of each record within its cell, from 0."""
-        return np.arange(self.size) - np.repeat(np.cumsum(self.counts) - self.counts, self.counts)
+        return self._order.ranks
 
     def draws(self) -> CellDraws:
         """The same records, each with the index of its cell."""

@@ -39,7 +39,8 @@ class IntegerRangeDomain(Domain):
         if not balanced:
             return self.sample_cells(allocation.draws(), rng=rng, out=out)
         firsts, lengths = self._ranges(allocation.codes, allocation.levels)
-        numbers = firsts[allocation.owner] + _systematic_offsets(lengths, allocation, rng)
+        numbers = _systematic_offsets(lengths, allocation, rng)
+        numbers += firsts[allocation.owner]
         return store_records(self._records_at(numbers), out)
 
     def sample_cells(
@@ -47,12 +48,13 @@ class IntegerRangeDomain(Domain):
     ) -> NDArray[Any]:
         """Sample a record in the cell of each draw; see `Domain.sample_cells`."""
         firsts, lengths = self._ranges(draws.codes, draws.levels)
-        numbers = firsts[draws.indices] + rng.integers(0, lengths[draws.indices])
+        numbers = rng.integers(0, lengths[draws.indices])
+        numbers += firsts[draws.indices]
         return store_records(self._records_at(numbers), out)
 
 
 def _systematic_offsets(lengths: Counts, allocation: Allocation, rng: np.random.Generator) -> Counts:
-    """Offset of the k-th of n records in a run of l numbers: floor((k l + s) / n), with a random s below l.
+    """Offset of the k-th of n records in a range of l numbers: floor((k l + s) / n), with a random s below l.
 
     Over all k and s, k l + s takes every value below n l once, so all numbers
     are equally likely. Quotients and remainders by n keep the products small.
@@ -61,6 +63,10 @@ def _systematic_offsets(lengths: Counts, allocation: Allocation, rng: np.random.
     sizes = np.maximum(allocation.counts, 1)
     whole, part = np.divmod(lengths, sizes)
     start, rest = np.divmod(rng.integers(0, lengths), sizes)
-    offsets: Counts = ranks * whole[cells] + start[cells]
-    offsets += (ranks * part[cells] + rest[cells]) // sizes[cells]
+    offsets: Counts = ranks * whole[cells]
+    offsets += start[cells]
+    remainders = ranks * part[cells]
+    remainders += rest[cells]
+    remainders //= sizes[cells]
+    offsets += remainders
     return offsets

@@ -228,7 +228,7 @@ class Table(Domain):
         records = np.empty(allocation.size, dtype=self.dtype) if out is None else out
         lattice = _Lattice(allocation, len(self.columns), rng) if balanced else None
         for index, (column, cells, bits) in enumerate(self._cells_of_levels(allocation.codes, allocation.levels)):
-            own = Allocation(cells, bits, allocation.counts)
+            own = allocation.with_cells(cells, bits)
             values = column.domain.sample_allocation(own, balanced=balanced, rng=rng)
             records[column.label] = values if lattice is None else lattice.pair(values, index)
         return records
