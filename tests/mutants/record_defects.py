@@ -156,7 +156,7 @@ def one_date_makes_dates_of_all_times(patch: pytest.MonkeyPatch) -> None:
 
     def together(self: Time, records: Any) -> Any:
         ticks, readable = read(self, records)
-        dates = isinstance(records, list) and any(type(record) is dt.date for record in records)
+        dates = any(type(value) is dt.date for value in to_column(records).values)
         return (np.where(readable, self._ticks.low, ticks) if dates else ticks), readable
 
     patch.setattr(Time, "_read", together)

@@ -129,7 +129,9 @@ def test_only_text_is_packed(generator, tmp_path):
     for name, form in (("a.parquet.gz", None), ("a.gz", None), ("a.gz", "parquet")):
         with pytest.raises(FileError, match=r"text also in \.gz or \.zst after that, got"):
             write_sample(generator, tmp_path / name, rows=5, format=form)
-    with pytest.raises(FileError, match="Parquet, which is read from its end, got a pipe"):
+    with pytest.raises(
+        FileError, match='Parquet needs a file, since it is read from its end; for a pipe, choose format="arrow"'
+    ):
         write_sample(generator, io.BytesIO(), rows=5, format="parquet")
     write_sample(generator, tmp_path / "a", rows=5, format="ndjson")
     assert len((tmp_path / "a").read_text().splitlines()) == 5
