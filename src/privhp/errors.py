@@ -93,8 +93,9 @@ def file_errors() -> Iterator[None]:
         if isinstance(error, PrivhpError) or error.filename is None:
             raise
         kind = next(own for known, own in _FILE_ERRORS.items() if isinstance(error, known))
-        wrapped = kind(f"cannot use {error.filename}: {error.strerror}; check its name and permissions")
-        wrapped.errno, wrapped.strerror, wrapped.filename = error.errno, error.strerror, error.filename
+        name = error.filename2 or error.filename  # of a rename, the path and not its temporary file
+        wrapped = kind(f"cannot use {name}: {error.strerror}; check its name and permissions")
+        wrapped.errno, wrapped.strerror, wrapped.filename = error.errno, error.strerror, name
         raise wrapped from None
 
 

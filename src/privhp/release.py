@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from privhp.core.cells import Counts
-from privhp.core.container import RELEASE, file_errors, pack, read_number, unpack
+from privhp.core.container import RELEASE, content_errors, pack, read_number, unpack
 from privhp.errors import PlanError
 from privhp.planning.partition import is_sound
 from privhp.planning.plan import Plan
@@ -67,7 +67,7 @@ class Release:
     def read(cls, file: BinaryIO) -> "Release":
         """Read a release from a seekable binary file."""
         header, cells, _ = unpack(file, RELEASE, _Header)
-        with file_errors():
+        with content_errors():
             counts = header.plan.unpack(cells)
             return cls(header.plan, counts, refinements=header.refinements, merged=header.merged)
 

@@ -164,13 +164,13 @@ def stopped(tmp_path, monkeypatch):
 
 def test_a_checkpoint_goes_on_with_what_it_was_begun_with_alone(refused, stopped, tmp_path):
     state = (tmp_path / "state").read_bytes()
-    assert "go on with it by --resume" in refused(*stopped)
-    assert "expected the plan of the checkpoint" in refused(*stopped, "--resume", "--max-records-per-person", "2")
-    assert "expected the files and columns" in refused("fit", "0.csv", *stopped[2:], "--resume")
-    assert "expected the files and columns" in refused(*stopped, "--resume", "--columns", "n")
+    assert "continue it with --resume, or remove it" in refused(*stopped)
+    assert "started with another plan" in refused(*stopped, "--resume", "--max-records-per-person", "2")
+    assert "other files or columns" in refused("fit", "0.csv", *stopped[2:], "--resume")
+    assert "other files or columns" in refused(*stopped, "--resume", "--columns", "n")
     content = (tmp_path / "2.csv").read_bytes()
     (tmp_path / "2.csv").write_bytes(content + b"5\n")
-    assert "expected the files and columns" in refused(*stopped, "--resume")
+    assert "other files or columns" in refused(*stopped, "--resume")
     assert (tmp_path / "state").read_bytes() == state
     (tmp_path / "state").write_bytes(state[:-1] + bytes([state[-1] ^ 1]))
     assert "damaged" in refused(*stopped, "--resume")
@@ -185,9 +185,7 @@ def test_of_two_fits_with_one_checkpoint_the_second_is_refused(tmp_path):
     second = start(tmp_path, "csv", *CHECKPOINT)
     _, err = second.communicate(timeout=60)
     assert second.returncode == 2
-    assert err.decode() == (
-        "privhp: error: expected the checkpoint state for this process alone, got another that uses it; wait for that\n"
-    )
+    assert err.decode() == ("privhp: error: another process uses the checkpoint state; wait until it ends\n")
     first.communicate(timeout=60)
     assert first.returncode == 0
     assert np.array_equal(released(tmp_path), expected)
@@ -196,7 +194,7 @@ def test_of_two_fits_with_one_checkpoint_the_second_is_refused(tmp_path):
 def test_two_processes_never_share_a_checkpoint(run, refused, stopped, tmp_path):
     with open("state.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "another that uses it" in refused(*stopped, "--resume")
+        assert "another process uses" in refused(*stopped, "--resume")
     assert run(*stopped, "--resume").code == 0
 
 
@@ -205,7 +203,7 @@ def test_what_cannot_be_read_again_has_no_checkpoints(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
     done = spawn("fit", name, *PLAN, "-o", "out.privhp", *CHECKPOINT, folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
-    assert b"which cannot be read again from where it broke off" in done.stderr
+    assert b"cannot be read again from a position" in done.stderr
     assert b"write the data to a file first" in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
@@ -214,11 +212,11 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
     (tmp_path / "a.csv").write_text("n\n5\n")
     fit = ["fit", "a.csv", *PLAN, "-o", "out.privhp"]
     assert "--resume needs --checkpoint FILE" in refused(*fit, "--resume")
-    assert "expected a checkpoint at state, got none; leave --resume out" in refused(*fit, *CHECKPOINT, "--resume")
+    assert "there is no checkpoint at state; leave out --resume" in refused(*fit, *CHECKPOINT, "--resume")
     assert "such as 30s, 5m or 1h" in refused(*fit, "--checkpoint", "state", "--every", "soon")
     assert "is data or the release" in refused(*fit, "--checkpoint", "out.privhp")
     assert "is data or the release" in refused(*fit, "--checkpoint", "a.csv")
-    assert "make it first" in refused(*fit, "--checkpoint", "no/state")
+    assert "create it first" in refused(*fit, "--checkpoint", "no/state")
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 

@@ -79,10 +79,41 @@ def test_other_files_give_one_clear_error_and_nothing_in_them_runs(
     assert not marker.exists()
 
 
-def test_a_file_that_is_not_there_is_said_to_be_missing(tmp_path: Path) -> None:
-    for opening in (hp.load, hp.resume):
-        with pytest.raises(FileNotFoundError):
-            opening(tmp_path / "nothing")
+MISSING: dict[str, Callable[[Any], object]] = {
+    "load": hp.load,
+    "resume": hp.resume,
+    "fit": lambda path: hp.fit(path, hp.Interval(0, 1), epsilon=1, expected_records=1000),
+    "save": lambda path: hp.save(hp.Summary(PLAN), path),
+}
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("call", MISSING)
+def test_missing_path_error(tmp_path: Path, call: str, kind: Callable[[Path], Any]) -> None:
+    """The error is a FileError and a FileNotFoundError, and names the path."""
+    missing = tmp_path / "nowhere"
+    with pytest.raises(hp.FileError, match=r"cannot use .*nowhere: .*; check its name") as caught:
+        MISSING[call](kind(missing / "file" if call == "save" else missing))
+    assert isinstance(caught.value, FileNotFoundError)
+    assert caught.value.filename == str(missing)
+    assert not any(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("kind", [str, Path])
+@pytest.mark.parametrize("call", ["load", "resume", "save"])
+def test_folder_in_place_of_file_error(tmp_path: Path, call: str, kind: Callable[[Path], Any]) -> None:
+    with pytest.raises(hp.FileError, match=f"cannot use {tmp_path}: ") as caught:
+        MISSING[call](kind(tmp_path))
+    assert isinstance(caught.value, IsADirectoryError)
+    assert not any(tmp_path.iterdir())
+
+
+def test_file_in_place_of_folder_error(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for call in MISSING:
+        with pytest.raises(hp.FileError) as caught:
+            MISSING[call](tmp_path / "file" / "inner")
+        assert isinstance(caught.value, NotADirectoryError)
 
 
 def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
@@ -254,6 +285,21 @@ def test_file_objects() -> None:
     hp.save(generator, release)
     assert hp.load(io.BytesIO(release.getvalue())).release == generator.release
     assert generator.release.to_bytes() == release.getvalue()
+
+
+def test_errors_of_file_objects_pass_unchanged() -> None:
+    """A file object has no path that a message could name."""
+
+    class Failing(io.BytesIO):
+        def read(self, *size: Any) -> bytes:
+            raise FileNotFoundError("gone")
+
+        def write(self, chunk: Any) -> int:
+            raise FileNotFoundError("gone")
+
+    for use in (hp.load, hp.resume, lambda file: hp.save(hp.Summary(PLAN), file)):
+        with pytest.raises(FileNotFoundError, match=r"^gone$"):
+            use(Failing())
 
 
 def test_text_file_objects_are_refused() -> None:

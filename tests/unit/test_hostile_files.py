@@ -139,7 +139,7 @@ def test_the_frame_around_hostile_headers_is_right() -> None:
 
 def test_tally_whose_cells_are_no_counts_is_refused() -> None:
     """Every row of a sketch counts the same records as the exact levels."""
-    body = np.zeros(PLAN.cells - 1, dtype="<i8")
+    body = np.zeros(PLAN.counters - 1, dtype="<i8")
     body[-1] = 1
     data = forge({"plan": PLAN.spec(), "lineage": 1}, magic=TALLY, body=body.tobytes() + bytes(16))
     assert "not counts of records" in refusal(data, TALLY)

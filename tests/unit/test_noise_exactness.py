@@ -28,7 +28,7 @@ from numpy.typing import NDArray
 import privhp
 from privhp import Domain, PlanError, PrivhpError, check_domain
 from privhp.collect import noise
-from privhp.collect.noise import Chance, discrete_laplace
+from privhp.collect.noise import Probability, discrete_laplace
 
 FORMS = ["zero", "digit", "exceed"]
 RATES = [
@@ -81,7 +81,7 @@ def binary_digits(form: str, rate: Fraction, bits: int) -> int:
 # Every decision.
 
 
-def decide_all_pairs_of_bytes(chance: Chance, *, undecided: int) -> NDArray[np.bool_]:
+def decide_all_pairs_of_bytes(chance: Probability, *, undecided: int) -> NDArray[np.bool_]:
     """What comes of each of the 65,536 first two bytes, if all bytes after them are `undecided`."""
     decisions = []
     for first in range(256):
@@ -102,8 +102,8 @@ def decide_all_pairs_of_bytes(chance: Chance, *, undecided: int) -> NDArray[np.b
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rate", RATES, ids=str)
 def test_the_bytes_that_decide_bracket_the_probability(form: str, rate: Fraction) -> None:
-    at_least = decide_all_pairs_of_bytes(Chance(form, rate), undecided=255)
-    at_most = decide_all_pairs_of_bytes(Chance(form, rate), undecided=0)
+    at_least = decide_all_pairs_of_bytes(Probability(form, rate), undecided=255)
+    at_most = decide_all_pairs_of_bytes(Probability(form, rate), undecided=0)
     successes = int(at_least.sum())
     assert at_least[:successes].all(), "the successes are not the lowest strings"
     assert at_most[: successes + 1].all()
@@ -127,7 +127,7 @@ def test_a_single_byte_decides_all_but_one_case_in_256(
         )
 
     monkeypatch.setattr(noise, "_random_bytes", feed)
-    noise._bernoulli(256, Chance(form, rate))
+    noise._bernoulli(256, Probability(form, rate))
     assert calls[:2] == [256, 1]
 
 
@@ -137,7 +137,7 @@ def test_a_single_byte_decides_all_but_one_case_in_256(
     bits=st.integers(1, 300),
 )
 def test_binary_digits_of_a_chance(form: str, rate: Fraction, bits: int) -> None:
-    digits = Chance(form, rate).digits(bits)
+    digits = Probability(form, rate).digits(bits)
     low, high = chance_interval(form, rate, bits + 64)
     assert digits <= high * 2**bits
     assert low * 2**bits < digits + 1
@@ -145,17 +145,17 @@ def test_binary_digits_of_a_chance(form: str, rate: Fraction, bits: int) -> None
 
 def test_digits_are_found_however_close_the_chance_is_to_a_short_number() -> None:
     almost_never = Fraction(1, 2**400)
-    assert Chance("digit", almost_never).digits(8) == 127  # a half less 2**-402
-    assert Chance("digit", almost_never).digits(500) == binary_digits("digit", almost_never, 500)
-    assert Chance("zero", almost_never).digits(401) == 0
-    assert Chance("exceed", almost_never).digits(400) == 2**400 - 1
+    assert Probability("digit", almost_never).digits(8) == 127  # a half less 2**-402
+    assert Probability("digit", almost_never).digits(500) == binary_digits("digit", almost_never, 500)
+    assert Probability("zero", almost_never).digits(401) == 0
+    assert Probability("exceed", almost_never).digits(400) == 2**400 - 1
 
 
 @pytest.mark.parametrize("rate", [10**5, 10**9, 10**30])
 def test_digits_of_chances_next_to_0_and_1(rate: int) -> None:
-    assert Chance("zero", Fraction(rate)).digits(64) == 2**64 - 1
-    assert Chance("digit", Fraction(rate)).digits(64) == 0
-    assert Chance("exceed", Fraction(rate)).digits(64) == 0
+    assert Probability("zero", Fraction(rate)).digits(64) == 2**64 - 1
+    assert Probability("digit", Fraction(rate)).digits(64) == 0
+    assert Probability("exceed", Fraction(rate)).digits(64) == 0
 
 
 @pytest.mark.parametrize("form", FORMS)
@@ -165,13 +165,13 @@ def test_digits_do_not_depend_on_the_caller_s_decimal_settings(form: str) -> Non
     strict.traps = dict.fromkeys(strict.traps, True)
     noise._expansion.cache_clear()
     with decimal.localcontext(strict):
-        assert Chance(form, rate).digits(64) == binary_digits(form, rate, 64)
+        assert Probability(form, rate).digits(64) == binary_digits(form, rate, 64)
 
 
 # Their composition.
 
 
-def probability(chance: Chance) -> Decimal:
+def probability(chance: Probability) -> Decimal:
     low, high = chance_interval(chance.form, chance.rate, 500)
     middle = (low + high) / 2
     return Decimal(middle.numerator) / Decimal(middle.denominator)
@@ -189,7 +189,7 @@ class EveryOutcome:
         self.rate = rate
         self.left_out = Decimal(0)
         self.pending: list[tuple[bool, ...]] = [()]
-        self.chances: dict[Chance, Decimal] = {}
+        self.chances: dict[Probability, Decimal] = {}
         patch.setattr(noise, "_bernoulli", self.bernoulli)
         patch.setattr(noise, "_random_bytes", self.fair_byte)
 
@@ -217,7 +217,7 @@ class EveryOutcome:
         self.weight *= chance if outcome else 1 - chance
         return outcome
 
-    def bernoulli(self, size: int, chance: Chance) -> NDArray[np.bool_]:
+    def bernoulli(self, size: int, chance: Probability) -> NDArray[np.bool_]:
         assert size == 1
         if chance not in self.chances:
             self.chances[chance] = probability(chance)
@@ -237,7 +237,7 @@ def test_the_decisions_compose_to_the_discrete_laplace_distribution(
     with decimal.localcontext(decimal.Context(prec=100)):
         outcomes = EveryOutcome(1 / scale, monkeypatch)
         law = outcomes.law()
-        ratio = probability(Chance("exceed", 1 / scale))
+        ratio = probability(Probability("exceed", 1 / scale))
         for value in range(-40, 41):
             expected = (1 - ratio) / (1 + ratio) * ratio ** abs(value)
             assert abs(law[value] - expected) < Decimal("1e-30") * max(expected, Decimal("1e-40"))

@@ -87,7 +87,7 @@ def test_a_pipe_in_place_of_a_leftover_is_removed_without_waiting_for_it(tmp_pat
 
 
 def test_a_folder_that_does_not_exist_is_an_error_and_is_not_made(tmp_path: Path) -> None:
-    with pytest.raises(hp.FileError, match="a folder to save in"):
+    with pytest.raises(hp.FileError, match="there is no such folder"):
         hp.save(hp.Summary(PLAN), tmp_path / "nowhere" / "file")
     assert not any(tmp_path.iterdir())
 
@@ -202,9 +202,9 @@ def test_a_disk_that_is_full_at_any_byte_keeps_the_file_before(tmp_path: Path, e
 WRITER = """
 import sys
 from pathlib import Path
-from privhp.io.disk import replacing
+from privhp.io.disk import replace_file
 
-with replacing(Path(sys.argv[1])) as file:
+with replace_file(Path(sys.argv[1])) as file:
     file.write(b"slowly")
     print("begun", flush=True)
     sys.stdin.read()
@@ -217,7 +217,7 @@ def test_of_two_processes_that_write_to_one_path_the_second_is_refused(tmp_path:
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
         assert first.stdout is not None
         assert first.stdout.readline() == "begun\n"
-        with pytest.raises(hp.FileError, match="got another that is writing it"):
+        with pytest.raises(hp.FileError, match="another process is writing"):
             hp.save(hp.Summary(PLAN), path)
         first.communicate("")
     assert path.read_bytes() == b"slowly"

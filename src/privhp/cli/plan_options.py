@@ -7,7 +7,7 @@ from pathlib import Path
 from privhp.domains import Domain
 from privhp.domains.specs import DomainFile, parse_columns, parse_domain, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
-from privhp.io.disk import replacing
+from privhp.io.disk import replace_file
 from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
@@ -84,7 +84,7 @@ def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:
 
 def save_plan(plan: Plan, path: Path) -> None:
     """Write a plan as JSON. It is public."""
-    with replacing(path) as file:
+    with replace_file(path) as file:
         file.write(json.dumps(plan.spec(), indent=2).encode() + b"\n")
 
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
 
 from privhp.collect.summary import Summary
-from privhp.core.container import CHECKPOINT, file_errors, pack, read_number, unpack
-from privhp.errors import FileError
-from privhp.io.disk import partial_name, refusing_company, remove_leftover, write_file
+from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
+from privhp.errors import FileError, file_errors
+from privhp.io.disk import exclusive_write_errors, partial_path, remove_unlocked, write_file
 from privhp.planning.plan import Plan
 from privhp.release import plan_header, read_progress
 
@@ -51,7 +51,7 @@ class Checkpoint(NamedTuple):
     def read(cls, file: BinaryIO) -> "Checkpoint":
         """Read a checkpoint from a seekable binary file."""
         header, cells, ids = unpack(file, CHECKPOINT, _Header)
-        with file_errors():
+        with content_errors():
             summary = Summary.from_state(
                 header.plan,
                 cells,
@@ -65,10 +65,10 @@ class Checkpoint(NamedTuple):
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> "Checkpoint":
         """Read a checkpoint and remove the partial file of an interrupted save, which is confidential too."""
-        with Path(path).open("rb") as file:
+        with file_errors(), Path(path).open("rb") as file:
             checkpoint = cls.read(file)
-        with refusing_company(Path(path)):
-            remove_leftover(partial_name(Path(path)))
+        with exclusive_write_errors(Path(path)):
+            remove_unlocked(partial_path(Path(path)))
         return checkpoint
 
 
@@ -108,5 +108,5 @@ def _check_position(position: Any) -> ReaderPosition:
         for name, value in position.items()
     )
     if not plain:
-        raise FileError("expected a position as a mapping from names to strings and 64-bit integers")
+        raise FileError("a position must be a mapping from names to strings and 64-bit integers")
     return dict(position)

@@ -15,7 +15,7 @@ from pathlib import Path
 from privhp.collect.checkpoint import Checkpoint, ReaderPosition
 from privhp.collect.summary import Summary
 from privhp.errors import FileError, StateError
-from privhp.io.disk import open_alone
+from privhp.io.disk import open_locked
 from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
@@ -74,8 +74,8 @@ class CheckpointedIngestion(Ingestion):
     ) -> None:
         if source.identity is None:
             raise FileError(
-                "expected files to read with a checkpoint, got a pipe or standard input, which cannot be read again "
-                "from where it broke off, so that records would be lost or count twice; write the data to a file first"
+                "a checkpoint needs files, since a pipe or standard input cannot be read again from a position; "
+                "write the data to a file first"
             )
         self._path, self._every, self._clock = path, every, clock
         self._identity = source.identity
@@ -92,27 +92,27 @@ class CheckpointedIngestion(Ingestion):
     def _begin(self, plan: Plan, source: Source) -> None:
         if self._path.exists():
             raise FileError(
-                f"expected no file at {self._path}, got one; go on with it by --resume, or remove it to begin again"
+                f"the checkpoint {self._path} exists; continue it with resume=True, or remove it to start again"
             )
         super().__init__(plan, source)
         self.save()
 
     def _resume(self, plan: Plan, source: Source) -> None:
         if not self._path.exists():
-            raise FileError(f"expected a checkpoint at {self._path}, got none; leave --resume out to begin")
-        summary, place = Checkpoint.resume(self._path)
+            raise FileError(f"there is no checkpoint at {self._path}; leave out resume=True to start one")
+        summary, position = Checkpoint.resume(self._path)
         if dataclasses.replace(plan, hash_seed=summary.plan.hash_seed) != summary.plan:
             raise StateError(
-                "expected the plan of the checkpoint, got another; repeat the command that it was begun with"
+                "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"
             )
-        if place is None or place.get("identity") != self._identity:
+        if position is None or position.get("identity") != self._identity:
             raise StateError(
-                "expected the files and columns that the checkpoint was begun with, unchanged, got others; "
-                "records could be lost or count twice, so begin again with another checkpoint"
+                "the checkpoint was started with other files or columns, or the files have changed, so records could "
+                "be lost or counted twice; use the same files and columns, or start a new checkpoint"
             )
         summary.scratch = SCRATCH
         self.summary, self._source = summary, source
-        self._position = (int(place["file"]), int(place["place"]))
+        self._position = (int(position["file"]), int(position["place"]))
 
     def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
         """Count the remaining batches and save periodically; see `Ingestion.run`."""
@@ -131,9 +131,9 @@ class CheckpointedIngestion(Ingestion):
         return done
 
     def save(self) -> None:
-        """Write counters and position as one checkpoint."""
-        file, place = self._position
-        position: ReaderPosition = {"file": file, "identity": self._identity, "place": place}
+        """Write the counters and the position of the reader to the checkpoint."""
+        file, offset = self._position
+        position: ReaderPosition = {"file": file, "identity": self._identity, "place": offset}
         Checkpoint(self.summary, position).save(self._path)
 
     def close(self, *, released: bool) -> None:
@@ -151,13 +151,11 @@ class _Lock:
     def __init__(self, path: Path) -> None:
         self._path = Path(f"{path}.lock")
         if not path.parent.is_dir():
-            raise FileError(f"expected a folder at {path.parent} for the checkpoint, got none; make it first")
+            raise FileError(f"the folder {path.parent} of the checkpoint does not exist; create it first")
         try:
-            self._file = open_alone(self._path, mode=0o600)
+            self._file = open_locked(self._path, mode=0o600)
         except BlockingIOError:
-            raise StateError(
-                f"expected the checkpoint {path} for this process alone, got another that uses it; wait for that"
-            ) from None
+            raise StateError(f"another process uses the checkpoint {path}; wait until it ends") from None
 
     def release(self) -> None:
         """Remove the lock file while the lock is held."""

@@ -50,7 +50,7 @@ def discrete_laplace(size: int, *, scale: Fraction) -> Counts:
 def _laplace_block(size: int, rate: Fraction) -> Counts:
     magnitude = _geometric(size, rate)
     magnitude += 1
-    magnitude[_bernoulli(size, Chance("zero", rate))] = 0
+    magnitude[_bernoulli(size, Probability("zero", rate))] = 0
     negative = np.unpackbits(_random_bytes(-(-size // 8)), count=size).view(np.bool_)
     return np.negative(magnitude, out=magnitude, where=negative)
 
@@ -64,9 +64,9 @@ def _geometric(size: int, rate: Fraction) -> Counts:
     for first in range(0, digits, 8):
         byte = np.zeros(size, dtype=np.uint8)
         for digit in range(first, min(first + 8, digits)):
-            byte |= _bernoulli(size, Chance("digit", 2**digit * rate)).view(np.uint8) << np.uint8(digit - first)
+            byte |= _bernoulli(size, Probability("digit", 2**digit * rate)).view(np.uint8) << np.uint8(digit - first)
         value += byte.astype(np.int64) << first
-    above = Chance("exceed", 2**digits * rate)
+    above = Probability("exceed", 2**digits * rate)
     alive = np.flatnonzero(_bernoulli(size, above))
     while alive.size:
         value[alive] += 2**digits
@@ -75,7 +75,7 @@ def _geometric(size: int, rate: Fraction) -> Counts:
 
 
 @dataclass(frozen=True)
-class Chance:
+class Probability:
     """A probability known to any number of binary digits, as a function of a rational rate r.
 
     "zero" is (1 - e**-r) / (1 + e**-r), "digit" is 1 / (1 + e**r), "exceed" is
@@ -123,9 +123,9 @@ def _bounds(form: str, rate: Fraction, bits: int, precision: int) -> tuple[Decim
     return down.multiply(low, 2**bits), up.multiply(high, 2**bits)
 
 
-def _bernoulli(size: int, chance: Chance) -> NDArray[np.bool_]:
+def _bernoulli(size: int, probability: Probability) -> NDArray[np.bool_]:
     """Independent exact Bernoulli draws: a random byte against the expansion, more on a tie."""
-    first = chance.digits(8)
+    first = probability.digits(8)
     drawn = _random_bytes(size)
     result = drawn < first
     tied = np.flatnonzero(drawn == first)
@@ -133,7 +133,7 @@ def _bernoulli(size: int, chance: Chance) -> NDArray[np.bool_]:
     while tied.size:
         depth += 8
         drawn = _random_bytes(tied.size)
-        digit = chance.digits(depth) & 0xFF
+        digit = probability.digits(depth) & 0xFF
         result[tied] = drawn < digit
         tied = tied[drawn == digit]
     return result

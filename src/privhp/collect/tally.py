@@ -17,7 +17,7 @@ import numpy as np
 from privhp import kernels
 from privhp.collect.life_cycle import LifeCycle
 from privhp.core.cells import Codes, Counts
-from privhp.core.container import TALLY, file_errors, malformed, pack, read_number, unpack
+from privhp.core.container import TALLY, content_errors, malformed, pack, read_number, unpack
 from privhp.domains.column import Column
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.conversion import as_counts
@@ -122,7 +122,7 @@ class Tally:
     def from_bytes(cls, data: bytes) -> "Tally":
         """The tally of `to_bytes`; other or damaged bytes raise `FileError`."""
         header, cells, ids = unpack(io.BytesIO(data), TALLY, _Header)
-        with file_errors():
+        with content_errors():
             tally = cls(header.plan)
         tally.merged_ids = frozenset(ids)
         start = 0

@@ -64,7 +64,7 @@ def pack(magic: bytes, header: Header, cells: Counts, ids: Sequence[bytes] = ())
     if len(ids) > MAX_IDS:
         raise FileError(f"a file holds the ids of at most {MAX_IDS} merged summaries; merge tallies instead")
     if len(text) > MAX_HEADER:
-        raise FileError(f"expected a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
+        raise FileError(f"a file holds a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
     chunks = [_PREFIX.pack(magic, VERSION, len(text)), text, cells.astype("<i8", copy=False).data, *ids]
     digest = _sha256()
     for chunk in chunks:
@@ -108,14 +108,14 @@ def read_number(header: dict[str, Any], key: str, *, default: int, least: int = 
 
 
 @contextmanager
-def file_errors() -> Iterator[None]:
-    """Turn the errors of a plan or its cells into errors of the file that holds them."""
+def content_errors() -> Iterator[None]:
+    """Raise errors of a plan or its cells as errors of the file that holds them."""
     try:
         yield
     except FileError:
         raise
     except PrivhpError as error:
-        raise FileError(f"the plan in this file cannot be honoured: {str(error)[:500]}") from None
+        raise FileError(f"the plan in this file is invalid: {str(error)[:500]}") from None
 
 
 def malformed(reason: str) -> FileError:
@@ -129,7 +129,7 @@ def _json_bytes(header: Header) -> bytes:
 
 def _parse_header(text: bytes, kind: type[AnyHeader]) -> AnyHeader:
     """Parse a header and check that it packs to the same bytes."""
-    with file_errors():
+    with content_errors():
         try:
             header = kind.from_json(json.loads(text))
             canonical = _json_bytes(header)

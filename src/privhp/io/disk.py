@@ -1,31 +1,35 @@
 """Atomic and durable file writes, by one process at a time."""
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
-from privhp.errors import FileError
+from privhp.errors import FileError, file_errors
 
 
+@file_errors()
 def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int) -> None:
-    """Write a whole file in an existing folder, as `replacing` does."""
+    """Write a complete file atomically into an existing folder; see `replace_file`."""
     if not path.parent.is_dir():
-        raise FileError(f"expected a folder to save in, got {path.parent}, which is none; make it first")
-    with replacing(path, mode=mode) as file:
+        code = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
+        raise OSError(code, "there is no such folder", str(path.parent))
+    with replace_file(path, mode=mode) as file:
         file.writelines(chunks)
 
 
 @contextmanager
-def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """A file that replaces `path` atomically when the block ends, and is durable then.
+def replace_file(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
+    """Open a new file that atomically replaces `path` at the end of the block.
 
+    The file is durable after the block. If the block raises, `path` is unchanged.
     A second process that writes to the same path at the same time is refused.
     """
-    partial = partial_name(path)
-    with refusing_company(path):
-        descriptor = open_alone(partial, mode=mode)
+    partial = partial_path(path)
+    with exclusive_write_errors(path):
+        descriptor = open_locked(partial, mode=mode)
     with open(descriptor, "wb") as file:
         try:
             yield file
@@ -43,41 +47,40 @@ def replacing(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def refusing_company(path: Path) -> Iterator[None]:
-    """Turn a lock conflict into an error that names the path."""
+def exclusive_write_errors(path: Path) -> Iterator[None]:
+    """Raise a lock conflict as a `FileError` that names the path."""
     try:
         yield
     except BlockingIOError:
-        raise FileError(
-            f"expected {path} for this process alone, got another that is writing it; wait for that"
-        ) from None
+        raise FileError(f"another process is writing {path}; wait until it ends") from None
 
 
-def open_alone(path: Path, *, mode: int) -> int:
-    """A new, empty file that is this process's own until it is closed; what a crash left there is removed.
+def open_locked(path: Path, *, mode: int) -> int:
+    """Create an empty file, lock it exclusively and return its descriptor.
 
-    Raises BlockingIOError if it is another's.
+    A file that a crashed process left at the path is removed first. Raises
+    `BlockingIOError` if another process has locked the file.
     """
     while True:
         try:
             descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
         except FileExistsError:
-            remove_leftover(path)
+            remove_unlocked(path)
         else:
             if _lock(descriptor, path):
                 return descriptor
             os.close(descriptor)
 
 
-def remove_leftover(path: Path) -> None:
-    """Remove a file that no process has locked, or a link."""
+def remove_unlocked(path: Path) -> None:
+    """Remove the file at a path unless a process has locked it; a symbolic link is removed unread."""
     try:
         descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
     except FileNotFoundError:
-        return  # its owner is done, and what may be there by now is another's
+        return  # its owner has removed it; a file that appears now belongs to another process
     except OSError:
         if not path.is_symlink():
-            raise  # nobody knows whether it is in use
+            raise  # the file cannot be opened, so another process may use it
         path.unlink(missing_ok=True)
     else:
         if _lock(descriptor, path):
@@ -86,8 +89,8 @@ def remove_leftover(path: Path) -> None:
 
 
 def _lock(descriptor: int, path: Path) -> bool:
-    """Whether a file is still at its path, now that it is locked: whoever had it may have removed or renamed it."""
-    from fcntl import LOCK_EX, LOCK_NB, flock  # who does not write does not need it
+    """Lock an open file, and return whether it is still at its path: the last owner may have removed or renamed it."""
+    from fcntl import LOCK_EX, LOCK_NB, flock  # needed for writing only
 
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
@@ -99,6 +102,6 @@ def _lock(descriptor: int, path: Path) -> bool:
         raise
 
 
-def partial_name(path: Path) -> Path:
-    """The temporary name for a path: one per path, so a crash leaves at most one known file."""
+def partial_path(path: Path) -> Path:
+    """Path of the temporary file of a save: one for each path, so a crash leaves at most one known file."""
     return Path(f"{path}.partial")

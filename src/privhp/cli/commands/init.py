@@ -29,7 +29,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.domain_template import domain_template
     from privhp.cli.paths import check_output, read_file
     from privhp.errors import FileError
-    from privhp.io.disk import replacing
+    from privhp.io.disk import replace_file
     from privhp.io.sources.byte_streams import STANDARD_INPUT
     from privhp.io.sources.schemas import read_schema
 
@@ -39,7 +39,7 @@ def run(options: Namespace) -> None:
     if options.data == STANDARD_INPUT:
         raise FileError("init cannot read a schema from standard input; give a file")
     text = domain_template(read_file(read_schema, options.data))
-    with replacing(output) as file:
+    with replace_file(output) as file:
         file.write(text.encode())
     if not options.quiet:
         print(f"wrote {output}; fill in the bounds from public knowledge, never from the data")

@@ -13,7 +13,7 @@ import numpy as np
 
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
-from privhp.io.disk import replacing
+from privhp.io.disk import replace_file
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_plain
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
 from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES
@@ -122,7 +122,7 @@ def _opened(output: Path | BinaryIO, packing: str) -> Iterator[Any]:
         yield output
         output.flush()
         return
-    with replacing(output) as file:
+    with replace_file(output) as file:
         if packing == ".gz":
             # Without a name and a time in it: the same rows are the same bytes.
             with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as packed:
