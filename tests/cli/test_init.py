@@ -151,7 +151,7 @@ def test_what_has_no_schema_is_refused(refused, tmp_path):
     line = refused("init", "t.ndjson")
     assert "whose names stand in the records themselves" in line
     assert "secret" not in line
-    assert "an array, which has none" in refused("init", "t.npy")
+    assert "an array has no column names" in refused("init", "t.npy")
     assert "t.parquet: expected a whole Parquet file" in refused("init", "t.parquet")
     assert "t.arrow: expected a whole Arrow file" in refused("init", "t.arrow")
     assert "from standard input" in refused("init", "-")

@@ -145,7 +145,7 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
 def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     assert "nothing to query; give --where, --quantile or --heavy-hitters" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
-    assert "so name its values with --columns fare" in refused("query", release, "--where", "fare < 10")
+    assert "have no names; give --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
     assert "--quantile of a table needs --marginal COLUMN, one of fare, kind, delay" in refused(
         "query", trips, "--quantile", "0.5"

@@ -18,6 +18,7 @@ OPTIONS = {
     "max_records_per_person=": "--max-records-per-person",
     "memory=": "--memory",
     "mergeable=True": "--mergeable",
+    "names=": "--columns",
     "neighbours=": "--neighbours",
     "plan=": "--plan",
     "resume=True": "--resume",

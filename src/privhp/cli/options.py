@@ -3,6 +3,8 @@
 import argparse
 from typing import Any
 
+from privhp.cli.parsers import CommandParser, Options
+
 DOMAINS = """\
 domains:
   interval:0:1000            numbers from 0 to 1000
@@ -28,7 +30,7 @@ Bounds must be public knowledge. Never take them from the data.
 
 FORMATS = ["csv", "ndjson", "parquet", "arrow", "npy"]
 
-# What shtab completes a file argument with; its own constant, without importing it.
+# The completions of a file argument, as in shtab.FILE: shtab is optional.
 _FILE = {"bash": "_shtab_compgen_files", "zsh": "_files", "fish": "(__fish_complete_path (commandline -ct))"}
 
 
@@ -74,16 +76,14 @@ def shares(text: str) -> list[float]:
     return [number(share) for share in text.split(",")]
 
 
-def add_file(parser: argparse._ActionsContainer, *flags: str, **settings: Any) -> None:
+def add_file(parser: Options, *flags: str, **settings: Any) -> None:
     """Add an argument that is the name of a file; shells complete it."""
     vars(parser.add_argument(*flags, **settings))["complete"] = _FILE
 
 
-def add_domain(
-    group: argparse._ActionsContainer, *, required: bool, plan_file: bool = False
-) -> argparse._MutuallyExclusiveGroup:
+def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> None:
     """Add `--domain` and, if asked for, `--plan`, which excludes it."""
-    exclusive = group.add_mutually_exclusive_group(required=required)
+    exclusive = group.add_exclusive_group(required=required)
     exclusive.add_argument(
         "--domain",
         action="append",
@@ -92,12 +92,11 @@ def add_domain(
     )
     if plan_file:
         add_file(exclusive, "--plan", metavar="FILE", help="read the plan from a file that privhp plan -o wrote")
-    return exclusive
 
 
-def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> None:
+def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     """Add the options of a plan."""
-    plan = parser.add_argument_group("plan, fixed before the data is read")
+    plan = parser.add_group("plan, fixed before the data is read")
     add_domain(plan, required=True, plan_file=plan_file)
     plan.add_argument("--epsilon", required=not plan_file, help="privacy budget; smaller is more private and noisier")
     plan.add_argument(
@@ -127,7 +126,7 @@ def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> Non
         help="auto: the planner minimises the predicted error; paper: the settings of the paper, from --hot-cells "
         "and the options below; default auto",
     )
-    paper = parser.add_argument_group("sizes of --method paper")
+    paper = parser.add_group("sizes of --method paper")
     paper.add_argument("--hot-cells", type=integer, metavar="CELLS", help="cells expanded at each sketched level")
     paper.add_argument("--exact-depth", type=integer, metavar="LEVEL", help="deepest level with exact counters")
     paper.add_argument("--depth", type=integer, metavar="LEVEL", help="deepest level")
@@ -141,20 +140,20 @@ def add_plan(parser: argparse.ArgumentParser, *, plan_file: bool = False) -> Non
     paper.add_argument("--expand", choices=["top", "all"], help="cells expanded at the exact depth; default top")
 
 
-def add_names(parser: argparse.ArgumentParser) -> None:
+def add_names(parser: CommandParser) -> None:
     """Add `--columns` for a release without column names."""
     parser.add_argument(
         "--columns", type=names, metavar="NAMES", help="column names, such as lon,lat, if the release has none"
     )
 
 
-def add_output(parser: argparse.ArgumentParser, text: str, *, default: str | None = None) -> None:
+def add_output(parser: CommandParser, text: str, *, default: str | None = None) -> None:
     """Add the options of an output file."""
     add_file(parser, "-o", "--output", required=default is None, default=default, metavar="FILE", help=text)
     parser.add_argument("--force", action="store_true", help="replace an existing file")
     add_quiet(parser)
 
 
-def add_quiet(parser: argparse.ArgumentParser) -> None:
+def add_quiet(parser: CommandParser) -> None:
     """Add `--quiet`."""
     parser.add_argument("--quiet", action="store_true", help="print nothing except errors")

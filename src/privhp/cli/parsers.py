@@ -1,9 +1,9 @@
-"""Parsers of the command line, which report an error in one line."""
+"""Parsers of the command line: options by name, and errors in one line."""
 
 import argparse
 import difflib
 import itertools
-from typing import Any, NoReturn, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 
 class Parser(argparse.ArgumentParser):
@@ -18,11 +18,29 @@ class Parser(argparse.ArgumentParser):
 class CommandParser(Parser):
     """The parser of one command; it suggests an option for an unknown one."""
 
+    def __init__(self, **settings: Any) -> None:
+        self.option_names: list[str] = []
+        super().__init__(**settings)
+
+    def add_argument(self, *flags: Any, **settings: Any) -> argparse.Action:
+        """Add an argument and record the names of its option."""
+        action = super().add_argument(*flags, **settings)
+        self.option_names += action.option_strings
+        return action
+
+    def add_group(self, title: str) -> "OptionGroup":
+        """Add a group of options, with a title in the help."""
+        return OptionGroup(self.add_argument_group(title), self.option_names)
+
+    def add_exclusive_group(self, *, required: bool) -> "OptionGroup":
+        """Add a group of options that exclude each other."""
+        return OptionGroup(self.add_mutually_exclusive_group(required=required), self.option_names)
+
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an unknown option is reported before a missing one."""
         for argument in itertools.takewhile("--".__ne__, args):
             option = argument.partition("=")[0]
-            if option.startswith("--") and option not in self._option_string_actions:
+            if option.startswith("--") and option not in self.option_names:
                 self.error(f"unrecognized arguments: {option}{self._suggestion(option)}")
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
@@ -31,14 +49,44 @@ class CommandParser(Parser):
 
     def _suggestion(self, option: str) -> str:
         """Options with this prefix, or else the most similar one."""
-        known = [name for name in self._option_string_actions if name.startswith("--")]
+        known = [name for name in self.option_names if name.startswith("--")]
         completed = [name for name in known if name.startswith(option)]
         similar = completed or difflib.get_close_matches(option, known, n=1)
         return f"; did you mean {' or '.join(similar)}?" if similar else ""
 
 
-Commands: TypeAlias = "argparse._SubParsersAction[CommandParser]"
-"""The subparsers to which a command adds its own."""
+class OptionGroup:
+    """Group of options of a command.
+
+    Args:
+        group: The group of the parser.
+        names: Names of all options of the command, which the group extends.
+    """
+
+    def __init__(self, group: Any, names: list[str]) -> None:
+        self._group, self._names = group, names
+
+    def add_argument(self, *flags: str, **settings: Any) -> argparse.Action:
+        """Add an argument to the group and record the names of its option."""
+        action: argparse.Action = self._group.add_argument(*flags, **settings)
+        self._names += action.option_strings
+        return action
+
+    def add_exclusive_group(self, *, required: bool) -> "OptionGroup":
+        """Add a group of options that exclude each other."""
+        return OptionGroup(self._group.add_mutually_exclusive_group(required=required), self._names)
+
+
+Options: TypeAlias = CommandParser | OptionGroup
+"""Where options are added: a command or one of its groups."""
+
+
+class Commands(Protocol):
+    """The subparsers to which a command adds its own."""
+
+    def add_parser(self, *args: Any, **settings: Any) -> CommandParser:
+        """Add the parser of a command."""
+        ...
 
 
 class Version(argparse.Action):

@@ -34,7 +34,7 @@ def read_condition(text: str, domain: Domain, *, names: Sequence[str] | None = N
     """Region of all records that meet a condition, as `mass` takes it.
 
     Args:
-        text: Comparisons joined by `and`; see `privhp query --help`.
+        text: Comparisons joined by `and`; `docs/cli.md` lists them.
         domain: Domain of the records.
         names: Names of the values of a record, for a domain without columns.
     """
@@ -72,7 +72,7 @@ def _target(comparison: Comparison, targets: Sequence[_Target]) -> _Target:
     asked, known = ",".join(comparison.names), [target.label for target in targets]
     near = suggest(asked, known)
     if not near and targets[0].column is None and len(comparison.names) == len(targets[0].names):
-        near = f"; a release without columns has no names, so name its values with --columns {asked}"
+        near = f"; values of a release without columns have no names; give names={list(comparison.names)}"
     raise DomainError(f"expected a condition on {' or '.join(known)}, got one on {asked!r}{near}")
 
 

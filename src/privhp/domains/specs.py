@@ -117,7 +117,7 @@ def _short_spec(text: str) -> dict[str, Any]:
     """What a short form says, as the spec of a domain."""
     kind, *parts = _PARTS.split(text)
     if kind not in FORMS:
-        raise DomainError(f"expected one of {', '.join(FORMS)}, or a .toml file for --domain, got {text!r}")
+        raise DomainError(f"expected one of {', '.join(FORMS)}, or the name of a .toml file, got {text!r}")
     spec: dict[str, Any] = {"kind": kind}
     while parts and (parts[-1] in _WORDS or "=" in parts[-1]):
         word = parts.pop()

@@ -60,7 +60,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="the first line is a record; columns are numbered from 1; without --columns the first ones are read",
     )
-    checkpoints = parser.add_argument_group("checkpoints, for long jobs")
+    checkpoints = parser.add_group("checkpoints, for long jobs")
     add_file(
         checkpoints,
         "--checkpoint",

@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
         "Show the plan and a summary of a release. For a confidential checkpoint or summary file, show the plan only.",
         _EXAMPLES,
     )
-    subject = parser.add_mutually_exclusive_group(required=True)
+    subject = parser.add_exclusive_group(required=True)
     add_file(subject, "file", nargs="?", help="a release, a checkpoint, a summary file or a plan")
     subject.add_argument("--system", action="store_true", help="show the version of privhp and its kernels")
 

@@ -36,7 +36,7 @@ def read_schema(name: str) -> list[Column]:
             "write the domain file by hand, with a section [columns.NAME] for each name you know of"
         )
     if kind == "npy":
-        raise FileError("expected a file with names of columns, got an array, which has none; use --domain instead")
+        raise FileError("an array has no column names, so there is no schema to read; write the domain file by hand")
     if kind == "csv":
         return [Column(column, None) for column in _header(name)]
     schema = _parquet_schema(name) if kind == "parquet" else _arrow_schema(name)
@@ -73,7 +73,7 @@ def _header(name: str) -> list[str]:
     if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
         raise FileError(
             "expected a first line that names each column once, got an empty one, or one that looks like a record; "
-            "write the domain file by hand, and use --no-header with column numbers"
+            "write the domain file by hand, and use header=False with column numbers"
         )
     return names
 
