@@ -99,12 +99,12 @@ def test_what_is_not_filled_in_is_named_column_by_column_and_key_by_key(run, ref
     path = tmp_path / "domain.toml"
     plan = ["plan", "--domain", "domain.toml", "--epsilon", "1", "--expected-records", "1e5"]
     for key, blank, filled in (
-        ("column 'fare': expected low", 'low = ""', "low = 0"),
-        ("column 'fare': expected high", 'high = ""', "high = 100"),
-        ("column 'kind': expected values", "values = []", 'values = ["a", "b"]'),
+        ("column 'fare': low", 'low = ""', "low = 0"),
+        ("column 'fare': high", 'high = ""', "high = 100"),
+        ("column 'kind': values", "values = []", 'values = ["a", "b"]'),
     ):
         line = refused(*plan)
-        assert f"domain.toml: {key} to be filled in, from public knowledge and never from the data, got a blank" in line
+        assert f"domain.toml: {key} is blank; fill it in from public knowledge, never from the data" in line
         path.write_text(path.read_text().replace(blank, filled, 1))
     assert run(*plan).code == 0
     assert hp.read_domain(path) == hp.Table(fare=hp.Interval(0, 100), kind=hp.Categories(["a", "b"]))
@@ -116,7 +116,7 @@ def test_text_has_names_alone(run, refused, tmp_path):
     columns = tomllib.loads((tmp_path / "t.toml").read_text())["columns"]
     assert columns == {"fare": {"kind": ""}, "the kind": {"kind": ""}}
     line = refused("plan", "--domain", "t.toml", "--epsilon", "1", "--expected-records", "1e5")
-    assert "column 'fare': expected kind to be filled in" in line
+    assert "column 'fare': kind is blank" in line
 
 
 @pytest.mark.parametrize(

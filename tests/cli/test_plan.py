@@ -3,7 +3,8 @@
 import pytest
 
 from privhp import Box, Integers, Interval, IPv4, Plan
-from privhp.domains.specs import FORMS, parse_domain, read_domain_file
+from privhp.domains.short_forms import SHORT_FORMS, parse_domain
+from privhp.domains.specs import read_domain_file
 
 
 @pytest.mark.parametrize(
@@ -50,21 +51,21 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("interval", FORMS["interval"]),
-        ("interval:0", FORMS["interval"]),
-        ("interval:0:", FORMS["interval"]),
-        ("interval:0:1:2", FORMS["interval"]),
-        ("interval:a:b", FORMS["interval"]),
-        ("interval:0:1:Log", FORMS["interval"]),
+        ("interval", SHORT_FORMS["interval"].usage),
+        ("interval:0", SHORT_FORMS["interval"].usage),
+        ("interval:0:", SHORT_FORMS["interval"].usage),
+        ("interval:0:1:2", SHORT_FORMS["interval"].usage),
+        ("interval:a:b", SHORT_FORMS["interval"].usage),
+        ("interval:0:1:Log", SHORT_FORMS["interval"].usage),
         ("interval:5:1", "lower bound"),
         ("interval:nan:1", "finite"),
         ("interval:0:inf", "finite"),
         ("interval:0:1:log", "positive lower bound"),
         ("integers:0:1.5", "expected an integer"),
         ("integers:0:9:log", "'scale'"),
-        ("box", FORMS["box"]),
-        ("box:", FORMS["box"]),
-        ("box:0:1,", FORMS["box"]),
+        ("box", SHORT_FORMS["box"].usage),
+        ("box:", SHORT_FORMS["box"].usage),
+        ("box:0:1,", SHORT_FORMS["box"].usage),
         ("box:0:1,2", "pair"),
         ("ipv4:0/99", "expected a network such as"),
         ("", "interval, integers, box"),

@@ -18,7 +18,7 @@ from privhp import Interval, Summary, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
 from privhp.domains import Nullable, conversion, ip, lookup, numbers, table
 from privhp.domains.column import Column
-from privhp.domains.lookup import NOWHERE, Lookup
+from privhp.domains.lookup import NOT_FOUND, Lookup
 from privhp.domains.to_column import to_column
 
 
@@ -118,14 +118,14 @@ def a_missing_value_becomes_the_last_of_its_dictionary(patch: pytest.MonkeyPatch
 
 @killed_by(privacy.one_record_moves_its_share)
 def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> None:
-    each = Lookup._each
+    each = Lookup._look_up_each
 
     def imputed(self: Lookup, values: list[Any]) -> Any:
-        places = each(self, values)
-        known = places[places != NOWHERE]
-        return np.where(places == NOWHERE, np.bincount(known).argmax(), places) if known.size else places
+        indices = each(self, values)
+        known = indices[indices != NOT_FOUND]
+        return np.where(indices == NOT_FOUND, np.bincount(known).argmax(), indices) if known.size else indices
 
-    patch.setattr(Lookup, "_each", imputed)
+    patch.setattr(Lookup, "_look_up_each", imputed)
 
 
 @killed_by(privacy.one_record_moves_its_share)

@@ -226,13 +226,13 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"values": "ab"}, "a list of 2 or more values, got 'ab'"),
     ({"values": {"a": 1, "b": 2}}, "a list of 2 or more values"),
     ({"values": 3}, "a list of 2 or more values, got 3"),
-    ({"values": ["a", "b", "a"]}, "every value once, got 'a' twice"),
-    ({"values": ["a", 1]}, "all texts, all whole numbers or all truth values, got several of these"),
-    ({"values": ["a", "b"], "other": 1}, "all texts, all whole numbers or all truth values, got several of these"),
-    ({"values": [False, True], "other": 2}, "all texts, all whole numbers or all truth values, got several of these"),
-    ({"values": ["a", None]}, "text that does not end in a zero byte, a whole number, or True or False, got None"),
-    ({"values": [1, 1.5]}, "a whole number, or True or False, got 1.5"),
-    ({"values": ["a", "b\0"]}, r"text that does not end in a zero byte, a whole number, or True or False, got 'b\x00'"),
+    ({"values": ["a", "b", "a"]}, "the value 'a' is declared twice"),
+    ({"values": ["a", 1]}, "values of one type (texts, integers or booleans), got several types"),
+    ({"values": ["a", "b"], "other": 1}, "values of one type (texts, integers or booleans), got several types"),
+    ({"values": [False, True], "other": 2}, "values of one type (texts, integers or booleans), got several types"),
+    ({"values": ["a", None]}, "text that does not end in a zero byte, an integer or a boolean, got None"),
+    ({"values": [1, 1.5]}, "an integer or a boolean, got 1.5"),
+    ({"values": ["a", "b\0"]}, r"text that does not end in a zero byte, an integer or a boolean, got 'b\x00'"),
     ({"values": [1, 2], "other": [3]}, "the other value as a text"),
     ({"values": [1, 2], "others": 3}, "'others' unknown"),
 ]
@@ -267,7 +267,7 @@ def test_overlap_counts_the_values_of_a_cell_that_are_asked_for(size: int) -> No
 
 @pytest.mark.parametrize("region", ["x", 3, None, ["a", "x"], [["a"]], {"a": 1}, math.nan])
 def test_a_region_that_names_no_value_is_refused(region: Any) -> None:
-    with pytest.raises(DomainError, match="expected values of the list, such as 'a', got") as refusal:
+    with pytest.raises(DomainError, match="expected declared values, such as 'a', got") as refusal:
         Categories(["a", "b"]).overlap(region, np.zeros(1, dtype=np.uint64), level=0)
     assert len(str(refusal.value).splitlines()) == 1
 

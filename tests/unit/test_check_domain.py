@@ -139,7 +139,7 @@ class KeepsOutsideAtTheRoot(Sound):
 
 
 class DrawsOutsideTheCell(Sound):
-    kind = "check-home"
+    kind = "check-round-trip"
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         return (codes + 1.1 * rng.random(codes.shape)) / 2**level
@@ -318,31 +318,34 @@ def test_the_domain_that_the_others_break_is_sound() -> None:
 @pytest.mark.parametrize(
     ("domain", "law"),
     [
-        (LeavesTheGrid(), "total: a code leaves the grid"),
-        (ShiftsOutside(), "total: a code leaves the grid of level 0"),
+        (LeavesTheGrid(), "total: a code exceeds . bits at level ."),
+        (ShiftsOutside(), "total: a code exceeds 0 bits at level 0"),
         (DoesNotNest(), "nesting: "),
         (KeepsOutsideAtTheRoot(), "nesting: "),
-        (DrawsOutsideTheCell(), "home: a record drawn from a cell"),
-        (ReadsListsOtherwise(), "home: records of level 0 are read otherwise in a list than in an array"),
-        (DrawsTooFew(), "home: decode gave another number of records"),
-        (PopulatesInAnotherOrder(), "home: sample_allocation does not give each cell of level . its records"),
-        (ScattersInAnotherOrder(), "home: sample_cells puts a record of level . in another cell"),
-        (SignedCodes(), "home: expected codes of uint64"),
-        (NotAdditive(), "measure: children do not share that of their parent at level 0"),
-        (DeadParentLiveChildren(), "measure: children do not share that of their parent at level 2"),
-        (MeasureOfTwo(), "measure: that of the root"),
-        (NegativeMeasure(), "measure: one is negative at level 1"),
-        (Grows(), "shrinking: the diameter grows at level 1"),
+        (DrawsOutsideTheCell(), "round trip: a record drawn from a cell of level . is encoded as another cell"),
+        (ReadsListsOtherwise(), "round trip: a list of records of level 0 is encoded differently from an array"),
+        (DrawsTooFew(), "round trip: decode returned a wrong number of records"),
+        (PopulatesInAnotherOrder(), "round trip: sample_allocation returns records of level . in other cells or order"),
+        (ScattersInAnotherOrder(), "round trip: sample_cells returns a record of level . in another cell"),
+        (SignedCodes(), "round trip: expected codes of uint64"),
+        (NotAdditive(), "measure: the children of a cell of level 0 do not have its measure"),
+        (
+            DeadParentLiveChildren(),
+            "measure: the children of a cell of level 2 do not have its measure",
+        ),
+        (MeasureOfTwo(), "measure: the root does not have measure 1"),
+        (NegativeMeasure(), "measure: a cell of level 1 has a negative measure"),
+        (Grows(), "diameter: it is larger at level 1 than at level 0"),
         (Backwards(), "order: "),
-        (MedianElsewhere(), "order: a cell of level . lacks its median"),
+        (MedianElsewhere(), "order: the median of a cell of level . is in another cell"),
         (RaisesOnABadRecord(), "total: encode raised TypeError"),
         (WarnsOfABadRecord(), "total: encode raised RuntimeWarning"),
-        (DependsOnTheBatch(), "total: a record's cell depends on the others"),
-        (LeavesOutBadRecords(), "total: encode did not give one code per record"),
+        (DependsOnTheBatch(), "total: the cell of a record depends on the other records"),
+        (LeavesOutBadRecords(), "total: encode does not return one code per record"),
         (ForgetsItsParameter(2), "spec: the domain cannot be built from its spec"),
-        (ForgetsAnOption(clamp=True), "spec: the domain built from the spec encodes some record otherwise"),
+        (ForgetsAnOption(clamp=True), "spec: the domain built from the spec encodes a record differently"),
         (NoJson(), "spec: the domain cannot be built from its spec as JSON"),
-        (ChangesItsParameter(), "spec: the domain is not equal"),
+        (ChangesItsParameter(), "spec: the domain differs from the one built from its spec"),
         (NoLevels(), "depth: expected 1 to 63, got 0"),
         (TooDeep(), "depth: expected 1 to 63, got 64"),
     ],

@@ -189,11 +189,11 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"kind": "ipv4", "network": "10.0.0.1/8"}, 'expected a network such as "10.0.0.0/8"'),
     ({"kind": "ipv4", "network": "10.0.0.0/33"}, 'expected a network such as "10.0.0.0/8"'),
     ({"kind": "ipv4", "network": "2001:db8::/32"}, 'expected a network such as "10.0.0.0/8"'),
-    ({"kind": "ipv4", "network": "10.0.0.1/32"}, "a network of more than one address, got 10.0.0.1/32"),
+    ({"kind": "ipv4", "network": "10.0.0.1/32"}, "a network needs more than one address, got 10.0.0.1/32"),
     ({"kind": "ipv4", "network": ["10.0.0.0"] * 3}, 'expected a network such as "10.0.0.0/8"'),
     ({"kind": "ipv6", "network": "10.0.0.0/8"}, 'expected a network such as "2001:db8::/32"'),
     ({"kind": "ipv6", "network": 1.5}, 'expected a network such as "2001:db8::/32", got 1.5'),
-    ({"kind": "ipv6", "network": "::1"}, "a network of more than one address, got ::1/128"),
+    ({"kind": "ipv6", "network": "::1"}, "a network needs more than one address, got ::1/128"),
     ({"kind": "ipv6", "prefix": "::/8"}, "'prefix' unknown"),
 ]
 

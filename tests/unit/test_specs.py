@@ -12,7 +12,8 @@ from hypothesis import given
 
 import privhp
 from privhp import Box, Categories, Domain, DomainError, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time
-from privhp.domains.specs import parse_columns, parse_domain, read_domain_file
+from privhp.domains.short_forms import parse_columns, parse_domain
+from privhp.domains.specs import read_domain_file
 
 TRIPS = Table(
     {
@@ -126,17 +127,20 @@ A = "[columns.a]\n"
 BAD_FILES = [
     ("kind = ", "expected a TOML file"),
     ("", "expected a domain of a known kind"),
-    ('kind = "table"', "expected a domain of kind 'table' with a list of columns and no more, got {}"),
+    ('kind = "table"', "expected a domain of kind 'table' with a list of columns and no other key, got {}"),
     ('kind = "table"\ncolumns = []', "expected a table of 1 to 63 columns, got 0"),
     ('kind = "table"\ncolumns = 3', "expected a domain of kind 'table' with a list of columns"),
     ('kind = "table"\ncolumns = ["a"]', "expected a column as a mapping with a name and a kind, got 'a'"),
-    ('kind = "table"\nrows = 3\n[columns.a]\nkind = "ipv4"', "with a list of columns and no more"),
+    ('kind = "table"\nrows = 3\n[columns.a]\nkind = "ipv4"', "with a list of columns and no other key"),
     ('kind = "interval"\nlow = 0\nhigh = 1\ncolumns = 3', 'expected columns = ["a", "b"] or a section'),
     ('[[columns]]\nkind = "ipv4"', "expected a column as a mapping with a name and a kind"),
-    ('[[columns]]\nname = ""\nkind = "ipv4"', "expected the name of a column as a text that is not empty"),
-    ('[[columns]]\nname = 3\nkind = "ipv4"', "expected the name of a column as a text that is not empty"),
-    ('[[columns]]\nname = [["a"]]\nkind = "ipv4"', "expected the name of a column as a text"),
-    ('[[columns]]\nname = "a"\nkind = "ipv4"\n[[columns]]\nname = "a"\nkind = "ipv4"', "got 'a' twice"),
+    ('[[columns]]\nname = ""\nkind = "ipv4"', "expected the name of a column as a non-empty text"),
+    ('[[columns]]\nname = 3\nkind = "ipv4"', "expected the name of a column as a non-empty text"),
+    ('[[columns]]\nname = [["a"]]\nkind = "ipv4"', "expected the name of a column as a non-empty text"),
+    (
+        '[[columns]]\nname = "a"\nkind = "ipv4"\n[[columns]]\nname = "a"\nkind = "ipv4"',
+        "the column 'a' is declared twice",
+    ),
     (A, "column 'a': expected a domain of a known kind"),
     (A + 'kind = "number"', "column 'a': expected a domain of a known kind"),
     (A + 'kind = "table"\ncolumns = []', "column 'a': expected a table of 1 to 63 columns"),
@@ -151,7 +155,7 @@ BAD_FILES = [
     (A + 'kind = "ipv4"\nweight = "much"', "column 'a': expected a number for the weight, got 'much'"),
     (A + 'kind = "ipv4"\nnullable = "yes"', "column 'a': expected a number for the share of null, got 'yes'"),
     (A + 'kind = "ipv4"\nnullable = 1', "column 'a': expected a share of null above 0 and below 1"),
-    (A + 'kind = "geo"', "column 'a': expected a name for each of the 2 numbers of Geo()"),
+    (A + 'kind = "geo"', "column 'a': expected a name for each of the 2 coordinates of Geo()"),
     (A + 'kind = "time"\nlow = "soon"\nhigh = 2020-01-01', "column 'a': expected a time such as"),
     ("[columns]\na = 3", "expected a column as a mapping with a name and a kind, got 3"),
 ]
@@ -181,7 +185,7 @@ def test_bad_files_get_one_line_that_says_where_and_what(tmp_path: Path, text: s
         (["day=time:2018-01-01"], "column 'day': expected time:LOW:HIGH"),
         (["day=time:2018-01-01:soon"], "column 'day': expected a time such as"),
         (["place=geo:1:2:3"], "column 'place': expected geo:WEST:SOUTH:EAST:NORTH"),
-        (["a=ipv4", "a=ipv4"], "expected each column once, got 'a' twice"),
+        (["a=ipv4", "a=ipv4"], "the column 'a' is declared twice"),
         (["a=ipv4:weight=-1"], "column 'a': expected a weight above 0, got -1.0"),
     ],
 )
@@ -211,7 +215,9 @@ def test_a_domain_that_says_name_or_weight_itself_cannot_be_a_column() -> None:
         def parameters(self) -> dict[str, Any]:
             return {"name": self.name}
 
-    with pytest.raises(DomainError, match="column 'a': expected a domain without a parameter called name"):
+    with pytest.raises(
+        DomainError, match="column 'a': the parameter 'name' of the domain is a key of columns in specs"
+    ):
         Table(a=Named("x"))
 
 

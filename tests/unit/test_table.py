@@ -218,13 +218,13 @@ def test_a_plain_array_has_the_columns_in_order() -> None:
 @pytest.mark.parametrize(
     ("batch", "says"),
     [
-        (np.zeros((7919, 3)), r"expected an array of shape \(n, 2\), its columns being a, b, got one of other columns"),
+        (np.zeros((7919, 3)), r"expected an array of shape \(n, 2\) with the columns a, b, got one of other columns"),
         (np.zeros(7919), "got one of 1 dimensions"),
         (np.zeros((7919, 2, 2)), "got one of 3 dimensions"),
         ("text", "expected a batch of records with columns, got str"),
         (7919, "expected a batch of records with columns, got int"),
         (np.array(7919), "expected a batch of records with columns, got ndarray"),
-        ({"a": [0.5] * 7919, "b": [1]}, "expected columns of one length, got others among a, b"),
+        ({"a": [0.5] * 7919, "b": [1]}, "the columns a, b differ in length"),
         ({"a": "0.5", "b": [1]}, "column 'a': expected an array, a list or a series, got str"),
         ({"a": 0.5, "b": [1]}, "column 'a': expected an array, a list or a series, got float"),
         ({"a": np.zeros(3, dtype=complex), "b": [1] * 3}, "column 'a': expected numbers, got an array of complex128"),
@@ -455,17 +455,17 @@ BAD_TABLES: list[tuple[Any, str]] = [
     (Table, "expected a table of 1 to 63 columns, got 0"),
     (lambda: Table({str(place): Integers(0, 1) for place in range(64)}), "1 to 63 columns, got 64"),
     (lambda: Table([("a", Interval(0, 1))]), "expected columns as a mapping from names to domains"),  # type: ignore[arg-type]  # a wrong type is the test
-    (lambda: Table({"": Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
-    (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a text that is not empty"),  # type: ignore[dict-item]  # a wrong type is the test
-    (lambda: Table({(): Interval(0, 1)}), "expected the name of a column as a text that is not empty"),
-    (lambda: Table({"a": Interval(0, 1)}, a=Interval(0, 1)), "expected each column once, got 'a' twice"),
-    (lambda: Table({("a", "b"): Geo(), "b": Interval(0, 1)}), "expected each column once, got 'b' twice"),
-    (lambda: Table({("a", "b"): Geo(), "a, b": Interval(0, 1)}), "expected each column once, got 'a, b' twice"),
+    (lambda: Table({"": Interval(0, 1)}), "expected the name of a column as a non-empty text"),
+    (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a non-empty text"),  # type: ignore[dict-item]  # a wrong type is the test
+    (lambda: Table({(): Interval(0, 1)}), "expected the name of a column as a non-empty text"),
+    (lambda: Table({"a": Interval(0, 1)}, a=Interval(0, 1)), "the column 'a' is declared twice"),
+    (lambda: Table({("a", "b"): Geo(), "b": Interval(0, 1)}), "the column 'b' is declared twice"),
+    (lambda: Table({("a", "b"): Geo(), "a, b": Interval(0, 1)}), "the column 'a, b' is declared twice"),
     (lambda: Table(a=(0, 1)), r"column 'a': expected the domain of one column, such as Interval\(0, 1000\), got"),  # type: ignore[arg-type]  # a wrong type is the test
     (lambda: Table(a=Interval), "column 'a': expected the domain of one column"),  # type: ignore[arg-type]  # a wrong type is the test
     (lambda: Table(a=SMALL), "column 'a': expected the domain of one column"),
-    (lambda: Table(a=Geo()), "column 'a': expected a name for each of the 2 numbers of Geo"),
-    (lambda: Table({("a", "b"): Interval(0, 1)}), "column 'a, b': expected a name for each of the 1 numbers"),
+    (lambda: Table(a=Geo()), "column 'a': expected a name for each of the 2 coordinates of Geo"),
+    (lambda: Table({("a", "b"): Interval(0, 1)}), "column 'a, b': expected a name for each of the 1 coordinates"),
     (lambda: Table(a=Interval(0, 1), weights={"b": 1}), "expected weights of 'a', got one of 'b'"),
     (lambda: Table(a=Interval(0, 1), weights={"a": 0}), "column 'a': expected a weight above 0, got 0.0"),
     (lambda: Table(a=Interval(0, 1), weights={"a": "2"}), "column 'a': expected a number for the weight, got '2'"),  # type: ignore[dict-item]  # a wrong type is the test

@@ -5,7 +5,8 @@ from argparse import Namespace
 from pathlib import Path
 
 from privhp.domains import Domain
-from privhp.domains.specs import DomainFile, parse_columns, parse_domain, read_domain_file
+from privhp.domains.short_forms import parse_columns, parse_domain
+from privhp.domains.specs import DomainFile, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.io.disk import replace_file
 from privhp.planning.plan import Plan

@@ -35,15 +35,15 @@ from privhp.errors import DomainError
 class Box(GridDomain):
     """Points of d numbers, each between two declared bounds, both included.
 
-    The axis with the longest remaining side is cut next, the first such axis
-    on a tie. Distance is the largest of the distances along the axes.
+    Each level splits the axis with the longest remaining side, the first on a
+    tie. The distance is the largest difference of a coordinate.
 
     Args:
         sides: One pair (low, high) per axis, public knowledge.
-        outside: What becomes of points out of bounds: "drop", or "clamp" each
-            coordinate to its nearer bound. Points with a NaN are always dropped.
-        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
-            are rounded outwards. Records may have any.
+        outside: Treatment of points out of bounds: "drop", or "clamp" each
+            coordinate to the nearer bound. Points with a NaN are always dropped.
+        dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
+            and the bounds are rounded outwards. Records may have any type of number.
     """
 
     kind: ClassVar[str] = "box"
@@ -70,7 +70,7 @@ class Box(GridDomain):
 
     @property
     def split_axes(self) -> tuple[int, ...]:
-        """Which axis each level cuts."""
+        """Index of the axis that each level splits."""
         return self._axes.split_axes
 
     def __repr__(self) -> str:
@@ -87,7 +87,7 @@ class Box(GridDomain):
         return self._axes.encode(as_points(records, width=len(self.axes)), level=level)
 
     def _sides(self, region: Any) -> list[tuple[float, float]]:
-        """The ends of each side of a region."""
+        """Bounds of each side of a region."""
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):
             raise DomainError(
                 f"expected a region of the box as {len(self.axes)} pairs (low, high), "

@@ -1,4 +1,4 @@
-"""Categories as a domain: a declared list of texts, integers or truth values, any two at distance 1."""
+"""Domain of categories: a declared list of texts, integers or booleans, any two at distance 1."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -14,7 +14,7 @@ from privhp.core.number_format import format_share
 from privhp.domains.comparisons import parse_choice
 from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread_codes
-from privhp.domains.lookup import NOWHERE, Lookup
+from privhp.domains.lookup import NOT_FOUND, Lookup
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.validation import check_integer_dtype, quote
 from privhp.errors import DomainError
@@ -23,23 +23,21 @@ _CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
 
 
 class Categories(Finite):
-    """Values of a declared list, texts, whole numbers or truth values, any two of them at distance 1.
+    """Values of a declared list of texts, integers or booleans, any two at distance 1.
 
-    The list is halved again and again in its own order, so put first what
-    belongs together. Records are NumPy, pandas or Arrow arrays, categoricals
-    and dictionaries included, or sequences; samples have the type of the list.
-    Regions are a value or a collection of values. Truth values are also read
-    from 0 and 1, and from true and false as text in any case.
+    Each level splits the list in halves, in the declared order, so similar
+    values should be neighbours. Records are NumPy, pandas or Arrow arrays,
+    including categorical and dictionary arrays, or sequences. Samples have the
+    type of the list. A region is a value or a collection of values. Booleans
+    are also read from 0 and 1 and from the texts true and false in any case.
 
     Args:
-        values: All values that can occur, public knowledge: 2 or more, all texts or all whole numbers, or False and
-            True.
-        other: Value that stands for texts and numbers that are not in the list, which are dropped otherwise. It is put
-            last if it is not in the list. None, NaN and what else is neither are always dropped.
-        dtype: Type of samples, public knowledge: for whole numbers one from "int8" to "uint64" that holds them, for
-            texts "category" or "ordered category", which makes them categoricals or dictionaries in data frames and
-            columnar files, "category[int8]" those with places of that type in Arrow, which is int32 otherwise, and
-            "large_string" for Arrow's other type of texts.
+        values: All possible values, public knowledge: 2 or more texts, 2 or more integers, or False and True.
+        other: Value that replaces texts and numbers outside the list; without it they are dropped. It becomes the last
+            value if the list does not hold it. None, NaN and values of other types are always dropped.
+        dtype: Type of samples, public knowledge. For integers: "int8" to "uint64". For texts: "category" or
+            "ordered category" for categorical columns in data frames and dictionary columns in files;
+            "category[int8]" sets the index type in Arrow, int32 by default; "large_string" for Arrow's large strings.
     """
 
     kind: ClassVar[str] = "categories"
@@ -52,22 +50,21 @@ class Categories(Finite):
             raise DomainError(f"expected a list of 2 or more values, got {quote(known)}")
         if len(set(map(type, known))) > 1:
             raise DomainError(
-                "expected values that are all texts, all whole numbers or all truth values, got several of these; "
-                "make texts of all"
+                "expected values of one type (texts, integers or booleans), got several types; convert all to text"
             )
         only_text = self.other is None and isinstance(known[0], str)
         self.accepts = frozenset({"text"} if only_text else {"integers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
         self.dictionary = _dictionary_form(self.dtype, known)
-        self._places = {value: place for place, value in enumerate(known)}
-        last = NOWHERE if self.other is None else self._places[self.other]
+        self._indices = {value: index for index, value in enumerate(known)}
+        other_index = NOT_FOUND if self.other is None else self._indices[self.other]
         codes = spread_codes(len(known))
         super().__init__(
             known,
             codes,
             depth=(len(known) - 1).bit_length(),
             distances=[1.0] * (len(known) - 1),
-            lookup=Lookup(self._places, other=last),
+            lookup=Lookup(self._indices, other=other_index),
         )
 
     def __repr__(self) -> str:
@@ -79,23 +76,23 @@ class Categories(Finite):
         return (OutputForm(dictionary=self.dictionary, large=self.dtype == "large_string"),)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Values of the declared type."""
+        """Values as the declared type."""
         textual = records.dtype.kind == "U"
         return records if self.dtype is None or textual else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
-        asked = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
-        chosen = np.zeros(len(self._places), dtype=np.bool_)
-        for value in asked:
-            chosen[self._place(value)] = True
+        values = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
+        chosen = np.zeros(len(self._indices), dtype=np.bool_)
+        for value in values:
+            chosen[self._index(value)] = True
         return chosen
 
-    def _place(self, value: Any) -> int:
+    def _index(self, value: Any) -> int:
         try:
-            return self._places[value]
+            return self._indices[value]
         except (KeyError, TypeError):
             raise DomainError(
-                f"expected values of the list, such as {quote(self.values[0])}, got {quote(value)}"
+                f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}"
             ) from None
 
     def format_distance(self, distance: float) -> str:
@@ -106,10 +103,10 @@ class Categories(Finite):
         return "The share of records that need another value to turn the synthetic records into the real ones."
 
     def parse_value(self, text: str) -> Any:
-        return parse_choice(text, {self.format_value(value): value for value in self._places})
+        return parse_choice(text, {self.format_value(value): value for value in self._indices})
 
     def format_value(self, value: Any) -> str:
-        """The value as text; true and false in lower case."""
+        """Text of a value; true and false in lower case."""
         return str(value).lower() if isinstance(value, bool) else str(value)
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale:
@@ -122,7 +119,7 @@ class Categories(Finite):
 
 
 def _dictionary_form(dtype: str | None, known: Sequence[Any]) -> DictionaryForm | None:
-    """The dictionary type that a dtype declares; None if it declares another type."""
+    """Dictionary type of a dtype such as "category"; None for other types."""
     found = _CATEGORY.fullmatch(dtype or "")
     if found is None:
         return None
@@ -135,33 +132,33 @@ def _declared(values: Any) -> tuple[Any, ...]:
     known = tuple(_plain(value, "a value") for value in values)
     for value, times in Counter(known).most_common(1):
         if times > 1:
-            raise DomainError(f"expected every value once, got {quote(value)} twice or more")
+            raise DomainError(f"the value {quote(value)} is declared twice; declare each value once")
     return known
 
 
 def _sample_type(dtype: Any, known: list[Any]) -> str | None:
-    """The name of a declared type, or an error if it is none that the values have."""
+    """Name of the declared type of samples, checked against the values."""
     if dtype is None:
         return None
     if not isinstance(known[0], str):
         if isinstance(known[0], bool):
-            raise DomainError(f"expected no dtype for truth values, which have their own, got {quote(dtype)}")
+            raise DomainError(f"expected no dtype for booleans, got {quote(dtype)}")
         return check_integer_dtype(dtype, min(known), max(known)).name
     if dtype == "large_string":
         return "large_string"
     dictionary = _dictionary_form(dtype, known) if isinstance(dtype, str) else None
     if dictionary is None:
         raise DomainError(
-            'expected dtype="category", "ordered category", one with a type of places such as "category[int8]", '
-            f'"large_string", or none for texts, got {quote(dtype)}'
+            'expected for texts dtype="category", "ordered category", one with an index type such as "category[int8]", '
+            f'"large_string" or None, got {quote(dtype)}'
         )
     if len(known) - 1 > np.iinfo(dictionary.index_dtype).max:
-        raise DomainError(f"expected a dtype whose places are enough for {len(known)} values, got {dtype}")
+        raise DomainError(f"the index type of {dtype} is too small for {len(known)} values; choose a larger one")
     return str(dtype).removesuffix("[int32]")
 
 
 def _plain(value: Any, name: str) -> str | int:
-    """A declared value as Python's own, or an error that names it."""
+    """A declared value as a Python str, bool or int."""
     if isinstance(value, str) and not value.endswith("\0"):
         return str(value)
     if isinstance(value, bool | np.bool_):
@@ -169,6 +166,5 @@ def _plain(value: Any, name: str) -> str | int:
     if isinstance(value, int | np.integer):
         return int(value)
     raise DomainError(
-        f"expected {name} as a text that does not end in a zero byte, a whole number, or True or False, "
-        f"got {quote(value)}"
+        f"expected {name} as a text that does not end in a zero byte, an integer or a boolean, got {quote(value)}"
     )

@@ -1,4 +1,4 @@
-"""Columns: the form in which domains see the values of a batch, whichever library or file they came from."""
+"""Columns: the representation of the values of a batch in domains, independent of their library or file."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ _FAILED = object()
 
 
 class Column:
-    """Values of a batch, which of them are null or invalid, and their dictionary if they have one.
+    """Values of a batch, with masks of the null and invalid ones, and optionally a dictionary.
 
-    NumPy functions take a column as an array, with NaN, NaT or None where a
-    value is null or invalid.
+    NumPy functions accept a column as an array, with NaN, NaT or None for null
+    and invalid values.
 
     Args:
         values: An array with one row for each record, or a list of Python values, in which None is null. With a
             dictionary, the index of each value in it.
-        null: Which values are missing, where the values themselves do not say it.
-        invalid: Which values cannot be read.
+        null: Mask of the null values, where the values do not show it.
+        invalid: Mask of the values that cannot be read.
         dictionary: The distinct values.
-        declared: Type of the column in its library, with a NumPy kind, where that of the values may differ.
+        declared: Type of the column in its library, with a NumPy kind, if the type of the values may differ.
     """
 
     __slots__ = ("declared", "dictionary", "invalid", "null", "values")
@@ -69,20 +69,20 @@ class Column:
 
     @property
     def dtype(self) -> Any:
-        """Type of the column as a whole; None for a dictionary and for a list of values without one."""
+        """Type of the column; None for a dictionary and for a list of values without a type."""
         if self.dictionary is not None:
             return None
         return self.values.dtype if self.declared is None and isinstance(self.values, np.ndarray) else self.declared
 
     @property
     def missing(self) -> Mask | None:
-        """Which values are marked as null or invalid; None if none is."""
+        """Mask of the values marked as null or invalid; None if there are none."""
         if self.null is None or self.invalid is None:
             return self.null if self.invalid is None else self.invalid
         return self.null | self.invalid
 
     def to_list(self) -> list[Any]:
-        """The values as Python objects, None for those that are null or invalid."""
+        """Values as Python objects, with None for null and invalid ones."""
         if self.dictionary is not None:
             entries = np.empty(len(self.dictionary) + 1, dtype=object)
             entries[:-1] = self.dictionary
@@ -92,10 +92,10 @@ class Column:
             values = array_values(values).values
         if self.missing is None:
             return list(values)
-        return [None if gone else value for value, gone in zip(values, self.missing.tolist(), strict=True)]
+        return [None if is_missing else value for value, is_missing in zip(values, self.missing.tolist(), strict=True)]
 
     def is_null(self) -> Mask:
-        """Which values are null: None, NaN, NaT, pandas.NA or masked; a point if all of its numbers are."""
+        """Mask of the null values: None, NaN, NaT, pandas.NA or masked; of points, those with all coordinates null."""
         if self.dictionary is not None:
             null = take(np.array([*map(is_null_value, self.dictionary), False]), self)
         elif isinstance(self.values, np.ndarray):
@@ -108,25 +108,27 @@ class Column:
 
 
 def take(values: NDArray[Any], column: Column) -> NDArray[Any]:
-    """The value at each index of a column with a dictionary; the last one where it is null, invalid or out of range."""
+    """Value at each index of a column with a dictionary; the last value for null, invalid and out-of-range indices."""
     indices = np.asarray(column.values, dtype=np.int64)
     if column.missing is not None:
         indices = np.where(column.missing, -1, indices)
-    within = np.minimum(indices.view(np.uint64), np.uint64(values.size - 1))  # negative ones are beyond it too
+    within = np.minimum(indices.view(np.uint64), np.uint64(values.size - 1))  # negative indices become large ones
     taken: NDArray[Any] = values.take(within.view(np.int64))
     return taken
 
 
 def concatenate(columns: Sequence[Column]) -> Column:
-    """Columns of one type, one after the other."""
+    """Concatenation of columns of one type."""
     if len(columns) == 1:
         return columns[0]
-    null, invalid = (_joined([getattr(own, name) for own in columns], columns) for name in ("null", "invalid"))
+    null, invalid = (
+        _concatenate_masks([getattr(own, name) for own in columns], columns) for name in ("null", "invalid")
+    )
     if all(own.dictionary is not None for own in columns):
         indices, start = [], 0
         for own in columns:
-            size, places = len(own.dictionary or []), np.asarray(own.values, dtype=np.int64)
-            indices.append(np.where((places >= 0) & (places < size), places + start, -1))
+            size, local = len(own.dictionary or []), np.asarray(own.values, dtype=np.int64)
+            indices.append(np.where((local >= 0) & (local < size), local + start, -1))
             start += size
         dictionary = [value for own in columns for value in own.dictionary or []]
         return Column(np.concatenate(indices), null=null, invalid=invalid, dictionary=dictionary)
@@ -136,7 +138,7 @@ def concatenate(columns: Sequence[Column]) -> Column:
     return Column(values, null=null, invalid=invalid, declared=columns[0].dtype)
 
 
-def _joined(masks: Sequence[Mask | None], columns: Sequence[Column]) -> Mask | None:
+def _concatenate_masks(masks: Sequence[Mask | None], columns: Sequence[Column]) -> Mask | None:
     if all(mask is None for mask in masks):
         return None
     pairs = zip(masks, columns, strict=True)
@@ -144,16 +146,16 @@ def _joined(masks: Sequence[Mask | None], columns: Sequence[Column]) -> Mask | N
 
 
 def array_values(array: NDArray[Any]) -> Column:
-    """The values of an array one by one, of which a text of invalid characters is invalid alone."""
+    """Values of an array as Python objects; text with invalid characters is invalid."""
     try:
         return Column(array.tolist())
-    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+    except Exception:  # noqa: BLE001 - reading a value may raise anything; other values are unaffected
         return each_value(len(array), array.__getitem__)
 
 
 def each_value(length: int, get: Callable[[int], Any], declared: Any = None) -> Column:
-    """The value that `get` returns for each row; a row for which it raises is invalid alone."""
-    values = [attempt(place, get, _FAILED) for place in range(length)]
+    """Column of the values that `get` returns for each row; invalid where it raises."""
+    values = [attempt(row, get, _FAILED) for row in range(length)]
     invalid = np.array([value is _FAILED for value in values], dtype=np.bool_)
     return Column([None if value is _FAILED else value for value in values], invalid=invalid, declared=declared)
 
@@ -170,7 +172,7 @@ def _null_in(array: NDArray[Any]) -> Mask:
 
 
 def is_null_value(value: Any) -> bool:
-    """Whether one Python value is null; a sequence if all of its values are."""
+    """Whether one Python value is null; a sequence is null if all its values are."""
     if value is None or value is np.ma.masked or type(value).__name__ == "NAType":
         return True
     try:
@@ -178,19 +180,19 @@ def is_null_value(value: Any) -> bool:
             return len(value) > 0 and all(map(is_null_value, value))
         differs = value != value
         return isinstance(differs, bool | np.bool_) and bool(differs)
-    except Exception:  # noqa: BLE001 - a value may raise anything when compared, and is then not null
+    except Exception:  # noqa: BLE001 - a comparison may raise anything, and the value is not null then
         return False
 
 
 def replace_records(column: Column, dtype: np.dtype[Any], read: Callable[[Any], Any]) -> Column:
-    """A column of Python values in which structured NumPy records of one type are read as values."""
+    """A column of Python values with structured NumPy records of one type replaced by their values."""
     values = [read(value) if isinstance(value, np.void) and value.dtype == dtype else value for value in column.values]
     return Column(values, null=column.null, invalid=column.invalid, declared=column.declared)
 
 
 def attempt(value: Any, convert: Callable[[Any], Any], fallback: Any) -> Any:
-    """A value converted by itself, or the fallback if that raises anything."""
+    """The converted value, or the fallback if the conversion raises anything."""
     try:
         return convert(value)
-    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+    except Exception:  # noqa: BLE001 - reading a value may raise anything; other values are unaffected
         return fallback

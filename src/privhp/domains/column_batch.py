@@ -1,9 +1,9 @@
-"""Batches of records with several columns, whichever library or file they came from.
+"""Batches of records with several columns, independent of their library or file.
 
 `to_batch` takes a dict of arrays, a data frame, an Arrow table, a structured
-or plain array, or a sequence of records, and picks columns by name. It imports
-no data frame library. Names and lengths are facts about the batch and may be
-refused, the value of a record never.
+or plain array, or a sequence of records, and selects columns by name. It
+imports no data frame library. Errors may concern names and lengths, never the
+value of a record.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from privhp.errors import RecordsError
 
 
 class ColumnBatch:
-    """Columns of equal length side by side, which can be sliced into blocks of rows.
+    """Columns of equal length, which can be sliced into blocks of rows.
 
     Args:
         columns: The columns, each as a `Column` or as anything that `to_column` takes.
         length: Number of rows.
-        invalid: Which rows are not records.
+        invalid: Mask of the rows that are not records.
     """
 
     def __init__(self, columns: Sequence[Any], *, length: int, invalid: Mask | None = None) -> None:
@@ -55,8 +55,8 @@ class ColumnBatch:
 def stack_points(columns: Sequence[Column]) -> Column:
     """Columns of numbers as one column of points."""
     points = np.empty((len(columns[0]), len(columns)))
-    for place, column in enumerate(columns):
-        points[:, place] = as_floats(column)  # ten times as fast as np.stack
+    for index, column in enumerate(columns):
+        points[:, index] = as_floats(column)  # ten times as fast as np.stack
     return Column(points)
 
 
@@ -78,7 +78,7 @@ def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
 
 
 def _from_array(array: NDArray[Any], names: Sequence[str]) -> ColumnBatch:
-    """A structured array by names, a plain one by the order of its columns."""
+    """Columns of a structured array by name, of a plain array by position."""
     if array.dtype.names is not None and array.ndim == 1:
         _check_names(array.dtype.names, names)
         return ColumnBatch([array[name] for name in names], length=len(array))
@@ -87,9 +87,9 @@ def _from_array(array: NDArray[Any], names: Sequence[str]) -> ColumnBatch:
     if array.ndim == 1 and len(names) == 1:
         return ColumnBatch([array], length=len(array))
     if array.ndim != 2 or array.shape[1] != len(names):
-        came = "other columns" if array.ndim == 2 else f"{array.ndim} dimensions"
+        found = "other columns" if array.ndim == 2 else f"{array.ndim} dimensions"
         raise RecordsError(
-            f"expected an array of shape (n, {len(names)}), its columns being {', '.join(names)}, got one of {came}"
+            f"expected an array of shape (n, {len(names)}) with the columns {', '.join(names)}, got one of {found}"
         )
     return ColumnBatch(list(array.T), length=len(array))
 
@@ -113,7 +113,7 @@ def _from_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> Colum
             raise RecordsError(f"column {name!r}: expected an array, a list or a series, got {type(column).__name__}")
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
-        raise RecordsError(f"expected columns of one length, got others among {', '.join(names)}")
+        raise RecordsError(f"the columns {', '.join(names)} differ in length; pass columns of equal length")
     return ColumnBatch(columns, length=lengths.pop())
 
 
@@ -129,17 +129,17 @@ def _arrow_table(records: Any) -> Any:
         import pyarrow as pa
     except ImportError:
         raise RecordsError(
-            f"expected pyarrow to be installed, to read a {type(records).__name__} as Arrow; or give a dict of arrays"
+            f"reading a {type(records).__name__} needs pyarrow; install it, or pass a dict of arrays"
         ) from None
     return pa.table(records)
 
 
 def _from_sequence(records: Any, names: Sequence[str]) -> ColumnBatch:
-    """Records one by one: mappings by name, sequences in the order of the columns. Anything else is no record."""
+    """Columns of a sequence of records: mappings by name, sequences by position. Other objects are not records."""
     rows = [_values(record, names) for record in records]
     invalid = np.fromiter((row is None for row in rows), dtype=np.bool_, count=len(rows))
     nothing = (None,) * len(names)
-    columns = [[(row or nothing)[place] for row in rows] for place in range(len(names))]
+    columns = [[(row or nothing)[index] for row in rows] for index in range(len(names))]
     return ColumnBatch(columns, length=len(rows), invalid=invalid)
 
 
@@ -149,6 +149,6 @@ def _values(record: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
             return tuple([record[name] for name in names])
         if isinstance(record, list | tuple | np.ndarray) and len(record) == len(names):
             return tuple(record)
-    except Exception:  # noqa: BLE001 - a record may raise anything when read, and must be lost alone
+    except Exception:  # noqa: BLE001 - reading a record may raise anything; other records are unaffected
         return None
     return None

@@ -1,4 +1,4 @@
-"""Regions from comparisons, and conditions from regions: the building blocks that domains share.
+"""Regions from comparisons, and conditions from regions: functions that several domains use.
 
 Regions are closed. On a continuous scale, where a single number has measure 0, `<` is therefore the same as `<=`;
 for integers and times it ends one step earlier.
@@ -33,7 +33,7 @@ def range_region(comparisons: Sequence[Comparison], ends: Callable[[str, str], E
         low = first if low is None or (first is not None and first > low) else low
         high = last if high is None or (last is not None and last < high) else high
     if low is not None and high is not None and low > high:
-        raise DomainError("no value meets all conditions: the range ends before it begins")
+        raise DomainError("no value meets all conditions; correct the bounds")
     return low, high
 
 
@@ -69,9 +69,9 @@ def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:
 
 
 def single_comparison(comparisons: Sequence[Comparison]) -> Comparison:
-    """The only comparison of a column that takes one."""
+    """The comparison of a column that takes only one."""
     if len(comparisons) > 1:
-        raise DomainError("expected one condition on it, got several; ask for each by itself")
+        raise DomainError("expected one condition on this column, got several; query each separately")
     return comparisons[0]
 
 
@@ -87,12 +87,12 @@ def choice_region(comparisons: Sequence[Comparison], parse: Callable[[str], Any]
 def parse_choice(text: str, known: Mapping[str, Any]) -> Any:
     """The declared value with this text."""
     if text not in known:
-        raise DomainError(f"expected a listed value, such as {next(iter(known))}, got {text!r}{suggest(text, known)}")
+        raise DomainError(f"expected a declared value, such as {next(iter(known))}, got {text!r}{suggest(text, known)}")
     return known[text]
 
 
 def suggest(text: str, known: Iterable[str]) -> str:
-    """The end of a message that names the closest known text, if one is close."""
+    """End of a message that names a similar known text, if there is one."""
     return "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(text, list(known), n=1))
 
 

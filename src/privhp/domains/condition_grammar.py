@@ -40,7 +40,7 @@ class Comparison(NamedTuple):
         return self.sign in ("null", "not null")
 
     def __str__(self) -> str:
-        """The sign and the values as they stand in a condition."""
+        """Sign and values as written in a condition."""
         if self.sign == "among":
             return f"in [{', '.join(self.values)}]"
         return f"is {self.sign}" if self.is_null_test else f"{self.sign} {','.join(self.values)}"
@@ -61,38 +61,38 @@ _END = _Token("", "end")
 
 
 def parse(text: str) -> list[Comparison]:
-    """The comparisons of a condition."""
+    """Comparisons of a condition."""
     reader = _Reader(_tokens(text))
-    found = [reader.comparison()]
-    while reader.takes_word("and"):
-        found.append(reader.comparison())
+    found = [reader.read_comparison()]
+    while reader.take_word("and"):
+        found.append(reader.read_comparison())
     reader.finish()
     return found
 
 
 def quote_word(text: str) -> str:
-    """A name or value as it stands in a condition: in quotes, unless it is a plain word."""
+    """A name or value as written in a condition: in quotes, unless it is a plain word."""
     if re.fullmatch(_WORD, text) and text.lower() not in _KEYWORDS:
         return text
     return "'" + text.replace("'", "''") + "'"
 
 
 def _tokens(text: str) -> list[_Token]:
-    tokens, place = [], 0
+    tokens, position = [], 0
     text = text.rstrip()
-    while place < len(text):
-        found = _TOKEN.match(text, place)
+    while position < len(text):
+        found = _TOKEN.match(text, position)
         if found is None:
             raise DomainError(
-                f"expected a condition such as fare < 10 and kind = cash, got {text!r}, which breaks off at "
-                f"{text[place:].strip()!r}; write anything but a plain word in closed quotes"
+                f"expected a condition such as fare < 10 and kind = cash, got {text!r}, which cannot be read from "
+                f"{text[position:].strip()!r} on; close quotes, and quote names with special characters"
             )
         kind = str(found.lastgroup)
-        part = found[kind]
+        word = found[kind]
         if kind == "quoted":
-            part = part[1:-1].replace(part[0] * 2, part[0])
-        tokens.append(_Token(part, kind))
-        place = found.end()
+            word = word[1:-1].replace(word[0] * 2, word[0])
+        tokens.append(_Token(word, kind))
+        position = found.end()
     return tokens
 
 
@@ -100,65 +100,65 @@ class _Reader:
     """Reader of a list of tokens."""
 
     def __init__(self, tokens: Sequence[_Token]) -> None:
-        self._tokens, self._place = [*tokens, _END], 0
+        self._tokens, self._position = [*tokens, _END], 0
 
     @property
     def _next(self) -> _Token:
-        return self._tokens[self._place]
+        return self._tokens[self._position]
 
     def _take(self) -> _Token:
         token = self._next
-        self._place += token is not _END
+        self._position += token is not _END
         return token
 
-    def takes_word(self, *words: str) -> bool:
+    def take_word(self, *words: str) -> bool:
         """Consume the next token if it is one of these words."""
         found = self._next.is_word(*words)
-        self._place += found
+        self._position += found
         return found
 
-    def _takes_sign(self, *signs: str) -> bool:
+    def _take_sign(self, *signs: str) -> bool:
         found = self._next.is_sign(*signs)
-        self._place += found
+        self._position += found
         return found
 
     def finish(self) -> None:
         """Refuse further tokens."""
         if self._next.is_word("or"):
-            raise DomainError("conditions cannot be joined by or; ask for each by itself")
+            raise DomainError("conditions cannot be joined by or; query each separately")
         if self._next is not _END:
             raise DomainError(f"expected and or the end of the condition, got {self._next.text!r}")
 
-    def comparison(self) -> Comparison:
+    def read_comparison(self) -> Comparison:
         """The next comparison."""
-        names = tuple(self._listed("expected the name of a column"))
+        names = tuple(self._read_list("expected the name of a column"))
         label = ",".join(names)
-        if self.takes_word("is"):
-            sign = "not null" if self.takes_word("not") else "null"
-            if not self.takes_word("null"):
-                raise DomainError(f"column {label!r}: expected is null or is not null, got {self._shown()}")
+        if self.take_word("is"):
+            sign = "not null" if self.take_word("not") else "null"
+            if not self.take_word("null"):
+                raise DomainError(f"column {label!r}: expected is null or is not null, got {self._describe_next()}")
             return Comparison(names, sign, [])
-        if self.takes_word("in"):
-            if not self._takes_sign("["):
-                return Comparison(names, "in", self._listed(f"column {label!r}: expected a region"))
-            values = self._listed(f"column {label!r}: expected a value")
-            if not self._takes_sign("]"):
-                raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._shown()}")
+        if self.take_word("in"):
+            if not self._take_sign("["):
+                return Comparison(names, "in", self._read_list(f"column {label!r}: expected a region"))
+            values = self._read_list(f"column {label!r}: expected a value")
+            if not self._take_sign("]"):
+                raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._describe_next()}")
             return Comparison(names, "among", values)
         if not self._next.is_sign(*SIGNS):
-            raise DomainError(f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._shown()}")
-        return Comparison(names, self._take().text, [self._value(f"column {label!r}: expected a value")])
+            raise DomainError(f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._describe_next()}")
+        return Comparison(names, self._take().text, [self._read_value(f"column {label!r}: expected a value")])
 
-    def _listed(self, what: str) -> list[str]:
-        found = [self._value(what)]
-        while self._takes_sign(","):
-            found.append(self._value(what))
+    def _read_list(self, what: str) -> list[str]:
+        found = [self._read_value(what)]
+        while self._take_sign(","):
+            found.append(self._read_value(what))
         return found
 
-    def _value(self, what: str) -> str:
+    def _read_value(self, what: str) -> str:
         if self._next.kind not in ("word", "quoted"):
-            raise DomainError(f"{what}, got {self._shown()}")
+            raise DomainError(f"{what}, got {self._describe_next()}")
         return self._take().text
 
-    def _shown(self) -> str:
+    def _describe_next(self) -> str:
         return "the end" if self._next is _END else repr(self._next.text)

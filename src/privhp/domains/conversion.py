@@ -1,8 +1,8 @@
 """Columns as NumPy arrays of numbers.
 
-Values of an array are converted together, other values one by one, so that one
-value cannot change how another is read. The type and shape of a batch may be
-refused, the value of a record never.
+Values of an array are converted together, other values one by one, so that a
+value never affects the conversion of another. Errors may concern the type and
+shape of a batch, never the value of a record.
 """
 
 import math
@@ -21,7 +21,7 @@ INT64_MAX = 2**63 - 1
 
 
 def as_floats(records: Any) -> Floats:
-    """A batch of n numbers as float64, NaN for what is not a number."""
+    """A batch of n numbers as float64, with NaN for invalid values."""
     column = to_column(records)
     if column.dictionary is not None:
         return take(np.append(_each_float(column.dictionary), np.nan), column)
@@ -37,7 +37,7 @@ def _each_float(values: Sequence[Any]) -> Floats:
 
 
 def as_points(records: Any, *, width: int) -> Floats:
-    """A batch of n points as float64 of shape (n, width), NaN throughout for what is not such a point."""
+    """A batch of n points as float64 of shape (n, width), with rows of NaN for invalid points."""
     if type(records) is np.ndarray and records.dtype == np.float64 and records.shape[1:] == (width,):
         return records  # saves a fifth of the time to encode a block of 256 rows
     column = to_column(records)
@@ -56,10 +56,11 @@ def as_points(records: Any, *, width: int) -> Floats:
 
 
 def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tuple[Counts, Mask]:
-    """A batch of n whole numbers as int64, and which of them are valid.
+    """A batch of n integers as int64, and a mask of the valid ones.
 
-    Numbers beyond int64 become its ends; a float must be whole to be valid. What
-    is not an array of numbers is read value by value, with `read` if given.
+    Numbers beyond int64 become its ends, and a float is valid if it is an
+    integer. Values that are not in an array of numbers are read one by one, with
+    `read` if given.
     """
     column = to_column(records)
     if column.dictionary is not None:
@@ -76,7 +77,7 @@ def as_integers(records: Any, *, read: Callable[[Any], int] | None = None) -> tu
 
 
 def read_dictionary(column: Column, read: Callable[[Any], int]) -> tuple[Counts, Mask]:
-    """What is read of each value of a column with a dictionary, each distinct value being read once."""
+    """Integers of a column with a dictionary, and a mask of the valid ones. Each distinct value is read once."""
     numbers, valid = read_each(column.dictionary or [], read)
     return take(np.append(numbers, 0), column), take(np.append(valid, False), column)
 
@@ -84,7 +85,7 @@ def read_dictionary(column: Column, read: Callable[[Any], int]) -> tuple[Counts,
 def values_of_kind(
     records: Any, *, width: int = 1, kinds: str = "biuf", what: str = "numbers"
 ) -> NDArray[Any] | list[Any]:
-    """Values of a column as an array of one of these kinds, or as a list to be read value by value."""
+    """Values of a column as an array of one of these NumPy kinds, or as a list to be read one by one."""
     column = to_column(records)
     _check_kind(column.dtype, kinds, what)
     values = column.values
@@ -99,13 +100,13 @@ def values_of_kind(
 
 
 def read_each(values: Sequence[Any], read: Callable[[Any], int]) -> tuple[Counts, Mask]:
-    """What is read of each value by itself, as int64 above its least, and which of them are valid."""
+    """Integers that `read` returns for each value, all above the smallest int64, and a mask of the valid ones."""
     numbers = np.fromiter((attempt(value, read, -INT64_MAX - 1) for value in values), dtype=np.int64)
     return numbers, numbers != -INT64_MAX - 1
 
 
 def floor_int64(array: NDArray[Any]) -> Counts:
-    """Each number of an array rounded down; those beyond int64 become its ends, NaN the lower one."""
+    """Each number of an array rounded down; numbers beyond int64 become its ends, and NaN the lower end."""
     if array.dtype.kind in "biu":
         return _int64(array)
     numbers = _float64(array)
@@ -115,10 +116,10 @@ def floor_int64(array: NDArray[Any]) -> Counts:
 
 
 def as_counts(counts: Any, *, records: int) -> Counts:
-    """How often each record of a batch occurs, as int64; a negative count, or what is no whole number, is none."""
+    """Number of occurrences of each record of a batch as int64; 0 for negative and invalid counts."""
     values, valid = as_integers(counts)
     if values.shape != (records,):
-        raise RecordsError("expected as many counts as records, got another number of them")
+        raise RecordsError("expected one count for each record, got another number of counts")
     return np.where(valid, np.maximum(values, 0), 0)
 
 
@@ -128,22 +129,22 @@ def _check_kind(dtype: Any, kinds: str, what: str) -> None:
 
 
 def type_name(dtype: Any) -> str:
-    """The name of a type; not with how long its texts are, which the longest one decides."""
+    """Name of a type, without the length of text, which would reveal the longest record."""
     return str(dtype.type.__name__ if dtype.kind in "SUV" else dtype)
 
 
 def _check_shape(shape: tuple[int, ...], width: int) -> None:
-    """Refuse another shape, without telling any of its lengths: one may be the number of records."""
+    """Refuse another shape. The message names no length, since one may be the number of records."""
     if shape[1:] != (width,) and not (width == 1 and len(shape) == 1):
         expected = "(n,)" if width == 1 else f"(n, {width})"
-        came = "other columns" if len(shape) == 2 else f"{len(shape)} dimensions"
-        raise RecordsError(f"expected records of shape {expected}, got an array of {came}; give each record a row")
+        found = "other columns" if len(shape) == 2 else f"{len(shape)} dimensions"
+        raise RecordsError(f"expected records of shape {expected}, got an array of {found}; give each record a row")
 
 
 def _float64(array: NDArray[Any]) -> Floats:
     if array.dtype == np.float64:
         return array
-    with np.errstate(all="ignore"):  # a long double may overflow; it is then out of bounds, without a word
+    with np.errstate(all="ignore"):  # an overflow is out of bounds, and a warning could reveal a record
         return array.astype(np.float64, copy=False)
 
 
@@ -154,7 +155,7 @@ def _int64(array: NDArray[Any]) -> Counts:
 
 
 _NO_NUMBERS = (np.ndarray, np.complexfloating, np.datetime64, np.timedelta64)
-"""What NumPy would make a number of, for some of them with a warning."""
+"""Types that NumPy would convert to a number, some with a warning."""
 
 _NO_INTEGERS = (*_NO_NUMBERS, np.inexact, np.bool_)
 
@@ -169,7 +170,7 @@ def _number(value: Any) -> float:
 
 
 def _has_underscore(value: Any) -> bool:
-    """Whether a text has an underscore, which Python takes for a separator of digits and nobody else does."""
+    """Whether a text has an underscore, which Python alone accepts between digits."""
     return "_" in value if isinstance(value, str) else isinstance(value, bytes) and b"_" in value
 
 
@@ -178,14 +179,14 @@ def _single_number(value: Any) -> float:
 
 
 def single_value(value: Any) -> Any:
-    """The number in a row of one; anything else as it is."""
+    """The value of a sequence of one value; any other value unchanged."""
     if isinstance(value, list | tuple | np.ndarray):
         (value,) = value
     return value
 
 
 def parse_integer(value: Any) -> int:
-    """A value by itself as a whole number within int64; raises if it is none."""
+    """Integer of one value, clipped to int64; raises if it cannot be read."""
     value = single_value(value)
     if _has_underscore(value):
         raise ValueError

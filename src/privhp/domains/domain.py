@@ -159,13 +159,13 @@ class Domain(Presentation):
         crowd = int(np.unique(codes, return_counts=True)[1].max(initial=1))
         deepest = min(level + (crowd - 1).bit_length(), self.depth)
         while level < deepest:
-            whole = self.measure(codes, level=level)
+            parent = self.measure(codes, level=level)
             level += 1
             codes = codes << np.uint64(1)
-            split = self.measure(codes, level=level) / whole
+            split = self.measure(codes, level=level) / parent
             right = shares >= split
-            before, part = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
-            shares = np.minimum((shares - before) / part, ALMOST_ONE)
+            start, width = np.where(right, split, 0.0), np.where(right, 1.0 - split, split)
+            shares = np.minimum((shares - start) / width, ALMOST_ONE)
             codes = codes | right
         return codes, level
 
@@ -173,7 +173,7 @@ class Domain(Presentation):
         """One record of each cell, drawn from the base measure on its intersection with a region.
 
         Unless overridden, by descending into children. A deepest cell on the
-        boundary of the region is not divided further.
+        boundary of the region is not split further.
         """
         like = self.decode(np.zeros(1, dtype=np.uint64), level=0, rng=rng)
         records = np.empty((codes.size, *like.shape[1:]), dtype=like.dtype)
@@ -203,7 +203,7 @@ class Domain(Presentation):
         raise DomainError(f"a domain of kind {self.kind!r} has no regions, so no mass of a region")
 
     def describe(self, code: int, *, level: int) -> Any:
-        """Region of a cell; a text with its code in a domain without regions."""
+        """Region of a cell; in a domain without regions, a text with its code."""
         return f"cell {code:0{level}b}" if level else "everything"
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
@@ -221,7 +221,7 @@ class Domain(Presentation):
     def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
         """Random regions for range queries: pairs of quantiles of the base measure in an ordered domain."""
         if not self.ordered:
-            raise DomainError(f"expected an ordered domain or a Box, got {self!r}; write regions of it")
+            raise DomainError(f"random regions need an ordered domain or a Box, got {self!r}; pass regions")
         root = np.zeros(count, dtype=np.uint64)
         ends = np.sort(rng.random((count, 2)))
         lows, highs = (self.cell_quantile(share, root, level=0) for share in ends.T)
@@ -261,6 +261,6 @@ class Domain(Presentation):
 
     def _serialized(self) -> str:
         """The spec as JSON text, in which 1 and true differ."""
-        import json  # takes long to import, and few domains are compared
+        import json  # slow to import, and rarely needed
 
         return json.dumps(self.spec(), sort_keys=True)

@@ -66,4 +66,4 @@ def default_kind(dtype: np.dtype[Any]) -> FieldKind:
 
 def default_names(width: int | None) -> tuple[str, ...]:
     """Names of the values of a record that declares none: value, or x1, x2 ... for the numbers of a point."""
-    return ("value",) if width is None else tuple(f"x{place}" for place in range(1, width + 1))
+    return ("value",) if width is None else tuple(f"x{index}" for index in range(1, width + 1))

@@ -1,4 +1,4 @@
-"""Domains of a finite list of values, with one deepest cell per value."""
+"""Domains of a finite list of values, one deepest cell for each."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -18,9 +18,9 @@ from privhp.domains.lookup import Lookup
 
 
 def spread_codes(size: int) -> list[int]:
-    """Codes of a list of values such that the cells of each level hold equal numbers of them, to within one."""
+    """Codes of `size` values such that the numbers of values in the cells of a level differ by at most one."""
     depth = (size - 1).bit_length()
-    return [(place << depth) // size for place in range(size)]
+    return [(index << depth) // size for index in range(size)]
 
 
 class Finite(IntegerRangeDomain):
@@ -30,7 +30,7 @@ class Finite(IntegerRangeDomain):
         values: The values, in the order of their cells.
         codes: Code of each value at the deepest level, increasing.
         depth: The deepest level.
-        distances: Distance of each value to the next; that of any two is the largest in between.
+        distances: Distance of each value to the next. The distance of any two is the largest of those between them.
         lookup: Indices of records among the values.
     """
 
@@ -51,7 +51,7 @@ class Finite(IntegerRangeDomain):
         return (Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last stands for unknown values
+        cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is for unknown values
         return self._lookup(records, cells)
 
     def _spans(self, codes: Codes, level: NDArray[np.int64] | int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -95,7 +95,7 @@ class Finite(IntegerRangeDomain):
         return values[0] if len(values) == 1 else values
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
-        """The largest cell of each single value."""
+        """Mask of the largest cell of each value."""
         first, after = self._spans(codes, level)
         above = self._spans(codes >> np.uint64(1), level - 1) if level else (first, after + 1)
         named: NDArray[np.bool_] = (after - first == 1) & (above[1] - above[0] > 1)
@@ -120,7 +120,7 @@ def _diameters(codes: Sequence[int], depth: int, distances: Sequence[float]) -> 
     """Diameter of the cells of each level."""
     largest = [0.0] * (depth + 1)
     for one, other, distance in zip(codes, codes[1:], distances, strict=False):
-        common = depth - (one ^ other).bit_length()  # the deepest level where the two share a cell
+        common = depth - (one ^ other).bit_length()  # the deepest level at which both have the same cell
         largest[common] = max(largest[common], distance)
     for level in reversed(range(depth)):
         largest[level] = max(largest[level], largest[level + 1])

@@ -1,7 +1,7 @@
-"""Points on Earth as a domain.
+"""Domain of points on Earth.
 
 Cells are rectangles of longitude and latitude, so points are encoded as in a
-box. Areas and distances on the sphere are here and in `sphere`.
+box. Areas and distances are those on a sphere, computed with `sphere`.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -44,34 +44,33 @@ EARTH_RADIUS = 6371.0088
 
 TURN = 360.0
 
-_LEAST = 2.0**-200
-"""Share of a cell's area that what is not empty has at least."""
+_MIN_SHARE = 2.0**-200
+"""Smallest share of a cell's area that is reported for an overlap that is not empty."""
 
 
 class Geo(GridDomain):
-    """Places given as (longitude, latitude) in degrees, on the whole globe or between declared bounds.
+    """Points (longitude, latitude) in degrees, on the globe or between declared bounds.
 
-    Distance is in kilometres on a sphere of the Earth's mean radius, and the
-    base measure is area. Each level cuts either all longitudes or all
-    latitudes in two, whichever side of a cell is longer on the ground on the
-    average. So cells of a level span equal angles, and are smaller towards the
-    poles.
+    Distances are in kilometres on a sphere of the Earth's mean radius, and the
+    base measure is area. Each level splits all longitudes or all latitudes,
+    whichever side of a cell is longer on average in kilometres. So the cells of
+    a level span equal angles and are smaller towards the poles.
 
-    Longitudes may be written from -180 to 180 or from 0 to 360: a place has
-    the same cell either way, to rounding. Places out of bounds are dropped,
-    with longitudes more than a turn from the bounds and latitudes beyond 90.
-    Samples have longitudes from -180 to below 180.
+    Longitudes from -180 to 180 and from 0 to 360 are equivalent, up to
+    rounding. Points out of bounds are dropped, as are longitudes more than 360
+    degrees from the bounds and latitudes beyond 90. Samples have longitudes
+    from -180 to below 180.
 
-    Regions are written as the bounds are, (west, south, east, north), with
-    None for an open south or north, or for both west and east.
+    A region is a tuple (west, south, east, north), like the bounds, with None
+    for an open south or north, or for both west and east.
 
     Args:
         west: Western bound between -180 and 180, public knowledge.
         south: Southern bound between -90 and 90.
         east: Eastern bound, less than `west` if the antimeridian lies between them.
         north: Northern bound.
-        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
-            are rounded outwards. Records may have any.
+        dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
+            and the bounds are rounded outwards. Records may have any type of number.
     """
 
     kind: ClassVar[str] = "geo"
@@ -87,7 +86,7 @@ class Geo(GridDomain):
         end = self.east + TURN * (self.west > self.east)
         if end == self.west:
             raise DomainError(
-                f"expected west and east apart, got {self.west} and {self.east}; all the way round is -180 to 180"
+                f"expected west and east to differ, got {self.west} and {self.east}; the globe is -180 to 180"
             )
         degree = math.radians(EARTH_RADIUS)
         self._latitudes = make_axis(self.south, self.north, own, unit=degree)
@@ -95,7 +94,7 @@ class Geo(GridDomain):
         self._zone = Zone(self.south, self.north)
         height = np.array(self._latitudes.width)
         self._area = float(self._zone.areas(np.zeros(()), height, height))
-        # A degree of longitude is shorter, on the average over the latitudes by this factor.
+        # Mean length of a degree of longitude over the latitudes, relative to a degree of latitude.
         shorter = self._area / math.radians(self._latitudes.width)
         self._longitudes = make_axis(self.west, end, own, unit=degree * shorter)
         check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
@@ -108,11 +107,11 @@ class Geo(GridDomain):
         return f"Geo({(given + dtype_argument(self._typed())).removeprefix(', ')})"
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Places of the declared type; a longitude that is rounded to 180 is -180."""
-        places = super().to_output(records)
+        """Points as the declared type; a longitude that is rounded to 180 becomes -180."""
+        points = super().to_output(records)
         if self.dtype != np.float64:
-            places[places[:, 0] == 180, 0] = -180
-        return places
+            points[points[:, 0] == 180, 0] = -180
+        return points
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(
@@ -121,19 +120,19 @@ class Geo(GridDomain):
         )
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        places = as_points(records, width=2)
-        longitudes = places[:, 0]
-        with np.errstate(invalid="ignore"):  # NumPy says nothing about a record
+        points = as_points(records, width=2)
+        longitudes = points[:, 0]
+        with np.errstate(invalid="ignore"):  # a warning could reveal a record
             lowest, highest = longitudes.min(initial=np.inf), longitudes.max(initial=-np.inf)
         grid, *others = self._turned_grids(level)
-        codes = kernels.encode_grid(places, grid)
+        codes = kernels.encode_grid(points, grid)
         for grid in others:
             if not (highest < grid.low[0] or lowest > grid.high[0]):
-                np.minimum(codes, kernels.encode_grid(places, grid), out=codes)  # OUTSIDE is above all codes
+                np.minimum(codes, kernels.encode_grid(points, grid), out=codes)  # OUTSIDE is above all codes
         return codes
 
     def _turned_grids(self, level: int) -> list[Grid]:
-        """The grid of a level as it is, and a full turn further on and back."""
+        """Grid of a level, and the same shifted by 360 and -360 degrees."""
         grid = self._axes.grid(level)
         turns = [np.array([degrees, 0.0]) for degrees in (0.0, TURN, -TURN)]
         return [grid._replace(low=grid.low + turn, high=grid.high + turn) for turn in turns]
@@ -141,32 +140,32 @@ class Geo(GridDomain):
     def sample_allocation(
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Sample longitudes and shares of area on a grid, then turn the shares into latitudes."""
+        """Sample longitudes and shares of area on a grid, then convert the shares to latitudes."""
         codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
-        places = kernels.sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
+        points = kernels.sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
         if self._longitudes.high > 180:
-            places[:, 0] -= TURN * (places[:, 0] >= 180)
+            points[:, 0] -= TURN * (points[:, 0] >= 180)
         rows, steps = np.empty(codes.shape), np.empty(codes.shape)
         for level in np.unique(levels).tolist():
             chosen = levels == level
             rows[chosen], steps[chosen] = self._rows(codes[chosen], level), self._step(level)
-        latitudes = self._zone.latitudes_at(places[:, 1], rows, steps, times=counts)
+        latitudes = self._zone.latitudes_at(points[:, 1], rows, steps, times=counts)
         lowest = self.south + rows * steps + self._latitudes.margin
         highest = lowest + (steps - 2 * self._latitudes.margin)
-        np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=places[:, 1])
-        return places
+        np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=points[:, 1])
+        return points
 
-    sample_cells = Domain.sample_cells  # by `sample_allocation`: the grid samples uniform latitudes, not areas
+    sample_cells = Domain.sample_cells  # uses `sample_allocation`; that of the grid is uniform in latitude
 
     @cached_property
     def _longitude_sides(self) -> CellSides:
-        """The sides of the cells of every level, with the whole interval [0, 1] in place of latitudes."""
+        """Sides of the cells of every level, with the interval [0, 1] for the latitudes."""
         axis = self._longitudes
         masks = np.array([[self._axes.grid(level).masks[0], 0] for level in range(self.depth + 1)], dtype=np.uint64)
         return CellSides(masks, *np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]]))
 
     def _rows(self, codes: Codes, level: int) -> Codes:
-        """The row of each cell, counted from the south."""
+        """Row of each cell, counted from the south."""
         return self._axes.cells(codes, level=level)[..., 1]
 
     def _step(self, level: int) -> float:
@@ -174,7 +173,7 @@ class Geo(GridDomain):
         return self._latitudes.width * 2.0 ** -self._bits(level)[1]
 
     def _bits(self, level: int) -> list[int]:
-        """How often each axis has been cut."""
+        """Number of splits of each axis."""
         bits: list[int] = self._axes.grid(level).bits.tolist()
         return bits
 
@@ -190,9 +189,9 @@ class Geo(GridDomain):
             if contains_float(*piece, self.dtype):
                 across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
         (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
-        # Near a pole areas are so small that they are lost in the rounding of larger ones.
-        some = (last > first) & contains_float(south, north, self.dtype)
-        up = np.where(some, np.maximum(share_between(lower, upper), _LEAST), 0.0)
+        # Near a pole a small area may vanish in the rounding of a larger one.
+        nonempty = (last > first) & contains_float(south, north, self.dtype)
+        up = np.where(nonempty, np.maximum(share_between(lower, upper), _MIN_SHARE), 0.0)
         return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
@@ -200,9 +199,9 @@ class Geo(GridDomain):
         latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
         share = self._latitudes.cell_cdf(latitudes, rows, bits=self._bits(level)[1])
         area = share.copy()
-        cut = (share > 0) & (share < 1)
-        own, steps = rows[cut], np.full(int(cut.sum()), self._step(level))
-        area[cut] = self._zone.areas(own, steps, share[cut] * steps) / self._zone.areas(own, steps, steps)
+        partial = (share > 0) & (share < 1)
+        own, steps = rows[partial], np.full(int(partial.sum()), self._step(level))
+        area[partial] = self._zone.areas(own, steps, share[partial] * steps) / self._zone.areas(own, steps, steps)
         return area, share
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -232,13 +231,13 @@ class Geo(GridDomain):
         return west - TURN * (west >= 180), south, east - TURN * (east > 180), north
 
     def _pieces(self, west: float, east: float) -> list[tuple[float, float]]:
-        """What a region has of the longitudes: one stretch, or one at either end of them."""
+        """Ranges of longitude of a region within the bounds: one, or one at each end if it crosses the bounds."""
         begin, end = self._longitudes.low, self._longitudes.high
         if east - west == TURN:
             return [(begin, end)]
         early, late = west < begin, east < begin
         first, last = west + TURN * early, east + TURN * late
-        passes_begin = west > east if early == late else early  # which rounding could hide from the sums
+        passes_begin = west > east if early == late else early  # the rounded sums could hide it
         return [(first, begin + TURN), (begin, last)] if passes_begin else [(first, last)]
 
     def diameter(self, level: int) -> float:
@@ -246,7 +245,7 @@ class Geo(GridDomain):
 
     @cached_property
     def _diameters(self) -> list[float]:
-        """Of each level; rounding must not make one grow."""
+        """Diameter of each level, non-increasing despite rounding."""
         bits = [self._bits(level) for level in range(self.depth + 1)]
         angles = [self._zone.widest_angle(self._longitudes.width * 2.0**-across, 2**up) for across, up in bits]
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
@@ -305,12 +304,12 @@ def _within(value: Any, name: str, limit: int) -> float:
 
 
 def _region(region: Any) -> tuple[float, float, float, float]:
-    """The sides of a region, all of them known."""
+    """Sides of a region, with numbers for open sides."""
     if not isinstance(region, list | tuple) or len(region) != 4:
         raise DomainError(f"expected a region as (west, south, east, north), got {quote(region)}")
     west, south, east, north = region
     if (west is None) != (east is None):
-        raise DomainError("expected west and east of a region both or neither: on a circle there is no open side")
+        raise DomainError("expected both west and east of a region, or None for both, got one of them")
     west, east = (-180, 180) if west is None else (_longitude(west, "west"), _longitude(east, "east"))
     south, north = (
         -90 if south is None else _latitude(south, "south"),

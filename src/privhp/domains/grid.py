@@ -1,7 +1,8 @@
 """Grids of real numbers: one axis, and several axes that are split in turn.
 
-Rounding is confined to this module. Encoding is a monotone map from floats to
-cells, clamped to the grid, and cells are at least sixteen floats wide.
+This module bounds the rounding errors of all grids. Encoding is a monotone map
+from floats to cells, clamped to the grid, and a cell is at least sixteen floats
+wide.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -32,12 +33,13 @@ def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
 
 @dataclass(frozen=True)
 class Axis:
-    """A range of real numbers, divided into 2**bits cells of equal width.
+    """Range of real numbers with 2**bits cells of equal width.
 
     `depth` is the largest number of bits at which every cell holds sixteen
     floats, or sixteen integers on an axis of integers. Rounding moves a number
-    by less than three of them when drawn and less than four when encoded, so a
-    number drawn at least eight from the edges of a cell encodes to that cell.
+    by less than three spacings when drawn and less than four when encoded, so a
+    number drawn at least eight spacings from the edges of a cell encodes to that
+    cell.
     """
 
     low: float
@@ -129,24 +131,25 @@ class Axes:
     def _split_order(self) -> tuple[int, ...]:
         """Axis that each level splits, down to the spacing of the floats or to level 63."""
         bits = [0] * len(self.axes)
-        cuts: list[int] = []
-        while len(cuts) < MAX_DEPTH:
+        splits: list[int] = []
+        while len(splits) < MAX_DEPTH:
             open_axes = [index for index, axis in enumerate(self.axes) if bits[index] < axis.depth]
             if not open_axes:
                 break
             longest = max(open_axes, key=lambda index: self.axes[index].side(bits[index]))
             bits[longest] += 1
-            cuts.append(longest)
-        return tuple(cuts)
+            splits.append(longest)
+        return tuple(splits)
 
     def grid(self, level: int) -> Grid:
         """The grid of a level."""
         if level not in self._grids:
-            cuts = self.split_axes[:level]
+            splits = self.split_axes[:level]
             masks = [
-                sum(2 ** (level - 1 - cut) for cut in range(level) if cuts[cut] == a) for a in range(len(self.axes))
+                sum(2 ** (level - 1 - step) for step in range(level) if splits[step] == index)
+                for index in range(len(self.axes))
             ]
-            bits = np.array([cuts.count(index) for index in range(len(self.axes))], dtype=np.int64)
+            bits = np.array([splits.count(index) for index in range(len(self.axes))], dtype=np.int64)
             self._grids[level] = Grid(
                 low=np.array([axis.low for axis in self.axes]),
                 high=np.array([axis.high for axis in self.axes]),
@@ -186,8 +189,8 @@ class Axes:
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
-        cuts = self.split_axes[:level]
-        return max(axis.side(cuts.count(index)) for index, axis in enumerate(self.axes))
+        splits = self.split_axes[:level]
+        return max(axis.side(splits.count(index)) for index, axis in enumerate(self.axes))
 
 
 class GridDomain(Domain):
@@ -202,7 +205,7 @@ class GridDomain(Domain):
         self._axes, self.dtype = axes, dtype
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of the declared type."""
+        """Numbers as the declared type."""
         return records.astype(self.dtype, copy=False)
 
     def _typed(self) -> dict[str, Any]:
@@ -211,7 +214,7 @@ class GridDomain(Domain):
 
     @property
     def depth(self) -> int:
-        """Number of splits."""
+        """Number of levels of splits."""
         return len(self._axes.split_axes)
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -1,4 +1,4 @@
-"""Domains of numbered records, in which each cell is a range of integers; samples are exact."""
+"""Domains whose records are numbered, so that each cell is a range of integers. Samples are exact."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -14,11 +14,11 @@ from privhp.domains.domain import Domain
 
 
 class IntegerRangeDomain(Domain):
-    """A domain of numbered records of equal measure. Draws are exact, without rounding."""
+    """Domain of numbered records of equal measure. Draws are exact, without rounding."""
 
     @abstractmethod
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        """Number of the first record of each cell, and the number of its records."""
+        """Number of the first record of each cell, and count of its records."""
 
     @abstractmethod
     def _records_at(self, numbers: Counts) -> NDArray[Any]:
@@ -61,12 +61,12 @@ def _systematic_offsets(lengths: Counts, allocation: Allocation, rng: np.random.
     """
     cells, ranks = allocation.owner, allocation.ranks
     sizes = np.maximum(allocation.counts, 1)
-    whole, part = np.divmod(lengths, sizes)
+    quotient, remainder = np.divmod(lengths, sizes)
     start, rest = np.divmod(rng.integers(0, lengths), sizes)
-    offsets: Counts = ranks * whole[cells]
+    offsets: Counts = ranks * quotient[cells]
     offsets += start[cells]
-    remainders = ranks * part[cells]
-    remainders += rest[cells]
-    remainders //= sizes[cells]
-    offsets += remainders
+    carries = ranks * remainder[cells]
+    carries += rest[cells]
+    carries //= sizes[cells]
+    offsets += carries
     return offsets

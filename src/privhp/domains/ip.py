@@ -1,4 +1,4 @@
-"""IP addresses as domains. A cell is a prefix, one bit longer on each level."""
+"""Domains of IP addresses. Cells are prefixes, one bit longer on each level."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -27,33 +27,33 @@ from privhp.domains.validation import check_dtype, quote
 from privhp.errors import DomainError
 
 _WORD = 2**64 - 1
-_ROWS = {(8, 2), (1, 16)}  # bytes of a number and numbers of a row that make up an IPv6 address
+_ROWS = {(8, 2), (1, 16)}  # size and number of the integers that hold an IPv6 address in a row of an array
 
 
 @cache
 def _socket() -> ModuleType:
-    import socket  # takes long to import, and only addresses that are text need it
+    import socket  # slow to import, and needed for text only
 
     return socket
 
 
 class _Network(Domain):
-    """The addresses of a network, which is a prefix.
+    """Addresses of a network.
 
-    Two addresses that share their first l bits after the prefix and no more are 2**-l apart.
+    Two addresses whose longest common prefix within the network has l bits are at distance 2**-l.
     """
 
     BITS: ClassVar[int]
     EXAMPLE: ClassVar[str]
     NAMED: ClassVar[int]
-    """Reports name prefixes whose length is a multiple of this."""
+    """Reports name prefixes whose length is a multiple of this number."""
     parse: ClassVar[type[ipaddress.IPv4Network] | type[ipaddress.IPv6Network]]
 
     def __init__(self, network: Any) -> None:
         self.network = self._prefix(network, "network")
         self._length: int = self.network.prefixlen
         if self._length == self.BITS:
-            raise DomainError(f"expected a network of more than one address, got {self.network}; leave out a few bits")
+            raise DomainError(f"a network needs more than one address, got {self.network}; declare a shorter prefix")
 
     def _prefix(self, value: Any, name: str) -> Any:
         try:
@@ -94,14 +94,14 @@ class _Network(Domain):
 
     @property
     def distance_meaning(self) -> str:
-        return f"{TRANSPORT}: two addresses that share their first l bits and no more are 2 to the power of -l apart."
+        return f"{TRANSPORT}: two addresses with a common prefix of l bits are 2 to the power of -l apart."
 
     def format_resolution(self, level: int) -> str:
-        """Length of the prefix that a cell is."""
+        """Length of the prefix of a cell."""
         return f"/{self._length + level}"
 
     def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
-        """The prefix after `in` or `=`."""
+        """Prefix after `in` or `=`."""
         comparison = single_comparison(comparisons)
         if comparison.sign not in ("in", "=") or len(comparison.values) != 1:
             raise DomainError(f"expected a prefix, such as in {self.EXAMPLE}, got {comparison}")
@@ -117,8 +117,8 @@ class _Network(Domain):
         return {"network": str(self.network)} if self._length else {}
 
 
-def address(value: Any) -> int:
-    """An IPv4 address, as text, as an object or as a number, by itself as a number; ValueError for other text."""
+def parse_ipv4(value: Any) -> int:
+    """Integer of one IPv4 address given as text, object or integer; ValueError for other text."""
     value = single_value(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")
@@ -132,16 +132,15 @@ def address(value: Any) -> int:
 
 
 class IPv4(IntegerRangeDomain, _Network):
-    """IPv4 addresses: whole numbers from 0 to 2**32 - 1, text such as "10.0.0.1", or `ipaddress` objects.
+    """IPv4 addresses: integers from 0 to 2**32 - 1, text such as "10.0.0.1", or `ipaddress` objects.
 
-    Two addresses that share their first l bits after the prefix of the network
-    and no more are 2**-l apart. Regions are prefixes such as "10.0.0.0/8". What
-    is no address of the network is dropped. Samples are numbers, which text
-    files and columnar ones hold as text.
+    Two addresses whose longest common prefix within the network has l bits are
+    at distance 2**-l. Regions are prefixes such as "10.0.0.0/8". Records outside
+    the network are dropped. Samples are integers; files hold them as text.
 
     Args:
-        network: The prefix that all addresses share, public knowledge; by default there is none.
-        dtype: Type of samples wherever they are, public knowledge: "uint32" or "str".
+        network: Common prefix of all addresses, public knowledge; all addresses by default.
+        dtype: Type of samples in arrays, data frames and files, public knowledge: "uint32" or "str".
     """
 
     kind: ClassVar[str] = "ipv4"
@@ -164,7 +163,7 @@ class IPv4(IntegerRangeDomain, _Network):
         return (OutputForm(to_text=self.texts if self.dtype is None else None),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._addresses._encode(*as_integers(records, read=address), level=level)
+        return self._addresses._encode(*as_integers(records, read=parse_ipv4), level=level)
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         return self._addresses._ranges(codes, levels)
@@ -173,13 +172,13 @@ class IPv4(IntegerRangeDomain, _Network):
         return self._addresses._records_at(numbers).astype(np.uint32)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Addresses of the declared type."""
+        """Addresses as the declared type."""
         return self.texts(records) if self.dtype == "str" else records
 
     @staticmethod
     def texts(numbers: NDArray[Any]) -> NDArray[np.str_]:
-        """Addresses as text."""
-        from privhp.domains.addresses import format_ipv4  # imports socket, which takes long
+        """Text of addresses."""
+        from privhp.domains.addresses import format_ipv4  # imports socket, which is slow
 
         return format_ipv4(numbers)
 
@@ -209,32 +208,31 @@ class IPv4(IntegerRangeDomain, _Network):
 
 
 def _numbers(records: Any) -> NDArray[Any]:
-    """Addresses that are asked for, as numbers."""
+    """Integers of the addresses of a query."""
     array = np.asarray(records)
     if array.dtype.kind in "biuf":
         return array
-    numbers, readable = read_each(array.tolist(), address)
+    numbers, readable = read_each(array.tolist(), parse_ipv4)
     if not readable.all():
         raise DomainError('expected addresses such as "10.0.0.1" for a cdf, got other values')
     return numbers
 
 
 class IPv6(_Network):
-    """IPv6 addresses as text such as "2001:db8::1", as `ipaddress` objects or as whole numbers.
+    """IPv6 addresses: text such as "2001:db8::1", `ipaddress` objects or integers.
 
-    Arrays hold text, numbers, or the two halves of each address in the order of
-    its bits: shape (n, 2) of uint64, shape (n, 16) of uint8, or the fields of
-    `IPv6.HALVES`. Cells are prefixes of up to 63 bits beyond that of the
-    network: all of 2000::/3 down to /66, a /65 down to single addresses. What
-    lies below the last level is not counted, and random in samples, which are
-    text.
+    Arrays hold text, integers, or the bits of each address: shape (n, 2) of
+    uint64, shape (n, 16) of uint8, or the fields of `IPv6.HALVES`. Cells are
+    prefixes of up to 63 bits beyond that of the network, such as /66 in
+    2000::/3, or single addresses in a /65. Lower bits are not counted, and they
+    are random in samples. Samples are text.
 
-    Two addresses that share their first l bits after the prefix of the network
-    and no more are 2**-l apart. Regions are prefixes such as "2001:db8::/48".
-    What is no address of the network is dropped.
+    Two addresses whose longest common prefix within the network has l bits are
+    at distance 2**-l. Regions are prefixes such as "2001:db8::/48". Records
+    outside the network are dropped.
 
     Args:
-        network: The prefix that all addresses share, public knowledge; by default there is none.
+        network: Common prefix of all addresses, public knowledge; all addresses by default.
     """
 
     kind: ClassVar[str] = "ipv6"
@@ -266,13 +264,13 @@ class IPv6(_Network):
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         free = self.BITS - self._length - level
-        records = self._drawn(self._first, codes.size, free=free, rng=rng)
-        records["high"] |= _shifted(codes, free - 64)
-        records["low"] |= _shifted(codes, free)
+        records = self._draw(self._first, codes.size, free=free, rng=rng)
+        records["high"] |= _shift(codes, free - 64)
+        records["low"] |= _shift(codes, free)
         return records
 
-    def _drawn(self, first: int, size: int, *, free: int, rng: np.random.Generator) -> NDArray[Any]:
-        """`size` addresses with random low bits after a prefix."""
+    def _draw(self, first: int, size: int, *, free: int, rng: np.random.Generator) -> NDArray[Any]:
+        """`size` addresses with a common prefix and random bits after it."""
         high, low = rng.integers(0, _WORD, size=(2, size), dtype=np.uint64, endpoint=True)
         records = np.empty(size, dtype=self.HALVES)
         beyond = 2**free - 1
@@ -284,21 +282,22 @@ class IPv6(_Network):
         prefix = self._prefix(region, "prefix")
         if prefix.prefixlen <= self._length + level:
             return self.decode(codes, level=level, rng=rng)
-        return self._drawn(int(prefix.network_address), codes.size, free=self.BITS - prefix.prefixlen, rng=rng)
+        return self._draw(int(prefix.network_address), codes.size, free=self.BITS - prefix.prefixlen, rng=rng)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[np.str_]:
-        """Addresses as text."""
-        from privhp.domains.addresses import format_ipv6  # imports socket, which takes long
+        """Text of addresses."""
+        from privhp.domains.addresses import format_ipv6  # imports socket, which is slow
 
         return format_ipv6(records["high"], records["low"])
 
 
-def _shifted(codes: Codes, places: int) -> Codes:
-    return codes << np.uint64(places) if places >= 0 else codes >> np.uint64(-places)
+def _shift(codes: Codes, bits: int) -> Codes:
+    """Codes shifted to the left, or to the right by a negative number of bits."""
+    return codes << np.uint64(bits) if bits >= 0 else codes >> np.uint64(-bits)
 
 
 def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_]]:
-    """The two halves of each address, and which addresses are valid."""
+    """High and low 64 bits of each address, and a mask of the valid addresses."""
     column = to_column(records)
     halves = None if column.dictionary is not None else _array_halves(column.values)
     if halves is None:
@@ -311,7 +310,7 @@ def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_]]:
 
 
 def _array_halves(values: Any) -> tuple[Codes, Codes, NDArray[np.bool_]] | None:
-    """The halves of addresses in an array that holds them as such; None for any other values."""
+    """High and low 64 bits of addresses in an array that holds bits; None for any other values."""
     if not isinstance(values, np.ndarray):
         return None
     every = np.ones(len(values), dtype=np.bool_)
@@ -324,14 +323,14 @@ def _array_halves(values: Any) -> tuple[Codes, Codes, NDArray[np.bool_]] | None:
 
 
 def _read_halves(values: list[Any]) -> tuple[Codes, Codes, NDArray[np.bool_]]:
-    packed = [attempt(value, _packed, None) for value in values]
+    packed = [attempt(value, _parse_ipv6, None) for value in values]
     high, low = np.frombuffer(b"".join([value or bytes(16) for value in packed]), dtype=">u8").reshape(-1, 2).T
     valid = np.array([value is not None for value in packed], dtype=np.bool_)
     return high.astype(np.uint64), low.astype(np.uint64), valid
 
 
-def _packed(value: Any) -> bytes:
-    """An IPv6 address by itself as 16 bytes; raises if it is none."""
+def _parse_ipv6(value: Any) -> bytes:
+    """Bytes of one IPv6 address; raises if it cannot be read."""
     value = single_value(value)
     if isinstance(value, bytes):
         value = value.decode("ascii")

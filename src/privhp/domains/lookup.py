@@ -1,8 +1,6 @@
-"""Declared values found again in batches of records.
+"""Lookup of the records of a batch among declared texts, integers or booleans.
 
-Takes a list of texts, of whole numbers or of truth values, and gives for each record what belongs
-to its value. It knows nothing of cells. Every record is looked up by itself, so
-no other can change what it is taken for.
+Each record is looked up independently of the others.
 """
 
 from collections.abc import Callable, Mapping
@@ -20,122 +18,122 @@ from privhp.domains.to_column import to_column
 from privhp.kernels import TextTable
 from privhp.kernels.text_lookup import WORD_SIZE, hash_texts
 
-NOWHERE = -1
-"""Place of what has none."""
+NOT_FOUND = -1
+"""Index of records that are not found."""
 
 
 class Lookup:
-    """Places of declared values, which are all texts, all whole numbers or all truth values.
+    """Table from declared values of one type (text, integer or boolean) to indices.
 
-    Bytes are read as UTF-8; where numbers are declared, a text is read as one,
-    and where truth values are, as one of them or as 0 or 1, like numbers.
+    Bytes are read as UTF-8. If integers are declared, text is read as an
+    integer; if booleans are declared, text and numbers are read as booleans.
 
     Args:
-        places: Place of each value, from 0.
-        other: Place of texts and numbers that are not declared. What is neither, such as None or NaN, has no place.
-        joint: What stands between the parts of a text that comes as a sequence of several.
+        indices: Index of each value, from 0.
+        other: Index of texts and numbers that are not declared. Other records, such as None and NaN, are not found.
+        separator: Separator between the elements of a text that is given as a sequence.
     """
 
-    def __init__(self, places: Mapping[Any, int], *, other: int = NOWHERE, joint: str | None = None) -> None:
-        self._places, self._other, self._joint = dict(places), other, joint
-        self._type = type(next(iter(places)))
+    def __init__(self, indices: Mapping[Any, int], *, other: int = NOT_FOUND, separator: str | None = None) -> None:
+        self._indices, self._other, self._separator = dict(indices), other, separator
+        self._type = type(next(iter(indices)))
         self._textual = self._type is str
-        self._read: Callable[[str], Any] = str if self._textual else _truth_text if self._type is bool else _whole_text
-        self._numbers: _Numbers | None = None
-        self._texts = _Texts(self._places, other) if self._textual else None
-        if not self._textual and all(abs(value) < INT64_MAX - 1 for value in places):
-            self._numbers = _Numbers(self._places, other)
+        self._parse: Callable[[str], Any] = str if self._textual else _parse_bool if self._type is bool else _parse_int
+        self._numbers: _IntegerLookup | None = None
+        self._texts = _TextLookup(self._indices, other) if self._textual else None
+        if not self._textual and all(abs(value) < INT64_MAX - 1 for value in indices):
+            self._numbers = _IntegerLookup(self._indices, other)
 
-    def __call__(self, records: Any, among: Codes) -> Codes:
-        """For each record what is at its place among some numbers, of which the last is for records without a place."""
+    def __call__(self, records: Any, codes: Codes) -> Codes:
+        """The code at the index of each record; the last code for records that are not found."""
         column = to_column(records)
         if column.dictionary is not None:
-            return take(among[np.append(self._each(column.dictionary), NOWHERE)], column)
-        found = self._of_values(column, among)
-        return found if column.missing is None else np.where(column.missing, among[NOWHERE], found)
+            return take(codes[np.append(self._look_up_each(column.dictionary), NOT_FOUND)], column)
+        found = self._look_up_values(column, codes)
+        return found if column.missing is None else np.where(column.missing, codes[NOT_FOUND], found)
 
-    def _of_values(self, column: Column, among: Codes) -> Codes:
+    def _look_up_values(self, column: Column, codes: Codes) -> Codes:
         if self._texts is not None and isinstance(column.values, np.ndarray) and _is_plain_text(column.values):
-            return self._texts(column.values, among)
+            return self._texts(column.values, codes)
         values = values_of_kind(column, what="texts or numbers")
         if isinstance(values, np.ndarray):
-            return among[self._each(values.tolist()) if self._numbers is None else self._numbers(values)]
-        return among[self._each(values)]
+            return codes[self._look_up_each(values.tolist()) if self._numbers is None else self._numbers(values)]
+        return codes[self._look_up_each(values)]
 
-    def _each(self, values: list[Any]) -> Counts:
-        known, other, usual = self._places, self._other, self._type
-        places = (
-            known.get(value, other) if type(value) is usual else attempt(value, self._place, NOWHERE)
+    def _look_up_each(self, values: list[Any]) -> Counts:
+        known, other, declared_type = self._indices, self._other, self._type
+        indices = (
+            known.get(value, other) if type(value) is declared_type else attempt(value, self._look_up, NOT_FOUND)
             for value in values
         )
-        return np.fromiter(places, dtype=np.int64)
+        return np.fromiter(indices, dtype=np.int64)
 
-    def _place(self, value: Any) -> Any:
-        """The place of one value by itself; may raise if it has none."""
-        if self._joint is not None and isinstance(value, list | tuple | np.ndarray):
-            value = self._joint.join(value)
+    def _look_up(self, value: Any) -> Any:
+        """Index of one value; may raise if the value cannot be read."""
+        if self._separator is not None and isinstance(value, list | tuple | np.ndarray):
+            value = self._separator.join(value)
         value = single_value(value)
         if isinstance(value, bytes):
             value = value.decode("utf-8")
         if isinstance(value, str):
-            return self._places.get(self._read(value), self._other)
+            return self._indices.get(self._parse(value), self._other)
         if isinstance(value, float | np.floating) and value != value:
-            return NOWHERE
+            return NOT_FOUND
         if isinstance(value, int | float | np.number | np.bool_):
-            return self._other if self._textual else self._places.get(_whole(value), self._other)
-        return NOWHERE
+            return self._other if self._textual else self._indices.get(_as_int(value), self._other)
+        return NOT_FOUND
 
 
-class _Numbers:
-    """Places of whole numbers within int64, for whole arrays: in a table of all from the least to the largest."""
+class _IntegerLookup:
+    """Indices of declared integers within int64, for arrays: a table over their range, or binary search."""
 
-    LARGEST_TABLE = 2**20  # beyond it, declared numbers are searched for
+    MAX_TABLE = 2**20
 
-    def __init__(self, places: Mapping[int, int], other: int) -> None:
+    def __init__(self, indices: Mapping[int, int], other: int) -> None:
         self._other = other
-        self._declared = np.array(sorted(places), dtype=np.int64)
-        self._places = np.array([places[value] for value in self._declared.tolist()], dtype=np.int64)
-        self._low, self._high = min(places) - 1, max(places) + 1
+        self._declared = np.array(sorted(indices), dtype=np.int64)
+        self._indices = np.array([indices[value] for value in self._declared.tolist()], dtype=np.int64)
+        self._low, self._high = min(indices) - 1, max(indices) + 1
         self._table: Counts | None = None
-        if self._high - self._low < self.LARGEST_TABLE:
+        if self._high - self._low < self.MAX_TABLE:
             self._table = np.full(self._high - self._low + 1, other, dtype=np.int64)
-            self._table[self._declared - self._low] = self._places
+            self._table[self._declared - self._low] = self._indices
 
     def __call__(self, batch: NDArray[Any]) -> Counts:
-        """The place of each number of an array."""
-        numbers, whole = as_integers(batch)
+        """Index of each number of an array."""
+        numbers, integer = as_integers(batch)
         if self._table is not None:
-            places = self._table[np.clip(numbers, self._low, self._high) - self._low]
+            indices = self._table[np.clip(numbers, self._low, self._high) - self._low]
         else:
             nearest = np.minimum(np.searchsorted(self._declared, numbers), self._declared.size - 1)
-            places = np.where(self._declared[nearest] == numbers, self._places[nearest], self._other)
+            indices = np.where(self._declared[nearest] == numbers, self._indices[nearest], self._other)
         if batch.dtype.kind != "f":
-            return places
-        return np.where(whole, places, np.where(np.isnan(batch), NOWHERE, self._other))
+            return indices
+        return np.where(integer, indices, np.where(np.isnan(batch), NOT_FOUND, self._other))
 
 
-class _Texts:
-    """Places of texts, for whole arrays: a few characters tell which declared text it may be, then all are compared.
+class _TextLookup:
+    """Indices of declared texts, for arrays: a perfect hash of a few characters, then a comparison of all.
 
-    No two declared texts agree in all of these characters. They are mixed into
-    a number whose first bits are a place in a table, enough of them that
-    declared texts do not meet there; if they are too many, each is looked up.
+    No two declared texts agree in all hashed characters. The table has enough
+    bits that the hashes of declared texts differ. If that takes too many bits,
+    each text is looked up in a dict.
     """
 
-    FACTOR = 0x9E3779B97F4A7C15  # odd and with many bits, like its powers, which the characters are multiplied by
-    MOST_BITS = 20
+    FACTOR = 0x9E3779B97F4A7C15  # odd and with many bits, like its powers, the multipliers of the characters
+    MAX_BITS = 20
 
-    def __init__(self, places: Mapping[str, int], other: int) -> None:
-        self._known, self._other = places, other
-        self._declared = np.array(list(places))
+    def __init__(self, indices: Mapping[str, int], other: int) -> None:
+        self._known, self._other = indices, other
+        self._declared = np.array(list(indices))
         self._lengths = np.strings.str_len(self._declared)
         self._longest = self._declared.itemsize // 4
-        self._places = np.array(list(places.values()), dtype=np.int64)
+        self._indices = np.array(list(indices.values()), dtype=np.int64)
         characters = _characters(self._declared)
-        columns = np.array(_telling_columns(characters), dtype=np.int64)
+        columns = np.array(_distinguishing_columns(characters), dtype=np.int64)
         factors = np.array([pow(self.FACTOR, power, 2**64) for power in range(1, columns.size + 1)], dtype=np.uint64)
         self._table: TextTable | None = None
-        for bits in range((len(places) - 1).bit_length(), self.MOST_BITS + 1):
+        for bits in range((len(indices) - 1).bit_length(), self.MAX_BITS + 1):
             slots = hash_texts(characters, columns, factors, bits)
             if np.unique(slots).size == slots.size:
                 table = np.zeros(2**bits, dtype=np.int64)
@@ -143,33 +141,33 @@ class _Texts:
                 self._table = TextTable(characters, columns, factors, bits, table)
                 break
 
-    def __call__(self, texts: NDArray[np.str_], among: Codes) -> Codes:
-        """For each text of an array what is at its place among some numbers."""
+    def __call__(self, texts: NDArray[np.str_], codes: Codes) -> Codes:
+        """The code at the index of each text of an array."""
         if self._table is None:
-            return among[np.fromiter(map(self._known.get, Column(texts), repeat(self._other)), dtype=np.int64)]
+            return codes[np.fromiter(map(self._known.get, Column(texts), repeat(self._other)), dtype=np.int64)]
         characters, (_, columns, factors, bits, table) = _characters(texts), self._table
         width = characters.shape[1]
-        short, near = self._lengths <= width, columns < width  # what is longer is in no text of the batch
-        # As wide, but made longer only a little: one long text in a batch would make all declared ones as long.
-        own = width if width < self._longest + 2 * WORD_SIZE else self._longest + WORD_SIZE
-        declared = _characters(self._declared.astype(f"U{own}", copy=False))
-        known = TextTable(declared, columns[near], factors[near], bits, table)
-        values = among[np.where(short, self._places, self._other)]
-        return kernels.look_up_texts(characters, known, values, default=int(among[self._other]))
+        fits, inside = self._lengths <= width, columns < width  # longer texts do not occur in the batch
+        # Declared texts get the width of the batch up to a limit, so that a long text in a batch does not widen them.
+        declared_width = width if width < self._longest + 2 * WORD_SIZE else self._longest + WORD_SIZE
+        declared = _characters(self._declared.astype(f"U{declared_width}", copy=False))
+        known = TextTable(declared, columns[inside], factors[inside], bits, table)
+        values = codes[np.where(fits, self._indices, self._other)]
+        return kernels.look_up_texts(characters, known, values, default=int(codes[self._other]))
 
 
 def _is_plain_text(values: NDArray[Any]) -> bool:
-    """Whether an array holds texts whose characters can be read from its memory."""
+    """Whether an array holds text whose characters can be read from its memory."""
     return values.dtype.kind == "U" and values.dtype.isnative and values.ndim == 1 and values.itemsize > 0
 
 
 def _characters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
-    """The characters of each text in a row."""
+    """Characters of each text as a row."""
     return np.ascontiguousarray(texts).view(np.uint32).reshape(texts.size, texts.itemsize // 4)
 
 
-def _telling_columns(characters: NDArray[np.uint32]) -> list[int]:
-    """Columns in which any two rows differ somewhere; each tells apart the most beside those before it."""
+def _distinguishing_columns(characters: NDArray[np.uint32]) -> list[int]:
+    """Columns that distinguish all rows, chosen greedily by the number of rows they distinguish."""
     chosen: list[int] = []
     groups, count = np.zeros(len(characters), dtype=np.int64), 1
     while count < len(characters):
@@ -180,22 +178,22 @@ def _telling_columns(characters: NDArray[np.uint32]) -> list[int]:
     return chosen
 
 
-def _whole(value: Any) -> int | None:
-    """A number as an int, None if it is no whole one."""
+def _as_int(value: Any) -> int | None:
+    """A number as an int; None if it is not an integer."""
     try:
         return int(value) if value == int(value) else None
     except OverflowError:
         return None
 
 
-def _whole_text(text: str) -> int | None:
-    """A text as an int, None if it is not written as one."""
+def _parse_int(text: str) -> int | None:
+    """Integer of a text; None if it is not one."""
     try:
         return None if "_" in text else int(text)
     except ValueError:
         return None
 
 
-def _truth_text(text: str) -> int | None:
-    """A text as a truth value or as an int, None if it is not written as either."""
-    return {"true": True, "false": False}.get(text.lower(), _whole_text(text))
+def _parse_bool(text: str) -> int | None:
+    """Boolean or integer of a text; None if it is neither."""
+    return {"true": True, "false": False}.get(text.lower(), _parse_int(text))

@@ -1,4 +1,4 @@
-"""Values that may be missing, as a domain: one more cut, before all others."""
+"""Domain of values that may be null: one more split, before all others."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -22,20 +22,20 @@ _VALUE, _NULL = "value", "null"
 
 
 class Nullable(Domain):
-    """Another domain's values, or null.
+    """Values of another domain, the inner domain, or null.
 
-    The first cut parts null from the rest; the later ones are the other
-    domain's. None, NaN, NaT, pandas.NA and masked values are null. What is
-    neither null nor a value of the domain has no cell. Null is as far from any
-    value as two values can be from each other.
+    The first level splits null from the values; the further levels are those
+    of the inner domain. None, NaN, NaT, pandas.NA and masked values are null.
+    Values outside the inner domain are dropped. The distance of null to any
+    value is the diameter of the inner domain.
 
-    The region None is null itself; any other region holds values only. Samples
-    are masked arrays.
+    The region None is null; any other region is one of the inner domain.
+    Samples are masked arrays.
 
     Args:
-        domain: Where the values live that are not null.
-        share: Share of null in the base measure, above 0 and below 1, public knowledge. It matters only
-            where the counts do not tell null from the rest.
+        domain: The inner domain.
+        share: Share of null in the base measure, above 0 and below 1, public knowledge. It matters only where no
+            counter separates null from the values.
     """
 
     kind: ClassVar[str] = "nullable"
@@ -47,9 +47,7 @@ class Nullable(Domain):
         self.domain = domain
         self.share = float(check_number(share, "the share of null"))
         if not 0 < self.share < 1:
-            raise DomainError(
-                f"expected a share of null above 0 and below 1, got {self.share}; leave it out for a half"
-            )
+            raise DomainError(f"expected a share of null above 0 and below 1, got {self.share}; the default is 0.5")
         example = domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
         fields = [(_VALUE, example.dtype, example.shape[1:]), (_NULL, np.bool_)]
         self._dtype = np.dtype(fields, align=True)
@@ -81,7 +79,7 @@ class Nullable(Domain):
         return 2 ** (level - 1) | self.domain.nontemporal_mask(level - 1) if level else 0
 
     def as_batch(self, records: Any) -> Column:
-        """Values as a column; records of `decode` by their values."""
+        """The batch as a column of values; accepts records of `decode` too."""
         if isinstance(records, np.ndarray) and records.dtype == self._dtype:
             return Column(records[_VALUE], null=records[_NULL])
         column: Column = super().as_batch(records)
@@ -102,26 +100,26 @@ class Nullable(Domain):
             records[_NULL] = self._is_null_cell(codes, level)
         else:
             records[_NULL] = rng.random(codes.shape) < self.share
-        there = ~records[_NULL]
-        records[_VALUE][there] = self.domain.decode(self._inner(codes[there], level), level=max(level - 1, 0), rng=rng)
+        valid = ~records[_NULL]
+        records[_VALUE][valid] = self.domain.decode(self._inner(codes[valid], level), level=max(level - 1, 0), rng=rng)
         return records
 
     def sample_allocation(
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None = None
     ) -> NDArray[Any]:
-        """Sample the allocated number of records in each cell, the nulls of a cell first."""
+        """Sample the allocated number of records in each cell, with the nulls of a cell first."""
         codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
         inner_levels = np.maximum(levels - 1, 0)
-        halves = np.uint64(1) << inner_levels.astype(np.uint64)
-        nulls = np.where(codes < halves, counts, 0)
-        mixed = levels == 0
+        value_bits = np.uint64(1) << inner_levels.astype(np.uint64)
+        nulls = np.where(codes < value_bits, counts, 0)
+        root = levels == 0
         if balanced:
-            nulls[mixed] = np.floor(counts[mixed] * self.share + rng.random(int(mixed.sum())))
+            nulls[root] = np.floor(counts[root] * self.share + rng.random(int(root.sum())))
         else:
-            nulls[mixed] = rng.binomial(counts[mixed], self.share)
-        rest = counts - nulls
-        some = np.flatnonzero(rest)
-        inner = Allocation(codes[some] & (halves[some] - np.uint64(1)), inner_levels[some], rest[some])
+            nulls[root] = rng.binomial(counts[root], self.share)
+        others = counts - nulls
+        some = np.flatnonzero(others)
+        inner = Allocation(codes[some] & (value_bits[some] - np.uint64(1)), inner_levels[some], others[some])
         values = self.domain.sample_allocation(inner, balanced=balanced, rng=rng)
         records = np.zeros(allocation.size, dtype=self._dtype) if out is None else out
         records[_NULL] = allocation.ranks < np.repeat(nulls, counts)
@@ -135,11 +133,11 @@ class Nullable(Domain):
         return np.ma.MaskedArray(values, mask=np.broadcast_to(null, values.shape))
 
     def _is_null_cell(self, codes: Codes, level: int) -> NDArray[np.bool_]:
-        """Which cells, of a level below the first cut, are in the half of null."""
+        """Mask of the null cells of a level from 1 on."""
         return codes < np.uint64(2 ** (level - 1))
 
     def _inner(self, codes: Codes, level: int) -> Codes:
-        """The other domain's cells, where cells are not null."""
+        """Cells of the inner domain, for cells that are not null."""
         return codes & np.uint64(2 ** max(level - 1, 0) - 1)
 
     @property
@@ -169,7 +167,7 @@ class Nullable(Domain):
         others = [comparison for comparison in comparisons if not comparison.is_null_test]
         if any(comparison.sign == "null" for comparison in comparisons):
             if len(comparisons) > 1:
-                raise DomainError("null meets no other condition; ask for is null by itself")
+                raise DomainError("null meets no other condition; query is null separately")
             return None
         return self.domain.parse_region(others, names) if others else self.domain.everything()
 
@@ -177,7 +175,7 @@ class Nullable(Domain):
         return f"{label} is null" if region is None else self.domain.format_region(region, label)
 
     def everything(self) -> Any:
-        raise DomainError("no one region holds both null and values; ask for each by itself")
+        raise DomainError("no region holds both null and values; query each separately")
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale | None:
         return self.domain.plot_scale(coordinate)
@@ -216,7 +214,7 @@ class Nullable(Domain):
         return None if null else self.domain.describe(code & (2 ** max(level - 1, 0) - 1), level=max(level - 1, 0))
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
-        """Null, in its largest cell, and what has one in the other domain."""
+        """Mask of the largest null cell and of the reportable cells of the inner domain."""
         if level == 0:
             return np.zeros(codes.shape, dtype=np.bool_)
         values = self.domain.is_reportable(self._inner(codes, level), level=level - 1)

@@ -1,4 +1,4 @@
-"""Numbers as domains: `Interval` and `Integers`."""
+"""Domains of numbers: `Interval` and `Integers`."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -44,26 +44,26 @@ from privhp.errors import DomainError
 class Interval(GridDomain):
     """Real numbers between two declared bounds, both included.
 
-    With `scale="log"` cells have equal width in the logarithm, each octave
-    being cut evenly, and distances are counted in octaves. This logarithm is
-    read off the bits of the float, so it is exact and the same everywhere.
+    With `scale="log"` cells have equal width on a logarithmic scale that is
+    linear within each octave, and distances are in octaves. Positions on this
+    scale come from the bits of the float, so they are exact on every machine.
 
-    With `cuts` the cells of a level have equal shares of a declared
-    distribution, which has the same share between any two neighbouring cuts
-    and is uniform there. So 1, 3, 7 ... cuts are where the first levels cut.
-    Distances are those of the numbers, and where counts tell nothing, samples
-    follow the declared distribution.
+    With `cuts` the base measure is piecewise uniform, with the same mass
+    between any two neighbouring cuts, and the cells of a level have equal
+    measure. With 1, 3, 7 ... cuts the first levels split at the cuts. Distances
+    are differences of the numbers. Samples inside a cell follow the base
+    measure.
 
     Args:
         low: Lower bound, public knowledge.
         high: Upper bound, public knowledge; it belongs to the last cell.
         scale: "linear", or "log" for positive numbers over many magnitudes.
-        cuts: Guesses of evenly spaced quantiles between the bounds, in increasing order, public knowledge: of the
-            median, of three quartiles, of nine deciles.
-        outside: What becomes of numbers out of bounds: "drop" or "clamp" to
-            the nearer bound. NaN is always dropped.
-        dtype: Type of samples, public knowledge: "float64", or "float32", which has fewer levels, and to which bounds
-            are rounded outwards. Records may have any.
+        cuts: Guesses of evenly spaced quantiles, in increasing order, public knowledge: the median, three quartiles,
+            nine deciles.
+        outside: Treatment of numbers out of bounds: "drop" or "clamp" to the
+            nearer bound. NaN is always dropped.
+        dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
+            and the bounds are rounded outwards. Records may have any type of number.
     """
 
     kind: ClassVar[str] = "interval"
@@ -90,12 +90,12 @@ class Interval(GridDomain):
             raise DomainError(f"expected a positive lower bound on a log scale, got {self.low}")
         self.cuts = None if cuts is None else check_cuts(cuts, self.low, self.high)
         if self.cuts is not None and scale == "log":
-            raise DomainError('expected cuts or scale="log", got both; cuts alone say where numbers are dense')
-        self.scale_map = self._layout()
+            raise DomainError('expected cuts or scale="log", got both; leave out one')
+        self.scale_map = self._make_scale()
         self.axis = self.scale_map.axis
         super().__init__(Axes((self.axis,), clamp=outside == "clamp"), self.dtype)
 
-    def _layout(self) -> Scale:
+    def _make_scale(self) -> Scale:
         if self.cuts is not None:
             return QuantileScale(self.low, self.high, self.cuts, self.dtype)
         return (LogScale if self.scale == "log" else LinearScale)(self.low, self.high, self.dtype)
@@ -110,7 +110,7 @@ class Interval(GridDomain):
         return (Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind),)
 
     def _positions(self, numbers: Floats) -> Floats:
-        if self.outside == "clamp" and self.axis.integer:  # else the grid does it
+        if self.outside == "clamp" and self.axis.integer:  # the grid clamps on a linear scale
             numbers = np.clip(numbers, self.low, self.high)
         return self.scale_map.positions(numbers)
 
@@ -121,7 +121,7 @@ class Interval(GridDomain):
         return self._axes.encode(self._positions(as_floats(records))[:, None], level=level)
 
     def diameter(self, level: int) -> float:
-        return self.scale_map.widest(level)
+        return self.scale_map.diameter(level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
@@ -176,20 +176,19 @@ class Interval(GridDomain):
 
 
 class Integers(IntegerRangeDomain):
-    """Whole numbers between two declared bounds, both included.
+    """Integers between two declared bounds, both included.
 
-    Cells are aligned runs of 2**k numbers counted from the lower bound; the
-    deepest are single numbers. Unless there are a power of two of them, some
-    cells past the upper bound are empty: their measure is 0, and they never
-    receive mass.
+    Cells are aligned ranges of 2**k integers, counted from the lower bound; the
+    deepest cells are single integers. Cells past the upper bound have measure
+    0 and receive no mass.
 
     Args:
         low: Lower bound, public knowledge.
         high: Upper bound, public knowledge; within 61 bits.
-        outside: What becomes of numbers out of bounds: "drop" or "clamp" to
+        outside: Treatment of integers out of bounds: "drop" or "clamp" to
             the nearer bound. NaN and fractions are always dropped.
         dtype: Type of samples, public knowledge: "int64", or another from "int8" to "uint64" that holds the bounds.
-            Records may have any.
+            Records may have any type of number.
     """
 
     kind: ClassVar[str] = "integers"
@@ -220,7 +219,7 @@ class Integers(IntegerRangeDomain):
 
     @property
     def size(self) -> int:
-        """How many numbers there are."""
+        """Number of integers."""
         return self.high - self.low + 1
 
     @property
@@ -238,7 +237,7 @@ class Integers(IntegerRangeDomain):
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        """First offset and length of the run of numbers in each cell."""
+        """First offset and length of the range of integers in each cell."""
         shift = np.asarray(self.depth - levels, dtype=np.int64)
         starts = np.minimum(codes.astype(np.int64) << shift, self.size)
         return starts, np.minimum(self.size - starts, np.int64(1) << shift)
@@ -247,7 +246,7 @@ class Integers(IntegerRangeDomain):
         return self.low + numbers
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Numbers of the declared type."""
+        """Integers as the declared type."""
         return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
@@ -261,7 +260,7 @@ class Integers(IntegerRangeDomain):
         return self.between(math.ceil(low), math.floor(high), codes, level=level)
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
-        """Share of each cell's numbers from the one to the other, both included; none if there are none between."""
+        """Share of each cell's integers between `low` and `high`, both included; 0 if `low` exceeds `high`."""
         first, after = self._range_within(low, high, codes, level)
         inside, lengths = np.maximum(after - first, 0), self._ranges(codes, level)[1]
         share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ONE), inside > 0)
@@ -270,7 +269,7 @@ class Integers(IntegerRangeDomain):
     def _range_within(
         self, low: int, high: int, codes: Codes, level: int
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Offsets of the first number of each cell from `low` on, and of the first after the last up to `high`."""
+        """Offsets of the first integer of each cell from `low` on, and of the first one past `high`."""
         starts, lengths = self._ranges(codes, level)
         ends = [min(max(end - self.low, 0), self.size) for end in (low, high + 1)]
         return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
@@ -282,7 +281,7 @@ class Integers(IntegerRangeDomain):
     def draw_between(
         self, low: int, high: int, codes: Codes, *, level: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
-        """One of each cell's numbers from the one to the other, both included."""
+        """A random integer of each cell between `low` and `high`, both included."""
         first, after = self._range_within(low, high, codes, level)
         return self.low + rng.integers(first, after)
 
@@ -300,7 +299,7 @@ class Integers(IntegerRangeDomain):
         starts, lengths = self._ranges(codes, level)
         sizes = np.maximum(lengths, 1)
         steps = np.ceil(shares * sizes).astype(np.int64)
-        # The product is rounded, and what is meant is the least number whose share suffices.
+        # The product is rounded; these two lines restore the smallest step whose share suffices.
         steps -= (steps - 1) / sizes >= shares
         steps += steps / sizes < shares
         steps = np.where(shares < 1, steps, sizes)

@@ -34,7 +34,7 @@ class Scale(ABC):
         """The number at each position, up to rounding."""
 
     @abstractmethod
-    def widest(self, level: int) -> float:
+    def diameter(self, level: int) -> float:
         """Diameter of the widest cell of a level."""
 
 
@@ -53,13 +53,13 @@ class LinearScale(Scale):
         """The positions."""
         return positions
 
-    def widest(self, level: int) -> float:
-        """The same for all cells."""
+    def diameter(self, level: int) -> float:
+        """Width of a cell, the same for all cells."""
         return self.axis.width * 2.0**-level
 
 
 class LogScale(Scale):
-    """Positive numbers by their rank among the floats from the lowest, so that each octave is cut evenly."""
+    """Logarithmic scale, linear within each octave: positions are ranks among the floats from the lower bound on."""
 
     def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
         own = np.finfo(dtype)
@@ -82,59 +82,60 @@ class LogScale(Scale):
         ranks = np.rint(positions).astype(np.int64) + self._first
         return np.minimum(ranks.view(np.float64), self._high)  # beyond 2**53 ranks, positions are rounded
 
-    def widest(self, level: int) -> float:
-        """In octaves, the same for all cells."""
+    def diameter(self, level: int) -> float:
+        """Width in octaves, the same for all cells."""
         return self.axis.width / 2.0**52 * 2.0**-level
 
 
 class QuantileScale(Scale):
-    """Numbers by the share that lies below them, where each stretch between two cuts has the same.
+    """Scale by declared quantiles: positions are proportional to the base measure below a number.
 
-    The whole is 2**b steps, as many as leave every step a float wide in the
-    stretch with the fewest floats.
+    The base measure is uniform between two cuts, with the same mass in each of
+    these segments. The axis has 2**b steps, with b as large as the segment with
+    the fewest floats allows.
     """
 
-    MOST_STEPS = 2.0**52
+    MAX_STEPS = 2.0**52
 
     def __init__(self, low: float, high: float, cuts: tuple[float, ...], dtype: np.dtype[Any]) -> None:
         if high - low == math.inf:
             raise DomainError(_NOT_IN_FLOATS)
         self._knots = np.array([low, *cuts, high])
         self._widths = np.diff(self._knots)
-        self._stretches = self._widths.size
+        self._segments = self._widths.size
         largest = np.maximum(np.abs(self._knots[:-1]), np.abs(self._knots[1:]))
         spacing = np.array([spacing_at(number, dtype) for number in largest.tolist()])
-        steps = min(self._stretches * float((self._widths / spacing).min()), self.MOST_STEPS)
+        steps = min(self._segments * float((self._widths / spacing).min()), self.MAX_STEPS)
         self._steps = math.ldexp(1.0, math.frexp(steps)[1] - 1)
         self.axis = Axis(0.0, self._steps, integer=True)
         if self.axis.depth < 1:
             raise DomainError(_NOT_IN_FLOATS)
         self._line = PiecewiseLinear(low, high, self._widths, self._steps, CutIndex.build(self._knots))
-        self._diameters = self._widest_of_each_level()
+        self._diameters = self._level_diameters()
 
     def positions(self, numbers: Floats) -> Floats:
-        """Steps below each number; NaN out of bounds."""
+        """Number of steps below each number; NaN out of bounds."""
         return kernels.interpolate(np.ravel(numbers), self._line).reshape(np.shape(numbers))
 
     def numbers(self, positions: Floats) -> Floats:
-        """The number that as many steps are below of."""
-        places = np.clip(positions / self._steps * self._stretches, 0.0, self._stretches)
-        stretch = np.minimum(places.astype(np.int64), self._stretches - 1)
-        numbers = self._knots[stretch] + (places - stretch) * self._widths[stretch]
-        within: Floats = np.minimum(numbers, self._knots[stretch + 1])
+        """The number with this number of steps below it."""
+        scaled = np.clip(positions / self._steps * self._segments, 0.0, self._segments)
+        segment = np.minimum(scaled.astype(np.int64), self._segments - 1)
+        numbers = self._knots[segment] + (scaled - segment) * self._widths[segment]
+        within: Floats = np.minimum(numbers, self._knots[segment + 1])
         return within
 
-    def widest(self, level: int) -> float:
-        """That of the cell where numbers are sparsest."""
+    def diameter(self, level: int) -> float:
+        """Width of the cell with the lowest density."""
         return float(self._diameters[level])
 
-    def _widest_of_each_level(self) -> Floats:
-        """From cells of at most half a stretch on, the widest lies inside the widest stretch."""
+    def _level_diameters(self) -> Floats:
+        """Diameter of each level. Once cells are at most half a segment, the widest cell is in the widest segment."""
         widest = []
         for level in range(self.axis.depth + 1):
-            if 2**level < 2 * self._stretches:
+            if 2**level < 2 * self._segments:
                 edges = self.numbers(np.arange(2**level + 1) * (self._steps * 2.0**-level))
                 widest.append(np.diff(edges).max())
             else:
-                widest.append(self._widths.max() * (self._stretches * 2.0**-level))
+                widest.append(self._widths.max() * (self._segments * 2.0**-level))
         return np.minimum.accumulate(widest)

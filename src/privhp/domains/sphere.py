@@ -1,8 +1,8 @@
-"""Areas and distances on a sphere cut along its parallels.
+"""Areas and distances in a zone of the sphere, the part between two parallels.
 
-A `Zone` is what lies between two parallels, cut into rows of equal height in
-degrees. Near a pole rows are small and their latitudes are rounded, so all is
-reckoned by the distance from the poles, which is exact there.
+A zone has rows of equal height in degrees. Near a pole rows are small and
+latitudes are rounded, so computations use the distance to the poles, which is
+exact there.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from privhp.core.cells import Codes, Counts, Floats
 
 
 class Zone(NamedTuple):
-    """The part of a sphere between two latitudes in degrees. Rows are counted from the south, `steps` degrees high."""
+    """Part of a sphere between two latitudes in degrees. Rows are counted from the south, `steps` degrees high."""
 
     south: float
     north: float
@@ -27,18 +27,18 @@ class Zone(NamedTuple):
         return (90 + self.south) + rows * steps, (90 - self.north) + beyond * steps
 
     def areas(self, rows: Codes | Floats, steps: Floats, heights: Floats) -> Floats:
-        """Area of each row up to a height in degrees above its southern edge; the northern half of the sphere is 1."""
+        """Area of each row up to a height in degrees above its southern edge; a hemisphere has area 1."""
         to_south, to_north = self.polar_distances(rows, steps)
         middle = np.minimum(to_south + heights / 2, to_north - heights / 2)
         area: Floats = 2 * np.sin(np.radians(middle)) * np.sin(np.radians(heights / 2))
         return area
 
     def latitudes_at(self, shares: Floats, rows: Codes | Floats, steps: Floats, *, times: Counts) -> Floats:
-        """The latitude below which each share of a row's area lies, `times` shares of each row after each other."""
+        """Latitude below which each share of a row's area lies. Row i takes `times[i]` consecutive shares."""
         to_south, to_north = self.polar_distances(rows, steps)
         sides = []
         for near, far in ((to_south, to_south + steps), (to_north, to_north - steps)):
-            # The area up to a distance from the pole goes with the squared sine of half that distance.
+            # The area within a distance of the pole is proportional to the squared sine of half the distance.
             begin, end = (np.sin(np.radians(distance / 2)) ** 2 for distance in (near, far))
             area = np.repeat(end - begin, times)
             area *= shares
@@ -50,9 +50,9 @@ class Zone(NamedTuple):
         return latitudes
 
     def widest_angle(self, width: float, rows: int) -> float:
-        """Largest angle between two places of a row that are up to `width` degrees of longitude apart, in radians.
+        """Largest angle in radians between two points of a row within `width` degrees of longitude, over all rows.
 
-        Among rows of one height it is largest in the one nearest to the equator.
+        The row nearest to the equator attains it.
         """
         step = (self.north - self.south) / rows
         row = min(max(math.floor(-self.south / step), 0), rows - 1)
@@ -62,11 +62,11 @@ class Zone(NamedTuple):
 
 
 def _widest_angle(width: float, near: float, far: float) -> float:
-    """Of a rectangle whose parallels lie at two distances from a pole, all in radians.
+    """Largest angle in a rectangle between parallels at two distances from a pole, all in radians.
 
-    Two places at the largest angle are on different meridians of its sides, or
-    half a turn apart, and one of them is in a corner. The other is in a corner
-    too, or as near as can be to the antipode of the first.
+    Two points at the largest angle lie on the two side meridians, or 180
+    degrees of longitude apart, and one of them is a corner. The other is a
+    corner too, or the point nearest to the antipode of the first.
     """
     across, along = math.sin(width / 2) ** 2, math.cos(width / 2) ** 2
     largest = 0.0

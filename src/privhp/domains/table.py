@@ -1,4 +1,4 @@
-"""Several named columns as one domain."""
+"""Domain of records with several named columns."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -25,25 +25,26 @@ from privhp.errors import DomainError, RecordsError
 
 
 class Table(Domain):
-    """Records of several named columns, each with a domain of its own.
+    """Records with several named columns, each with its domain.
 
-    The column with the largest remaining diameter is cut next, as a share of
-    its whole diameter times its weight; the first column on a tie. The distance
-    of two records is the largest of the weighted distances of their columns,
-    each as a share of its column's diameter. So units do not matter, and weight
-    2 gives a column one more cut than the others.
+    The relative diameter of a cell in a column is its diameter there divided by
+    the diameter of the column's domain, times the weight of the column. Each
+    level splits the column with the largest relative diameter, the first on a
+    tie. The distance of two records is the largest weighted relative distance
+    of a column. So units do not matter, and a column of weight 2 gets one more
+    split than the others.
 
-    A record with a value that its column has no cell for is dropped. Records
-    come as a dict of arrays, a pandas or polars data frame, an Arrow table, a
-    structured array, an array of shape (n, columns), or one by one; columns
-    that the table does not name are ignored. A region is a mapping from columns
-    to regions of them, all of which a record must be in.
+    Records are a dict of arrays, a pandas or polars data frame, an Arrow table,
+    a structured array, an array of shape (n, columns), or a sequence of
+    records. Other columns are ignored. A record is dropped if a value is
+    outside the domain of its column. A region is a mapping from names of
+    columns to regions, and holds the records that are in all of them.
 
     Args:
-        columns: Domain of each column by name, for names that are no Python names; a domain of several
-            numbers a record takes a tuple of names, such as ("lon", "lat").
-        weights: Weight of each column in distances, 1 unless given.
-        named: More columns.
+        columns: Domain of each column by name, for names that are not Python identifiers. A domain of points takes a
+            tuple of names, such as ("lon", "lat").
+        weights: Weight of each column in distances, 1 by default.
+        named: Further columns.
     """
 
     kind: ClassVar[str] = "table"
@@ -75,7 +76,7 @@ class Table(Domain):
         for names in (self.names, [column.label for column in self.columns]):
             twice = [name for name in names if names.count(name) > 1]
             if twice:
-                raise DomainError(f"expected each column once, got {quote(twice[0])} twice")
+                raise DomainError(f"the column {quote(twice[0])} is declared twice; give each column a unique name")
         self.is_line = len(self.columns) == 1 and self.columns[0].domain.is_line
         self.split_columns = self._split_order()
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
@@ -85,24 +86,24 @@ class Table(Domain):
         return ", ".join(repr(column.name) for column in self.columns)
 
     def _split_order(self) -> tuple[int, ...]:
-        """Which column each level cuts, until none can be cut or 63 levels are there."""
+        """Index of the column that each level splits, down to the deepest cells or to level 63."""
         bits = [0] * len(self.columns)
-        cuts: list[int] = []
-        while len(cuts) < MAX_DEPTH:
-            open_columns = [place for place, column in enumerate(self.columns) if bits[place] < column.domain.depth]
+        splits: list[int] = []
+        while len(splits) < MAX_DEPTH:
+            open_columns = [index for index, column in enumerate(self.columns) if bits[index] < column.domain.depth]
             if not open_columns:
                 break
-            widest = max(open_columns, key=lambda place: self.columns[place].distance(bits[place]))
+            widest = max(open_columns, key=lambda index: self.columns[index].relative_diameter(bits[index]))
             bits[widest] += 1
-            cuts.append(widest)
-        return tuple(cuts)
+            splits.append(widest)
+        return tuple(splits)
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any]) -> Domain:
         listed = given.get("columns")
         if set(given) != {"columns"} or not isinstance(listed, list | Mapping):
             raise DomainError(
-                f"expected a domain of kind 'table' with a list of columns and no more, got {quote(given)}"
+                f"expected a domain of kind 'table' with a list of columns and no other key, got {quote(given)}"
             )
         if isinstance(listed, Mapping):
             listed = [{"name": name, **spec} if isinstance(spec, Mapping) else spec for name, spec in listed.items()]
@@ -157,14 +158,14 @@ class Table(Domain):
         }
 
     def splits_by_column(self, level: int) -> dict[str, int]:
-        return {column.label: self.split_columns[:level].count(place) for place, column in enumerate(self.columns)}
+        return {column.label: self.split_columns[:level].count(index) for index, column in enumerate(self.columns)}
 
     @cached_property
     def _masks(self) -> list[list[int]]:
-        """Which bits of a code of each level are a column's own."""
+        """Mask of the code bits of each column, for each level."""
         masks = [[0] * len(self.columns)]
-        for cut in self.split_columns:
-            masks.append([mask << 1 | (place == cut) for place, mask in enumerate(masks[-1])])
+        for split in self.split_columns:
+            masks.append([mask << 1 | (index == split) for index, mask in enumerate(masks[-1])])
         return masks
 
     def nontemporal_mask(self, level: int) -> int:
@@ -178,14 +179,14 @@ class Table(Domain):
         )
 
     def _cells(self, codes: Codes, level: int) -> list[tuple[TableColumn, Codes, int]]:
-        """Each column with its own cells and their level."""
+        """Each column with the cells in its domain and their level."""
         return [
             (column, BitPermutation.extract(mask)(codes), mask.bit_count())
             for column, mask in zip(self.columns, self._masks[level], strict=True)
         ]
 
     def as_batch(self, records: Any) -> ColumnBatch:
-        """The columns of a batch, those of this table alone."""
+        """The columns of this table in a batch."""
         if isinstance(records, ColumnBatch):
             return records
         if isinstance(records, np.ndarray) and records.dtype == self.dtype:
@@ -195,15 +196,15 @@ class Table(Domain):
         return to_batch(records, self.names)
 
     def _values(self, record: np.void) -> tuple[Any, ...]:
-        """The values of a record that `decode` gave."""
+        """Values of a record of `decode`."""
         return tuple(column[0] for column in self.to_output(np.array([record], dtype=self.dtype)).values())
 
     def encode(self, records: Any, *, level: int) -> Codes:
         rows = self.as_batch(records)
         codes = np.zeros(len(rows), dtype=np.uint64)
-        parts = iter(rows.columns)
+        columns = iter(rows.columns)
         for column, mask in zip(self.columns, self._masks[level], strict=True):
-            own = column.encode([next(parts) for _ in column.names], level=mask.bit_count())
+            own = column.encode([next(columns) for _ in column.names], level=mask.bit_count())
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
             kernels.interleave(own, mask, codes)
@@ -244,12 +245,12 @@ class Table(Domain):
     def _cells_of_levels(
         self, codes: Codes, levels: NDArray[np.int64]
     ) -> Iterator[tuple[TableColumn, Codes, NDArray[np.int64]]]:
-        """Each column with its own cells and their levels, for cells of any levels."""
+        """Each column with the cells in its domain and their levels, for cells of any levels."""
         chosen = [(level, np.flatnonzero(levels == level)) for level in np.unique(levels).tolist()]
-        for place, column in enumerate(self.columns):
+        for index, column in enumerate(self.columns):
             cells, bits = np.empty(codes.shape, dtype=np.uint64), np.empty(codes.shape, dtype=np.int64)
             for level, here in chosen:
-                mask = self._masks[level][place]
+                mask = self._masks[level][index]
                 cells[here], bits[here] = BitPermutation.extract(mask)(codes[here]), mask.bit_count()
             yield column, cells, bits
 
@@ -259,7 +260,7 @@ class Table(Domain):
 
     def diameter(self, level: int) -> float:
         masks = self._masks[level]
-        return max(column.distance(mask.bit_count()) for column, mask in zip(self.columns, masks, strict=True))
+        return max(column.relative_diameter(mask.bit_count()) for column, mask in zip(self.columns, masks, strict=True))
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
         share = np.ones(codes.shape)
@@ -299,23 +300,25 @@ class Table(Domain):
         return records
 
     def describe(self, code: int, *, level: int) -> dict[Name, Any]:
-        """The region of each column that was cut."""
+        """Region of each column that has been split, by name."""
         cells = self._cells(np.array([code], dtype=np.uint64), level)
         return {column.name: column.domain.describe(int(own[0]), level=bits) for column, own, bits in cells if bits}
 
     def project(
         self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[TableColumn]
     ) -> tuple[Codes, NDArray[np.int64]]:
-        """Cells seen along some columns: those of a table of these columns alone, in which they are cut in this order.
+        """Cells projected to some columns: cells of a table of these columns alone.
 
-        Which of some columns is cut next depends on none of the others.
+        Other columns do not affect the order in which these columns are split.
         """
-        seen, bits = np.empty_like(codes), np.empty_like(levels)
+        projected, bits = np.empty_like(codes), np.empty_like(levels)
         for level in np.unique(levels).tolist():
             own = levels == level
-            mask = sum(part for part, column in zip(self._masks[level], self.columns, strict=True) if column in columns)
-            seen[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
-        return seen, bits
+            mask = sum(
+                bit_mask for bit_mask, column in zip(self._masks[level], self.columns, strict=True) if column in columns
+            )
+            projected[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
+        return projected, bits
 
 
 class _Lattice:

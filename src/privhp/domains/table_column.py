@@ -1,4 +1,4 @@
-"""One column of a table: its names, its domain, and how much its distances count."""
+"""One column of a table: its names, its domain and its weight."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -18,21 +18,21 @@ from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError, PrivhpError
 
 Name = str | tuple[str, ...]
-"""What a column is called; a domain of several numbers a record has a name for each."""
+"""Name of a column; a domain of points has a name for each coordinate."""
 
 _OWN_KEYS = ("name", "weight", "nullable")
-"""Keys that the spec of a column has besides those of its domain."""
+"""Keys of the spec of a column that are not those of its domain."""
 
 
 class TableColumn:
-    """A domain under a name, or under one for each of its numbers."""
+    """A domain with a name, or with a name for each coordinate, and a weight."""
 
     def __init__(self, name: Any, domain: Any, *, weight: Any = 1.0) -> None:
-        """Check all three; an error names the column."""
+        """Check the arguments; errors name the column."""
         self.names: tuple[str, ...] = name if isinstance(name, tuple) else (name,)
         if not self.names or not all(isinstance(part, str) and part for part in self.names):
             raise DomainError(
-                f"expected the name of a column as a text that is not empty, or a tuple of them, got {quote(name)}"
+                f"expected the name of a column as a non-empty text, or a tuple of such texts, got {quote(name)}"
             )
         with column_errors(self.label):
             if not isinstance(domain, Domain) or domain.kind == "table":
@@ -44,30 +44,30 @@ class TableColumn:
             self._check_domain()
 
     def _check_domain(self) -> None:
-        """Refuse a domain with other records than there are names, or that cannot be told apart in a spec."""
+        """Refuse a domain that does not match the names, or whose parameters clash with the keys of a column."""
         example = self.domain.to_output(self.example)
         width = 1 if example.ndim == 1 else example.shape[1] if example.ndim == 2 else 0
         if width != len(self.names):
             raise DomainError(
-                f"expected a name for each of the {width} numbers of {self.domain!r}, "
+                f"expected a name for each of the {width} coordinates of {self.domain!r}, "
                 f'in a tuple such as ("lon", "lat"), got {len(self.names)}'
             )
         if width > 1 and example.dtype.kind != "f":
-            raise DomainError(f"expected a domain of single values or of rows of real numbers, got {self.domain!r}")
+            raise DomainError(f"expected a domain of single values or of points, got {self.domain!r}")
         if not 0 < self.domain.diameter(0) < np.inf:
             raise DomainError(f"expected a domain with a finite diameter above 0, got {self.domain!r}")
         taken = [key for key in self._inner.parameters() if key in _OWN_KEYS]
         if taken:
-            raise DomainError(f"expected a domain without a parameter called {taken[0]}, which says that of the column")
+            raise DomainError(f"the parameter {taken[0]!r} of the domain is a key of columns in specs; rename it")
 
     @property
     def label(self) -> str:
-        """The names as one text, for messages and answers."""
+        """The names as one text, for messages and results."""
         return ", ".join(self.names)
 
     @property
     def name(self) -> Name:
-        """The name as it is given to the table."""
+        """The name as declared in the table."""
         return self.names[0] if len(self.names) == 1 else self.names
 
     @property
@@ -79,23 +79,23 @@ class TableColumn:
         """One record, for its shape and type."""
         return self.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
 
-    def distance(self, bits: int) -> float:
-        """Diameter after so many cuts, as a share of the whole, weighted.
+    def relative_diameter(self, bits: int) -> float:
+        """Diameter after `bits` splits divided by the diameter of the domain, times the weight.
 
-        Rounded, so that a last digit that differs between machines does not decide which column is cut.
+        Rounded, so that machines with different last digits split the same columns.
         """
         return float(f"{self.weight * self.domain.diameter(bits) / self.domain.diameter(0):.9g}")
 
-    def encode(self, parts: Sequence[Any], *, level: int) -> Codes:
-        """Codes of values that come in as many parts as there are names."""
+    def encode(self, columns: Sequence[Any], *, level: int) -> Codes:
+        """Codes of values, from one column of numbers for each name."""
         with column_errors(self.label):
-            values = parts[0] if len(parts) == 1 else stack_points(parts)
+            values = columns[0] if len(columns) == 1 else stack_points(columns)
             return self.domain.encode(values, level=level)
 
     def to_output(self, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
-        """Each name with its part of values that the domain gave."""
-        shown_values = self.domain.to_output(np.ascontiguousarray(values))
-        yield from zip(self.names, shown_values.reshape(len(values), len(self.names)).T, strict=True)
+        """Each name with its values of records of the domain."""
+        output = self.domain.to_output(np.ascontiguousarray(values))
+        yield from zip(self.names, output.reshape(len(values), len(self.names)).T, strict=True)
 
     def spec(self) -> dict[str, Any]:
         """Name, weight and domain as one JSON object."""
@@ -108,7 +108,7 @@ class TableColumn:
 
 @contextmanager
 def column_errors(label: str) -> Iterator[None]:
-    """Put the column before what an error says."""
+    """Prefix messages of errors with the name of the column."""
     try:
         yield
     except PrivhpError as error:
@@ -116,7 +116,7 @@ def column_errors(label: str) -> Iterator[None]:
 
 
 def read_column(spec: Any) -> TableColumn:
-    """The column of a JSON object: a name, the spec of a domain and, if wanted, a weight and nullable."""
+    """The column of a JSON object: a name, the spec of a domain, and optionally a weight and nullable."""
     if not isinstance(spec, Mapping) or "name" not in spec:
         raise DomainError(f"expected a column as a mapping with a name and a kind, got {quote(spec)}")
     name = tuple(spec["name"]) if isinstance(spec["name"], list) else spec["name"]

@@ -1,4 +1,4 @@
-"""A declared tree of names as a domain."""
+"""Domain of the leaves of a declared tree."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -20,25 +20,25 @@ from privhp.errors import DomainError
 
 Path: TypeAlias = tuple[str, ...]
 SEPARATOR = "/"
-DEEPEST = 100
-"""How many names a path may have."""
+MAX_NESTING = 100
+"""Maximum number of names in a path."""
 
 
 class Taxonomy(Finite):
-    """The leaves of a declared tree, with any number of branches at each node.
+    """Leaves of a declared tree with any number of branches at each node.
 
-    Two leaves are 2**-h apart, h being the number of inner nodes below the root
-    that both lie under. The branches of a node are halved again and again in
-    their own order, so a node of k branches takes log2(k) levels, rounded up.
+    Two leaves with h common ancestors below the root are at distance 2**-h.
+    Each level splits the branches of a node in halves, in the declared order,
+    so a node with k branches takes log2(k) levels, rounded up.
 
-    Records are names of leaves, or their paths from the root: as text with
-    slashes, "fruit/apple", or as a sequence of names. Anything else is dropped,
-    names of inner nodes included. Samples are names of leaves. Regions are a
-    node, inner or leaf, by name or path as text, or a collection of nodes.
+    Records are names of leaves or paths from the root, as text with slashes,
+    "fruit/apple", or as a sequence of names. Other records, including names of
+    inner nodes, are dropped. Samples are names of leaves. A region is a node,
+    inner or leaf, by name or path as text, or a collection of nodes.
 
     Args:
-        tree: The tree, public knowledge: a dict with a subtree for each name, or a list of names and such dicts. An
-            empty subtree, or None, is a leaf. Leaves have names of their own; inner nodes may share theirs.
+        tree: The tree, public knowledge: a dict from names to subtrees, or a list of names and such dicts. An empty
+            subtree, or None, is a leaf. Names of leaves are unique; inner nodes may share a name.
     """
 
     kind: ClassVar[str] = "taxonomy"
@@ -50,20 +50,20 @@ class Taxonomy(Finite):
         paths, codes, depths = zip(*leaves, strict=True) if leaves else ((), (), ())
         self._check(paths)
         self.paths: tuple[Path, ...] = paths
-        """The names from the root to each leaf, in the order of their cells."""
+        """Names from the root to each leaf, in the order of the cells."""
         depth = max(depths)
         if depth > MAX_DEPTH:
-            raise DomainError(f"expected a tree of at most {MAX_DEPTH} cuts from root to leaf, got {depth}; prune it")
+            raise DomainError(f"the tree needs {depth} levels of splits, at most {MAX_DEPTH} are possible; prune it")
         self._nodes = _nodes(paths)
         names = [path[-1] for path in paths]
-        places = {name: place for place, name in enumerate(names)}
-        places |= {SEPARATOR.join(path): place for place, path in enumerate(paths)}
+        indices = {name: index for index, name in enumerate(names)}
+        indices |= {SEPARATOR.join(path): index for index, path in enumerate(paths)}
         super().__init__(
             names,
             [code << (depth - own) for code, own in zip(codes, depths, strict=True)],
             depth=depth,
-            distances=[2.0 ** -_shared(one, other) for one, other in pairwise(paths)],
-            lookup=Lookup(places, joint=SEPARATOR),
+            distances=[2.0 ** -_count_common(one, other) for one, other in pairwise(paths)],
+            lookup=Lookup(indices, separator=SEPARATOR),
         )
 
     def _check(self, paths: Sequence[Path]) -> None:
@@ -71,14 +71,14 @@ class Taxonomy(Finite):
             raise DomainError(f"expected a tree of 2 or more leaves, got {quote(self.tree)}")
         name, times = Counter(path[-1] for path in paths).most_common(1)[0]
         if times > 1:
-            raise DomainError(f"expected every leaf to have a name of its own, got {quote(name)} twice or more")
+            raise DomainError(f"the name {quote(name)} occurs at two leaves; give each leaf a unique name")
 
     def __repr__(self) -> str:
         return f"Taxonomy({self.tree!r})"
 
     @cached_property
     def _names(self) -> dict[tuple[int, int], str]:
-        """Path of the node that each cell is, by level and code; of a branch that is the only one, if there is one."""
+        """Path of the node of each cell that is a node, by level and code; for an only child, the path of the child."""
         return {(level, code): SEPARATOR.join(path) for path, code, level, _ in _cells(self.tree)}
 
     def describe(self, code: int, *, level: int) -> Any:
@@ -89,20 +89,20 @@ class Taxonomy(Finite):
         return np.array([(level, code) in self._names for code in codes.tolist()], dtype=np.bool_)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
-        asked = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
+        nodes = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
         chosen = np.zeros(self._values.size, dtype=np.bool_)
-        for node in asked:
+        for node in nodes:
             first, after = self._span(node)
             chosen[first:after] = True
         return chosen
 
     def _span(self, node: Any) -> tuple[int, int]:
-        """Places of the first leaf under a node and of the first after it."""
+        """Indices of the first leaf under a node and of the first leaf after it."""
         spans = self._nodes.get(node, []) if isinstance(node, str) else []
         if len(spans) != 1:
-            found = "which several have" if spans else "which none has"
+            reason = "the name of several nodes; write the path" if spans else "no node of the tree"
             raise DomainError(
-                f'expected a node by name or by path, such as "{self._values[0]}", got {quote(node)}, {found}'
+                f'expected a node by name or path, such as "{self._values[0]}", got {quote(node)}, {reason}'
             )
         return spans[0]
 
@@ -115,11 +115,11 @@ class Taxonomy(Finite):
 
 
 def _as_lists(tree: Any, name: str, depth: int = 1) -> list[Any]:
-    """A tree as a list of names and of dicts with one name each, which keep their order wherever they are stored."""
+    """A tree as a list of names and of dicts with one name each, whose order every storage format preserves."""
     if tree is None:
         return []
-    if depth > DEEPEST:
-        raise DomainError(f"expected a tree nested at most {DEEPEST} deep, got a deeper one; leave out some levels")
+    if depth > MAX_NESTING:
+        raise DomainError(f"the tree is nested more than {MAX_NESTING} deep; leave out some levels")
     branches = list(tree.items()) if isinstance(tree, Mapping) else tree
     if not isinstance(branches, list | tuple):
         raise DomainError(f"expected {name} as a dict, a list of names or None, got {quote(tree)}")
@@ -134,21 +134,21 @@ def _as_lists(tree: Any, name: str, depth: int = 1) -> list[Any]:
     names = Counter(branch if isinstance(branch, str) else next(iter(branch)) for branch in found)
     for key, times in names.most_common(1):
         if times > 1:
-            raise DomainError(f"expected every name in {name} once, got {quote(key)} twice or more")
+            raise DomainError(f"the name {quote(key)} occurs twice in {name}; names of siblings must differ")
     return found
 
 
 def _branches(branch: Any, name: str) -> list[tuple[Any, Any]]:
-    """What an entry of a list stands for: a leaf, or the branches of a dict."""
+    """Names and subtrees of an entry of a list: a leaf, or the branches of a dict."""
     if isinstance(branch, Mapping):
         return list(branch.items())
     if isinstance(branch, list | tuple):
-        raise DomainError(f"expected {name} as a list of names and dicts, got a list in it; give the branch a name")
+        raise DomainError(f"expected {name} as a list of names and dicts, got a nested list; give the branch a name")
     return [(branch, None)]
 
 
 def _cells(tree: list[Any], path: Path = (), code: int = 0, depth: int = 0) -> Iterator[tuple[Path, int, int, bool]]:
-    """Path, code and level of each node below the root, and whether it is a leaf; a node before those below it."""
+    """Path, code and level of each node below the root, and whether it is a leaf, in preorder."""
     bits = (len(tree) - 1).bit_length()
     for own, branch in zip(spread_codes(len(tree)), tree, strict=True):
         below = (code << bits | own, depth + bits)
@@ -159,12 +159,12 @@ def _cells(tree: list[Any], path: Path = (), code: int = 0, depth: int = 0) -> I
 
 
 def _nodes(paths: Sequence[Path]) -> dict[str, list[tuple[int, int]]]:
-    """The leaves under each node, by its path and, if that is not a path, by its name, which several may have."""
+    """Spans of leaves under each node, by path and by name; a path has precedence over an equal name."""
     spans: dict[Path, tuple[int, int]] = {}
-    for place, path in enumerate(paths):
+    for index, path in enumerate(paths):
         for length in range(1, len(path) + 1):
-            first, _ = spans.get(path[:length], (place, place))
-            spans[path[:length]] = (first, place + 1)
+            first, _ = spans.get(path[:length], (index, index))
+            spans[path[:length]] = (first, index + 1)
     nodes = {SEPARATOR.join(path): [span] for path, span in spans.items()}
     names: dict[str, list[tuple[int, int]]] = {}
     for path, span in spans.items():
@@ -172,6 +172,6 @@ def _nodes(paths: Sequence[Path]) -> dict[str, list[tuple[int, int]]]:
     return names | nodes
 
 
-def _shared(one: Path, other: Path) -> int:
-    """How many nodes below the root two leaves lie under."""
-    return next(place for place, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)
+def _count_common(one: Path, other: Path) -> int:
+    """Number of common ancestors of two leaves below the root."""
+    return next(index for index, (a, b) in enumerate(zip(one, other, strict=False)) if a != b)

@@ -1,4 +1,4 @@
-"""Datetimes and dates as a domain of integers: units since 1970 in UTC."""
+"""Domain of datetimes and dates, encoded as integers: units since 1970 in UTC."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -27,13 +27,13 @@ Unit = Literal["D", "s", "ms", "us", "ns"]
 
 _SECOND = 10**9
 _TICKS = {"D": 86_400 * _SECOND, "s": _SECOND, "ms": 10**6, "us": 10**3, "ns": 1}
-"""Nanoseconds in a tick of each unit of the domain."""
+"""Nanoseconds per tick of each unit of the domain."""
 
 _STEPS = {"W": 7 * _TICKS["D"], "h": 3600 * _SECOND, "m": 60 * _SECOND, **_TICKS}
-"""Nanoseconds in a step of each unit of NumPy that has a fixed length."""
+"""Nanoseconds per step of each NumPy unit of fixed length."""
 
 _CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
-"""How many steps of NumPy's calendar units are surely beyond every bound, and surely few enough to count in days."""
+"""Limit for NumPy's calendar units: beyond every bound, and small enough to convert to days."""
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
@@ -42,34 +42,34 @@ _EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
 
 
 class _Ticks(Integers):
-    """Whole numbers almost as far out as int64 goes; `Time` sees to it that there are not too many."""
+    """Integers in nearly all of int64; `Time` limits their number."""
 
     LIMIT: ClassVar[int] = 2**63 - 2**50
 
 
 class Time(IntegerRangeDomain):
-    """Times between two declared bounds, both included, to the second or another unit; or dates.
+    """Times, or dates with `unit="D"`, between two declared bounds, both included.
 
-    A time between two ticks of the unit belongs to the earlier one, and
-    distances are counted in seconds, those of dates in days. Records are NumPy,
-    pandas or Arrow arrays, or sequences of datetimes, dates and ISO 8601 text.
-    What has an offset or a zone is the instant that it says; NumPy's times, and
-    whatever else has neither, are UTC unless a zone is declared for the latter.
-    A date alone is its midnight. There are no leap seconds.
+    Times are rounded down to the unit. Distances are in seconds, those of dates
+    in days. Records are NumPy, pandas or Arrow arrays, or sequences of
+    datetimes, dates and ISO 8601 text. Records with an offset or a zone are
+    converted to UTC. NumPy's times are UTC; other times without an offset are
+    in the declared zone, UTC by default. A date is read as its midnight. There
+    are no leap seconds.
 
     Samples are datetime64 in UTC; in data frames and files they have the zone.
-    Regions are pairs (low, high) of times that are written like records, both
-    included, None for an open end.
+    A region is a pair (low, high) of times in any form that records have, both
+    included, with None for an open end.
 
     Args:
         low: Lower bound, public knowledge: ISO text, a datetime or a date.
         high: Upper bound, public knowledge.
         unit: "s", "ms", "us" or "ns"; or "D" for dates.
-        zone: Name of the zone, such as "Europe/Berlin", or an offset, such as "+02:00", of bounds, datetimes, dates and
-            text that do not say theirs, and of samples in data frames and files, which have none otherwise. NumPy's
-            times stay UTC. A local time that occurs twice is the earlier, unless its `fold` is set.
-        outside: What becomes of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
-        dtype: Type of samples if it is finer than the unit, public knowledge: "datetime64[ns]" for whole seconds that
+        zone: Time zone, such as "Europe/Berlin" or "+02:00", of bounds, datetimes, dates and text without one, and of
+            samples in data frames and files. NumPy's times remain UTC. A local time that occurs twice is the
+            earlier one unless its `fold` is set.
+        outside: Treatment of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
+        dtype: Type of samples, public knowledge, where it is finer than the unit: "datetime64[ns]" for seconds that
             are stored as nanoseconds.
     """
 
@@ -92,15 +92,14 @@ class Time(IntegerRangeDomain):
             raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {quote(unit)}')
         self.unit, self.zone, self.outside = unit, zone, outside
         if zone is not None and unit == "D":
-            raise DomainError(f'expected no zone with unit="D", since dates have none, got {quote(zone)}; leave it out')
+            raise DomainError(f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out')
         self._zone = dt.UTC if zone is None else parse_zone(zone)
         first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
         if max(-first, last) > _Ticks.LIMIT - 1 or last - first >= 2**62:
             raise DomainError(
-                f'expected bounds that can be counted in unit="{unit}", got {quote(low)}, {quote(high)}; '
-                "take a coarser unit"
+                f'the bounds {quote(low)} and {quote(high)} exceed the range of unit="{unit}"; choose a coarser unit'
             )
         self._ticks = _Ticks(first, last, outside=outside)
         finer = [f"datetime64[{other}]" for other in _TICKS if _TICKS[other] <= _TICKS[unit]]
@@ -110,10 +109,10 @@ class Time(IntegerRangeDomain):
             raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
 
     def _bound(self, value: Any, name: str) -> int:
-        """A declared time as a tick, or an error that names it."""
+        """Tick of a declared time."""
         try:
             return self._tick(value)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no time
+        except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(f"expected a time such as {_EXAMPLE} for {name}, got {quote(value)}") from None
 
     def __repr__(self) -> str:
@@ -123,7 +122,7 @@ class Time(IntegerRangeDomain):
         return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{outside_argument(self.outside)}{dtype})'
 
     def _text(self, tick: int) -> str:
-        """A tick as ISO text, in UTC unless it is a date."""
+        """ISO text of a tick, in UTC unless it is a date."""
         time = self._times(np.array([tick]))[0]
         return str(np.datetime_as_string(time, timezone="naive" if self.unit == "D" else "UTC"))
 
@@ -140,7 +139,7 @@ class Time(IntegerRangeDomain):
         return 0
 
     def fields(self) -> tuple[Field, ...]:
-        in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # which the CSV scanner reads by itself
+        in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # these the compiled CSV scanner reads
         kind = FieldKind.TIME if in_utc else FieldKind.TEXT
         return (Field("value", kind, accepts=self.accepts, declared_as=self.kind),)
 
@@ -148,18 +147,18 @@ class Time(IntegerRangeDomain):
         return (OutputForm(zone=self.zone),)
 
     def _tick(self, value: Any) -> int:
-        """The tick of one time by itself; raises if it is none."""
+        """Tick of one time; raises if it cannot be read."""
         return self._nanoseconds(value) // _TICKS[self.unit]
 
     def _nanoseconds(self, value: Any) -> int:
-        """One time by itself as nanoseconds since 1970, or to the unit if that is as fine; raises if it is none."""
+        """Nanoseconds of one time since 1970, at least to the precision of the unit; raises if it cannot be read."""
         value = single_value(value)
         if isinstance(value, np.datetime64):
             counts, step = _counts_and_step(np.array([value]))
             if np.isnat(value):
                 raise ValueError
             return int(counts[0]) * step
-        nanoseconds = getattr(value, "nanosecond", 0)  # pandas' timestamps are datetimes with these besides
+        nanoseconds = getattr(value, "nanosecond", 0)  # pandas timestamps are datetimes with nanoseconds
         if isinstance(value, bytes):
             value = value.decode("ascii")
         if isinstance(value, str):
@@ -175,10 +174,10 @@ class Time(IntegerRangeDomain):
         return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds)
 
     def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
-        """The last tick at or before a time and the first at or after it; just out of bounds if it is further out."""
+        """Last tick at or before a time and first tick at or after it, at most one tick out of bounds."""
         try:
             nanoseconds = self._nanoseconds(value)
-        except Exception:  # noqa: BLE001 - whatever it is, it is no time
+        except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(f"expected a time such as {_EXAMPLE}, got {quote(value)}") from None
         step = _TICKS[self.unit]
         around = (nanoseconds // step, -(-nanoseconds // step))
@@ -187,11 +186,11 @@ class Time(IntegerRangeDomain):
         return before, after
 
     def _near_tick(self, value: Any) -> int:
-        """The tick of one time, or one just out of bounds if it is further out."""
+        """Tick of one time, at most one tick out of bounds."""
         return min(max(self._tick(value), self._ticks.low - 1), self._ticks.high + 1)
 
     def _read(self, records: Any) -> tuple[Counts, NDArray[np.bool_]]:
-        """The tick of each time, or one out of bounds on the same side, and which could be read."""
+        """Tick of each time, clipped for times far out of bounds, and a mask of the valid times."""
         column = to_column(records)
         if column.dictionary is not None:
             return read_dictionary(column, self._near_tick)
@@ -205,7 +204,7 @@ class Time(IntegerRangeDomain):
         ratio, finer = divmod(step, _TICKS[self.unit])
         if finer:
             return counts // (_TICKS[self.unit] // step), readable
-        if ratio > 1:  # times far out of bounds would leave int64
+        if ratio > 1:  # times far out of bounds would overflow int64
             counts = np.clip(counts, (self._ticks.low - 1) // ratio, self._ticks.high // ratio + 1) * ratio
         return counts, readable
 
@@ -222,7 +221,7 @@ class Time(IntegerRangeDomain):
         return self._times(self._ticks._records_at(numbers))
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
-        """Times of the declared type."""
+        """Times as the declared type."""
         return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
@@ -289,27 +288,26 @@ class Time(IntegerRangeDomain):
 
 
 def parse_zone(name: Any) -> dt.tzinfo:
-    """The zone of a name or an offset, or an error that says what it should be."""
+    """Time zone of a name or an offset."""
     offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
     if offset is not None:
         ahead = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
         return dt.timezone(ahead if offset[1] == "+" else -ahead)
-    from zoneinfo import ZoneInfo  # takes long to import, and few need it
+    from zoneinfo import ZoneInfo  # slow to import, and rarely needed
 
     try:
         return ZoneInfo(name)
-    except Exception:  # noqa: BLE001 - it raises many things for what is no name of a zone
+    except Exception:  # noqa: BLE001 - ZoneInfo raises several types for an unknown name
         raise DomainError(
-            f'expected the name of a known zone such as "Europe/Berlin", or an offset such as "+02:00", '
-            f"got {quote(name)}"
+            f'expected a time zone such as "Europe/Berlin" or an offset such as "+02:00", got {quote(name)}'
         ) from None
 
 
 def _counts_and_step(times: NDArray[Any]) -> tuple[Counts, int]:
-    """Times of NumPy as whole steps since 1970, NaT being any number, and the nanoseconds of a step."""
+    """Steps of NumPy times since 1970, arbitrary for NaT, and the nanoseconds per step."""
     unit, steps = np.datetime_data(times.dtype)
     if unit == "generic":
-        return np.zeros(times.shape, dtype=np.int64), 1  # NaT is all that it can hold
+        return np.zeros(times.shape, dtype=np.int64), 1  # the type of NaT alone
     counts = times.astype(times.dtype.newbyteorder("="), copy=False).view(np.int64)
     if unit in _CALENDAR:
         far = _CALENDAR[unit]

@@ -1,9 +1,9 @@
-"""From a batch of any library to a `Column`.
+"""Conversion of a batch of any library to a `Column`.
 
-An array of numbers or times has one type, a fact about the batch, so its
-values stay an array. In any other sequence one value could decide the type of
-all, so the values stay Python objects that domains read one by one. A value
-that cannot be read is invalid by itself.
+An array of numbers or times has a type independent of its values, so it stays
+an array. In other sequences one value could change the type of all, so the
+values stay Python objects that domains read one by one. A value that cannot be
+read is invalid, without effect on others.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from privhp.errors import RecordsError
 
 
 def to_column(records: Any) -> Column:
-    """Values of a batch as a column, whichever library holds them."""
+    """Values of a batch of any library as a column."""
     if isinstance(records, Column):
         return records
     if isinstance(records, np.ndarray):
@@ -35,15 +35,15 @@ def to_column(records: Any) -> Column:
 
 
 def is_column(records: Any) -> bool:
-    """Whether it is a single column of a data frame library. Arrow would make a table of it, as one value decides."""
+    """Whether a batch is a single column of a data frame library."""
     if _library(records) == "pyarrow":
-        return hasattr(records, "type")  # which tables and readers do not have
+        return hasattr(records, "type")  # tables and readers have none
     known = _library(records) != "" or hasattr(records, "__arrow_c_stream__")
     return known and hasattr(records, "dtype")
 
 
 def _library(records: Any) -> str:
-    """Data frame library that defines the type of a value; an empty text for any other type."""
+    """Data frame library that defines the type of a batch; empty for any other type."""
     roots = (base.__module__.partition(".")[0] for base in type(records).__mro__)
     return next((root for root in roots if root in _CONVERTERS), "")
 
@@ -66,34 +66,34 @@ def _from_array_like(records: Any) -> Column:
     declared = _declared_type(records)
     try:
         array = np.asarray(records)
-    except Exception:  # noqa: BLE001 - text that is not UTF-8 raises many things, some of which quote it
-        return _listed(records, declared)
+    except Exception:  # noqa: BLE001 - invalid UTF-8 raises several types, some of which quote it
+        return _as_objects(records, declared)
     if array.ndim != 1 or array.dtype.kind in "OT":
         column = _from_array(array)
         column.declared = declared if array.ndim == 1 else None
         return column
     changed = array.dtype.kind == "f" if declared is None else array.dtype.kind != declared.kind
     if changed or array.dtype.kind in "US":
-        # A missing value may have changed the type, and the array would lose zeros at the end of a text.
-        return _listed(records, declared)
+        # A missing value may have changed the type, and arrays of text drop trailing zero bytes.
+        return _as_objects(records, declared)
     return Column(array, declared=declared)
 
 
 def _declared_type(records: Any) -> Any:
-    """NumPy type of a column as declared; that of its values may differ if one of them is missing."""
+    """Declared NumPy type of a column; the type of its values may differ if one of them is missing."""
     declared = getattr(records, "dtype", None)
     if hasattr(declared, "kind"):
         return declared
     return attempt(records, lambda column: np.asarray(column[:0]).dtype, None)
 
 
-def _listed(records: Any, declared: Any = None) -> Column:
-    """The values of a column of another library as Python objects."""
+def _as_objects(records: Any, declared: Any = None) -> Column:
+    """Column of Python objects from a column of another library."""
     try:
         return Column(list(records.to_pylist() if hasattr(records, "to_pylist") else records), declared=declared)
-    except Exception:  # noqa: BLE001 - a value may raise anything when read, and must be lost alone
+    except Exception:  # noqa: BLE001 - reading a value may raise anything; other values are unaffected
         rows = getattr(records, "iloc", records)
-        return each_value(len(records), lambda place: _python_value(rows[place]), declared)
+        return each_value(len(records), lambda row: _python_value(rows[row]), declared)
 
 
 def _python_value(value: Any) -> Any:
@@ -137,11 +137,11 @@ def _from_arrow(array: Any) -> Column:
         return _with_dictionary(_from_arrow(array.indices), _from_arrow(array.dictionary))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _from_arrow_text(array)
-    return _listed(array, _declared_type(array))
+    return _as_objects(array, _declared_type(array))
 
 
 def _arrow_numbers(array: Any) -> NDArray[Any]:
-    """An array without null. `to_numpy` would import pandas where it is installed."""
+    """NumPy array of an Arrow array without null. `to_numpy` would import pandas if installed."""
     return np.from_dlpack(array)
 
 
@@ -154,7 +154,7 @@ def _from_arrow_text(array: Any) -> Column:
         return Column(array.to_pylist())
     except UnicodeDecodeError:
         texts = array.cast(sys.modules["pyarrow"].binary()).to_pylist()
-        return each_value(len(texts), lambda place: None if texts[place] is None else texts[place].decode())
+        return each_value(len(texts), lambda row: None if texts[row] is None else texts[row].decode())
 
 
 def _with_dictionary(indices: Column, dictionary: Column) -> Column:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.ip import address
+from privhp.domains.ip import parse_ipv4
 from privhp.io.sources.text_lines import MAX_LINE
 
 Convert: TypeAlias = Callable[[bytes], Any]
@@ -61,7 +61,7 @@ def _whole(field: bytes) -> float:
 _CONVERTERS: dict[FieldKind, Convert] = {
     FieldKind.REAL: _real,
     FieldKind.INTEGER: _whole,
-    FieldKind.ADDRESS: address,
+    FieldKind.ADDRESS: parse_ipv4,
     FieldKind.TIME: as_text,
     FieldKind.TEXT: as_text,
     FieldKind.DICTIONARY: as_text,
