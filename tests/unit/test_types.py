@@ -107,6 +107,7 @@ POLARS = {
     "paid": pl.Boolean(),
     "late": pl.Boolean(),
 }
+PANDAS_TEXT = str(pd.Series(["a"]).dtype)  # "str" from pandas 3 on, "object" before
 PANDAS = {
     "when": "datetime64[us, Europe/Berlin]",
     "seen": "datetime64[us, UTC]",
@@ -118,11 +119,11 @@ PANDAS = {
     "tip": "float64",
     "kind": "int8",
     "ip": "uint32",
-    "host": "str",
+    "host": PANDAS_TEXT,
     "word": "category",
     "short": "category",
     "rank": "category",
-    "note": "str",
+    "note": PANDAS_TEXT,
     "sent": "datetime64[ms, UTC+02:00]",
     "held": "datetime64[us, UTC-05:30]",
     "paid": "bool",

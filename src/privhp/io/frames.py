@@ -94,7 +94,8 @@ def _polars_series(pl: Any, name: str, column: NDArray[Any], form: OutputForm) -
         with suppress(pl.exceptions.ComputeError):  # it has no offsets of half an hour
             series = series.dt.convert_time_zone(form.zone)
     null = np.ma.getmaskarray(column)
-    series = series.set(pl.Series(null), None) if null.any() else series
+    if null.any():
+        series = pl.select(pl.when(pl.Series(~null)).then(series)).to_series()
     if form.dictionary is None:
         return series
     return series.cast(pl.Enum(form.dictionary.texts.tolist()) if form.dictionary.ordered else pl.Categorical)
