@@ -15,6 +15,7 @@ from privhp import (
     Categories,
     Domain,
     DomainError,
+    Geo,
     Integers,
     Interval,
     IPv4,
@@ -26,6 +27,7 @@ from privhp import (
 )
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
+from privhp.domains.column_batch import ColumnBatch
 
 DELAY = Nullable(Integers(-120, 1440))
 NULL = 0
@@ -151,6 +153,18 @@ def test_a_row_is_null_if_all_its_numbers_are() -> None:
     for rows in ([(None, None), (0.2, None), (0.2, 0.9)], np.array([[np.nan, np.nan], [0.2, np.nan], [0.2, 0.9]])):
         codes = domain.encode(rows, level=3).tolist()
         assert codes == [NULL, OUTSIDE, 4 + int(domain.domain.encode([(0.2, 0.9)], level=2)[0])]
+
+
+@pytest.mark.parametrize("domain", [Nullable(Box([(0, 9), (0, 9)])), Nullable(Geo())], ids=repr)
+@pytest.mark.parametrize("make", [list, pa.array, pd.Series, pl.Series], ids=lambda make: make.__module__)
+def test_invalid_coordinates_of_nullable_points(domain: Nullable, make: Any) -> None:
+    xs, ys = ["?", None, "?", None, "2"], ["?", None, None, "?", "3"]
+    expected = [OUTSIDE, NULL, OUTSIDE, OUTSIDE, int(domain.encode([(2, 3)], level=5)[0])]
+    table = Table({("x", "y"): domain})
+    assert table.encode({"x": make(xs), "y": make(ys)}, level=5).tolist() == expected
+    points = ColumnBatch([make(xs), make(ys)], length=5).to_column()
+    assert domain.encode(points, level=5).tolist() == expected
+    assert points.is_null().tolist() == [False, True, False, False, False]
 
 
 def test_samples_are_masked_arrays_with_their_share_of_null() -> None:

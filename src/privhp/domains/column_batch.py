@@ -53,11 +53,16 @@ class ColumnBatch:
 
 
 def stack_points(columns: Sequence[Column]) -> Column:
-    """Columns of numbers as one column of points."""
+    """Columns of numbers as one column of points; null where all coordinates are null."""
     points = np.empty((len(columns[0]), len(columns)))
     for index, column in enumerate(columns):
         points[:, index] = as_floats(column)  # ten times as fast as np.stack
-    return Column(points)
+    missing = np.isnan(points[:, 0])
+    if not missing.any():
+        return Column(points)
+    # NaN stands for null and for invalid coordinates, so the columns decide which points are null.
+    null = np.logical_and.reduce([column.is_null() for column in columns])
+    return Column(points, invalid=missing & ~null)
 
 
 def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
