@@ -1,4 +1,4 @@
-"""check_domain accepts a small domain of one's own and rejects each way to get one wrong, naming the law."""
+"""Custom domains: `check_domain` accepts a correct one and names the law that a wrong one breaks."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ from privhp.domains.conversion import as_floats
 
 
 class Barcodes(Domain):
-    """Words of a fixed length over the letters ACGT: a domain of one's own, to be copied."""
+    """Words of a fixed length over the letters ACGT: an example of a custom domain."""
 
     kind = "example-barcodes"
     depth = 0  # two bits a letter; set with the length
@@ -36,25 +36,29 @@ class Barcodes(Domain):
         return np.array(["".join("ACGT"[digit] for digit in row) for row in digits.tolist()], dtype=object)
 
     def diameter(self, level: int) -> float:
-        return 2.0**-level if level < self.depth else 0.0  # words are close that begin alike
+        return 2.0**-level if level < self.depth else 0.0  # by the length of the common prefix
 
     def parameters(self) -> dict[str, Any]:
         return {"length": self.length}
 
 
 @pytest.mark.parametrize("length", [1, 4, 20])
-def test_a_domain_of_ones_own_keeps_the_laws(length: int) -> None:
+def test_laws_of_custom_domain(length: int) -> None:
     check_domain(Barcodes(length), awkward=["A" * length, "acgt", "ACGU", "ACGT" * 20, ["A"] * length, b"ACGT"])
 
 
-def test_a_domain_of_ones_own_gets_a_generator() -> None:
+def test_generator_of_custom_domain() -> None:
     summary = Summary(Plan.paper(Barcodes(4), epsilon=100, expected_records=10_000, hot_cells=8))
     summary.update(["GATC"] * 10_000 + ["no word"])
     words, counts = np.unique(summary.release().sample(1000, rng=0).astype(str), return_counts=True)
     assert words[counts.argmax()] == "GATC"
 
 
-def test_what_a_domain_of_ones_own_leaves_out_is_refused_by_name() -> None:
+def test_repr_of_custom_domain() -> None:
+    assert repr(Barcodes(4)) == "Barcodes(length=4)"
+
+
+def test_optional_methods_of_custom_domain() -> None:
     root = np.zeros(1, dtype=np.uint64)
     with pytest.raises(DomainError, match="'example-barcodes' has no regions"):
         Barcodes(4).overlap("GA", root, level=0)
@@ -63,7 +67,7 @@ def test_what_a_domain_of_ones_own_leaves_out_is_refused_by_name() -> None:
 
 
 class Sound(Domain):
-    """Numbers in [0, 1); each class below breaks it in one way."""
+    """Numbers in [0, 1); each class below breaks one law."""
 
     kind = "check-sound"
     ordered = True
@@ -90,23 +94,23 @@ class Sound(Domain):
         return {}
 
 
-class LeavesTheGrid(Sound):
+class CodeTooLarge(Sound):
     kind = "check-grid"
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        numbers = np.clip(as_floats(records), 0, 1)  # the upper end would be one cell too far
+        numbers = np.clip(as_floats(records), 0, 1)  # the upper bound gets a cell past the last
         inside = ~np.isnan(numbers)
         return np.where(inside, (np.where(inside, numbers, 0) * 2**level).astype(np.uint64), OUTSIDE)
 
 
-class ShiftsOutside(Sound):
+class ShiftsOutsideCode(Sound):
     kind = "check-outside"
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return super().encode(records, level=self.depth) >> np.uint64(self.depth - level)
 
 
-class ReadsListsOtherwise(Sound):
+class EncodesListsDifferently(Sound):
     kind = "check-lists"
 
     def encode(self, records: Any, *, level: int) -> Codes:
@@ -115,7 +119,7 @@ class ReadsListsOtherwise(Sound):
 
 
 class DoesNotNest(Sound):
-    """Counts its cells from the other end at every other level."""
+    """Reverses the order of the cells at every other level."""
 
     kind = "check-nesting"
     ordered = False
@@ -128,8 +132,8 @@ class DoesNotNest(Sound):
         return super().decode(codes if level % 2 == 0 else np.uint64(2**level - 1) - codes, level=level, rng=rng)
 
 
-class KeepsOutsideAtTheRoot(Sound):
-    """Puts everything into the root, what has no cell below it included."""
+class RootForOutside(Sound):
+    """Encodes records without a cell as the root at level 0."""
 
     kind = "check-root"
 
@@ -152,14 +156,14 @@ class DrawsTooFew(Sound):
         return super().decode(codes, level=level, rng=rng)[1:]
 
 
-class ScattersInAnotherOrder(Sound):
+class SamplesCellsInAnotherOrder(Sound):
     kind = "check-sample-cells"
 
     def sample_cells(self, draws: CellDraws, *, rng: np.random.Generator, out: Any = None) -> Any:
         return super().sample_cells(CellDraws(draws.codes, draws.levels, draws.indices[::-1]), rng=rng, out=out)
 
 
-class PopulatesInAnotherOrder(Sound):
+class SamplesAllocationInAnotherOrder(Sound):
     kind = "check-sample-allocation"
 
     def sample_allocation(self, allocation: Allocation, **options: Any) -> NDArray[Any]:
@@ -180,7 +184,7 @@ class NotAdditive(Sound):
         return np.full(codes.shape, 0.7**level)
 
 
-class DeadParentLiveChildren(Sound):
+class EmptyChild(Sound):
     kind = "check-dead"
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
@@ -201,35 +205,35 @@ class NegativeMeasure(Sound):
         return np.where(codes == 0, 1.5, -0.5) if level == 1 else np.where(codes == 0, 1.0, 0.0)
 
 
-class Grows(Sound):
+class GrowingDiameter(Sound):
     kind = "check-grows"
 
     def diameter(self, level: int) -> float:
         return 2.0**level
 
 
-class Backwards(Sound):
+class ReversedOrder(Sound):
     kind = "check-order"
 
     def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         return 1 - super().cell_cdf(records, codes, level=level)
 
 
-class MedianElsewhere(Sound):
+class MedianInAnotherCell(Sound):
     kind = "check-median"
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return super().cell_quantile(1 - shares, codes, level=level) / 2
 
 
-class RaisesOnABadRecord(Sound):
+class RaisesOnInvalidRecord(Sound):
     kind = "check-raises"
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return super().encode([float(record) for record in records], level=level)
 
 
-class WarnsOfABadRecord(Sound):
+class WarnsOnInvalidRecord(Sound):
     kind = "check-warns"
 
     def encode(self, records: Any, *, level: int) -> Codes:
@@ -237,7 +241,7 @@ class WarnsOfABadRecord(Sound):
 
 
 class DependsOnTheBatch(Sound):
-    """One value that cannot be read loses the whole batch."""
+    """An invalid value makes the whole batch invalid."""
 
     kind = "check-batch"
 
@@ -249,7 +253,7 @@ class DependsOnTheBatch(Sound):
         return super().encode(numbers, level=level)
 
 
-class LeavesOutBadRecords(Sound):
+class OmitsInvalidRecords(Sound):
     kind = "check-leaves-out"
 
     def encode(self, records: Any, *, level: int) -> Codes:
@@ -257,14 +261,14 @@ class LeavesOutBadRecords(Sound):
         return codes[codes != OUTSIDE]
 
 
-class ForgetsItsParameter(Sound):
+class OmitsParameter(Sound):
     kind = "check-forgets"
 
     def __init__(self, width: float) -> None:
         self.width = width
 
 
-class ForgetsAnOption(Sound):
+class OmitsOption(Sound):
     kind = "check-option"
 
     def __init__(self, clamp: bool = False) -> None:
@@ -281,7 +285,7 @@ class ForgetsAnOption(Sound):
         return np.where(codes == 0, 1.0, 0.0)
 
 
-class NoJson(Sound):
+class ParameterNotJson(Sound):
     kind = "check-json"
 
     def __init__(self, level: Any = 3) -> None:
@@ -291,7 +295,7 @@ class NoJson(Sound):
         return {"level": np.int64(self.level)}
 
 
-class ChangesItsParameter(Sound):
+class ChangesParameter(Sound):
     kind = "check-changes"
 
     def __init__(self, width: float = 1.0) -> None:
@@ -311,52 +315,55 @@ class TooDeep(Sound):
     depth = 64
 
 
-def test_the_domain_that_the_others_break_is_sound() -> None:
+def test_sound_domain() -> None:
     check_domain(Sound())
 
 
 @pytest.mark.parametrize(
     ("domain", "law"),
     [
-        (LeavesTheGrid(), "total: a code exceeds . bits at level ."),
-        (ShiftsOutside(), "total: a code exceeds 0 bits at level 0"),
+        (CodeTooLarge(), "total: a code exceeds . bits at level ."),
+        (ShiftsOutsideCode(), "total: a code exceeds 0 bits at level 0"),
         (DoesNotNest(), "nesting: "),
-        (KeepsOutsideAtTheRoot(), "nesting: "),
+        (RootForOutside(), "nesting: "),
         (DrawsOutsideTheCell(), "round trip: a record drawn from a cell of level . is encoded as another cell"),
-        (ReadsListsOtherwise(), "round trip: a list of records of level 0 is encoded differently from an array"),
+        (EncodesListsDifferently(), "round trip: a list of records of level 0 is encoded differently from an array"),
         (DrawsTooFew(), "round trip: decode returned a wrong number of records"),
-        (PopulatesInAnotherOrder(), "round trip: sample_allocation returns records of level . in other cells or order"),
-        (ScattersInAnotherOrder(), "round trip: sample_cells returns a record of level . in another cell"),
+        (
+            SamplesAllocationInAnotherOrder(),
+            "round trip: sample_allocation returns records of level . in other cells or order",
+        ),
+        (SamplesCellsInAnotherOrder(), "round trip: sample_cells returns a record of level . in another cell"),
         (SignedCodes(), "round trip: expected codes of uint64"),
         (NotAdditive(), "measure: the children of a cell of level 0 do not have its measure"),
         (
-            DeadParentLiveChildren(),
+            EmptyChild(),
             "measure: the children of a cell of level 2 do not have its measure",
         ),
         (MeasureOfTwo(), "measure: the root does not have measure 1"),
         (NegativeMeasure(), "measure: a cell of level 1 has a negative measure"),
-        (Grows(), "diameter: it is larger at level 1 than at level 0"),
-        (Backwards(), "order: "),
-        (MedianElsewhere(), "order: the median of a cell of level . is in another cell"),
-        (RaisesOnABadRecord(), "total: encode raised TypeError"),
-        (WarnsOfABadRecord(), "total: encode raised RuntimeWarning"),
+        (GrowingDiameter(), "diameter: it is larger at level 1 than at level 0"),
+        (ReversedOrder(), "order: "),
+        (MedianInAnotherCell(), "order: the median of a cell of level . is in another cell"),
+        (RaisesOnInvalidRecord(), "total: encode raised TypeError"),
+        (WarnsOnInvalidRecord(), "total: encode raised RuntimeWarning"),
         (DependsOnTheBatch(), "total: the cell of a record depends on the other records"),
-        (LeavesOutBadRecords(), "total: encode does not return one code per record"),
-        (ForgetsItsParameter(2), "spec: the domain cannot be built from its spec"),
-        (ForgetsAnOption(clamp=True), "spec: the domain built from the spec encodes a record differently"),
-        (NoJson(), "spec: the domain cannot be built from its spec as JSON"),
-        (ChangesItsParameter(), "spec: the domain differs from the one built from its spec"),
+        (OmitsInvalidRecords(), "total: encode does not return one code per record"),
+        (OmitsParameter(2), "spec: the domain cannot be built from its spec"),
+        (OmitsOption(clamp=True), "spec: the domain built from the spec encodes a record differently"),
+        (ParameterNotJson(), "spec: the domain cannot be built from its spec as JSON"),
+        (ChangesParameter(), "spec: the domain differs from the one built from its spec"),
         (NoLevels(), "depth: expected 1 to 63, got 0"),
         (TooDeep(), "depth: expected 1 to 63, got 64"),
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_a_broken_domain_is_rejected_with_its_law(domain: Domain, law: str) -> None:
+def test_broken_law(domain: Domain, law: str) -> None:
     with pytest.raises(AssertionError, match=f"^{law}"):
         check_domain(domain)
 
 
-def test_examples_given_by_the_caller_are_checked_too() -> None:
+def test_awkward_examples() -> None:
     class DependsOnWords(Sound):
         kind = "check-words"
 

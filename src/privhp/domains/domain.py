@@ -22,6 +22,7 @@ from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.domains.presentation import Presentation
 from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.to_column import to_column
+from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -250,6 +251,11 @@ class Domain(Presentation):
     def from_parameters(cls, given: Mapping[str, Any]) -> Domain:
         """The domain with these parameters, which are JSON values."""
         return registry.construct(cls, given)
+
+    def __repr__(self) -> str:
+        """The call of the constructor, with long arguments abbreviated."""
+        arguments = ", ".join(f"{name}={quote(value)}" for name, value in self.parameters().items())
+        return f"{type(self).__name__}({arguments})"
 
     def __eq__(self, other: object) -> bool:
         """Whether the other domain has the same spec."""
