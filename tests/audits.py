@@ -1,4 +1,4 @@
-"""Statistical checks of the noise, through what is released; they raise AssertionError.
+"""Statistical checks of the noise in releases; they raise AssertionError.
 
 An audit asks one level, which has nearly all the budget, whether an empty cell
 and a cell with one record can be told apart better than the budget allows. The
@@ -24,7 +24,7 @@ SAMPLES = 100_000
 Whole = NDArray[np.int64]
 
 
-def draws_follow_the_law(samples: int = SAMPLES) -> None:
+def released_noise_is_discrete_laplace(samples: int = SAMPLES) -> None:
     """Chi-square of the released noise against the exact discrete Laplace, on every kind of level."""
     for level, counts, scale in _released_noise(samples):
         p_value = chi_square(counts[:samples], scale)
@@ -32,7 +32,7 @@ def draws_follow_the_law(samples: int = SAMPLES) -> None:
 
 
 def _released_noise(samples: int) -> Iterator[tuple[int, Counts, Fraction]]:
-    """Levels of a summary of nothing: the exact depth, one above it, and a sketch, with the scales they must have."""
+    """Released counts of an empty summary (exact depth, coarser level, sketch) with their declared scales."""
     depth = math.ceil(math.log2(samples)) + 1
     plan = Plan(
         Interval(0, 1),
@@ -51,7 +51,7 @@ def _released_noise(samples: int) -> Iterator[tuple[int, Counts, Fraction]]:
 
 
 def chi_square(values: Counts, scale: Fraction) -> float:
-    """P-value of integers against the discrete Laplace of a scale; bins with at least 50 expected, tails pooled."""
+    """P-value of integers against the discrete Laplace distribution; bins of at least 50 expected, tails pooled."""
     ratio = math.exp(-1 / float(scale))
     zero = (1 - ratio) / (1 + ratio)
     last = max(1, math.floor(math.log(50 / (values.size * zero)) / math.log(ratio)))
@@ -65,7 +65,7 @@ def chi_square(values: Counts, scale: Fraction) -> float:
 
 @dataclass
 class Events:
-    """How often each event was seen, over trials that are rows of cells."""
+    """Number of occurrences of each event, over trials that are rows of cells."""
 
     seen: Whole
     trials: int = 0
@@ -84,13 +84,13 @@ class Events:
 
 
 def _thresholds(scale: Fraction) -> list[int]:
-    """Around 0, where a record shows best, and 3, 6 and 10 scales out."""
+    """Thresholds around 0, where a record has the largest effect, and at 3, 6 and 10 scales."""
     tails = [math.ceil(times * scale) for times in (3, 6, 10)]
     return [0, *tails, *(-tail for tail in tails)]
 
 
 def measured_epsilon(one: Events, other: Events) -> float:
-    """Largest epsilon that the events prove, all together wrong with probability AUDIT_ALPHA."""
+    """Lower confidence bound on epsilon from all events, at level 1 - AUDIT_ALPHA."""
     alpha = AUDIT_ALPHA / (4 * one.seen.size)
     bounds = []
     for first, second in ((one, other), (other, one)):
@@ -103,8 +103,8 @@ def measured_epsilon(one: Events, other: Events) -> float:
     return float(max(bounds))
 
 
-def exact_level_keeps_its_budget(trials: int = SAMPLES) -> None:
-    """Cells of an exact level with a budget of 2, every other one with one record."""
+def exact_level_spends_at_most_its_budget(trials: int = SAMPLES) -> None:
+    """Measured epsilon of an exact level with a budget of 2: cells with one record against empty cells."""
     level = 18
     plan = Plan(Interval(0, 1), epsilon=2, budgets={level: 2}, exact_depth=level)
     records = np.arange(0.5, 2**level, 2) / 2**level
@@ -118,8 +118,8 @@ def exact_level_keeps_its_budget(trials: int = SAMPLES) -> None:
     _within(measured_epsilon(touched, empty), 2)
 
 
-def sketch_keeps_its_budget(trials: int = SAMPLES) -> None:
-    """Buckets of a sketch with a budget of 3, in tuples of one per row: those of one record against empty ones."""
+def sketch_spends_at_most_its_budget(trials: int = SAMPLES) -> None:
+    """Measured epsilon of a sketch with a budget of 3: the buckets of one record against empty buckets."""
     level, rows, width = 20, 2, 2**19
     plan = Plan(
         Integers(0, 2**level - 1),
@@ -144,7 +144,7 @@ def sketch_keeps_its_budget(trials: int = SAMPLES) -> None:
 
 
 def _apart(plan: Plan, level: int) -> tuple[Whole, Whole, Whole]:
-    """Records that share no bucket, their bucket in each row, and as many in each row that stay empty."""
+    """Records without common buckets, their bucket in each row, and as many empty buckets of each row."""
     records = np.random.default_rng(0).permutation(2**level)[: 2**18]
     ones, names = Tally(plan), Tally(plan)
     ones.add(records)

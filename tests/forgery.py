@@ -1,4 +1,4 @@
-"""A small plan, files of it, and forged files whose checksum is right."""
+"""A small plan, its files, and forged files with a valid checksum."""
 
 import hashlib
 import io
@@ -43,7 +43,7 @@ def sign(content: bytes) -> bytes:
 
 
 def forge(header: Any, *, magic: bytes = RELEASE, body: bytes = b"") -> bytes:
-    """A file with a right checksum around a header, given as bytes or to be written as JSON."""
+    """A file with a valid checksum and a header, given as bytes or as a JSON object."""
     text = header if isinstance(header, bytes) else json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
     return sign(struct.pack("<8sII", magic, 1, len(text)) + text + body)
 

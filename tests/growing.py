@@ -1,4 +1,4 @@
-"""What the privacy of a growing partition rests on, as named checks that raise AssertionError.
+"""The privacy argument of a growing partition as named checks that raise AssertionError.
 
 Each record is counted in one cell, in one stretch of rows between two
 refinements. So privacy follows from these facts: the stretches end at row
@@ -32,7 +32,7 @@ from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary,
 from privhp.core.cells import Counts
 from privhp.planning.growth import Growth
 from privhp.planning.partition import Cells, Partition
-from spies import watched_noise
+from spies import record_draws
 
 Cell = tuple[int, int]
 """Level and code."""
@@ -41,7 +41,7 @@ MARKS_END, MARK_ZERO = -(2**62), -(2**63)
 
 
 def plan_of(**changes: Any) -> Plan:
-    """A plan with two refinements over the whole numbers below 1024, and room for nearly any cuts."""
+    """A plan with two refinements over the integers below 1024, and slots for nearly all splits."""
     growth = Growth(slots=3000, refined_after=(7, 12), least=1)
     settings: dict[str, Any] = {
         "epsilon": 4,
@@ -58,7 +58,7 @@ def plan_of(**changes: Any) -> Plan:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Cuts that go by the names of cells alone, in place of a `Refinement`."""
+    """Splits that depend on the codes of cells only, in place of a `Refinement`."""
 
     plan: Plan
     seed: int
@@ -76,17 +76,17 @@ class Chosen:
 
 
 @dataclass
-class Moments:
-    """What could be seen of a summary at each refinement: its rows and a copy of its slots."""
+class RefinementLog:
+    """Rows and a copy of the slots of a summary at each refinement."""
 
     rows: list[int]
     slots: list[Counts]
 
 
 @contextlib.contextmanager
-def chosen_cuts(seed: int = 0) -> Iterator[Moments]:
-    """Cut cells by their names."""
-    seen = Moments([], [])
+def splits_by_code(seed: int = 0) -> Iterator[RefinementLog]:
+    """Split cells by their codes."""
+    seen = RefinementLog([], [])
 
     def choose(plan: Plan, partition: Partition, *, rows: int, chunk: int) -> Chosen:
         seen.rows.append(rows)
@@ -101,13 +101,13 @@ def no_noise(size: int, scale: Fraction) -> Counts:
     return np.zeros(size, dtype=np.int64)
 
 
-def one_for_each_draw(size: int, scale: Fraction) -> Counts:
-    """Every draw is 1, so that what is added up in a cell is the number of its draws."""
+def unit_noise(size: int, scale: Fraction) -> Counts:
+    """Every draw is 1, so the count of an empty cell is the number of its draws."""
     return np.ones(size, dtype=np.int64)
 
 
 def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, int], dict[Cell, int]]:
-    """What counted cells and cut cells hold, and after how many refinements each of either came to be, mark by mark."""
+    """Counts of leaves and of split cells, and the number of refinements before each was created."""
     live: dict[Cell, int] = {}
     frozen: dict[Cell, int] = {}
     born: dict[Cell, int] = {}
@@ -128,8 +128,8 @@ def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, i
     return live, frozen, born
 
 
-def counted_by_hand(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, int], dict[Cell, int]]:
-    """Counts of the cells that are counted in the end, and of those that were cut: each row in the cell of its time."""
+def count_reference(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, int], dict[Cell, int]]:
+    """Reference counts of the leaves and of the split cells: each row in the leaf of its pass."""
     assert plan.growth is not None
     live = {(plan.growth_level, code): 0 for code in range(2**plan.growth_level)}
     frozen: dict[Cell, int] = {}
@@ -149,8 +149,8 @@ def counted_by_hand(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, 
     return live, frozen
 
 
-def a_stream(size: int, *, seed: int = 0, dropped: float = 0.3) -> list[Any]:
-    """Rows, some of which no cell is for."""
+def example_stream(size: int, *, seed: int = 0, dropped: float = 0.3) -> list[Any]:
+    """Rows, some of which are out of the domain."""
     rng = np.random.default_rng(seed)
     return [None if rng.random() < dropped else int(rng.integers(0, 1024)) for _ in range(size)]
 
@@ -162,13 +162,13 @@ def slots_of(summary: Summary) -> Counts:
 # When it is refined
 
 
-def refined_after_row_numbers() -> None:
-    """After the rows that the plan says, not before them; blank rows are rows, those of a refused batch are not."""
+def refinements_follow_row_numbers() -> None:
+    """Refinements follow the row numbers of the plan; skipped rows have a number, rows of a refused batch do not."""
     plan = plan_of()
     for dropped in (0.0, 0.5, 1.0):
-        rows = a_stream(20, dropped=dropped)
+        rows = example_stream(20, dropped=dropped)
         for size in (1, 5, 7, 12, 20):
-            with watched_noise(no_noise), chosen_cuts() as seen:
+            with record_draws(no_noise), splits_by_code() as seen:
                 summary = Summary(plan)
                 for start in range(0, 20, size):
                     with contextlib.suppress(RecordsError):
@@ -185,10 +185,10 @@ def refined_after_row_numbers() -> None:
 # How far one row goes
 
 
-def one_row_moves_one_cell(streams: int = 30) -> None:
-    """Under the same noise and cuts, blanking a row moves one slot by one; replacing it, two at most."""
+def row_changes_one_counter(streams: int = 30) -> None:
+    """Under the same noise and splits, zeroing out a row changes one slot by one, replacing it two slots at most."""
     for seed in range(streams):
-        rows = a_stream(20, seed=seed)
+        rows = example_stream(20, seed=seed)
         place = seed % 20
         before = _state(plan_of(), rows, seed)
         blanked = _state(plan_of(), [*rows[:place], None, *rows[place + 1 :]], seed)
@@ -207,7 +207,7 @@ def one_row_moves_one_cell(streams: int = 30) -> None:
 
 
 def _state(plan: Plan, rows: list[Any], seed: int) -> dict[int, Counts]:
-    with watched_noise(lambda size, scale: np.arange(size) * 7 + 10**6), chosen_cuts(seed):
+    with record_draws(lambda size, scale: np.arange(size) * 7 + 10**6), splits_by_code(seed):
         summary = Summary(plan)
         summary.update(rows)
         return plan.unpack(summary.state())
@@ -216,13 +216,13 @@ def _state(plan: Plan, rows: list[Any], seed: int) -> dict[int, Counts]:
 # What was drawn, and when
 
 
-def every_stretch_has_noise_of_its_own() -> None:
-    """Before the first record of a stretch each cell that counts has one more draw, and the cut ones have no more."""
+def every_pass_has_fresh_noise() -> None:
+    """Before the first record of a pass each leaf gets one more draw, and split cells get none."""
     for plan in (plan_of(), plan_of(neighbours="replace-one", max_records_per_person=3), plan_of(memory=2**16)):
         persons = plan.max_records_per_person * (2 if plan.neighbours == "replace-one" else 1)
         for seed in range(5):
             checked = Counter[int]()
-            with watched_noise(one_for_each_draw) as draws, chosen_cuts(seed), _before_counting(checked):
+            with record_draws(unit_noise) as draws, splits_by_code(seed), _before_counting(checked):
                 summary = Summary(plan)
                 drawn = len(draws)
                 summary.update([None] * 20)
@@ -232,7 +232,7 @@ def every_stretch_has_noise_of_its_own() -> None:
 
 @contextlib.contextmanager
 def _before_counting(checked: Counter[int]) -> Iterator[None]:
-    """Look at the slots whenever records are about to be counted."""
+    """Check the slots before each call that counts records."""
     count = kernels.count_codes
 
     def watch(codes: NDArray[np.uint64], weights: Any, **details: Any) -> None:
@@ -245,23 +245,23 @@ def _before_counting(checked: Counter[int]) -> Iterator[None]:
 
 
 def _draws_are_complete(slots: Counts, level: int) -> int:
-    """Whether each cell has as many draws as stretches that it counted in; the number of refinements."""
+    """Check that each cell has one draw for each of its passes; return the number of refinements."""
     live, frozen, born = read_slots(slots, level)
     now = max(born.values())
     for cell, draws in live.items():
         assert draws == now + 1 - born[cell], "a cell goes on without noise for this stretch"
     for cut, draws in frozen.items():
-        when = min(born[cell] for cell in born if _is_part(cell, cut))
+        when = min(born[cell] for cell in born if _is_descendant(cell, cut))
         assert draws == when - born[cut], "a cell that was cut has not one draw for each stretch that it counted in"
     return now
 
 
-def _is_part(cell: Cell, of: Cell) -> bool:
+def _is_descendant(cell: Cell, of: Cell) -> bool:
     return cell[0] > of[0] and cell[1] >> (cell[0] - of[0]) == of[1]
 
 
-def an_interrupted_refinement_ends_in_its_release() -> None:
-    """At whatever line it breaks off, no more is counted and nothing is saved, and the release is a sound one."""
+def interrupted_refinement_only_allows_release() -> None:
+    """After an interrupt at any line, updates and saves are refused, and the release is valid."""
     plan = plan_of(budgets={1: "1/2", 2: "1/2", 6: 3}, memory=24_800)  # so that it works in pieces
     lines = _refined(plan, stop=None)[1]
     assert lines > 100
@@ -277,7 +277,7 @@ def an_interrupted_refinement_ends_in_its_release() -> None:
 
 
 def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
-    """A summary of seven records, and how many lines its refinement took; it is interrupted before one of them."""
+    """A summary of seven records and the number of lines of its refinement, interrupted before line `stop`."""
     lines, rooms = itertools.count(), (privhp.collect.summary.__file__, privhp.planning.partition.__file__)
 
     def in_room(frame: FrameType, event: str, argument: Any) -> Any:
@@ -298,7 +298,7 @@ def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
         finally:
             sys.settrace(before)
 
-    with watched_noise(one_for_each_draw), chosen_cuts(), mock.patch.object(Summary, "_refine", traced):
+    with record_draws(unit_noise), splits_by_code(), mock.patch.object(Summary, "_refine", traced):
         summary = Summary(plan)
         with contextlib.suppress(KeyboardInterrupt):
             summary.update([5] * 7)
@@ -306,8 +306,8 @@ def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
     return summary, next(lines)
 
 
-def refused_where_rows_have_no_numbers() -> None:
-    """Add-remove moves row numbers, counts of equal records lose them, tallies and merged summaries have none."""
+def plans_without_row_numbers_are_refused() -> None:
+    """Growth is refused under add-remove, with counts=, for tallies and for merges: there rows have no fixed number."""
     plan = plan_of()
     with contextlib.suppress(PlanError):
         replace(plan, neighbours="add-remove")

@@ -1,4 +1,4 @@
-"""Statistical checks of a growing partition, through what is released; they raise AssertionError.
+"""Statistical checks of the releases of a growing partition; they raise AssertionError.
 
 Where there is room for every cut, a cell is cut or not by its own noisy count
 alone. Counts of neighbours are drawn together, but not where one of them is full.
@@ -22,7 +22,7 @@ from privhp.planning.growth import Growth
 from privhp.planning.tuning import LINE
 
 LEVEL, PARTS = 18, 2
-"""The level that the partition grows from, and how many parts the domain lets a cell of it have."""
+"""First level of the partition, and number of descendants of each of its cells."""
 
 ROOTS = 2**LEVEL
 
@@ -30,7 +30,7 @@ NEIGHBOURS = 2**LINE.shrinkage_levels
 
 
 def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: int, least: int) -> Plan:
-    """A partition of 2**18 cells of two numbers each, with room for all cuts."""
+    """A partition of 2**18 cells of two integers each, with slots for all splits."""
     return Plan(
         Integers(0, ROOTS * PARTS - 1),
         epsilon=budget + 1,
@@ -44,15 +44,15 @@ def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: in
     )
 
 
-def slots_after(plan: Plan, stretches: list[NDArray[Any]]) -> Counts:
+def slots_after_passes(plan: Plan, stretches: list[NDArray[Any]]) -> Counts:
     summary = Summary(plan)
     for rows in stretches:
         summary.update(rows)
     return summary.release().release.counts[LEVEL]
 
 
-def noise_adds_up_by_stretches(samples: int = SAMPLES) -> None:
-    """Chi-square of what cells hold beyond their records against sums of as many draws as they had stretches."""
+def released_noise_is_one_draw_per_pass(samples: int = SAMPLES) -> None:
+    """Chi-square of the noise of cells against sums of one draw for each pass."""
     for stretches, noise in _released_noise():
         p_value = _fit(noise[:samples], stretches, Fraction(1))
         assert p_value >= ALPHA, f"{stretches} draws do not follow their law: p = {p_value:.2g}"
@@ -76,7 +76,7 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
         expected_records=2 * first.size,
         least=many * 3 // 10,
     )
-    slots = slots_after(plan, [first, second, np.array([blank])])
+    slots = slots_after_passes(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
     empty = np.delete(np.arange(1, ROOTS, 2), np.s_[:: NEIGHBOURS // PARTS // 2])
     assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not cut"
@@ -88,7 +88,7 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
 
 
 def _fit(values: Counts, draws: int, scale: Fraction) -> float:
-    """P-value against the sum of some draws; bins with at least 50 expected, tails pooled."""
+    """P-value against the sum of `draws` draws; bins of at least 50 expected, tails pooled."""
     reach = math.ceil(60 * scale)
     one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale))
     chances = np.ones(1)
@@ -102,25 +102,25 @@ def _fit(values: Counts, draws: int, scale: Fraction) -> float:
     return float(stats.chisquare(observed, expected * (values.size / expected.sum())).pvalue)
 
 
-def growing_keeps_its_budget(trials: int = SAMPLES) -> None:
-    """Cells with two records, on the verge of being cut, against such with one more, early or late; the budget is 2."""
+def learned_partition_spends_at_most_its_budget(trials: int = SAMPLES) -> None:
+    """Measured epsilon at a budget of 2: cells with two records, which may be split, against cells with three."""
     kind = np.arange(ROOTS) % 3
     kind[::NEIGHBOURS] = _FULL
-    _keeps_its_budget(kind, trials)
+    _check_budget(kind, trials)
 
 
-def drawn_together_keeps_its_budget(trials: int = SAMPLES // 5) -> None:
-    """The same of cells whose neighbours are empty, so that all are drawn to their mean."""
+def shrunk_counts_spend_at_most_their_budget(trials: int = SAMPLES // 5) -> None:
+    """The same for cells among empty cells, which are shrunk to their mean."""
     kind = np.full(ROOTS, _EMPTY)
     kind[::NEIGHBOURS] = np.arange(ROOTS // NEIGHBOURS) % 3
-    _keeps_its_budget(kind, trials)
+    _check_budget(kind, trials)
 
 
 _FULL, _EMPTY, _MANY = 3, 4, 200
 
 
-def _keeps_its_budget(kind: NDArray[np.int64], trials: int) -> None:
-    """Cells of kind 0 have two records, those of 1 one more early, those of 2 one more late."""
+def _check_budget(kind: NDArray[np.int64], trials: int) -> None:
+    """Cells of kind 0 have two records; those of kind 1 have one more early, those of kind 2 one more late."""
     base, early, late = (Events(np.zeros(_EVENTS, dtype=np.int64)) for _ in range(3))
     roots = np.arange(ROOTS) * PARTS
     of_all, full = roots[kind < _FULL], np.repeat(roots[kind == _FULL], _MANY)
@@ -128,7 +128,7 @@ def _keeps_its_budget(kind: NDArray[np.int64], trials: int) -> None:
     second = np.where(kind == 2, roots, -1)
     plan = plan_of(budget=2, refined_after=(first.size,), expected_records=5 * first.size, least=1)
     while late.trials < trials:
-        seen = _events(slots_after(plan, [first, second]))
+        seen = _events(slots_after_passes(plan, [first, second]))
         for events, own in zip((base, early, late), range(3), strict=True):
             events.seen += seen[:, kind == own].sum(axis=1)
             events.trials += int((kind == own).sum())
@@ -143,7 +143,7 @@ _EVENTS = 1 + 6 * _THRESHOLDS.size
 
 
 def _events(slots: Counts) -> NDArray[np.bool_]:
-    """For each cell whether it was cut, and how what it holds, then and later, compares with thresholds."""
+    """For each cell, whether it was split, and comparisons of its earlier and later counts with thresholds."""
     whole = slots[:ROOTS]
     cut = whole < MARKS_END
     first = np.where(cut, (whole - MARK_ZERO) >> 16, 1)

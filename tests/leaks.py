@@ -1,4 +1,4 @@
-"""What must not be seen of the records, as checks that raise AssertionError."""
+"""Checks that outputs do not depend on the records except through the noisy counts; they raise AssertionError."""
 
 import contextlib
 import io
@@ -15,15 +15,15 @@ from neighbours import HOMES, SIGNALLING_NAN, STRANGE
 from privacy import example_plans
 from privhp import Box, Geo, Integers, Interval, IPv4, Nullable, Plan, PrivhpError, Summary, Table, Tally
 from privhp.cli import main
-from silence import silence
-from spies import pinned_noise
+from silent import assert_silent
+from spies import fixed_noise
 
 RECORDS = 51_437
 PLANTED = 0.7318530717958648
 
 
-def bad_records_pass_in_silence(records: int = 300) -> None:
-    """Whatever stands for a record, alone or in company: no error, no warning, no message, and the others count."""
+def invalid_records_are_skipped_without_messages(records: int = 300) -> None:
+    """Any object in place of a record: no error, warning or message, and all other records are counted."""
     bad = [STRANGE[index % len(STRANGE)] for index in range(records)]
     homes: list[tuple[Any, Any]] = [
         (Interval(0, 1), 0.3),
@@ -39,7 +39,7 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
     ]
     for domain, good in homes:
         plan = Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, depth=4, exact_depth=2)
-        with silence():
+        with assert_silent():
             company, alone = Tally(plan), Tally(plan)
             company.add([*bad, good, *bad])
             company.add([good] * len(bad), counts=bad)
@@ -48,16 +48,16 @@ def bad_records_pass_in_silence(records: int = 300) -> None:
             alone.add([good] * len(bad), counts=bad)
             alone.add([good])
         assert np.array_equal(company.counters, alone.counters), "a bad record changes what becomes of the others"
-    _raw_floats_pass_in_silence()
-    _bad_columns_pass_in_silence(bad)
+    _check_raw_floats()
+    _check_invalid_columns(bad)
 
 
-def _bad_columns_pass_in_silence(bad: list[Any]) -> None:
-    """The same for values in the columns of a table, where null is a value."""
+def _check_invalid_columns(bad: list[Any]) -> None:
+    """The same for values in columns of a table, where null is a value."""
     domain = Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40)))
     plan = Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, depth=4, exact_depth=2)
     good = [0.3] * len(bad)
-    with silence():
+    with assert_silent():
         company, alone = Tally(plan), Tally(plan)
         company.add({"a": [*bad, 0.3, *good], "b": [*bad, None, *bad]})
         for row in zip([*bad, 0.3, *good], [*bad, None, *bad], strict=True):
@@ -66,19 +66,19 @@ def _bad_columns_pass_in_silence(bad: list[Any]) -> None:
     assert company.counters.sum() > len([value for value in bad if value is None])
 
 
-def _raw_floats_pass_in_silence() -> None:
-    """Arrays of floats that no computation would give but any bytes can."""
+def _check_raw_floats() -> None:
+    """Arrays of floats from arbitrary bytes, such as signalling NaNs."""
     patterns = np.array([SIGNALLING_NAN, np.inf, -np.inf, 5e-324, -0.0, 1.7e308, 0.5])
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16)
     for domain in (Interval(0, 1e300), Interval(0, 1, outside="clamp"), Integers(0, 9, outside="clamp"), IPv4()):
         tally = Tally(Plan(domain, epsilon=1, budgets={2: 1}, exact_depth=2))
-        with silence():
+        with assert_silent():
             tally.add(patterns)
             tally.add(halves)
 
 
-def header_does_not_know_the_records() -> None:
-    """Ten times the records and 300 bad ones leave the plan and all but the counters of a release as they were."""
+def header_is_independent_of_records() -> None:
+    """Ten times the records and 300 invalid ones change only the counters of a release."""
     for plan in example_plans()[:3]:
         assert _header(plan, 30) == _header(plan, 300), "the release tells more than its counters"
 
@@ -102,8 +102,8 @@ def _file_of(item: Any) -> bytes:
         return (Path(folder) / "release").read_bytes()
 
 
-def command_line_does_not_know_the_records() -> None:
-    """`privhp fit` says the same, but for the released count, for ten times the lines, 300 of them bad."""
+def command_line_is_independent_of_records() -> None:
+    """`privhp fit` prints the same, except the released count, for ten times the lines and 300 invalid ones."""
     good = b"".join(b"%.3f\n" % (place / 100) for place in range(100))
     bad = b"".join(repr(STRANGE[index % len(STRANGE)]).encode() + b'"\n' for index in range(300))
     assert _said(b"x\n" + good) == _said(b"x\n" + bad + 10 * good), "the command line answers to records"
@@ -121,11 +121,11 @@ def _said(text: bytes) -> tuple[int, str, str]:
         return code, out.getvalue().replace(folder, "").replace(public, "", 1), err.getvalue().replace(folder, "")
 
 
-def no_output_knows_the_records() -> None:
-    """Neither the number of records nor one of them stands in any text, message or file."""
+def no_output_contains_records_or_counts() -> None:
+    """No text, message or file contains the number of records or a record."""
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1000, hot_cells=2, depth=6, exact_depth=3)
     records = np.full(RECORDS, PLANTED)
-    with pinned_noise():
+    with fixed_noise():
         summary, other = Summary(plan), Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=9, hot_cells=1))
     summary.update(records)
     said = [repr(summary), str(summary)]
@@ -151,7 +151,7 @@ def no_output_knows_the_records() -> None:
 
 
 def _answers(*actions: Callable[[], Any]) -> list[str]:
-    """The message of each action, all of which are refused."""
+    """The message of each action; all actions must be refused."""
     messages = []
     for action in actions:
         try:

@@ -1,4 +1,4 @@
-"""Neighbouring streams: pairs that differ in the records of one person, be these what they may."""
+"""Neighbouring streams: pairs that differ in the records of one person."""
 
 import datetime as dt
 import ipaddress
@@ -90,7 +90,7 @@ STRANGE: list[Any] = [
     np.array(["x"], dtype=object),
     np.ma.masked,
 ]
-"""Things that turn up where a record was expected, each with a trap in it for whoever reads it."""
+"""Objects in place of a record that readers and conversions may fail on."""
 
 
 HOMES: list[tuple[Domain, list[Any]]] = [
@@ -107,12 +107,12 @@ HOMES: list[tuple[Domain, list[Any]]] = [
     (Taxonomy({f"g{i}": [f"l{i}.{j}" for j in range(4)] for i in range(8)}), ["l1.2", ("g7", "l7.0")]),
     (Interval(0, 1, cuts=[0.1, 0.2]), [0.15, 0.7]),
 ]
-"""Domains whose records are more than plain numbers, with two records of each."""
+"""Domains whose records are not plain numbers, with two records of each."""
 
 
 @dataclass(frozen=True)
 class Batches:
-    """A stream as a caller passes it, directly or by way of a tally that counts in threads."""
+    """A stream of batches, counted directly or by a tally in threads."""
 
     batches: list[tuple[Any, Any]]
     through_tally: bool = False
@@ -141,7 +141,7 @@ class Lines:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two streams that differ in at most `changed` records, in the way that the plan's relation allows."""
+    """Two streams that differ in at most `changed` records under the neighbouring relation of the plan."""
 
     plan: Plan
     one: Batches | Lines
@@ -150,13 +150,13 @@ class Pair:
 
 
 def anything() -> st.SearchStrategy[Any]:
-    """Any Python object that could be found in a stream."""
+    """Any Python object."""
     leaves = st.one_of(junk(), st.sampled_from(STRANGE), st.integers(), st.floats())
     return st.recursive(leaves, lambda inner: st.one_of(st.lists(inner, max_size=3), st.tuples(inner, inner)))
 
 
 def as_objects(chosen: list[Any]) -> Any:
-    """An array that holds the records as they are."""
+    """An object array of the records."""
     array = np.empty(len(chosen), dtype=object)
     for place, record in enumerate(chosen):
         array[place] = record
@@ -164,7 +164,7 @@ def as_objects(chosen: list[Any]) -> Any:
 
 
 def as_masked(chosen: list[Any]) -> Any:
-    """A masked array, which lets no record be told from a missing one by the type of the rest."""
+    """A masked object array in which None is masked."""
     return np.ma.MaskedArray(as_objects(chosen), mask=[record is None for record in chosen])
 
 
@@ -236,7 +236,7 @@ def _written(value: Any) -> str:
 
 
 def fixed_pairs() -> list[Pair]:
-    """Pairs with a known trap: edges, persons, integers that floats cannot hold, full counters, strange values."""
+    """Pairs of known edge cases: cell edges, persons, large integers, many records and unusual values."""
     ways = [*_at_edges(), *_of_persons(), *_of_large_integers(), *_of_many_records(), *_with_a_missing_value()]
     ways += _of_arrays_of_text()
     return [*ways, *(_through_tally(pair) for pair in ways), *_with_strange_values()]
@@ -265,7 +265,7 @@ def _plan(domain: Domain, neighbours: str = "add-remove", *, persons: int = 1, d
 
 
 def _swap(plan: Plan, stream: list[Any], record: Any) -> Pair:
-    """The stream with the record, against the stream without it or with its own first record again."""
+    """The stream with the record, against the stream without it or with its first record repeated."""
     other = [stream[0], *stream] if plan.neighbours == "replace-one" else stream
     return Pair(plan, Batches([([record, *stream], None)]), Batches([(other, None)]))
 
@@ -283,7 +283,7 @@ def _at_edges() -> Iterable[Pair]:
 
 
 def _of_arrays_of_text() -> Iterable[Pair]:
-    """A text may be unknown, or so long that it makes the array of all of them wider."""
+    """Arrays of strings with an unknown string, or a long one that widens the type of the array."""
     words = [f"word {place}" for place in range(40)]
     tree = {f"group {place}": words[place : place + 10] for place in range(0, 40, 10)}
     stream = ["mauve", "mauve", "word 7", "word 7", ""]
@@ -339,7 +339,7 @@ def _of_large_integers() -> Iterable[Pair]:
 
 
 def _with_a_missing_value() -> Iterable[Pair]:
-    """Columns of Arrow without the one record that decides what their dictionary ends with, or what type they have."""
+    """Arrow columns with missing values, with and without the record that ends the dictionary or sets the type."""
     values: list[tuple[Domain, list[Any], Any]] = [
         (Categories([f"c{place}" for place in range(40)]), ["c2", None, None], "c1"),
         (Categories(range(40), other=7), [2, None, None], 1),
@@ -356,7 +356,7 @@ def _with_a_missing_value() -> Iterable[Pair]:
 
 
 def _of_many_records() -> Iterable[Pair]:
-    """One record more than a counter of 16 bits could hold, all in one cell."""
+    """More records in one cell than a 16-bit counter holds."""
     plan = _plan(Interval(0, 1))
     for size in (2**16, 2**16 + 1):
         records = np.full(size, 0.3)
@@ -365,7 +365,7 @@ def _of_many_records() -> Iterable[Pair]:
 
 
 def fixed_line_pairs() -> list[Pair]:
-    """Lines that a parser could cut in two, join with the next, or take for the end, in every place of a text."""
+    """Lines that a parser could split, join with the next one or take for the end, at each position of a text."""
     quotes = [b'"', b'"0.5', b'0.5"', b"'", b"0.5\\", b'0.5,"']
     breaks = [b"0.5\r0.5", b"0.5\x0b0.5", b"0.5\x0c0.5", b"0.5\x1c0.5", b"0.5\xc2\x850.5", b"0.5\xe2\x80\xa80.5"]
     others = [b"", b"\x00", b"\x1a", b"\x04", b"\xef\xbb\xbf0.5", b"0.5,0.5,0.5", b"0.5" + b" " * 2**20]

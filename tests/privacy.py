@@ -1,4 +1,4 @@
-"""What privacy rests on, as named checks that raise AssertionError.
+"""The privacy argument as named checks that raise AssertionError.
 
 The state of a summary is noise plus a sum of fixed 0/1 vectors, one per
 record. So privacy follows from three facts: one record moves each level by no
@@ -30,12 +30,12 @@ from numpy.typing import NDArray
 from neighbours import Pair, fixed_line_pairs, fixed_pairs, line_pairs, stream_pairs
 from privhp import Box, Generator, Integers, Interval, IPv4, Plan, PlanError, StateError, Summary, Tally
 from privhp.core.cells import Counts
-from silence import silence
-from spies import draw_of_each_level, pinned_noise, watched_noise
+from silent import assert_silent
+from spies import draws_by_level, fixed_noise, record_draws
 
 
-def records_moved(plan: Plan, level: int) -> int:
-    """By definition: how far one person can move a level, summed over its cells."""
+def sensitivity_by_definition(plan: Plan, level: int) -> int:
+    """L1 sensitivity of a level, by definition: the largest change by one person, summed over its counters."""
     changes = 2 if plan.neighbours == "replace-one" and level > 0 else 1
     return changes * rows_of(plan, level) * plan.max_records_per_person
 
@@ -49,7 +49,7 @@ def cells_of(plan: Plan, level: int) -> int:
 
 
 def example_plans() -> list[Plan]:
-    """Plans under both relations: with sketches and without, with gaps, with no root, with several records a person."""
+    """Plans under both relations: with and without sketches, gaps, a root level and several records per person."""
     sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 2}
     paper: dict[str, Any] = {"epsilon": "0.7", "expected_records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
     made = []
@@ -66,7 +66,7 @@ def example_plans() -> list[Plan]:
     return made
 
 
-def some_records(plan: Plan, size: int = 40) -> NDArray[Any]:
+def example_records(plan: Plan, size: int = 40) -> NDArray[Any]:
     rng = np.random.default_rng(0)
     codes = rng.integers(0, 2, size, dtype=np.uint64)
     return plan.domain.decode(codes, level=1, rng=rng)
@@ -75,19 +75,19 @@ def some_records(plan: Plan, size: int = 40) -> NDArray[Any]:
 # How far one record goes
 
 
-def one_record_moves_its_share(examples: int = 50) -> None:
-    """Streams that differ in one person's records, whatever these are, give states within the sensitivity."""
+def record_changes_at_most_its_sensitivity(examples: int = 50) -> None:
+    """The states of streams that differ in the records of one person differ by at most the sensitivity."""
     _holds_for_all(fixed_pairs(), stream_pairs(), examples)
 
 
-def one_line_moves_its_share(examples: int = 50) -> None:
-    """The same from the bytes of a text: no line touches another."""
+def line_changes_at_most_its_sensitivity(examples: int = 50) -> None:
+    """The same for text files: a line does not affect another."""
     _holds_for_all(fixed_line_pairs(), line_pairs(), examples)
 
 
 def _holds_for_all(fixed: list[Pair], pairs: Any, examples: int) -> None:
     for pair in fixed:
-        _moves_its_share(pair)
+        _check_change(pair)
     generated = settings(
         max_examples=examples,
         database=None,
@@ -96,10 +96,10 @@ def _holds_for_all(fixed: list[Pair], pairs: Any, examples: int) -> None:
         report_multiple_bugs=False,
         suppress_health_check=list(HealthCheck),
     )
-    generated(given(pairs)(_moves_its_share))()
+    generated(given(pairs)(_check_change))()
 
 
-def _moves_its_share(pair: Pair) -> None:
+def _check_change(pair: Pair) -> None:
     plan, whole = pair.plan, pair.plan.max_records_per_person
     state, release, seen = _outcome(plan, pair.one)
     other_state, other_release, other_seen = _outcome(plan, pair.other)
@@ -107,7 +107,7 @@ def _moves_its_share(pair: Pair) -> None:
     for before, after in ((state, other_state), (release, other_release)):
         for level in plan.budgets:
             moved = np.abs(before[level] - after[level]).reshape(rows_of(plan, level), -1).sum(axis=1)
-            limit = records_moved(plan, level) * pair.changed // whole
+            limit = sensitivity_by_definition(plan, level) * pair.changed // whole
             assert moved.sum() <= limit, f"level {level} moves by more than {limit}"
             assert moved.sum() <= plan.sensitivity(level), f"level {level} moves by more than the plan says"
             assert moved.max() <= limit // moved.size, f"a row of level {level} moves by more than its share"
@@ -116,8 +116,8 @@ def _moves_its_share(pair: Pair) -> None:
 
 
 def _outcome(plan: Plan, stream: Any) -> tuple[dict[int, Counts], dict[int, Counts], list[Any]]:
-    """State, release, and what else can be seen of a summary of the stream, under pinned noise."""
-    with pinned_noise() as draws, silence():
+    """State, release and visible outputs of a summary of the stream, under fixed noise."""
+    with fixed_noise() as draws, assert_silent():
         summary = Summary(plan)
         stream.feed(summary)
         state = plan.unpack(summary.state())
@@ -128,27 +128,28 @@ def _outcome(plan: Plan, stream: Any) -> tuple[dict[int, Counts], dict[int, Coun
 # What was drawn, and when
 
 
-def every_cell_gets_one_draw(plans: list[Plan] | None = None) -> None:
-    """One draw per cell, of the scale sensitivity / budget, before the first record; none after it."""
+def every_counter_has_one_draw_at_its_scale(plans: list[Plan] | None = None) -> None:
+    """One draw per counter at the scale sensitivity / budget, before the first record, and none later."""
     for plan in plans or example_plans():
-        with watched_noise() as draws:
+        with record_draws() as draws:
             summary = Summary(plan)
             born = Counter((draw.values.size, draw.scale) for draw in draws)
-            summary.update(some_records(plan))
+            summary.update(example_records(plan))
             summary.absorb(Tally(plan))
             summary.release()
         due = Counter(
-            (cells_of(plan, level), records_moved(plan, level) / budget) for level, budget in plan.budgets.items()
+            (cells_of(plan, level), sensitivity_by_definition(plan, level) / budget)
+            for level, budget in plan.budgets.items()
         )
         assert born == due, "the draws of a new summary are not those that are due"
         assert len(draws) == born.total(), "noise is drawn after the first record"
 
 
-def draws_cost_at_most_epsilon(plans: list[Plan] | None = None) -> None:
-    """Sensitivity over scale, summed over the levels as they were drawn, is at most what was asked for."""
+def draws_spend_at_most_epsilon(plans: list[Plan] | None = None) -> None:
+    """The sum over levels of sensitivity / scale, with the scales of the draws, is at most epsilon."""
     for plan in plans or example_plans():
-        draws = draw_of_each_level(plan)
-        cost = sum(Fraction(records_moved(plan, level)) / draw.scale for level, draw in draws.items())
+        draws = draws_by_level(plan)
+        cost = sum(Fraction(sensitivity_by_definition(plan, level)) / draw.scale for level, draw in draws.items())
         assert cost <= plan.epsilon, f"the draws cost {float(cost):g}, more than epsilon"
     assert Plan(Interval(0, 1), epsilon=0.1, budgets={0: 0.1}, exact_depth=0).epsilon == Fraction(1, 10)
     for budgets in ({0: 1, 1: 1}, {0: 1, 1: Fraction(1, 10**9)}):
@@ -157,18 +158,18 @@ def draws_cost_at_most_epsilon(plans: list[Plan] | None = None) -> None:
             raise AssertionError("budgets beyond epsilon are accepted")
 
 
-def released_counts_are_counts_and_draws(plans: list[Plan] | None = None) -> None:
-    """Each released level is its true count plus its own draw, however the records came in."""
+def released_counts_are_exact_counts_plus_noise(plans: list[Plan] | None = None) -> None:
+    """Each released level is its exact count plus its draw, for updates, tallies and merges."""
     for plan in plans or example_plans():
-        own = {level: draw.values.reshape(plan.shapes[level]) for level, draw in draw_of_each_level(plan).items()}
+        own = {level: draw.values.reshape(plan.shapes[level]) for level, draw in draws_by_level(plan).items()}
         truth = Tally(plan)
-        truth.add(some_records(plan))
-        with pinned_noise():
+        truth.add(example_records(plan))
+        with fixed_noise():
             summary, other = Summary(plan), Summary(plan)
         others = _less(other.release(), Tally(plan))
-        summary.update(some_records(plan))
+        summary.update(example_records(plan))
         _same(_less(summary.release(), truth), own)
-        with pinned_noise():
+        with fixed_noise():
             summary, other = Summary(plan), Summary(plan)
         summary.absorb(truth)
         summary = Summary.from_state(plan, summary.state(), summary.merged_ids)
@@ -177,7 +178,7 @@ def released_counts_are_counts_and_draws(plans: list[Plan] | None = None) -> Non
 
 
 def _less(generator: Generator, truth: Tally) -> dict[int, Counts]:
-    """What is left of each released level when the true counts are taken away."""
+    """Released counts minus exact counts, by level."""
     plan, left = truth.plan, {}
     for level, counts in generator.release.counts.items():
         assert counts.dtype == np.int64, "the release is not made of integers"
@@ -191,8 +192,8 @@ def _same(left: dict[int, Counts], noise: dict[int, Counts]) -> None:
         assert np.array_equal(counts, noise[level]), f"level {level} is not its count and its own draw"
 
 
-def draws_are_made_of_system_entropy() -> None:
-    """The bytes of the operating system decide the noise, and nothing else does."""
+def draws_come_from_system_entropy() -> None:
+    """The noise is a function of the bytes of the operating system only."""
 
     def state(seed: int) -> list[int]:
         blocks = itertools.count()
@@ -207,8 +208,8 @@ def draws_are_made_of_system_entropy() -> None:
     assert state(1) != state(2), "noise does not depend on the operating system"
 
 
-def draws_are_fresh(summaries: int = 64) -> None:
-    """Over many new summaries no cell is constant, no two cells are equal, and no two summaries are."""
+def draws_are_independent_between_summaries(summaries: int = 64) -> None:
+    """Over many new summaries no counter is constant, and no two counters and no two summaries are equal."""
     sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 1}
     budgets = {0: 0.1, 2: 0.1, 3: 0.1, 5: 0.3, 6: 0.3}
     plan = Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=3, **sketch)
@@ -221,8 +222,8 @@ def draws_are_fresh(summaries: int = 64) -> None:
 # Seen once, counted once
 
 
-def a_summary_is_released_once() -> None:
-    """After the release every further look or change is refused; so are copies, which would be a second look."""
+def summary_is_released_once() -> None:
+    """After the release every operation is refused, and so are copies."""
     plan = example_plans()[0]
     summary, other = Summary(plan), Summary(plan)
     _refused(lambda: copy.copy(summary), lambda: copy.deepcopy(summary), lambda: pickle.dumps(summary))
@@ -234,8 +235,8 @@ def a_summary_is_released_once() -> None:
     _refused(lambda: summary.merge(other), lambda: other.merge(summary))
 
 
-def nothing_is_counted_twice() -> None:
-    """No part is added where it is in already, directly, in a copy or inside another; nor one of another plan.
+def records_are_merged_once() -> None:
+    """Counts are merged once: directly, as a copy or inside another summary; other plans are refused.
 
     Nor can an update be repeated that was interrupted, here or from a checkpoint.
     """
@@ -265,7 +266,7 @@ def nothing_is_counted_twice() -> None:
 
 
 class _Interrupted:
-    """Something that is interrupted whenever it is read."""
+    """A descriptor that raises KeyboardInterrupt when it is read."""
 
     def __get__(self, instance: object, owner: type) -> NoReturn:
         raise KeyboardInterrupt

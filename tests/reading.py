@@ -1,4 +1,4 @@
-"""What reading owes to privacy, as checks that raise AssertionError."""
+"""Checks of ingestion and of the CSV scanner that raise AssertionError."""
 
 import tempfile
 from pathlib import Path
@@ -9,14 +9,14 @@ import numpy as np
 from privhp import Integers, Nullable, Plan, Table
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
-from silence import silence
+from silent import assert_silent
 
 LINES = 300
 PLAN = Plan(Integers(0, 255), epsilon=1, budgets={8: 1}, exact_depth=8)
 
 
-def going_on_counts_each_record_once() -> None:
-    """Broken off after any batch, and gone on with again and again, a run counts what an unbroken one counts."""
+def resumed_ingestion_counts_each_record_once() -> None:
+    """An ingestion that is stopped and resumed after any batch counts each record once."""
     values = np.random.default_rng(0).integers(0, 256, LINES)
     with (
         tempfile.TemporaryDirectory() as folder,
@@ -35,16 +35,16 @@ def going_on_counts_each_record_once() -> None:
                 counts = run.summary.state()
                 run.close(released=done)
                 runs += 1
-                assert runs < LINES, "going on never comes to an end"
+                assert runs < LINES, "the resumed ingestion does not end"
             assert runs > 1
-            assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counts twice"
+            assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counted twice"
 
 
-def the_scanner_answers_for_its_own_lines() -> None:
-    """A compiled line is read as the definition reads it, in whatever company."""
+def scanner_reads_lines_independently() -> None:
+    """A line is read the same alone and among other lines."""
     domain = Table(a=Nullable(Integers(0, 255)), b=Nullable(Integers(0, 255)))
     lines = [b"1,2", b'"3",4', b"5", b"6,7,8", b" 9 ,10\r", b"1_1,2", b"12.0,13", b"x,1", b'"1,2', b"", b"1,x", b"14,"]
-    with tempfile.TemporaryDirectory() as folder, silence():
+    with tempfile.TemporaryDirectory() as folder, assert_silent():
         codes = []
         for chosen in [lines, *([line] for line in lines)]:
             path = Path(folder) / "data.csv"

@@ -1,4 +1,4 @@
-"""Releases and generators with chosen noise, or none."""
+"""Releases and generators with given noise or without noise."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,14 +12,14 @@ from privhp.release import Release
 
 
 def exact_counts(tally: Tally) -> dict[int, Counts]:
-    """Bare counts of every measured level."""
+    """Exact counts of every measured level."""
     plan = tally.plan
     exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
     return exact | tally.tables
 
 
 def release_of(plan: Plan, records: Any, noise: Mapping[int, Counts] | None = None) -> Release:
-    """What a summary of some records would release if its noise were this, or none."""
+    """The release of a summary of some records with given noise, by default none."""
     tally = Tally(plan)
     tally.add(records)
     exact = exact_counts(tally)
@@ -39,7 +39,7 @@ def nodes_of(generator: Generator) -> list[tuple[int, int]]:
 
 
 def leaf_places(generator: Generator, records: Any) -> NDArray[np.int64]:
-    """Which leaf each record lies in."""
+    """Index of the leaf of each record."""
     plan, leaves = generator.plan, generator.leaves()
     codes = plan.domain.encode(records, level=plan.depth)
     starts = leaves.codes << (plan.depth - leaves.levels).astype(np.uint64)

@@ -1,4 +1,4 @@
-"""Watching and pinning the noise of summaries."""
+"""Recording and replacing the noise draws of summaries."""
 
 import contextlib
 import itertools
@@ -24,8 +24,8 @@ class Draw:
 
 
 @contextlib.contextmanager
-def watched_noise(sampler: Callable[[int, Fraction], Counts] | None = None) -> Iterator[list[Draw]]:
-    """Write down every call of the sampler, wherever it is made; another sampler may stand in for it."""
+def record_draws(sampler: Callable[[int, Fraction], Counts] | None = None) -> Iterator[list[Draw]]:
+    """Record every call of the noise sampler in all modules; `sampler` may replace it."""
     draws: list[Draw] = []
     original = privhp.collect.summary.discrete_laplace
 
@@ -42,28 +42,28 @@ def watched_noise(sampler: Callable[[int, Fraction], Counts] | None = None) -> I
 
 
 @contextlib.contextmanager
-def pinned_noise() -> Iterator[list[Draw]]:
-    """The same noise for whoever asks in the same order: large, never 0, another in every call and cell."""
+def fixed_noise() -> Iterator[list[Draw]]:
+    """Deterministic noise by number of call: large, never 0, different for each call and counter."""
     calls = itertools.count()
 
     def pinned(size: int, scale: Fraction) -> Counts:
         return np.random.default_rng(next(calls)).integers(10**6, 10**12, size)
 
-    with watched_noise(pinned) as draws:
+    with record_draws(pinned) as draws:
         yield draws
 
 
-def draw_of_each_level(plan: Plan) -> dict[int, Draw]:
-    """The draw that stands on each level of a summary of nothing, found by its values."""
-    with pinned_noise() as draws:
+def draws_by_level(plan: Plan) -> dict[int, Draw]:
+    """The draw of each level of an empty summary, found by its values."""
+    with fixed_noise() as draws:
         released = Summary(plan).release().release.counts
-    found = {level: draw_of(counts, draws) for level, counts in released.items()}
+    found = {level: find_draw(counts, draws) for level, counts in released.items()}
     assert len(draws) == len(found), "a draw stands on no level"
     return found
 
 
-def draw_of(counts: Counts, draws: list[Draw]) -> Draw:
-    """The one draw with these values."""
+def find_draw(counts: Counts, draws: list[Draw]) -> Draw:
+    """The draw with these values."""
     same = [draw for draw in draws if np.array_equal(draw.values, counts.ravel())]
     assert len(same) == 1, "the noise of a level is not one draw of its own"
     return same[0]

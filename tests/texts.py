@@ -1,4 +1,4 @@
-"""Text that is read as a file is."""
+"""Batches of a text file with given content."""
 
 import tempfile
 from collections.abc import Sequence

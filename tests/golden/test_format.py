@@ -1,4 +1,4 @@
-"""docs/format.md is right: its reader reads our files, and its example is what we write."""
+"""docs/format.md: its reader reads golden files, and its example equals the bytes of a release."""
 
 import re
 from fractions import Fraction
@@ -46,18 +46,18 @@ def example() -> hp.Generator:
 
 @pytest.fixture(scope="module")
 def reader() -> dict[str, Any]:
-    """What the reader of the document defines."""
+    """The names that the documented reader defines."""
     names: dict[str, Any] = {}
     exec(blocks("python")[0], names)
     return names
 
 
-def test_the_example_is_what_we_write(tmp_path: Path) -> None:
+def test_example_bytes(tmp_path: Path) -> None:
     hp.save(example(), tmp_path / "file")
     assert blocks("hex") == [hex_dump((tmp_path / "file").read_bytes())]
 
 
-def test_what_the_document_says_of_the_example_is_so(reader: dict[str, Any]) -> None:
+def test_values_of_example(reader: dict[str, Any]) -> None:
     (dump,) = blocks("hex")
     data = b"".join(bytes.fromhex(line[6:53]) for line in dump.splitlines())
     for claims in blocks("python")[1:]:
@@ -65,7 +65,7 @@ def test_what_the_document_says_of_the_example_is_so(reader: dict[str, Any]) -> 
 
 
 @pytest.mark.parametrize("path", RELEASES, ids=lambda path: path.stem)
-def test_the_reader_of_the_document_reads_golden_releases(reader: dict[str, Any], path: Path) -> None:
+def test_documented_reader_on_golden_releases(reader: dict[str, Any], path: Path) -> None:
     plan, counts = reader["read_release"](path.read_bytes())
     release = hp.load(path).release
     assert plan == release.plan.spec()
@@ -75,7 +75,7 @@ def test_the_reader_of_the_document_reads_golden_releases(reader: dict[str, Any]
 
 
 def deep_plan() -> hp.Plan:
-    """Levels with gaps between them, and cells above 32 bits."""
+    """A plan with unmeasured levels, and cells above 32 bits."""
     return hp.Plan(
         hp.Integers(0, 2**60 - 1),
         epsilon=1,
@@ -89,7 +89,7 @@ def deep_plan() -> hp.Plan:
     )
 
 
-def test_the_reader_of_the_document_finds_the_buckets_where_records_are_counted(reader: dict[str, Any]) -> None:
+def test_documented_reader_on_sketches(reader: dict[str, Any]) -> None:
     golden = [hp.load(path).plan for path in RELEASES]
     for plan in [deep_plan(), *(plan for plan in golden if plan.growth is None)]:
         rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ def test_the_reader_of_the_document_finds_the_buckets_where_records_are_counted(
                 assert reader["estimate"](plan.spec(), {level: table}, level, cell) == 1
 
 
-def test_the_reader_of_the_document_finds_the_cells_of_a_growing_partition(reader: dict[str, Any]) -> None:
+def test_documented_reader_on_growing_partition(reader: dict[str, Any]) -> None:
     grown = 0
     for path in RELEASES:
         plan, counts = reader["read_release"](path.read_bytes())

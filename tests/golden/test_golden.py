@@ -32,17 +32,17 @@ def resumed(release: Path) -> hp.Summary:
     return hp.resume(release.with_suffix(".checkpoint"))
 
 
-def test_every_kind_of_domain_has_golden_files() -> None:
+def test_golden_file_for_each_kind_of_domain() -> None:
     specs = [hp.load(path).plan.domain.spec() for path in RELEASES if path.parent.name == "v1"]
     kinds = {(spec["kind"], spec.get("scale")) for spec in specs}
     assert kinds >= {("interval", "linear"), ("interval", "log"), ("integers", None), ("box", None), ("ipv4", None)}
 
 
-def test_a_golden_release_holds_the_stored_cells(release: Path, expected: dict[str, Any]) -> None:
+def test_cells_of_golden_release(release: Path, expected: dict[str, Any]) -> None:
     assert hp.load(release).release.cells().tolist() == expected["release cells"]
 
 
-def test_a_golden_release_gives_the_stored_answers(release: Path, expected: dict[str, Any]) -> None:
+def test_answers_of_golden_release(release: Path, expected: dict[str, Any]) -> None:
     generator = hp.load(release)
     leaves = generator.leaves()
     assert leaves.codes.tolist() == expected["leaves"]["codes"]
@@ -52,19 +52,19 @@ def test_a_golden_release_gives_the_stored_answers(release: Path, expected: dict
         assert generator.quantile(expected["shares"]).value.tolist() == expected["quantiles"]
 
 
-def test_a_golden_checkpoint_holds_the_stored_cells_and_lineage(release: Path, expected: dict[str, Any]) -> None:
+def test_cells_and_ids_of_golden_checkpoint(release: Path, expected: dict[str, Any]) -> None:
     summary = resumed(release)
     assert summary.state().tolist() == expected["checkpoint cells"]
     assert sorted(part.hex() for part in summary.merged_ids) == expected["lineage"]
 
 
-def test_a_golden_checkpoint_goes_on_to_the_golden_release(release: Path, expected: dict[str, Any]) -> None:
+def test_golden_checkpoint_resumes_to_golden_release(release: Path, expected: dict[str, Any]) -> None:
     summary = resumed(release)
     summary.update(np.array(expected["rest"]))
     assert summary.release().release == hp.load(release).release
 
 
-def test_golden_files_are_written_again_in_the_same_bytes(release: Path, tmp_path: Path) -> None:
+def test_golden_files_round_trip(release: Path, tmp_path: Path) -> None:
     checkpoint = release.with_suffix(".checkpoint")
     hp.save(hp.load(release), tmp_path / "release")
     hp.save(hp.resume(checkpoint), tmp_path / "checkpoint")

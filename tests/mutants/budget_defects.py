@@ -1,4 +1,4 @@
-"""Sensitivities and budgets that promise too much."""
+"""Defects: wrong sensitivities and overspent budgets."""
 
 from dataclasses import replace
 from fractions import Fraction
@@ -14,27 +14,35 @@ import privhp.collect.tally
 import privhp.planning.paper
 import privhp.planning.plan
 import privhp.planning.plan_checks
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp import Summary
 
 
-@killed_by(
-    privacy.every_cell_gets_one_draw,
-    privacy.draws_cost_at_most_epsilon,
-    privacy.one_record_moves_its_share,
-    audits.sketch_keeps_its_budget,
+@caught_by(
+    privacy.every_counter_has_one_draw_at_its_scale,
+    privacy.draws_spend_at_most_epsilon,
+    privacy.record_changes_at_most_its_sensitivity,
+    audits.sketch_spends_at_most_its_budget,
 )
-def sketch_noise_ignores_the_rows(patch: pytest.MonkeyPatch) -> None:
+def sketch_noise_without_factor_of_rows(patch: pytest.MonkeyPatch) -> None:
     _change_sensitivity(patch, rows=1)
 
 
-@killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
+@caught_by(
+    privacy.every_counter_has_one_draw_at_its_scale,
+    privacy.draws_spend_at_most_epsilon,
+    privacy.record_changes_at_most_its_sensitivity,
+)
 def replace_one_not_doubled(patch: pytest.MonkeyPatch) -> None:
     original = privhp.planning.plan.sensitivity
     patch.setattr(privhp.planning.plan, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
 
 
-@killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon, privacy.one_record_moves_its_share)
+@caught_by(
+    privacy.every_counter_has_one_draw_at_its_scale,
+    privacy.draws_spend_at_most_epsilon,
+    privacy.record_changes_at_most_its_sensitivity,
+)
 def max_records_per_person_ignored(patch: pytest.MonkeyPatch) -> None:
     _change_sensitivity(patch, max_records_per_person=1)
 
@@ -48,8 +56,8 @@ def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
     )
 
 
-@killed_by(privacy.draws_cost_at_most_epsilon)
-def root_left_out_of_the_budget(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.draws_spend_at_most_epsilon)
+def root_without_share_of_budget(patch: pytest.MonkeyPatch) -> None:
     split = privhp.planning.paper.split
 
     def generous(epsilon: Fraction, weights: dict[int, float]) -> dict[int, Fraction]:
@@ -60,18 +68,18 @@ def root_left_out_of_the_budget(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 
-@killed_by(privacy.draws_cost_at_most_epsilon)
+@caught_by(privacy.draws_spend_at_most_epsilon)
 def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 
-@killed_by(privacy.draws_cost_at_most_epsilon)
+@caught_by(privacy.draws_spend_at_most_epsilon)
 def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "exact_epsilon", lambda value: Fraction(float(value)))
 
 
-@killed_by(leaks.header_does_not_know_the_records)
-def budget_from_the_true_number_of_records(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.header_is_independent_of_records)
+def budget_from_number_of_records(patch: pytest.MonkeyPatch) -> None:
     update, release = Summary.update, Summary.release
 
     def counting(self: Summary, records: Any, *, counts: Any = None) -> None:

@@ -1,4 +1,4 @@
-"""A partition that grows at the wrong moments, without noise, or on what it cannot grow on."""
+"""Defects: refinements at wrong rows, without fresh noise, or under plans without row numbers."""
 
 from collections.abc import Callable
 from typing import Any
@@ -9,7 +9,7 @@ import pytest
 import growing
 import growing_audits
 import privhp.planning.plan_checks
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp import Summary, Tally
 from privhp.collect.life_cycle import LifeCycle
 from privhp.collect.refinement import james_stein_shrinkage
@@ -18,35 +18,35 @@ from privhp.kernels.partition_marks import MARK_LIMIT, split_mark
 from privhp.planning.partition import Cells, Partition
 
 
-@killed_by(
-    growing.every_stretch_has_noise_of_its_own,
-    growing_audits.noise_adds_up_by_stretches,
-    growing_audits.growing_keeps_its_budget,
+@caught_by(
+    growing.every_pass_has_fresh_noise,
+    growing_audits.released_noise_is_one_draw_per_pass,
+    growing_audits.learned_partition_spends_at_most_its_budget,
 )
-def no_fresh_noise_at_a_refinement(patch: pytest.MonkeyPatch) -> None:
+def refinement_without_fresh_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_add_noise_at", lambda summary, slots: None)
 
 
-@killed_by(
-    growing.every_stretch_has_noise_of_its_own,
-    growing_audits.noise_adds_up_by_stretches,
-    growing_audits.growing_keeps_its_budget,
+@caught_by(
+    growing.every_pass_has_fresh_noise,
+    growing_audits.released_noise_is_one_draw_per_pass,
+    growing_audits.learned_partition_spends_at_most_its_budget,
 )
-def fresh_noise_for_new_parts_only(patch: pytest.MonkeyPatch) -> None:
-    _keep_noise_from(patch, lambda counts: counts != 0)
+def fresh_noise_for_children_only(patch: pytest.MonkeyPatch) -> None:
+    _omit_fresh_noise(patch, lambda counts: counts != 0)
 
 
-@killed_by(
-    growing.every_stretch_has_noise_of_its_own,
-    growing_audits.noise_adds_up_by_stretches,
-    growing_audits.growing_keeps_its_budget,
+@caught_by(
+    growing.every_pass_has_fresh_noise,
+    growing_audits.released_noise_is_one_draw_per_pass,
+    growing_audits.learned_partition_spends_at_most_its_budget,
 )
-def fresh_noise_for_old_cells_only(patch: pytest.MonkeyPatch) -> None:
-    _keep_noise_from(patch, lambda counts: counts == 0)
+def fresh_noise_for_unsplit_cells_only(patch: pytest.MonkeyPatch) -> None:
+    _omit_fresh_noise(patch, lambda counts: counts == 0)
 
 
-@killed_by(growing_audits.drawn_together_keeps_its_budget)
-def fresh_noise_is_drawn_together_too(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing_audits.shrunk_counts_spend_at_most_their_budget)
+def fresh_noise_is_shrunk(patch: pytest.MonkeyPatch) -> None:
     add_noise = Summary._add_noise_at
 
     def drawing(self: Summary, slots: Any) -> None:
@@ -59,7 +59,7 @@ def fresh_noise_is_drawn_together_too(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_add_noise_at", drawing)
 
 
-def _keep_noise_from(patch: pytest.MonkeyPatch, is_spared: Callable[[Counts], Any]) -> None:
+def _omit_fresh_noise(patch: pytest.MonkeyPatch, is_spared: Callable[[Counts], Any]) -> None:
     add_noise = Summary._add_noise_at
 
     def sparing(self: Summary, slots: Any) -> None:
@@ -69,8 +69,8 @@ def _keep_noise_from(patch: pytest.MonkeyPatch, is_spared: Callable[[Counts], An
     patch.setattr(Summary, "_add_noise_at", sparing)
 
 
-@killed_by(growing.refined_after_row_numbers)
-def blank_rows_are_no_rows(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.refinements_follow_row_numbers)
+def skipped_rows_have_no_number(patch: pytest.MonkeyPatch) -> None:
     count = Tally._count
 
     def without(self: Tally, codes: Codes, weights: Any, refine: Any) -> None:
@@ -79,14 +79,14 @@ def blank_rows_are_no_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", without)
 
 
-@killed_by(growing.refined_after_row_numbers)
-def refined_before_the_row(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.refinements_follow_row_numbers)
+def refinement_one_row_early(patch: pytest.MonkeyPatch) -> None:
     following = Tally._next_refinement
     patch.setattr(Tally, "_next_refinement", lambda self: following(self) - 1)
 
 
-@killed_by(growing.refined_after_row_numbers)
-def refined_at_the_end_of_a_batch(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.refinements_follow_row_numbers)
+def refinement_at_the_end_of_a_batch(patch: pytest.MonkeyPatch) -> None:
     count = Tally._count
 
     def late(self: Tally, codes: Codes, weights: Any, refine: Any) -> None:
@@ -98,9 +98,9 @@ def refined_at_the_end_of_a_batch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", late)
 
 
-@killed_by(growing.refined_after_row_numbers)
-def refined_when_enough_are_counted(patch: pytest.MonkeyPatch) -> None:
-    """By the number of records, which is not public, in place of rows."""
+@caught_by(growing.refinements_follow_row_numbers)
+def refinement_by_number_of_records(patch: pytest.MonkeyPatch) -> None:
+    """Refine by the number of counted records, which is not public."""
 
     def within(self: Tally, rows: int) -> bool:
         assert self.plan.growth is not None
@@ -111,9 +111,9 @@ def refined_when_enough_are_counted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_refines_within", within)
 
 
-@killed_by(growing.one_row_moves_one_cell)
-def a_record_is_counted_in_all_its_cells(patch: pytest.MonkeyPatch) -> None:
-    """In the cell that was cut, too, as if each stretch had a budget of its own for all before it."""
+@caught_by(growing.row_changes_one_counter)
+def record_counted_in_split_cells_too(patch: pytest.MonkeyPatch) -> None:
+    """Count each record in the split ancestors of its cell too."""
     count = Tally._count
 
     def twice(self: Tally, codes: Codes, weights: Any, refine: Any) -> None:
@@ -128,13 +128,13 @@ def a_record_is_counted_in_all_its_cells(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", twice)
 
 
-@killed_by(growing.an_interrupted_refinement_ends_in_its_release)
-def a_refinement_can_break_off_and_go_on(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.interrupted_refinement_only_allows_release)
+def update_after_interrupted_refinement(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LifeCycle, "check_complete", lambda self: None)
 
 
-@killed_by(growing.an_interrupted_refinement_ends_in_its_release)
-def a_cut_in_two_steps(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.interrupted_refinement_only_allows_release)
+def split_in_two_assignments(patch: pytest.MonkeyPatch) -> None:
     def unsafe(self: Partition, cells: Cells, levels: Any) -> Any:
         new = [np.zeros(0, dtype=np.int64)]
         for step in np.unique(levels[levels > 0]).tolist():
@@ -155,11 +155,11 @@ def a_cut_in_two_steps(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Partition, "cut", unsafe)
 
 
-@killed_by(growing.refused_where_rows_have_no_numbers)
-def grows_under_add_remove(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.plans_without_row_numbers_are_refused)
+def growth_under_add_remove(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_growth", lambda plan: None)
 
 
-@killed_by(growing.refused_where_rows_have_no_numbers)
-def grows_by_rows_that_stand_for_many(patch: pytest.MonkeyPatch) -> None:
+@caught_by(growing.plans_without_row_numbers_are_refused)
+def growth_with_weighted_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_check_growth", lambda self, counts, refine: None)

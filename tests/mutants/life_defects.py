@@ -1,4 +1,4 @@
-"""States seen twice, counts taken twice, outputs that know the records, lines that are joined."""
+"""Defects: second outputs, double counting, outputs that depend on records, joined lines."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -9,20 +9,20 @@ import leaks
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp import RecordsError, Summary
 from privhp.collect.life_cycle import LifeCycle
 from privhp.domains import conversion
 from privhp.io.sources.text_lines import LineReader
 
 
-@killed_by(privacy.a_summary_is_released_once)
-def a_second_release(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.summary_is_released_once)
+def second_release(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LifeCycle, "check_open", lambda self: None)
 
 
-@killed_by(privacy.a_summary_is_released_once)
-def a_merged_part_stays_open(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.summary_is_released_once)
+def merged_summary_stays_open(patch: pytest.MonkeyPatch) -> None:
     merge = Summary.merge
 
     def lenient(self: Summary, other: Summary) -> None:
@@ -32,19 +32,19 @@ def a_merged_part_stays_open(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "merge", lenient)
 
 
-@killed_by(privacy.a_summary_is_released_once)
-def a_summary_can_be_copied(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.summary_is_released_once)
+def copied_summary(patch: pytest.MonkeyPatch) -> None:
     patch.delattr(Summary, "__reduce__")
 
 
-@killed_by(privacy.nothing_is_counted_twice)
-def merge_without_lineage_check(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.records_are_merged_once)
+def merge_without_id_check(patch: pytest.MonkeyPatch) -> None:
     for module in (privhp.collect.tally, privhp.collect.summary):
         patch.setattr(module, "check_mergeable", lambda plan, other, merged_ids, others: None)
 
 
-@killed_by(privacy.nothing_is_counted_twice)
-def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.records_are_merged_once)
+def absorb_without_ids(patch: pytest.MonkeyPatch) -> None:
     merge = privhp.Tally.merge
 
     def forgetting(self: privhp.Tally, other: privhp.Tally) -> None:
@@ -55,8 +55,8 @@ def lineage_forgets_what_was_absorbed(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.Tally, "merge", forgetting)
 
 
-@killed_by(privacy.nothing_is_counted_twice)
-def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.records_are_merged_once)
+def repeated_merge_after_interrupt(patch: pytest.MonkeyPatch) -> None:
     def late(self: privhp.Tally, other: privhp.Tally) -> None:
         privhp.collect.tally.check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
         self._add_counts(other)
@@ -65,19 +65,19 @@ def an_interrupted_merge_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.Tally, "merge", late)
 
 
-@killed_by(privacy.nothing_is_counted_twice)
-def an_interrupted_update_can_be_repeated(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.records_are_merged_once)
+def repeated_update_after_interrupt(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LifeCycle, "check_complete", lambda self: None)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.no_output_knows_the_records)
-def repr_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.no_output_contains_records_or_counts)
+def number_of_records_in_repr(patch: pytest.MonkeyPatch) -> None:
     _count_records(patch)
     patch.setattr(Summary, "__repr__", lambda self: f"Summary of {getattr(self, '_seen', 0)} records")
 
 
-@killed_by(leaks.header_does_not_know_the_records)
-def file_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.header_is_independent_of_records)
+def number_of_records_in_file(patch: pytest.MonkeyPatch) -> None:
     _count_records(patch)
     release, spec = Summary.release, privhp.Plan.spec
 
@@ -90,8 +90,8 @@ def file_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.Plan, "spec", lambda plan: {**spec(plan), "seen": getattr(plan, "seen", 0)})
 
 
-@killed_by(leaks.command_line_does_not_know_the_records)
-def command_line_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.command_line_is_independent_of_records)
+def number_of_records_on_command_line(patch: pytest.MonkeyPatch) -> None:
     _count_records(patch)
     release = Summary.release
 
@@ -112,8 +112,8 @@ def _count_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "update", counting)
 
 
-@killed_by(leaks.no_output_knows_the_records)
-def an_error_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.no_output_contains_records_or_counts)
+def number_of_records_in_error(patch: pytest.MonkeyPatch) -> None:
     def telling(shape: tuple[int, ...], columns: int) -> None:
         if len(shape) != 1:
             raise RecordsError(f"expected another shape than {shape}")
@@ -121,8 +121,8 @@ def an_error_tells_the_number_of_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(conversion, "_check_shape", telling)
 
 
-@killed_by(leaks.no_output_knows_the_records)
-def an_error_quotes_a_record(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.no_output_contains_records_or_counts)
+def record_in_error(patch: pytest.MonkeyPatch) -> None:
     update = Summary.update
 
     def quoting(self: Summary, records: Any, *, counts: Any = None) -> None:
@@ -134,8 +134,8 @@ def an_error_quotes_a_record(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "update", quoting)
 
 
-@killed_by(privacy.one_line_moves_its_share)
-def a_quote_swallows_the_next_line(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.line_changes_at_most_its_sensitivity)
+def quote_joins_lines(patch: pytest.MonkeyPatch) -> None:
     def joined(block: bytes) -> bytes:
         lines: list[bytes] = []
         for line in block.splitlines():
@@ -148,13 +148,13 @@ def a_quote_swallows_the_next_line(patch: pytest.MonkeyPatch) -> None:
     _change_blocks(patch, joined)
 
 
-@killed_by(privacy.one_line_moves_its_share)
-def a_blank_line_ends_the_text(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.line_changes_at_most_its_sensitivity)
+def blank_line_ends_text(patch: pytest.MonkeyPatch) -> None:
     _change_blocks(patch, lambda block: block.split(b"\n\n")[0] + b"\n")
 
 
-@killed_by(privacy.one_line_moves_its_share)
-def a_return_cuts_a_line(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.line_changes_at_most_its_sensitivity)
+def carriage_return_splits_line(patch: pytest.MonkeyPatch) -> None:
     """One line becomes two records."""
     _change_blocks(patch, lambda block: block.replace(b"\r", b"\n"))
 

@@ -1,4 +1,4 @@
-"""Noise that is too small, missing, late, shared or of another law."""
+"""Defects: noise that is too small, missing, late, shared or of another distribution."""
 
 import functools
 from collections.abc import Callable
@@ -12,29 +12,29 @@ import audits
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp import Plan, Summary
 from privhp.core.cells import Counts, fold
 
 
-@killed_by(privacy.every_cell_gets_one_draw, privacy.draws_cost_at_most_epsilon)
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale, privacy.draws_spend_at_most_epsilon)
 def noise_halved(patch: pytest.MonkeyPatch) -> None:
     scale = Plan.scale
     patch.setattr(Plan, "scale", lambda plan, level: scale(plan, level) / 2)
 
 
-@killed_by(privacy.every_cell_gets_one_draw)
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale)
 def one_level_without_noise(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == plan.depth)
 
 
-@killed_by(privacy.every_cell_gets_one_draw)
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale)
 def root_without_noise_under_replace_one(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == 0 and plan.neighbours == "replace-one")
 
 
-@killed_by(privacy.every_cell_gets_one_draw)
-def noise_only_in_touched_cells(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale)
+def noise_only_in_counted_cells(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == plan.exact_depth)
     update = Summary.update
 
@@ -48,8 +48,8 @@ def noise_only_in_touched_cells(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "update", late)
 
 
-@killed_by(privacy.every_cell_gets_one_draw)
-def noise_drawn_at_the_release(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale)
+def noise_at_release(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == plan.exact_depth)
     release = Summary.release
 
@@ -70,7 +70,7 @@ def _skip_draws(patch: pytest.MonkeyPatch, skipped: Callable[[Plan, int], bool])
     patch.setattr(Summary, "_draw_noise", sparing)
 
 
-@killed_by(privacy.draws_are_fresh, privacy.released_counts_are_counts_and_draws)
+@caught_by(privacy.draws_are_independent_between_summaries, privacy.released_counts_are_exact_counts_plus_noise)
 def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
     noise = Summary._draw_noise
 
@@ -83,7 +83,7 @@ def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_draw_noise", copied)
 
 
-@killed_by(privacy.draws_are_fresh)
+@caught_by(privacy.draws_are_independent_between_summaries)
 def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
     noise = Summary._draw_noise
 
@@ -95,14 +95,14 @@ def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_draw_noise", shared)
 
 
-@killed_by(privacy.draws_are_fresh)
+@caught_by(privacy.draws_are_independent_between_summaries)
 def same_noise_in_all_summaries(patch: pytest.MonkeyPatch) -> None:
     sampler = privhp.collect.summary.discrete_laplace
     cached = functools.cache(lambda size, scale: sampler(size, scale=scale))
     patch.setattr(privhp.collect.summary, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
 
 
-@killed_by(privacy.released_counts_are_counts_and_draws)
+@caught_by(privacy.released_counts_are_exact_counts_plus_noise)
 def noise_clipped_by_the_summary(patch: pytest.MonkeyPatch) -> None:
     noise = Summary._draw_noise
 
@@ -113,8 +113,8 @@ def noise_clipped_by_the_summary(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_draw_noise", clipped)
 
 
-@killed_by(privacy.every_cell_gets_one_draw, privacy.released_counts_are_counts_and_draws)
-def corrections_from_a_fresh_draw(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale, privacy.released_counts_are_exact_counts_plus_noise)
+def corrections_from_second_draw(patch: pytest.MonkeyPatch) -> None:
     def fresh(summary: Summary, inherited: Counts, level: int) -> Counts:
         depth = summary.plan.exact_depth
         return inherited - fold(summary._draw_noise(depth, 2**depth), levels=depth - level)
@@ -122,7 +122,7 @@ def corrections_from_a_fresh_draw(patch: pytest.MonkeyPatch) -> None:
     _change_corrections(patch, fresh)
 
 
-@killed_by(privacy.released_counts_are_counts_and_draws, audits.draws_follow_the_law)
+@caught_by(privacy.released_counts_are_exact_counts_plus_noise, audits.released_noise_is_discrete_laplace)
 def corrections_missing(patch: pytest.MonkeyPatch) -> None:
     _change_corrections(patch, lambda summary, inherited, level: inherited)
 
@@ -138,27 +138,35 @@ def _change_corrections(patch: pytest.MonkeyPatch, change: Callable[[Summary, Co
     patch.setattr(Summary, "__init__", init)
 
 
-@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget)
+@caught_by(
+    audits.released_noise_is_discrete_laplace,
+    audits.exact_level_spends_at_most_its_budget,
+    audits.sketch_spends_at_most_its_budget,
+)
 def sampler_halves_the_scale(patch: pytest.MonkeyPatch) -> None:
     _scaled_sampler(patch, Fraction(1, 2))
 
 
-@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget)
+@caught_by(
+    audits.released_noise_is_discrete_laplace,
+    audits.exact_level_spends_at_most_its_budget,
+    audits.sketch_spends_at_most_its_budget,
+)
 def noise_15_percent_too_small(patch: pytest.MonkeyPatch) -> None:
     _scaled_sampler(patch, Fraction(85, 100))
 
 
-@killed_by(audits.draws_follow_the_law, audits.exact_level_keeps_its_budget)
+@caught_by(audits.released_noise_is_discrete_laplace, audits.exact_level_spends_at_most_its_budget)
 def noise_5_percent_too_small(patch: pytest.MonkeyPatch) -> None:
     _scaled_sampler(patch, Fraction(95, 100))
 
 
-@killed_by(audits.exact_level_keeps_its_budget, audits.sketch_keeps_its_budget, trials=5_000_000)
+@caught_by(audits.exact_level_spends_at_most_its_budget, audits.sketch_spends_at_most_its_budget, trials=5_000_000)
 def noise_2_percent_too_small(patch: pytest.MonkeyPatch) -> None:
     _scaled_sampler(patch, Fraction(98, 100))
 
 
-@killed_by(audits.draws_follow_the_law)
+@caught_by(audits.released_noise_is_discrete_laplace)
 def noise_10_percent_too_large(patch: pytest.MonkeyPatch) -> None:
     _scaled_sampler(patch, Fraction(110, 100))
 
@@ -170,7 +178,7 @@ def _scaled_sampler(patch: pytest.MonkeyPatch, factor: Fraction) -> None:
     )
 
 
-@killed_by(audits.draws_follow_the_law)
+@caught_by(audits.released_noise_is_discrete_laplace)
 def noise_clipped_by_the_sampler(patch: pytest.MonkeyPatch) -> None:
     sampler = privhp.collect.summary.discrete_laplace
 
@@ -180,7 +188,7 @@ def noise_clipped_by_the_sampler(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.collect.summary, "discrete_laplace", clipped)
 
 
-@killed_by(audits.draws_follow_the_law, privacy.draws_are_made_of_system_entropy)
+@caught_by(audits.released_noise_is_discrete_laplace, privacy.draws_come_from_system_entropy)
 def float_noise(patch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng()
 
@@ -190,8 +198,8 @@ def float_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.collect.summary, "discrete_laplace", rounded)
 
 
-@killed_by(privacy.draws_are_fresh, privacy.draws_are_made_of_system_entropy)
-def noise_from_a_seed(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.draws_are_independent_between_summaries, privacy.draws_come_from_system_entropy)
+def seeded_noise(patch: pytest.MonkeyPatch) -> None:
     def seeded(size: int, *, scale: Fraction) -> Counts:
         return np.random.default_rng(0).integers(-int(scale), int(scale) + 1, size)
 

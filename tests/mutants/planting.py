@@ -1,4 +1,4 @@
-"""How a defect is planted and which checks must notice it."""
+"""Registry of planted defects and the checks that must catch them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,12 +11,12 @@ Plant = Callable[[pytest.MonkeyPatch], None]
 
 @dataclass(frozen=True)
 class Defect:
-    """A way to break privacy, and the checks that kill it."""
+    """A planted defect and the checks that catch it."""
 
     plant: Plant
-    killers: tuple[Check, ...]
+    checks: tuple[Check, ...]
     trials: int | None = None
-    """How many trials the killers need; such a defect is planted offline only."""
+    """Number of trials that the checks need; such a defect is planted offline only."""
 
     @property
     def name(self) -> str:
@@ -26,9 +26,9 @@ class Defect:
 DEFECTS: list[Defect] = []
 
 
-def killed_by(*killers: Check, trials: int | None = None) -> Callable[[Plant], Plant]:
+def caught_by(*checks: Check, trials: int | None = None) -> Callable[[Plant], Plant]:
     def register(plant: Plant) -> Plant:
-        DEFECTS.append(Defect(plant, killers, trials))
+        DEFECTS.append(Defect(plant, checks, trials))
         return plant
 
     return register

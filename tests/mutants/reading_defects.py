@@ -1,4 +1,4 @@
-"""Records that are read twice, or not as they are written."""
+"""Defects: records that are read twice or wrongly."""
 
 from typing import Any
 
@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 import reading
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.io.sources import START, csv_scanner
 
 
-@killed_by(reading.going_on_counts_each_record_once)
-def a_resumed_run_begins_at_the_beginning(patch: pytest.MonkeyPatch) -> None:
+@caught_by(reading.resumed_ingestion_counts_each_record_once)
+def resume_from_start(patch: pytest.MonkeyPatch) -> None:
     resume = CheckpointedIngestion._resume
 
     def replaying(self: CheckpointedIngestion, *arguments: Any) -> None:
@@ -23,8 +23,8 @@ def a_resumed_run_begins_at_the_beginning(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CheckpointedIngestion, "_resume", replaying)
 
 
-@killed_by(reading.going_on_counts_each_record_once)
-def the_position_is_that_of_the_batch_before(patch: pytest.MonkeyPatch) -> None:
+@caught_by(reading.resumed_ingestion_counts_each_record_once)
+def position_of_previous_batch(patch: pytest.MonkeyPatch) -> None:
     save = Checkpoint.save
     earlier = [0]
 
@@ -36,9 +36,9 @@ def the_position_is_that_of_the_batch_before(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Checkpoint, "save", late)
 
 
-@killed_by(reading.going_on_counts_each_record_once)
-def the_position_is_saved_before_the_batch_counts(patch: pytest.MonkeyPatch) -> None:
-    """What is read ahead is taken for counted."""
+@caught_by(reading.resumed_ingestion_counts_each_record_once)
+def position_saved_before_counting(patch: pytest.MonkeyPatch) -> None:
+    """Batches that are read but not yet counted are marked as counted."""
 
     def run(self: Ingestion, watch: Any = None) -> bool:
         for batch in self._source.batches(self._position):
@@ -51,16 +51,16 @@ def the_position_is_saved_before_the_batch_counts(patch: pytest.MonkeyPatch) -> 
     patch.setattr(Ingestion, "run", run)
 
 
-@killed_by(reading.the_scanner_answers_for_its_own_lines)
-def an_odd_line_takes_the_values_of_the_one_before(patch: pytest.MonkeyPatch) -> None:
+@caught_by(reading.scanner_reads_lines_independently)
+def invalid_line_read_as_another(patch: pytest.MonkeyPatch) -> None:
     def read(self: Any, line: bytes) -> tuple[Any, ...]:
         return (1, 2)
 
     patch.setattr(csv_scanner.Scanner, "_read", read)
 
 
-@killed_by(reading.the_scanner_answers_for_its_own_lines)
-def a_lost_line_is_counted(patch: pytest.MonkeyPatch) -> None:
+@caught_by(reading.scanner_reads_lines_independently)
+def invalid_line_counted(patch: pytest.MonkeyPatch) -> None:
     columns = csv_scanner.Scanner.columns
 
     def generous(self: Any, block: bytes) -> Any:

@@ -1,4 +1,4 @@
-"""Records that go too far, or are spoken of."""
+"""Defects: records with more than their sensitivity, or with visible effects."""
 
 import datetime as dt
 import warnings
@@ -13,7 +13,7 @@ import privacy
 import privhp.collect.summary
 import privhp.collect.tally
 import privhp.planning.plan
-from mutants.planting import killed_by
+from mutants.planting import caught_by
 from privhp import Interval, Summary, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
 from privhp.domains import Nullable, conversion, ip, lookup, numbers, table
@@ -22,8 +22,8 @@ from privhp.domains.lookup import NOT_FOUND, Lookup
 from privhp.domains.to_column import to_column
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def level_counted_twice(patch: pytest.MonkeyPatch) -> None:
     count_codes = kernels.count_codes
 
     def twice(codes: Any, weights: Any, **sizes: Any) -> None:
@@ -35,7 +35,7 @@ def a_level_counted_twice(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kernels, "count_codes", twice)
 
 
-@killed_by(privacy.one_record_moves_its_share)
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
 def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
     count_codes = kernels.count_codes
 
@@ -47,14 +47,14 @@ def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(kernels, "count_codes", narrow)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def counts_weighed_twice(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def counts_squared(patch: pytest.MonkeyPatch) -> None:
     as_counts = privhp.collect.tally.as_counts
     patch.setattr(privhp.collect.tally, "as_counts", lambda counts, *, records: as_counts(counts, records=records) ** 2)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_record_in_two_cells_at_an_edge(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def record_on_edge_in_two_cells(patch: pytest.MonkeyPatch) -> None:
     encode = Interval.encode
 
     def generous(self: Interval, records: Any, *, level: int) -> Any:
@@ -66,8 +66,8 @@ def a_record_in_two_cells_at_an_edge(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Interval, "encode", generous)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def bounds_taken_from_the_batch(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def bounds_from_batch(patch: pytest.MonkeyPatch) -> None:
     encode = Interval.encode
 
     def stretched(self: Interval, records: Any, *, level: int) -> Any:
@@ -79,8 +79,8 @@ def bounds_taken_from_the_batch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Interval, "encode", stretched)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_bad_value_shifts_the_type_of_the_batch(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def invalid_value_changes_type_of_batch(patch: pytest.MonkeyPatch) -> None:
     as_floats = numbers.as_floats
 
     def together(records: Any) -> Any:
@@ -93,8 +93,8 @@ def a_bad_value_shifts_the_type_of_the_batch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(numbers, "as_floats", together)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def missing_value_converts_integers_to_floats(patch: pytest.MonkeyPatch) -> None:
     as_integers = numbers.as_integers
 
     def together(records: Any) -> Any:
@@ -106,8 +106,8 @@ def a_missing_value_makes_floats_of_integers(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(numbers, "as_integers", together)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_missing_value_becomes_the_last_of_its_dictionary(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def missing_value_read_as_last_of_dictionary(patch: pytest.MonkeyPatch) -> None:
     def take_last(values: Any, column: Column) -> Any:
         gone = np.zeros(len(column), dtype=np.bool_) if column.missing is None else column.missing
         return values[:-1].take(np.where(gone, -1, np.asarray(column.values)), mode="wrap")
@@ -116,8 +116,8 @@ def a_missing_value_becomes_the_last_of_its_dictionary(patch: pytest.MonkeyPatch
     patch.setattr(lookup, "take", take_last)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def unknown_category_imputed(patch: pytest.MonkeyPatch) -> None:
     each = Lookup._look_up_each
 
     def imputed(self: Lookup, values: list[Any]) -> Any:
@@ -128,8 +128,8 @@ def an_unknown_category_becomes_the_most_common(patch: pytest.MonkeyPatch) -> No
     patch.setattr(Lookup, "_look_up_each", imputed)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def an_unknown_text_of_an_array_becomes_that_of_another_record(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def unknown_text_imputed(patch: pytest.MonkeyPatch) -> None:
     look_up_texts = kernels.look_up_texts
 
     def imputed(*batch: Any, default: int) -> Any:
@@ -140,8 +140,8 @@ def an_unknown_text_of_an_array_becomes_that_of_another_record(patch: pytest.Mon
     patch.setattr(kernels, "look_up_texts", imputed)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_value_out_of_bounds_takes_its_whole_column_out(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def value_out_of_bounds_drops_column(patch: pytest.MonkeyPatch) -> None:
     interleave = kernels.interleave
 
     def all_or_nothing(own: Any, mask: int, codes: Any) -> None:
@@ -150,8 +150,8 @@ def a_value_out_of_bounds_takes_its_whole_column_out(patch: pytest.MonkeyPatch) 
     patch.setattr(kernels, "interleave", all_or_nothing)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def one_date_makes_dates_of_all_times(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def date_changes_type_of_all_times(patch: pytest.MonkeyPatch) -> None:
     read = Time._read
 
     def together(self: Time, records: Any) -> Any:
@@ -162,13 +162,13 @@ def one_date_makes_dates_of_all_times(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Time, "_read", together)
 
 
-@killed_by(leaks.bad_records_pass_in_silence)
-def what_is_no_address_raises(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.invalid_records_are_skipped_without_messages)
+def invalid_address_raises(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(ip, "attempt", lambda value, convert, fallback: convert(value))
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def something_happens_at_a_record_number(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def counts_change_at_a_record_number(patch: pytest.MonkeyPatch) -> None:
     update = Summary.update
 
     def decaying(self: Summary, records: Any, *, counts: Any = None) -> None:
@@ -180,7 +180,7 @@ def something_happens_at_a_record_number(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "update", decaying)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.invalid_records_are_skipped_without_messages)
 def nan_raises(patch: pytest.MonkeyPatch) -> None:
     def refuse(records: Any) -> None:
         if np.isnan(records).any():
@@ -189,7 +189,7 @@ def nan_raises(patch: pytest.MonkeyPatch) -> None:
     _inspect_floats(patch, refuse)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.invalid_records_are_skipped_without_messages)
 def nan_warns(patch: pytest.MonkeyPatch) -> None:
     def warn(records: Any) -> None:
         if np.isnan(records).any():
@@ -198,7 +198,7 @@ def nan_warns(patch: pytest.MonkeyPatch) -> None:
     _inspect_floats(patch, warn)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.invalid_records_are_skipped_without_messages)
 def nan_is_reported(patch: pytest.MonkeyPatch) -> None:
     _inspect_floats(patch, lambda records: print(f"dropped {np.isnan(records).sum()} records"))  # noqa: T201 - the defect
 
@@ -214,8 +214,8 @@ def _inspect_floats(patch: pytest.MonkeyPatch, inspect: Callable[[Any], None]) -
     patch.setattr(numbers, "as_floats", inspected)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
-def a_bad_count_raises(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.invalid_records_are_skipped_without_messages)
+def invalid_count_raises(patch: pytest.MonkeyPatch) -> None:
     def strict(counts: Any, *, records: int) -> Any:
         values = np.asarray(counts)
         if values.dtype.kind not in "iu":
@@ -225,8 +225,8 @@ def a_bad_count_raises(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.collect.tally, "as_counts", strict)
 
 
-@killed_by(leaks.bad_records_pass_in_silence)
-def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
+@caught_by(leaks.invalid_records_are_skipped_without_messages)
+def numpy_warning_about_record(patch: pytest.MonkeyPatch) -> None:
     as_integers = numbers.as_integers
 
     def speaking(records: Any) -> Any:
@@ -239,8 +239,8 @@ def numpy_speaks_of_a_record(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(numbers, "as_integers", speaking)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def null_makes_floats_of_a_column(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def null_converts_column_to_floats(patch: pytest.MonkeyPatch) -> None:
     as_batch = Nullable.as_batch
 
     def together(self: Nullable, records: Any) -> Column:
@@ -252,8 +252,8 @@ def null_makes_floats_of_a_column(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Nullable, "as_batch", together)
 
 
-@killed_by(privacy.one_record_moves_its_share, leaks.bad_records_pass_in_silence)
-def a_bad_row_loses_its_batch(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity, leaks.invalid_records_are_skipped_without_messages)
+def invalid_row_drops_batch(patch: pytest.MonkeyPatch) -> None:
     to_batch = table.to_batch
 
     def all_or_nothing(records: Any, names: Any) -> Any:
@@ -265,8 +265,8 @@ def a_bad_row_loses_its_batch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(table, "to_batch", all_or_nothing)
 
 
-@killed_by(privacy.one_record_moves_its_share)
-def a_bad_value_takes_the_place_of_the_next(patch: pytest.MonkeyPatch) -> None:
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def invalid_value_shifts_column(patch: pytest.MonkeyPatch) -> None:
     to_batch = table.to_batch
 
     def moved_up(records: Any, names: Any) -> Any:

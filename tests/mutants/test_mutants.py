@@ -1,4 +1,4 @@
-"""Every planted defect is noticed by the checks that it names. A surviving one fails the build."""
+"""Every planted defect is caught by the checks that it names."""
 
 import inspect
 
@@ -20,28 +20,28 @@ from mutants import (  # noqa: F401 - they plant
 )
 from mutants.planting import DEFECTS, Check, Defect
 
-KILLS = [(defect, killer) for defect in DEFECTS for killer in defect.killers]
-KILLERS = list(dict.fromkeys(killer for _, killer in KILLS))
+CASES = [(defect, check) for defect in DEFECTS for check in defect.checks]
+CHECKS = list(dict.fromkeys(check for _, check in CASES))
 
 
-@pytest.mark.parametrize("killer", KILLERS, ids=lambda killer: killer.__name__)
-def test_check_passes_without_a_defect(killer: Check) -> None:
-    killer()
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
+def test_check_passes_without_defect(check: Check) -> None:
+    check()
 
 
-@pytest.mark.parametrize(("defect", "killer"), KILLS, ids=lambda item: getattr(item, "__name__", None) or item.name)
-def test_defect_is_killed(defect: Defect, killer: Check, monkeypatch: pytest.MonkeyPatch, offline: bool) -> None:
+@pytest.mark.parametrize(("defect", "check"), CASES, ids=lambda item: getattr(item, "__name__", None) or item.name)
+def test_defect_is_caught(defect: Defect, check: Check, monkeypatch: pytest.MonkeyPatch, offline: bool) -> None:
     if defect.trials and not offline:
-        pytest.skip("needs --offline: as many trials as it takes to see this defect")
+        pytest.skip("needs --offline for enough trials")
     defect.plant(monkeypatch)
     with pytest.raises(AssertionError):
-        killer(defect.trials) if defect.trials else killer()
+        check(defect.trials) if defect.trials else check()
 
 
-def test_every_check_kills_a_defect() -> None:
-    """A check that nothing can fail proves nothing."""
+def test_every_check_catches_a_defect() -> None:
+    """Every privacy check is named by a planted defect."""
     for module in (privacy, audits, leaks, growing, growing_audits, reading):
         for name, check in inspect.getmembers(module, inspect.isfunction):
             is_check = check.__module__ == module.__name__ and inspect.signature(check).return_annotation is None
             if is_check and not name.startswith("_"):
-                assert check in KILLERS, f"no planted defect is killed by {name}"
+                assert check in CHECKS, f"no planted defect is caught by {name}"

@@ -16,14 +16,14 @@ import growing
 import privhp as hp
 from backends import plain_kernels
 from forgery import READERS, sign
-from growing import MARK_ZERO, MARKS_END, chosen_cuts, counted_by_hand, no_noise, plan_of, read_slots
+from growing import MARK_ZERO, MARKS_END, count_reference, no_noise, plan_of, read_slots, splits_by_code
 from privhp import Generator, Plan, Summary, kernels
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.planning.growth import Growth
 from privhp.planning.partition import is_sound
 from privhp.release import Release
-from spies import watched_noise
+from spies import record_draws
 
 ROWS = st.lists(st.one_of(st.none(), st.integers(-3, 1030), st.integers(0, 40)), max_size=40)
 SEEDS = st.integers(0, 10**6)
@@ -59,7 +59,7 @@ def same_noise(size: int, scale: Any) -> Counts:
 
 
 def grown(plan: Plan, batches: list[Any], **details: Any) -> Summary:
-    with watched_noise(same_noise):
+    with record_draws(same_noise):
         summary = Summary(plan)
         for batch in batches:
             summary.update(batch, **details)
@@ -79,14 +79,14 @@ def test_every_row_is_counted_in_the_cell_of_its_time(
     with contextlib.ExitStack() as stack:
         if plain:
             stack.enter_context(plain_kernels())
-        stack.enter_context(watched_noise(no_noise))
-        stack.enter_context(chosen_cuts(seed))
+        stack.enter_context(record_draws(no_noise))
+        stack.enter_context(splits_by_code(seed))
         summary = Summary(plan)
         for batch in batches:
             summary.update(as_array(batch), threads=threads)
         counts = summary.release().release.counts
     live, frozen, _ = read_slots(counts[plan.growth_level], plan.growth_level)
-    assert (live, frozen) == counted_by_hand(plan, rows, seed)
+    assert (live, frozen) == count_reference(plan, rows, seed)
     for level in plan.exact_levels:
         inside = [row >> (plan.depth - level) for row in rows if row is not None and 0 <= row < 1024]
         assert counts[level].tolist() == np.bincount(inside, minlength=2**level).tolist()
@@ -128,7 +128,7 @@ def test_a_checkpoint_anywhere_goes_on_as_if_it_had_never_stopped(
         assert same(resumed, summary)
         hp.save(resumed, tmp_path / "again")
         assert (tmp_path / "again").read_bytes() == (tmp_path / "checkpoint").read_bytes()
-        with watched_noise(same_noise):
+        with record_draws(same_noise):
             summary.update(after)
             resumed.update(after)
         assert same(resumed, summary)
@@ -198,7 +198,7 @@ def test_slots_are_sound_if_and_only_if_they_are_a_partition(
     """Slots of a summary, some of them changed, moved or cleared."""
     assert plan.growth is not None
     plan = plan_of(growth=Growth(slots=400, refined_after=plan.growth.refined_after, least=1))
-    with watched_noise(no_noise), chosen_cuts(seed), contextlib.suppress(IndexError):
+    with record_draws(no_noise), splits_by_code(seed), contextlib.suppress(IndexError):
         summary = Summary(plan)
         summary.update(rows)
     cells = np.concatenate([counters.ravel() for counters in summary._counters.values()])
@@ -226,7 +226,7 @@ CHANGES = st.lists(st.tuples(st.integers(0, 59), st.one_of(MARKS, st.integers(-9
 @given(seed=SEEDS, changes=CHANGES)
 def test_a_release_of_any_slots_is_refused_or_gives_a_generator(seed: int, changes: list[tuple[int, int]]) -> None:
     plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
-    release = grown(plan, [growing.a_stream(20, seed=seed, dropped=0)]).release().release
+    release = grown(plan, [growing.example_stream(20, seed=seed, dropped=0)]).release().release
     slots = release.counts[plan.growth_level].copy()
     for place, value in changes:
         slots[place] = value
@@ -237,7 +237,7 @@ def test_a_release_of_any_slots_is_refused_or_gives_a_generator(seed: int, chang
 
 
 def files_of(plan: Plan, folder: Path) -> dict[bytes, bytes]:
-    summary = grown(plan, [growing.a_stream(20, dropped=0)])
+    summary = grown(plan, [growing.example_stream(20, dropped=0)])
     hp.save(summary, folder / "checkpoint")
     hp.save(summary.release(), folder / "release")
     return {CHECKPOINT: (folder / "checkpoint").read_bytes(), RELEASE: (folder / "release").read_bytes()}

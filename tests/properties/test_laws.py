@@ -29,7 +29,7 @@ def same_noise(size: int, *, scale: Fraction) -> Counts:
 
 
 @pytest.fixture(autouse=True, scope="module")
-def pinned_noise() -> Iterator[None]:
+def fixed_noise() -> Iterator[None]:
     with patch("privhp.collect.summary.discrete_laplace", same_noise):
         yield
 

@@ -1,4 +1,4 @@
-"""One record, whatever it is, moves each level by its share and nothing else: 500 cases, 100,000 offline."""
+"""One record changes each level by at most its sensitivity: 500 cases, 100,000 offline."""
 
 import math
 
@@ -10,15 +10,15 @@ import privacy
 from privhp import Integers, Plan, Tally
 
 
-def test_one_record_moves_its_share(offline: bool) -> None:
-    privacy.one_record_moves_its_share(examples=100_000 if offline else 500)
+def test_record_changes_at_most_its_sensitivity(offline: bool) -> None:
+    privacy.record_changes_at_most_its_sensitivity(examples=100_000 if offline else 500)
 
 
-def test_one_line_of_a_text_moves_its_share(offline: bool) -> None:
-    privacy.one_line_moves_its_share(examples=100_000 if offline else 200)
+def test_line_changes_at_most_its_sensitivity(offline: bool) -> None:
+    privacy.line_changes_at_most_its_sensitivity(examples=100_000 if offline else 200)
 
 
-def test_a_missing_value_in_an_arrow_column_leaves_the_others_exact() -> None:
+def test_missing_value_in_arrow_column() -> None:
     plan = Plan(Integers(0, 2**20 - 1), epsilon=1, budgets={20: 1}, exact_depth=20)
     wide = Integers(0, 2**60 - 1)
     large = [2**53 + 1, 2**55 + 1]
@@ -31,8 +31,8 @@ def test_a_missing_value_in_an_arrow_column_leaves_the_others_exact() -> None:
 
 
 @pytest.mark.parametrize("outside", ["drop", "clamp"])
-def test_the_type_of_an_array_does_not_change_what_becomes_of_a_number(outside: str) -> None:
-    """So that a parser which turns a column into objects or text for one bad value moves no other record."""
+def test_numbers_in_arrays_of_any_type(outside: str) -> None:
+    """A parser may convert a column to objects or text because of one invalid value."""
     domain = Integers(-3, 40, outside=outside)
     numbers = [0.0, 7.0, 40.0, 41.0, 1e300, 2.5, math.inf, -math.inf, math.nan]
     floats = domain.encode(np.array(numbers), level=domain.depth)

@@ -1,4 +1,4 @@
-"""The noise of a growing partition and its measured privacy loss, as released."""
+"""Released noise of a growing partition, and its measured privacy loss."""
 
 from fractions import Fraction
 
@@ -10,35 +10,35 @@ from audits import SAMPLES
 from privhp import Summary
 
 
-def test_noise_adds_up_by_stretches() -> None:
-    growing_audits.noise_adds_up_by_stretches()
+def test_released_noise_is_one_draw_per_pass() -> None:
+    growing_audits.released_noise_is_one_draw_per_pass()
 
 
 @pytest.mark.parametrize("percent", [90, 110])
-def test_noise_of_another_scale_is_rejected(percent: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_noise_of_other_scale_is_rejected(percent: int, monkeypatch: pytest.MonkeyPatch) -> None:
     _scale_noise(monkeypatch, percent)
     with pytest.raises(AssertionError):
-        growing_audits.noise_adds_up_by_stretches()
+        growing_audits.released_noise_is_one_draw_per_pass()
 
 
-def test_a_growing_partition_keeps_its_budget(offline: bool) -> None:
-    growing_audits.growing_keeps_its_budget(5_000_000 if offline else SAMPLES)
+def test_privacy_loss_of_learned_partition(offline: bool) -> None:
+    growing_audits.learned_partition_spends_at_most_its_budget(5_000_000 if offline else SAMPLES)
 
 
-def test_cells_that_are_drawn_together_keep_their_budget(offline: bool) -> None:
-    growing_audits.drawn_together_keeps_its_budget(500_000 if offline else SAMPLES // 5)
+def test_privacy_loss_of_shrunk_counts(offline: bool) -> None:
+    growing_audits.shrunk_counts_spend_at_most_their_budget(500_000 if offline else SAMPLES // 5)
 
 
-def test_the_audit_rejects_noise_that_is_too_small(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_rejects_small_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     _scale_noise(monkeypatch, 85)
     with pytest.raises(AssertionError, match="early"):
-        growing_audits.growing_keeps_its_budget()
+        growing_audits.learned_partition_spends_at_most_its_budget()
 
 
-def test_the_audit_rejects_a_refinement_without_fresh_noise(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_audit_rejects_refinement_without_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Summary, "_add_noise_at", lambda summary, slots: None)
     with pytest.raises(AssertionError, match="late"):
-        growing_audits.growing_keeps_its_budget()
+        growing_audits.learned_partition_spends_at_most_its_budget()
 
 
 def _scale_noise(patch: pytest.MonkeyPatch, percent: int) -> None:

@@ -1,4 +1,4 @@
-"""What is drawn for a summary, when, and at which scale."""
+"""Noise draws of a summary: number, time and scale."""
 
 import inspect
 import os
@@ -19,24 +19,24 @@ from strategies import plans
 
 @given(plan=plans())
 @settings(max_examples=50)
-def test_every_cell_gets_one_draw_at_the_declared_scale_before_the_first_record(plan: Plan) -> None:
-    privacy.every_cell_gets_one_draw([plan])
+def test_one_draw_per_counter_before_records(plan: Plan) -> None:
+    privacy.every_counter_has_one_draw_at_its_scale([plan])
 
 
 @given(plan=plans())
 @settings(max_examples=50)
-def test_draws_cost_at_most_epsilon(plan: Plan) -> None:
-    privacy.draws_cost_at_most_epsilon([plan])
+def test_draws_spend_at_most_epsilon(plan: Plan) -> None:
+    privacy.draws_spend_at_most_epsilon([plan])
 
 
 @given(plan=plans())
 @settings(max_examples=50)
-def test_released_levels_are_their_counts_and_their_own_draws(plan: Plan) -> None:
-    privacy.released_counts_are_counts_and_draws([plan])
+def test_released_counts_are_exact_counts_plus_noise(plan: Plan) -> None:
+    privacy.released_counts_are_exact_counts_plus_noise([plan])
 
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
-def test_a_forked_process_draws_its_own_noise() -> None:
+def test_noise_of_forked_process() -> None:
     plan = privacy.example_plans()[0]
     reading, writing = os.pipe()
     child = os.fork()
@@ -52,8 +52,8 @@ def test_a_forked_process_draws_its_own_noise() -> None:
     assert not np.array_equal(theirs, own)
 
 
-def test_nobody_can_choose_the_noise() -> None:
-    """Neither a seed nor a generator of random numbers goes in, and none is made inside."""
+def test_noise_has_no_seed() -> None:
+    """No parameter is a seed or a random generator, and none is created inside."""
     actions = [value for value in vars(Summary).values() if inspect.isfunction(value)]
     for action in (discrete_laplace, *actions):
         assert not {"seed", "rng", "random_state"} & set(inspect.signature(action).parameters)
@@ -61,5 +61,5 @@ def test_nobody_can_choose_the_noise() -> None:
         assert "random." not in inspect.getsource(module).replace("os.urandom", "")
 
 
-def test_bad_records_pass_in_silence(offline: bool) -> None:
-    leaks.bad_records_pass_in_silence(10_000 if offline else 300)
+def test_invalid_records_are_skipped_without_messages(offline: bool) -> None:
+    leaks.invalid_records_are_skipped_without_messages(10_000 if offline else 300)

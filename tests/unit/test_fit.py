@@ -16,7 +16,7 @@ from privhp.io.sources.prefetch import prefetch
 DOMAIN = hp.Interval(0, 1000)
 
 
-def test_a_call_reads_a_file_or_a_variable(tmp_path):
+def test_fit_of_file_and_variable(tmp_path):
     values = np.random.default_rng(0).uniform(100, 200, 20_000)
     parquet.write_table(pa.table({"id": np.arange(20_000), "fare": values}), tmp_path / "a.parquet")
     for data, columns in ((values, None), (tmp_path / "a.parquet", ["fare"]), ({"fare": values}, None)):
@@ -26,7 +26,7 @@ def test_a_call_reads_a_file_or_a_variable(tmp_path):
         assert generator.plan.memory == 2**16
 
 
-def test_a_plan_may_be_given_instead():
+def test_fit_with_plan():
     plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1000)
     assert hp.fit([5.0] * 1000, plan=plan).plan == plan
     assert hp.fit([5.0] * 1000, DOMAIN, plan=plan).plan == plan
@@ -41,7 +41,7 @@ def test_a_plan_may_be_given_instead():
             hp.fit([5.0], domain, **options)
 
 
-def test_what_does_not_fit_is_refused():
+def test_fit_refuses_invalid_data():
     with pytest.raises(FileError, match="to name a column 'fee'"):
         hp.fit({"fare": [5.0]}, DOMAIN, epsilon=1, expected_records=1e3, columns=["fee"])
     with pytest.raises(RecordsError, match="expected numbers"):
@@ -50,14 +50,14 @@ def test_what_does_not_fit_is_refused():
         hp.fit("no-such-file.parquet", DOMAIN, epsilon=1, expected_records=1e3)
 
 
-def test_a_list_of_texts_holds_records_and_no_file_names():
+def test_list_of_strings_is_records():
     domain = hp.Categories(["a", "b"])
     generator = hp.fit(["a"] * 5000 + ["no such file"], domain, epsilon=1, expected_records=1e4)
     assert generator.mass("a").value > 0.9
 
 
-def test_batches_are_made_in_the_thread_of_the_caller():
-    """Connections to databases belong to one thread."""
+def test_iterator_runs_in_thread_of_caller():
+    """Database connections belong to one thread."""
 
     def batches():
         assert threading.current_thread() is threading.main_thread()
@@ -66,7 +66,7 @@ def test_batches_are_made_in_the_thread_of_the_caller():
     hp.fit(batches(), DOMAIN, epsilon=1, expected_records=1e3)
 
 
-def test_reading_ahead_keeps_the_order_and_raises_in_place():
+def test_prefetch_order_and_exceptions():
     def items():
         yield from range(100)
         raise FileError("broken")
@@ -77,7 +77,7 @@ def test_reading_ahead_keeps_the_order_and_raises_in_place():
         next(numbers)
 
 
-def test_reading_ahead_is_over_once_whoever_takes_has_left():
+def test_prefetch_ends_with_close():
     over = threading.Event()
 
     def slow():
@@ -91,7 +91,7 @@ def test_reading_ahead_is_over_once_whoever_takes_has_left():
     assert over.is_set()  # the interpreter could end now
 
 
-def test_reading_ahead_does_not_wait_for_ever(monkeypatch):
+def test_prefetch_close_times_out(monkeypatch):
     monkeypatch.setattr("privhp.io.sources.prefetch._PATIENCE", 0.01)
     more = threading.Event()
 
@@ -105,7 +105,7 @@ def test_reading_ahead_does_not_wait_for_ever(monkeypatch):
     more.set()
 
 
-def test_reading_ahead_stops_with_whoever_takes():
+def test_prefetch_stops_producer():
     left = threading.Event()
 
     def endless():

@@ -24,7 +24,7 @@ from privhp import FileError, Plan, RecordsError, Tally
 from privhp.core.cells import OUTSIDE
 from privhp.io.sources import START, open_source
 from privhp.io.sources.schemas import read_schema
-from silence import silence
+from silent import assert_silent
 
 ROWS = 10_000
 DOMAIN = hp.Table(
@@ -403,7 +403,7 @@ def check_read_as_values(values, kind, domain):
     array = pa.array(values, kind)
     for domain_of in (domain, hp.Nullable(domain)):
         column = hp.Table(a=domain_of)
-        with silence():
+        with assert_silent():
             (batch,) = open_source(pa.table({"a": array}), domain=column).batches()
             codes = column.encode(batch.records, level=column.depth)
         assert codes.tolist() == column.encode({"a": array.to_pylist()}, level=column.depth).tolist()
@@ -443,7 +443,7 @@ def test_text_that_is_no_utf_8_is_lost_alone(tmp_path, domain, kind):
     with ipc.new_file(tmp_path / "a.arrow", data.schema) as writer:
         writer.write_table(data)
     for source in (data, tmp_path / "a.parquet", tmp_path / "a.arrow"):
-        with silence():
+        with assert_silent():
             (batch,) = open_source(source, domain=hp.Table(a=domain)).batches()
             codes = hp.Table(a=domain).encode(batch.records, level=1).tolist()
         assert codes[0] == codes[2] < 2 < codes[1]
@@ -478,7 +478,7 @@ def test_a_bad_line_of_json_is_lost_alone(tmp_path, bad):
     domain = hp.Table(a=hp.Interval(0, 1))
     good = b'{"a": 0.25}\n{"a": 0.75, "more": {}}\n'
     (tmp_path / "a.ndjson").write_bytes(good + bad + b"\n" + good)
-    with silence():
+    with assert_silent():
         batches = list(open_source(tmp_path / "a.ndjson", domain=domain).batches())
         codes = [code for batch in batches for code in domain.encode(batch.records, level=2).tolist()]
     assert len(codes) == 5

@@ -33,11 +33,11 @@ FIXED = 32 * 1024
 @pytest.mark.parametrize(
     "check",
     [
-        growing.refined_after_row_numbers,
-        growing.one_row_moves_one_cell,
-        growing.every_stretch_has_noise_of_its_own,
-        growing.an_interrupted_refinement_ends_in_its_release,
-        growing.refused_where_rows_have_no_numbers,
+        growing.refinements_follow_row_numbers,
+        growing.row_changes_one_counter,
+        growing.every_pass_has_fresh_noise,
+        growing.interrupted_refinement_only_allows_release,
+        growing.plans_without_row_numbers_are_refused,
     ],
     ids=lambda check: check.__name__,
 )

@@ -1,4 +1,4 @@
-"""Files whose checksum is right and whose header is not: refused, in tight memory."""
+"""Files with a valid checksum and an invalid header are refused in little memory."""
 
 import io
 import json
@@ -20,7 +20,7 @@ from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 SIZES = {RELEASE: PLAN.nbytes, CHECKPOINT: PLAN.nbytes + 16, TALLY: PLAN.nbytes - 8 + 16}
 """Bytes after the header: a tally has no counter of level 0, and a release no id."""
 
-TIGHT = 8 * 2**20  # bytes of memory that refusing a file may take
+MEMORY_LIMIT = 8 * 2**20  # bytes for refusing a file
 
 
 def spec(**changes: Any) -> dict[str, Any]:
@@ -35,8 +35,8 @@ def text_of(plan: dict[str, Any]) -> bytes:
     return json.dumps({"plan": plan}, sort_keys=True, separators=(",", ":")).encode()
 
 
-ODD_NUMBERS = [-1, 0.5, 1e308, 2**63]
-ODD_THINGS = [None, True, False, 10**400, "", "x", "1/0", "\ud800", [], [[]], {}, {"": 0}]
+INVALID_NUMBERS = [-1, 0.5, 1e308, 2**63]
+INVALID_VALUES = [None, True, False, 10**400, "", "x", "1/0", "\ud800", [], [[]], {}, {"": 0}]
 DEEP = {"domain": {"kind": "integers", "low": 0, "high": 2**60, "outside": "drop"}}
 HOSTILE: dict[str, Any] = {
     "nothing": b"",
@@ -108,36 +108,36 @@ HOSTILE: dict[str, Any] = {
 
 
 @contextmanager
-def in_tight_memory() -> Iterator[None]:
+def limited_memory() -> Iterator[None]:
     tracemalloc.start()
     try:
         yield
-        assert tracemalloc.get_traced_memory()[1] < TIGHT
+        assert tracemalloc.get_traced_memory()[1] < MEMORY_LIMIT
     finally:
         tracemalloc.stop()
 
 
 @pytest.mark.parametrize("case", HOSTILE)
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT, TALLY], ids=["release", "checkpoint", "tally"])
-def test_hostile_headers_are_refused_in_tight_memory(magic: bytes, case: str) -> None:
+def test_hostile_header(magic: bytes, case: str) -> None:
     header = HOSTILE[case]
     if magic != RELEASE and isinstance(header, dict):
         header = header | {"lineage": 1}
     data = forge(header, magic=magic, body=bytes(SIZES[magic]))
-    with in_tight_memory():
+    with limited_memory():
         message = refusal(data, magic)
     assert len(message) < 1000
 
 
-def test_the_frame_around_hostile_headers_is_right() -> None:
-    """The control: with the header of a real plan, what the tests forge loads."""
+def test_forged_file_with_valid_header_loads() -> None:
+    """Control: a forged file with the header of a valid plan loads."""
     assert hp.load(io.BytesIO(forge({"plan": PLAN.spec()}, body=bytes(PLAN.nbytes)))).total == 0
     header, body = {"plan": PLAN.spec(), "lineage": 1}, bytes(PLAN.nbytes + 16)
     assert hp.resume(io.BytesIO(forge(header, magic=CHECKPOINT, body=body))).merged_ids == {bytes(16)}
     assert hp.Tally.from_bytes(forge(header, magic=TALLY, body=bytes(SIZES[TALLY]))).merged_ids == {bytes(16)}
 
 
-def test_tally_whose_cells_are_no_counts_is_refused() -> None:
+def test_tally_with_inconsistent_counts() -> None:
     """Every row of a sketch counts the same records as the exact levels."""
     body = np.zeros(PLAN.counters - 1, dtype="<i8")
     body[-1] = 1
@@ -145,22 +145,22 @@ def test_tally_whose_cells_are_no_counts_is_refused() -> None:
     assert "not counts of records" in refusal(data, TALLY)
 
 
-def test_tally_of_growing_plan_is_refused() -> None:
+def test_tally_of_growing_plan() -> None:
     plan = plan_of()
     data = forge({"plan": plan.spec(), "lineage": 1}, magic=TALLY, body=bytes(8 * 2**plan.exact_depth + 16))
     assert "growing partition has no tallies" in refusal(data, TALLY)
 
 
 @pytest.mark.parametrize("key", PLAN.spec())
-def test_odd_values_in_a_plan_are_refused(key: str) -> None:
+def test_invalid_values_in_plan(key: str) -> None:
     absent = [None] if key == "growth" else []
-    for value in [odd for odd in ODD_THINGS + ODD_NUMBERS if odd not in absent]:
+    for value in [odd for odd in INVALID_VALUES + INVALID_NUMBERS if odd not in absent]:
         refusal(forge({"plan": spec(**{key: value})}, body=bytes(PLAN.nbytes)), RELEASE)
 
 
 @pytest.mark.parametrize("value", [None, False, [], {}, "", 1])
 @pytest.mark.parametrize("key", ["sketch_rows", "sketch_width", "hot_cells", "hash_group"])
-def test_odd_sizes_of_no_sketch_are_refused(key: str, value: Any) -> None:
+def test_invalid_sizes_without_sketch(key: str, value: Any) -> None:
     nothing = {"sketch_rows": 0, "sketch_width": 0, "hot_cells": 0, "hash_group": 0}
     plan = spec(budgets={"0": "1/4", "1": "1/4"}, **nothing)
     hp.load(io.BytesIO(forge({"plan": plan}, body=bytes(24))))
@@ -184,32 +184,32 @@ def test_odd_sizes_of_no_sketch_are_refused(key: str, value: Any) -> None:
     ],
     ids=lambda item: item.kind,
 )
-def test_odd_values_in_a_domain_are_refused(example: hp.Domain) -> None:
+def test_invalid_values_in_domain(example: hp.Domain) -> None:
     for key in [*example.spec(), "self", "other"]:
-        for value in ODD_THINGS:
+        for value in INVALID_VALUES:
             refusal(forge({"plan": spec(domain=example.spec() | {key: value})}, body=bytes(PLAN.nbytes)), RELEASE)
 
 
 @pytest.mark.parametrize("lineage", [0, 1, None])
-def test_a_release_with_a_lineage_is_refused(lineage: Any) -> None:
+def test_release_with_ids(lineage: Any) -> None:
     refusal(forge({"plan": PLAN.spec(), "lineage": lineage}, body=bytes(PLAN.nbytes)), RELEASE)
 
 
-@pytest.mark.parametrize("lineage", [*ODD_THINGS, *ODD_NUMBERS, 0, 1.0, 2, 2**20 + 1, 10**18])
-def test_odd_lineages_are_refused(lineage: Any) -> None:
+@pytest.mark.parametrize("lineage", [*INVALID_VALUES, *INVALID_NUMBERS, 0, 1.0, 2, 2**20 + 1, 10**18])
+def test_invalid_numbers_of_ids(lineage: Any) -> None:
     data = forge({"plan": PLAN.spec(), "lineage": lineage}, magic=CHECKPOINT, body=bytes(PLAN.nbytes + 16))
-    with in_tight_memory():
+    with limited_memory():
         refusal(data, CHECKPOINT)
 
 
-def test_a_checkpoint_without_a_name_is_refused() -> None:
-    """Copies of it could be merged, since nothing would tell that they share their noise. Its size is right."""
+def test_checkpoint_without_ids() -> None:
+    """Copies of a checkpoint without ids could be merged, although they share their noise."""
     for names in (0, -1):
         header, body = {"plan": PLAN.spec(), "lineage": names}, bytes(PLAN.nbytes + 16 * names)
         refusal(forge(header, magic=CHECKPOINT, body=body), CHECKPOINT)
 
 
-def test_a_checkpoint_with_too_many_names_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_checkpoint_with_too_many_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "MAX_IDS", 2)
     for names, fits in ((2, True), (3, False)):
         body = bytes(PLAN.nbytes) + b"".join(name.to_bytes(16, "big") for name in range(names))
@@ -220,28 +220,28 @@ def test_a_checkpoint_with_too_many_names_is_refused(monkeypatch: pytest.MonkeyP
             refusal(data, CHECKPOINT)
 
 
-def test_a_header_above_the_limit_is_refused_unread() -> None:
+def test_header_above_limit() -> None:
     assert "not valid" in refusal(forge(b" " * 65_536), RELEASE)
     assert "too long" in refusal(forge(b" " * 65_537), RELEASE)
 
 
-def test_a_header_length_beyond_the_file_is_refused() -> None:
+def test_header_length_beyond_file() -> None:
     for length in (0, 1, 65_536, 65_537, 2**31, 2**32 - 1):
         refusal(sign(struct.pack("<8sII", RELEASE, 1, length) + text_of(PLAN.spec())), RELEASE)
 
 
-def test_a_small_file_never_grows_into_a_large_tree() -> None:
-    """All else about these files is right, their size included."""
+def test_number_of_leaves_is_limited() -> None:
+    """The files are valid except for their number of leaves."""
     sketch = 8 * PLAN.sketch_rows * PLAN.sketch_width
     leap = spec(**DEEP, budgets={"1": "1/2", "40": "1/2"})
     crowd = spec(**DEEP, budgets={str(level): "1/64" for level in range(1, 60)}, hot_cells=2**40)
     for plan, sketches in ((leap, 1), (crowd, 58)):
-        with in_tight_memory():
+        with limited_memory():
             assert "leaves" in refusal(forge({"plan": plan}, body=bytes(16 + sketches * sketch)), RELEASE)
 
 
 class Fragile(hp.Integers):
-    """A domain of the user's own that cannot tell a bad spec from a good one."""
+    """A custom domain that does not check its spec."""
 
     kind = "fragile"
 
@@ -254,14 +254,14 @@ class Fragile(hp.Integers):
         return {"ends": {"low": self.low, "high": self.high}}
 
 
-def test_whatever_a_domain_of_the_user_raises_is_a_file_error() -> None:
+def test_exceptions_of_custom_domain() -> None:
     plan = hp.Plan(Fragile({"low": 0, "high": 3}), epsilon=1, budgets={1: 1}, exact_depth=1).spec()
     hp.load(io.BytesIO(forge({"plan": plan}, body=bytes(16))))
     for ends in ({"low": 0}, {"low": 0, "high": None}, [], None):
         refusal(forge({"plan": plan | {"domain": {"kind": "fragile", "ends": ends}}}, body=bytes(16)), RELEASE)
 
 
-def test_a_file_cannot_fill_the_screen() -> None:
+def test_length_of_message_is_limited() -> None:
     plan = hp.Plan(Fragile({"low": 0, "high": 3}), epsilon=1, budgets={1: 1}, exact_depth=1).spec()
     shouting = plan | {"domain": {"kind": "fragile", "ends": "x" * 60_000}}
     assert 500 < len(refusal(forge({"plan": shouting}, body=bytes(16)), RELEASE)) < 1000

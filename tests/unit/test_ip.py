@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from privhp import Domain, DomainError, IPv4, IPv6, Plan, RecordsError, Summary, check_domain
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.domains.addresses import format_ipv6
-from silence import silence
+from silent import assert_silent
 
 Network = IPv4 | IPv6
 DOMAINS: list[Network] = [
@@ -276,7 +276,7 @@ def test_the_mass_of_a_prefix(domain: Network) -> None:
         "ipv6": ["2001:db8:1::1"] * 900 + ["2001:db8:f000::"] * 100,
     }
     summary = Summary(Plan.paper(domain, epsilon=1000, expected_records=1000, hot_cells=4, depth=16))
-    with silence():
+    with assert_silent():
         summary.update(texts[domain.kind] + AWKWARD)
     generator = summary.release()
     prefix = {"ipv4": "10.1.0.0/16", "ipv6": "2001:db8:1::/48"}[domain.kind]

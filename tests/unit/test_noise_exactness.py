@@ -1,4 +1,4 @@
-"""The noise is exactly discrete Laplace: each decision, their composition, and the bytes that are spent.
+"""The noise is exactly discrete Laplace: each Bernoulli draw, their composition, and the bytes used.
 
 Probabilities are computed here a second time, as rational intervals from
 Taylor's series, without a look at how the sampler finds its own.
@@ -43,7 +43,7 @@ SCALES = st.one_of(
 
 
 def exp_interval(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
-    """Rationals around exp(-rate) and at most 2**-bits apart: Taylor's series of a part of the rate, then squared."""
+    """Rationals around exp(-rate), at most 2**-bits apart: the Taylor series of a fraction of the rate, squared."""
     halvings = ceil(rate).bit_length()
     part, unit = rate / 2**halvings, 2 ** (bits + halvings + 8)
     term = total = Fraction(1)
@@ -59,7 +59,7 @@ def exp_interval(rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     return low, high
 
 
-def chance_interval(form: str, rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
+def probability_interval(form: str, rate: Fraction, bits: int) -> tuple[Fraction, Fraction]:
     low, high = exp_interval(rate, bits + 2)
     if form == "zero":
         return (1 - high) / (1 + high), (1 - low) / (1 + low)
@@ -72,7 +72,7 @@ def chance_interval(form: str, rate: Fraction, bits: int) -> tuple[Fraction, Fra
 def binary_digits(form: str, rate: Fraction, bits: int) -> int:
     closeness = bits + 64
     while True:
-        first, last = (floor(end * 2**bits) for end in chance_interval(form, rate, closeness))
+        first, last = (floor(end * 2**bits) for end in probability_interval(form, rate, closeness))
         if first == last:
             return first
         closeness *= 2
@@ -81,8 +81,8 @@ def binary_digits(form: str, rate: Fraction, bits: int) -> int:
 # Every decision.
 
 
-def decide_all_pairs_of_bytes(chance: Probability, *, undecided: int) -> NDArray[np.bool_]:
-    """What comes of each of the 65,536 first two bytes, if all bytes after them are `undecided`."""
+def bernoulli_of_all_byte_pairs(chance: Probability, *, undecided: int) -> NDArray[np.bool_]:
+    """Outcome for each of the 65,536 pairs of first bytes, if all later bytes are `undecided`."""
     decisions = []
     for first in range(256):
         script = iter([np.full(256, first, dtype=np.uint8), np.arange(256, dtype=np.uint8)])
@@ -101,23 +101,21 @@ def decide_all_pairs_of_bytes(chance: Probability, *, undecided: int) -> NDArray
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rate", RATES, ids=str)
-def test_the_bytes_that_decide_bracket_the_probability(form: str, rate: Fraction) -> None:
-    at_least = decide_all_pairs_of_bytes(Probability(form, rate), undecided=255)
-    at_most = decide_all_pairs_of_bytes(Probability(form, rate), undecided=0)
+def test_byte_pairs_bracket_probability(form: str, rate: Fraction) -> None:
+    at_least = bernoulli_of_all_byte_pairs(Probability(form, rate), undecided=255)
+    at_most = bernoulli_of_all_byte_pairs(Probability(form, rate), undecided=0)
     successes = int(at_least.sum())
     assert at_least[:successes].all(), "the successes are not the lowest strings"
     assert at_most[: successes + 1].all()
     assert at_most.sum() == successes + 1, "more than one string leaves the decision open"
-    low, high = chance_interval(form, rate, 64)
+    low, high = probability_interval(form, rate, 64)
     assert Fraction(successes, 2**16) <= low
     assert high <= Fraction(successes + 1, 2**16)
 
 
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize("rate", RATES, ids=str)
-def test_a_single_byte_decides_all_but_one_case_in_256(
-    form: str, rate: Fraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_number_of_second_bytes(form: str, rate: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     calls: list[int] = []
 
     def feed(size: int) -> NDArray[np.uint8]:
@@ -136,14 +134,14 @@ def test_a_single_byte_decides_all_but_one_case_in_256(
     rate=st.fractions(Fraction(1, 2**42), 1000, max_denominator=2**42).filter(bool),
     bits=st.integers(1, 300),
 )
-def test_binary_digits_of_a_chance(form: str, rate: Fraction, bits: int) -> None:
+def test_binary_digits(form: str, rate: Fraction, bits: int) -> None:
     digits = Probability(form, rate).digits(bits)
-    low, high = chance_interval(form, rate, bits + 64)
+    low, high = probability_interval(form, rate, bits + 64)
     assert digits <= high * 2**bits
     assert low * 2**bits < digits + 1
 
 
-def test_digits_are_found_however_close_the_chance_is_to_a_short_number() -> None:
+def test_digits_next_to_dyadic_probability() -> None:
     almost_never = Fraction(1, 2**400)
     assert Probability("digit", almost_never).digits(8) == 127  # a half less 2**-402
     assert Probability("digit", almost_never).digits(500) == binary_digits("digit", almost_never, 500)
@@ -152,14 +150,14 @@ def test_digits_are_found_however_close_the_chance_is_to_a_short_number() -> Non
 
 
 @pytest.mark.parametrize("rate", [10**5, 10**9, 10**30])
-def test_digits_of_chances_next_to_0_and_1(rate: int) -> None:
+def test_digits_next_to_0_and_1(rate: int) -> None:
     assert Probability("zero", Fraction(rate)).digits(64) == 2**64 - 1
     assert Probability("digit", Fraction(rate)).digits(64) == 0
     assert Probability("exceed", Fraction(rate)).digits(64) == 0
 
 
 @pytest.mark.parametrize("form", FORMS)
-def test_digits_do_not_depend_on_the_caller_s_decimal_settings(form: str) -> None:
+def test_digits_in_other_decimal_context(form: str) -> None:
     rate = Fraction(5, 7)
     strict = decimal.Context(prec=1, rounding=decimal.ROUND_UP, Emin=-1, Emax=1)
     strict.traps = dict.fromkeys(strict.traps, True)
@@ -172,13 +170,13 @@ def test_digits_do_not_depend_on_the_caller_s_decimal_settings(form: str) -> Non
 
 
 def probability(chance: Probability) -> Decimal:
-    low, high = chance_interval(chance.form, chance.rate, 500)
+    low, high = probability_interval(chance.form, chance.rate, 500)
     middle = (low + high) / 2
     return Decimal(middle.numerator) / Decimal(middle.denominator)
 
 
-class EveryOutcome:
-    """Runs the sampler for one draw once for every way in which its decisions can fall.
+class OutcomeEnumeration:
+    """Runs the sampler for one draw over all outcomes of its Bernoulli draws.
 
     Ways of a probability below 1e-75 are left out; `left_out` is their sum.
     """
@@ -231,11 +229,9 @@ class EveryOutcome:
 @pytest.mark.parametrize(
     "scale", [Fraction(3, 100), Fraction(1, 2), Fraction(1), Fraction(7, 3), Fraction(10)], ids=str
 )
-def test_the_decisions_compose_to_the_discrete_laplace_distribution(
-    scale: Fraction, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_distribution_of_sampler(scale: Fraction, monkeypatch: pytest.MonkeyPatch) -> None:
     with decimal.localcontext(decimal.Context(prec=100)):
-        outcomes = EveryOutcome(1 / scale, monkeypatch)
+        outcomes = OutcomeEnumeration(1 / scale, monkeypatch)
         law = outcomes.law()
         ratio = probability(Probability("exceed", 1 / scale))
         for value in range(-40, 41):
@@ -248,17 +244,17 @@ def test_the_decisions_compose_to_the_discrete_laplace_distribution(
 # The bytes that are spent.
 
 
-def twin(read: Callable[[], int], size: int, scale: Fraction, block: int) -> list[int]:
-    """The same draws from the same bytes, one number at a time."""
+def scalar_reference(read: Callable[[], int], size: int, scale: Fraction, block: int) -> list[int]:
+    """Reference sampler: the same draws from the same bytes, one number at a time."""
     values: list[int] = []
     while len(values) < size:
-        values += twin_block(read, min(block, size - len(values)), 1 / scale)
+        values += scalar_block(read, min(block, size - len(values)), 1 / scale)
     return values
 
 
-def twin_block(read: Callable[[], int], size: int, rate: Fraction) -> list[int]:
+def scalar_block(read: Callable[[], int], size: int, rate: Fraction) -> list[int]:
     def flip(coins: list[int], form: str, rate: Fraction) -> set[int]:
-        """Which coins succeed: all are shown a byte, those that tie another, and so on."""
+        """Successes of the coins: each reads a byte, and another one on a tie."""
         succeeded, bits = set(), 0
         while coins:
             bits += 8
@@ -288,7 +284,7 @@ def twin_block(read: Callable[[], int], size: int, rate: Fraction) -> list[int]:
 
 
 class Bytes:
-    """A stream of bytes: those given, then as many as are needed of a hash of them."""
+    """A stream of bytes: the given bytes, then a hash of them."""
 
     def __init__(self, start: bytes) -> None:
         self.stream = start + hashlib.shake_256(start).digest(200_000)
@@ -303,22 +299,20 @@ class Bytes:
 
 
 @given(scale=SCALES, size=st.integers(1, 200), start=st.binary(max_size=300), block=st.sampled_from([7, 64, 2**16]))
-def test_a_scalar_twin_makes_the_same_draws_of_the_same_bytes(
-    scale: Fraction, size: int, start: bytes, block: int
-) -> None:
+def test_draws_equal_scalar_reference(scale: Fraction, size: int, start: bytes, block: int) -> None:
     ours, theirs = Bytes(start), Bytes(start)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(noise, "_random_bytes", ours.take)
         patch.setattr(noise, "_BLOCK", block)
         drawn = discrete_laplace(size, scale=scale)
-    assert drawn.tolist() == twin(theirs.one, size, scale, block)
+    assert drawn.tolist() == scalar_reference(theirs.one, size, scale, block)
     assert ours.spent == theirs.spent
 
 
 # What the room is made of.
 
 
-def test_draws_are_int64_and_as_many_as_asked_for() -> None:
+def test_type_and_size_of_draws() -> None:
     for size in (0, 1, 7, 2**16, 2**16 + 1):
         drawn = discrete_laplace(size, scale=Fraction(10))
         assert drawn.dtype == np.int64
@@ -328,7 +322,7 @@ def test_draws_are_int64_and_as_many_as_asked_for() -> None:
 @pytest.mark.parametrize(
     "scale", [0, -1, Fraction(-1, 3), 2**40 + 1, Fraction(2**40 + 1), 10**400, 10.0, nan, inf, "10", None, np.int64(10)]
 )
-def test_bad_scales_are_refused(scale: Any) -> None:
+def test_invalid_scales_are_refused(scale: Any) -> None:
     with pytest.raises(PlanError, match="noise scale above 0 and at most") as caught:
         discrete_laplace(3, scale=scale)
     assert repr(scale) in str(caught.value)
@@ -351,7 +345,7 @@ def named(nodes: list[ast.AST]) -> set[str]:
     }
 
 
-def test_noise_is_made_of_integers_and_the_entropy_of_the_system_alone() -> None:
+def test_noise_uses_integers_and_system_entropy_only() -> None:
     nodes = parsed(Path(noise.__file__))
     assert not [node for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, float | complex)]
     banned = {"random", "secrets", "default_rng", "float", "float16", "float32", "float64", "longdouble", "clip"}
@@ -365,7 +359,7 @@ def test_noise_is_made_of_integers_and_the_entropy_of_the_system_alone() -> None
     ]
 
 
-def test_only_summaries_draw_noise_and_only_the_noise_room_asks_for_entropy() -> None:
+def test_importers_of_noise_and_entropy() -> None:
     rooms = {path: parsed(path) for path in Path(privhp.__file__).parent.rglob("*.py")}
     assert {
         path.stem for path, nodes in rooms.items() if "privhp.collect.noise.discrete_laplace" in imported(nodes)
@@ -374,7 +368,7 @@ def test_only_summaries_draw_noise_and_only_the_noise_room_asks_for_entropy() ->
 
 
 def signatures(item: Any, name: str) -> Iterator[tuple[str, inspect.Signature]]:
-    """Of a function, or of a class and its public methods, with their names."""
+    """Signatures of a function, or of a class and its public methods, with their names."""
     if callable(item):
         yield name, inspect.signature(item)
     if inspect.isclass(item):
@@ -383,18 +377,18 @@ def signatures(item: Any, name: str) -> Iterator[tuple[str, inspect.Signature]]:
                 yield f"{name}.{member}", inspect.signature(value)
 
 
-def is_apart_from_noise(item: Any) -> bool:
-    """Errors, and domains with their checks: the import rules keep these from the noise."""
+def is_independent_of_noise(item: Any) -> bool:
+    """Errors and domains, which the import contracts separate from the noise."""
     return item is check_domain or (inspect.isclass(item) and issubclass(item, PrivhpError | Domain))
 
 
-def test_no_public_signature_has_a_seed_of_the_noise() -> None:
+def test_no_public_parameter_seeds_noise() -> None:
     public = {name: getattr(privhp, name) for name in privhp.__all__}
     public |= {name: item for name, item in vars(noise).items() if inspect.getmodule(item) is noise}
     seeds = {
         f"{path}({parameter})"
         for name, item in public.items()
-        if not is_apart_from_noise(item)
+        if not is_independent_of_noise(item)
         for path, signature in signatures(item, name)
         for parameter in signature.parameters
         if re.search("seed|rng|random|entropy|bytes|state", parameter)

@@ -1,4 +1,4 @@
-"""Which cells a refinement cuts, by chosen noisy counts."""
+"""Splits and shrinkage of a refinement, for given noisy counts."""
 
 import numpy as np
 import pytest
@@ -36,7 +36,7 @@ def start(plan: Plan, counts: Counts) -> Partition:
 
 
 def refine(plan: Plan, partition: Partition, *, rows: int, chunk: int = 2**31) -> Counts:
-    """Cut as a summary does, without noise; by how many levels each cell was cut, in the order of codes."""
+    """Split as a summary does, without noise; number of levels of each split, in the order of codes."""
     refinement = Refinement(plan, partition, rows=rows, chunk=chunk)
     partition.refinements += 1
     found: dict[tuple[int, int], int] = {}
@@ -51,7 +51,7 @@ def refine(plan: Plan, partition: Partition, *, rows: int, chunk: int = 2**31) -
 
 
 @given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS), slots=st.integers(ROOTS, 600))
-def test_cuts_take_no_more_slots_than_there_are(counts: list[int], slots: int) -> None:
+def test_splits_fit_the_slots(counts: list[int], slots: int) -> None:
     plan = plan_of(slots, moments=(FIRST, SECOND))
     partition = start(plan, np.array(counts))
     for rows in (FIRST, SECOND):
@@ -61,8 +61,8 @@ def test_cuts_take_no_more_slots_than_there_are(counts: list[int], slots: int) -
 
 
 @pytest.mark.parametrize("chunk", [1, 16, 64, 2**31])
-def test_of_cuts_that_promise_alike_as_many_are_made_as_fit_evenly_spread(chunk: int) -> None:
-    """Two parts and a slot for what was counted: there is room for 20 such cuts among 64."""
+def test_splits_of_equal_gain_are_spread_evenly(chunk: int) -> None:
+    """A split takes three slots, so 20 of 64 splits fit."""
     plan = plan_of(ROOTS + 3 * 20, least=200)
     cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, chunk=chunk)
     places = np.flatnonzero(cut)
@@ -70,8 +70,8 @@ def test_of_cuts_that_promise_alike_as_many_are_made_as_fit_evenly_spread(chunk:
     assert set(np.diff(places).tolist()) <= {3, 4}
 
 
-def after_a_first_cut(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
-    """A partition whose first eight cells had all records and were cut, with what came there in the next stretch."""
+def partition_after_first_refinement(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
+    """A partition whose first eight cells had all records and were split, with `came` records in the next pass."""
     partition = start(plan, np.where(np.arange(ROOTS) < 8, 100, 0))
     cut = np.flatnonzero(refine(plan, partition, rows=FIRST))
     for parents in partition.parents(2**31):
@@ -79,31 +79,31 @@ def after_a_first_cut(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
     return partition, set(cut.tolist())
 
 
-def test_where_records_came_as_foreseen_empty_cells_stay_whole() -> None:
+def test_empty_cells_are_not_split() -> None:
     plan = plan_of(2000, moments=(FIRST, SECOND))
-    partition, first = after_a_first_cut(plan, came=100)
+    partition, first = partition_after_first_refinement(plan, came=100)
     assert first == set(range(8))
     refine(plan, partition, rows=SECOND)
     assert not np.any(partition.slots[8:ROOTS])
 
 
-def test_where_records_left_the_cells_that_were_cut_all_others_are_cut_alike() -> None:
+def test_wrong_prediction_splits_uniformly() -> None:
     plan = plan_of(2000, moments=(FIRST, SECOND))
-    partition, _ = after_a_first_cut(plan, came=0)
+    partition, _ = partition_after_first_refinement(plan, came=0)
     partition.slots[8:12] += 250
     refine(plan, partition, rows=SECOND)
     assert (partition.slots[8:ROOTS] < 0).all()
 
 
-def test_a_stretch_too_short_to_tell_says_nothing_against_what_was_foreseen() -> None:
+def test_short_pass_does_not_change_prediction() -> None:
     plan = plan_of(2000, moments=(FIRST, FIRST + 1))
-    partition, _ = after_a_first_cut(plan, came=0)
+    partition, _ = partition_after_first_refinement(plan, came=0)
     refine(plan, partition, rows=FIRST + 1)
     assert not np.any(partition.slots[8:ROOTS])
 
 
-def test_a_partition_that_is_fuller_than_its_share_is_not_cut() -> None:
-    """Files may hold such a one; three quarters of its slots are used where a half would be its share."""
+def test_partition_above_budget_is_not_split() -> None:
+    """Three quarters of the slots are used, and the budget so far is half; files may contain such a partition."""
     plan = plan_of(4 * ROOTS, moments=(FIRST, SECOND, 2 * SECOND))
     partition = start(plan, np.full(ROOTS, 1000))
     partition.used = 3 * ROOTS
@@ -111,7 +111,7 @@ def test_a_partition_that_is_fuller_than_its_share_is_not_cut() -> None:
 
 
 def shrunk(counts: list[int], *, chunk: int = 2**31) -> list[int]:
-    """What a refinement makes of the counts of cells that lie one after the other."""
+    """Shrunk counts of adjacent cells."""
     plan = plan_of(600)
     partition = start(plan, np.array(counts))
     refinement = Refinement(plan, partition, rows=FIRST, chunk=chunk)
@@ -122,24 +122,24 @@ def shrunk(counts: list[int], *, chunk: int = 2**31) -> list[int]:
     ]
 
 
-def test_neighbours_that_differ_by_noise_alone_have_their_mean() -> None:
+def test_shrinkage_of_equal_counts() -> None:
     """The noise has a standard deviation of 1.4."""
     assert shrunk([99, 101] * 32) == [100] * ROOTS
 
 
-def test_neighbours_that_differ_by_far_more_than_noise_stay() -> None:
+def test_shrinkage_of_different_counts() -> None:
     counts = [0, 5000] * 32
     assert shrunk(counts) == counts
 
 
-def test_counts_are_drawn_to_their_mean_by_the_rule_of_james_and_stein() -> None:
-    """A spread of 32 x 4 x 4 and a variance of 2, of which 32 - 3 are taken off."""
+def test_james_stein_factor() -> None:
+    """Sum of squares 32 x 4 x 4 and variance 2: the factor is 1 - (32 - 3) x 2 / 512."""
     kept = 1 - 29 * 2 / (32 * 4**2)
     assert shrunk([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
 
 
 @given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS))
-def test_sums_of_neighbours_stay_and_no_count_leaves_their_range(counts: list[int]) -> None:
+def test_shrinkage_keeps_sum_and_range(counts: list[int]) -> None:
     for half in (slice(0, 32), slice(32, 64)):
         before, after = counts[half], shrunk(counts)[half]
         assert abs(sum(before) - sum(after)) <= 16
@@ -147,7 +147,7 @@ def test_sums_of_neighbours_stay_and_no_count_leaves_their_range(counts: list[in
 
 
 @given(counts=st.lists(st.integers(-50, 50), min_size=ROOTS, max_size=ROOTS))
-def test_neighbours_are_those_of_one_piece(counts: list[int]) -> None:
-    """Whatever the pieces: few cells are drawn to a mean of few, and three or less not at all."""
+def test_shrinkage_of_small_groups(counts: list[int]) -> None:
+    """Cells are grouped within a chunk; groups of three or fewer are not shrunk."""
     assert shrunk(counts, chunk=32) == shrunk(counts)
     assert shrunk(counts, chunk=3) == counts

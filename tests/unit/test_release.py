@@ -1,4 +1,4 @@
-"""Releases: public, frozen, equal when their plans and counts are."""
+"""Releases: read-only counts, equality and pickling."""
 
 import pickle
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from privhp.release import Release
 PLAN = Plan(Interval(0, 1), epsilon=1, budgets={0: "1/2", 1: "1/2"}, exact_depth=1, hash_seed=1)
 
 
-def test_counts_are_a_copy_and_read_only() -> None:
+def test_counts_are_read_only_copies() -> None:
     counts = {0: np.array([5]), 1: np.array([2, 3])}
     release = Release(PLAN, counts)
     counts[1][0] = 9
@@ -23,11 +23,11 @@ def test_counts_are_a_copy_and_read_only() -> None:
         release.counts[1] = counts[1]
 
 
-def test_cells_go_from_the_coarsest_level_to_the_finest() -> None:
+def test_order_of_cells() -> None:
     assert Release(PLAN, {1: np.array([2, 3]), 0: np.array([5])}).cells().tolist() == [5, 2, 3]
 
 
-def test_equality_is_that_of_plan_and_counts() -> None:
+def test_equality() -> None:
     release, twin = (Release(PLAN, {0: np.array([5]), 1: np.array([2, 3])}) for _ in range(2))
     other_plan = Plan(Interval(0, 1), epsilon=1, budgets={0: "1/2", 1: "1/2"}, exact_depth=1, hash_seed=2)
     assert release == twin
@@ -48,12 +48,12 @@ def test_equality_is_that_of_plan_and_counts() -> None:
         {0: np.array([5]), 1: np.array([2, 3], dtype=np.uint64)},
     ],
 )
-def test_counts_that_are_not_the_plan_s_are_refused(counts: dict[int, np.ndarray]) -> None:
+def test_counts_of_other_shape_are_refused(counts: dict[int, np.ndarray]) -> None:
     with pytest.raises(PlanError, match="expected one int64 array"):
         Release(PLAN, counts)
 
 
-def test_generators_travel_by_pickle() -> None:
+def test_generator_pickles() -> None:
     summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2))
     generator = summary.release()
     twin = pickle.loads(pickle.dumps(generator))
@@ -77,7 +77,7 @@ SECRETS = np.array([123456.789, 987654.321])
         lambda: wasserstein(SECRETS, SECRETS),
     ],
 )
-def test_data_in_the_place_of_a_parameter_is_not_shown(mistake: Callable[[], object]) -> None:
+def test_messages_do_not_quote_data(mistake: Callable[[], object]) -> None:
     with pytest.raises(PrivhpError, match=r"got (a value of type|the class) \w+") as refusal:
         mistake()
     assert "123456" not in str(refusal.value)

@@ -1,4 +1,4 @@
-"""Summaries: noise before records, one release, and what the life cycle forbids."""
+"""Summaries: noise before records, one release, refused operations."""
 
 import copy
 import os
@@ -25,7 +25,7 @@ def small_plan(**changes: object) -> Plan:
 
 @pytest.fixture
 def draws(monkeypatch: pytest.MonkeyPatch) -> list[Counts]:
-    """Everything that is drawn while a test runs, in order."""
+    """All noise draws of a test, in order."""
     drawn: list[Counts] = []
 
     def spy(size: int, *, scale: Fraction) -> Counts:
@@ -36,8 +36,8 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> list[Counts]:
     return drawn
 
 
-def test_every_level_is_released_with_its_own_noise(draws: list[Counts]) -> None:
-    """Coarser levels are not the sums of finer noise: each has the draw that was made for it."""
+def test_each_level_has_independent_noise(draws: list[Counts]) -> None:
+    """The noise of a coarser level is its draw, not a sum of finer noise."""
     plan = small_plan()
     summary = Summary(plan)
     assert sorted(drawn.size for drawn in draws) == sorted(int(np.prod(shape)) for shape in plan.shapes.values())
@@ -51,7 +51,7 @@ def test_every_level_is_released_with_its_own_noise(draws: list[Counts]) -> None
     assert all(len(noise[level]) == 2**level for level in plan.exact_levels)
 
 
-def test_no_noise_is_drawn_after_the_first_record(draws: list[Counts]) -> None:
+def test_no_draws_after_first_record(draws: list[Counts]) -> None:
     summary = Summary(small_plan())
     before = len(draws)
     summary.update(BATCH)
@@ -59,7 +59,7 @@ def test_no_noise_is_drawn_after_the_first_record(draws: list[Counts]) -> None:
     assert len(draws) == before
 
 
-def test_the_state_is_as_large_as_the_plan_says() -> None:
+def test_size_of_state() -> None:
     plan = small_plan()
     summary = Summary(plan)
     cells = sum(2**level for level in range(4)) + 2 * plan.sketch_rows * plan.sketch_width
@@ -69,14 +69,14 @@ def test_the_state_is_as_large_as_the_plan_says() -> None:
     assert summary.release().release.cells().size == cells
 
 
-def test_the_state_is_a_copy() -> None:
+def test_state_is_copy() -> None:
     summary = Summary(small_plan())
     state = summary.state()
     summary.state()[:] = 0
     assert np.array_equal(summary.state(), state)
 
 
-def test_a_summary_is_its_state_and_lineage() -> None:
+def test_state_round_trip() -> None:
     summary = Summary(small_plan())
     summary.update(BATCH[:20])
     twin = Summary.from_state(summary.plan, summary.state(), summary.merged_ids)
@@ -102,7 +102,7 @@ def test_a_summary_is_its_state_and_lineage() -> None:
     ids=["update", "absorb", "merge", "merged", "release", "state", "save"],
 )
 @pytest.mark.parametrize("end", ["released", "merged"])
-def test_a_closed_summary_refuses(use: Callable[[Summary, Path], object], end: str, tmp_path: Path) -> None:
+def test_closed_summary_refuses(use: Callable[[Summary, Path], object], end: str, tmp_path: Path) -> None:
     summary = Summary(small_plan())
     assert not summary.closed
     if end == "released":
@@ -115,7 +115,7 @@ def test_a_closed_summary_refuses(use: Callable[[Summary, Path], object], end: s
     assert not list(tmp_path.iterdir())
 
 
-def test_another_plan_is_not_merged() -> None:
+def test_merge_refuses_other_plan() -> None:
     summary = Summary(small_plan())
     before = summary.state()
     for plan in (small_plan(hash_seed=8), small_plan(epsilon="1/2"), small_plan(depth=4)):
@@ -129,7 +129,7 @@ def test_another_plan_is_not_merged() -> None:
     assert not summary.closed
 
 
-def test_what_is_already_in_is_not_added_again() -> None:
+def test_merge_refuses_included_counts() -> None:
     summary, tally = Summary(small_plan()), Tally(small_plan())
     tally.add(BATCH)
     summary.absorb(tally)
@@ -146,7 +146,7 @@ def test_what_is_already_in_is_not_added_again() -> None:
     assert np.array_equal(summary.state(), before)
 
 
-def test_what_is_no_part_is_refused() -> None:
+def test_merge_refuses_other_types() -> None:
     summary = Summary(small_plan())
     with pytest.raises(StateError, match=r"expected a Tally.*merge"):
         summary.absorb(Summary(summary.plan))
@@ -154,7 +154,7 @@ def test_what_is_no_part_is_refused() -> None:
         summary.merge(Tally(summary.plan))
 
 
-def test_merging_keeps_both_lineages() -> None:
+def test_merge_keeps_ids() -> None:
     one, two = Summary(small_plan()), Summary(small_plan())
     names = one.merged_ids | two.merged_ids
     one.merge(two)
@@ -163,7 +163,7 @@ def test_merging_keeps_both_lineages() -> None:
 
 
 @pytest.mark.parametrize("records", [0.5, "text", np.zeros((3, 2)), np.zeros(3, dtype=complex)])
-def test_a_refused_batch_changes_nothing(records: object) -> None:
+def test_refused_batch_changes_nothing(records: object) -> None:
     summary = Summary(small_plan())
     before = summary.state()
     with pytest.raises(RecordsError):
@@ -174,12 +174,12 @@ def test_a_refused_batch_changes_nothing(records: object) -> None:
 
 
 @pytest.mark.parametrize("duplicate", [copy.copy, copy.deepcopy, pickle.dumps])
-def test_a_summary_has_no_copies(duplicate: Callable[[Summary], object]) -> None:
+def test_copies_are_refused(duplicate: Callable[[Summary], object]) -> None:
     with pytest.raises(StateError, match="noise"):
         duplicate(Summary(small_plan()))
 
 
-def test_counters_wrap_around_without_a_word() -> None:
+def test_counters_wrap_around() -> None:
     plan = Plan(Interval(0, 1), epsilon=1, budgets={0: "1/2", 1: "1/2"}, exact_depth=1)
     summary = Summary(plan)
     before = summary.state().tolist()
@@ -190,15 +190,15 @@ def test_counters_wrap_around_without_a_word() -> None:
     assert isinstance(summary.release(), Generator)
 
 
-def test_what_is_shown_of_a_summary_does_not_depend_on_its_records() -> None:
+def test_repr_is_independent_of_records() -> None:
     summary, empty = Summary(small_plan()), Summary(small_plan())
     summary.update(BATCH)
     assert repr(summary) == repr(empty)
 
 
 @pytest.mark.parametrize("look", [lambda s: s.update([0.5]), lambda s: s.release(), lambda s: s.state()])
-def test_a_fork_cannot_use_the_summary_of_its_parent(look: Callable[[Summary], object]) -> None:
-    """In the child the noise would be used a second time."""
+def test_forked_process_refuses_summary(look: Callable[[Summary], object]) -> None:
+    """In the child process the noise would be used a second time."""
     summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2))
     child = os.fork()
     if child == 0:

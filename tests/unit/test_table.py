@@ -34,7 +34,7 @@ from privhp import (
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 from privhp.io.sources import open_source
-from silence import silence
+from silent import assert_silent
 
 TRIPS = Table(
     {"trip distance": Interval(0, 200), ("lon", "lat"): Box([(-9, 2), (49.8, 61)])},
@@ -496,7 +496,7 @@ def test_a_value_among_records_in_one_column_is_lost_alone(library: str) -> None
     domain = Table({"a": Integers(0, 3), "b": Categories(["x", "y"])})
     first, last = domain.encode(RECORDS, level=3).tolist()
     for other in others:
-        with silence():
+        with assert_silent():
             (batch,) = open_source(column([RECORDS[0], other, RECORDS[1]]), domain=domain).batches()
             codes = domain.encode(domain.as_batch(batch.records), level=3).tolist()
         assert codes == [first, OUTSIDE, last]

@@ -55,7 +55,7 @@ TYPES = {
 }
 
 
-def some_records(size: int = SIZE) -> dict[str, Any]:
+def example_records(size: int = SIZE) -> dict[str, Any]:
     rng = np.random.default_rng(3)
     return {
         "trip distance": rng.exponential(10, size),
@@ -73,7 +73,7 @@ def some_records(size: int = SIZE) -> dict[str, Any]:
 @pytest.fixture(scope="module")
 def generator() -> Generator:
     summary = Summary(Plan.paper(DOMAIN, epsilon=4, expected_records=SIZE, hot_cells=64))
-    summary.update(some_records())
+    summary.update(example_records())
     return summary.release()
 
 

@@ -1,4 +1,4 @@
-"""Tallies: counting, merging and what they refuse."""
+"""Tallies: counting, merging, bytes and refused operations."""
 
 import copy
 import pickle
@@ -21,7 +21,7 @@ def cells_of(tally: Tally) -> list[int]:
     return np.concatenate([tally.counters, *(table.ravel() for table in tally.tables.values())]).tolist()
 
 
-def test_a_new_tally_is_empty_and_of_the_plan_s_shapes() -> None:
+def test_new_tally() -> None:
     plan = small_plan()
     tally = Tally(plan)
     assert tally.counters.shape == (4,)
@@ -30,7 +30,7 @@ def test_a_new_tally_is_empty_and_of_the_plan_s_shapes() -> None:
     assert not any(cells_of(tally))
 
 
-def test_one_record_is_one_increment_per_level_and_row() -> None:
+def test_increments_of_one_record() -> None:
     plan = small_plan()
     tally = Tally(plan)
     tally.add([0.3])
@@ -42,13 +42,13 @@ def test_one_record_is_one_increment_per_level_and_row() -> None:
         assert tally.tables[level].sum() == plan.sketch_rows
 
 
-def test_records_without_a_cell_are_left_out_in_silence() -> None:
+def test_records_without_cell_are_skipped() -> None:
     tally = Tally(small_plan())
     tally.add([-0.1, 1.1, float("nan"), "text", None])
     assert not any(cells_of(tally))
 
 
-def test_batches_longer_than_a_block_are_counted_whole() -> None:
+def test_batch_longer_than_block() -> None:
     tally, twice = Tally(small_plan()), Tally(small_plan())
     batch = np.random.default_rng(0).random(2 * _MAX_BLOCK_ROWS + 3)
     tally.add(batch)
@@ -70,7 +70,7 @@ def test_batches_longer_than_a_block_are_counted_whole() -> None:
         ([0.1, 0.2], 3),
     ],
 )
-def test_a_refused_batch_changes_nothing(records: object, counts: object) -> None:
+def test_refused_batch_changes_nothing(records: object, counts: object) -> None:
     tally = Tally(small_plan())
     tally.add([0.1, 0.9])
     before = cells_of(tally)
@@ -79,7 +79,7 @@ def test_a_refused_batch_changes_nothing(records: object, counts: object) -> Non
     assert cells_of(tally) == before
 
 
-def test_counters_wrap_around_without_a_word() -> None:
+def test_counters_wrap_around() -> None:
     tally = Tally(small_plan())
     for _ in range(2):
         tally.add([0.0], counts=[2**63 - 1])
@@ -90,7 +90,7 @@ def test_counters_wrap_around_without_a_word() -> None:
     assert tally.counters[0] == 2**63 - 3
 
 
-def test_merge_adds_and_remembers_the_lineage() -> None:
+def test_merge_adds_counts_and_ids() -> None:
     one, two = Tally(small_plan()), Tally(small_plan())
     one.add([0.1])
     two.add([0.1, 0.9])
@@ -99,7 +99,7 @@ def test_merge_adds_and_remembers_the_lineage() -> None:
     assert one.merged_ids > two.merged_ids
 
 
-def test_a_merged_tally_shares_no_memory_with_its_parts() -> None:
+def test_merged_tally_shares_no_memory() -> None:
     one, two = Tally(small_plan()), Tally(small_plan())
     one.merge(two)
     two.add([0.5])
@@ -117,7 +117,7 @@ def test_a_merged_tally_shares_no_memory_with_its_parts() -> None:
         Plan.paper(Interval(0, 2), epsilon=1, expected_records=100, hot_cells=2, exact_depth=2, depth=4, hash_seed=7),
     ],
 )
-def test_another_plan_is_refused(plan: Plan) -> None:
+def test_other_plan_is_refused(plan: Plan) -> None:
     tally, other = Tally(small_plan()), Tally(plan)
     other.add([0.5])
     with pytest.raises(StateError, match="same plan"):
@@ -125,7 +125,7 @@ def test_another_plan_is_refused(plan: Plan) -> None:
     assert not any(cells_of(tally))
 
 
-def test_a_tally_is_added_once() -> None:
+def test_tally_is_merged_once() -> None:
     tally, part, whole = (Tally(small_plan()) for _ in range(3))
     part.add([0.5])
     whole.merge(part)
@@ -137,7 +137,7 @@ def test_a_tally_is_added_once() -> None:
     assert cells_of(tally) == before
 
 
-def test_a_tally_travels_between_processes() -> None:
+def test_tally_pickles() -> None:
     tally = Tally(small_plan())
     tally.add([0.1, 0.2, 0.9])
     there = pickle.loads(pickle.dumps(tally))
@@ -180,7 +180,7 @@ def test_bytes_of_unfinished_tally_are_refused() -> None:
 
 
 @pytest.mark.parametrize("domain", [Integers(0, 4), Box([(0, 1), (0, 1)])])
-def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
+def test_empty_batch(domain: Integers | Box) -> None:
     tally = Tally(Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2, exact_depth=2))
     tally.add([])
     assert not any(cells_of(tally))
@@ -189,9 +189,7 @@ def test_an_empty_batch_counts_nothing(domain: Integers | Box) -> None:
 @pytest.mark.parametrize(
     ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally._add_counts")]
 )
-def test_after_half_a_batch_nothing_can_be_counted_again(
-    threads: int, step: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_interrupted_batch_ends_counting(threads: int, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     half, whole, steps = Tally(small_plan()), Tally(small_plan()), iter(["done", KeyboardInterrupt])
 
     def second_time_unlucky(*_: object, **__: object) -> None:
@@ -213,7 +211,7 @@ def test_after_half_a_batch_nothing_can_be_counted_again(
     assert whole.merged_ids.isdisjoint(half.merged_ids)
 
 
-def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_concurrent_batches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     tally = Tally(small_plan())
 
     def meanwhile(*_: object, **__: object) -> None:
@@ -228,7 +226,7 @@ def test_two_batches_at_once_are_refused(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("codes", [np.zeros(2), np.zeros(2, dtype=np.int64), np.zeros((2, 1), dtype=np.uint64)])
-def test_a_domain_whose_codes_are_no_codes_is_refused(codes: object, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_invalid_codes_of_domain_are_refused(codes: object, monkeypatch: pytest.MonkeyPatch) -> None:
     tally = Tally(small_plan())
     with monkeypatch.context() as patch:
         patch.setattr(Interval, "encode", lambda self, records, *, level: codes)

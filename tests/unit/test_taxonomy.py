@@ -13,7 +13,7 @@ from privhp import Domain, DomainError, Plan, Summary, Taxonomy, check_domain
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE
 from privhp.release import Release
-from silence import silence
+from silent import assert_silent
 
 FOOD: dict[str, Any] = {
     "fruit": ["apple", "pear"],
@@ -264,7 +264,7 @@ def test_a_generator_answers_in_nodes() -> None:
 
 def test_a_summary_takes_leaves_and_paths() -> None:
     summary = Summary(Plan.paper(Taxonomy(FOOD), epsilon=1000, expected_records=1000, hot_cells=4))
-    with silence():
+    with assert_silent():
         summary.update(np.array(["kale"] * 500), threads=2)
         summary.update([("fruit", "apple")] * 300 + ["fruit/pear"] * 200 + AWKWARD)
     assert summary.release().mass("fruit").value == pytest.approx(0.5, abs=0.02)

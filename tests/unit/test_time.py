@@ -15,7 +15,7 @@ from privhp import Domain, DomainError, Plan, RecordsError, Summary, Time, check
 from privhp.answers.generator import Generator
 from privhp.core.cells import OUTSIDE
 from privhp.release import Release
-from silence import silence
+from silent import assert_silent
 
 BERLIN = ZoneInfo("Europe/Berlin")
 UNITS: list[Any] = ["D", "s", "ms", "us", "ns"]
@@ -159,7 +159,7 @@ def test_the_ends_of_time_stay_on_their_own_side(domain: Time, step: str) -> Non
         inside = low <= tick <= high
         tick = min(max(tick, low), high)
         expected.append(tick - low if inside or domain.outside == "clamp" else int(OUTSIDE))
-    with silence():
+    with assert_silent():
         assert domain.encode(np.array(ends).view(f"M8[{step}]"), level=domain.depth).tolist() == expected
 
 
@@ -402,7 +402,7 @@ def test_a_generator_answers_in_times() -> None:
 def test_a_summary_takes_times_of_every_kind() -> None:
     plan = Plan.paper(FROM_2000["s"], epsilon=1000, expected_records=1000, hot_cells=4)
     summary = Summary(plan)
-    with silence():
+    with assert_silent():
         summary.update(np.full(400, "2020-02-29T12:00", dtype="M8[m]"), threads=2)
         summary.update(["2020-02-29T12:00"] * 100 + AWKWARD)
         summary.update([dt.datetime(2020, 2, 29, 12, tzinfo=dt.UTC)] * 500)

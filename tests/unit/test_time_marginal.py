@@ -1,4 +1,4 @@
-"""Where records are expected in tables with times: at all times alike, whatever the order of the stream."""
+"""Expected shares of cells in tables with times: uniform over time, for any order of the stream."""
 
 from typing import Any
 
@@ -25,7 +25,7 @@ def columns(size: int, rng: np.random.Generator) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("level", [0, 1, 5, 17, 40])
-def test_only_what_is_not_time_is_left_of_a_cell(level: int) -> None:
+def test_nontemporal_bits(level: int) -> None:
     rng = np.random.default_rng(0)
     records = columns(200, rng)
     others = {**columns(200, rng), "fare": records["fare"], "kind": records["kind"]}
@@ -38,12 +38,12 @@ def test_only_what_is_not_time_is_left_of_a_cell(level: int) -> None:
 
 
 @given(domain=any_domains(), data=st.data())
-def test_masks_of_deeper_levels_begin_with_those_above(domain: hp.Domain, data: st.DataObject) -> None:
+def test_masks_are_prefixes(domain: hp.Domain, data: st.DataObject) -> None:
     level = data.draw(st.integers(0, domain.depth - 1))
     assert domain.nontemporal_mask(level + 1) >> 1 == domain.nontemporal_mask(level)
 
 
-def test_it_is_applies_to_where_cells_tell_times_and_more() -> None:
+def test_applies_to() -> None:
     assert TimeMarginal.applies_to(TRIPS, depth=20)
     assert not TimeMarginal.applies_to(YEAR, depth=20)
     assert not TimeMarginal.applies_to(hp.Box([(0, 1), (0, 1)]), depth=20)
@@ -56,7 +56,7 @@ def all_of(level: int, codes: Codes | None = None) -> Cells:
 
 
 @given(data=st.data(), level=st.integers(1, 9), deeper=st.integers(0, 4), bits=st.integers(1, 8))
-def test_shares_are_those_of_all_times_together(data: st.DataObject, level: int, deeper: int, bits: int) -> None:
+def test_shares_by_reference(data: st.DataObject, level: int, deeper: int, bits: int) -> None:
     counts = np.array(data.draw(st.lists(st.integers(0, 1000), min_size=2**level, max_size=2**level)), dtype=np.float64)
     assume(counts.sum() > 0)
     marginal = TimeMarginal(TRIPS, depth=level + deeper, bits=bits)
@@ -79,14 +79,14 @@ def _gathered(code: int, mask: int) -> int:
     return int("".join(map(str, bits)) or "0", 2)
 
 
-def test_nothing_known_is_expected_everywhere_alike() -> None:
+def test_shares_without_counts_are_uniform() -> None:
     marginal = TimeMarginal(TRIPS, depth=8, bits=6)
     marginal.finalize()
     assert marginal.shares(all_of(8)).tolist() == [2.0**-8] * 2**8
 
 
-def test_a_stream_in_the_order_of_time_is_told_nearly_as_well_as_shuffled() -> None:
-    """When records are expected where they came, its error is 8 to 10 times that of the shuffled stream."""
+def test_error_of_stream_sorted_by_time() -> None:
+    """Without the time marginal, the error is 8 to 10 times that of the shuffled stream."""
     size, rng = 100_000, np.random.default_rng(0)
     when = np.sort(np.datetime64("2020-01-01", "s") + rng.integers(0, 366 * 86_400, size))
     trips = {"when": when, "fare": np.minimum(rng.lognormal(2, 0.5, size), 999)}

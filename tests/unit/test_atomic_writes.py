@@ -1,4 +1,4 @@
-"""Saving when the disk is full, when a call fails and when the process is killed: a whole file is always there."""
+"""Atomic writes: full disks, failing calls and killed processes leave a complete file."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ def partial(path: Path) -> Path:
     return path.with_name(path.name + ".partial")
 
 
-def test_a_leftover_of_a_crash_is_replaced_by_a_save_and_removed_by_a_resume(tmp_path: Path) -> None:
+def test_partial_file_of_crash_is_removed(tmp_path: Path) -> None:
     summary, path = hp.Summary(PLAN), tmp_path / "file"
     partial(path).write_bytes(b"half a checkpoint")
     hp.save(summary, path)
@@ -35,8 +35,8 @@ def test_a_leftover_of_a_crash_is_replaced_by_a_save_and_removed_by_a_resume(tmp
     assert not partial(path).exists()
 
 
-def test_a_leftover_stays_if_the_checkpoint_cannot_be_resumed(tmp_path: Path) -> None:
-    """It may be all there is to look into."""
+def test_partial_file_stays_if_resume_fails(tmp_path: Path) -> None:
+    """The partial file may be the only remaining data."""
     path = tmp_path / "file"
     path.write_bytes(b"")
     partial(path).write_bytes(b"half a checkpoint")
@@ -46,7 +46,7 @@ def test_a_leftover_stays_if_the_checkpoint_cannot_be_resumed(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("exists", [True, False])
-def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path, exists: bool) -> None:
+def test_symbolic_link_at_partial_path(tmp_path: Path, exists: bool) -> None:
     path, elsewhere = tmp_path / "file", tmp_path / "elsewhere"
     if exists:
         elsewhere.write_bytes(b"untouched")
@@ -58,10 +58,10 @@ def test_a_leftover_that_is_a_link_is_not_followed(tmp_path: Path, exists: bool)
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError, PermissionError])
-def test_a_leftover_that_cannot_be_opened_is_not_removed(
+def test_partial_file_of_other_process_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: type[OSError]
 ) -> None:
-    """By the time it is found to be gone, another process may have begun a file of its own there."""
+    """Another process may have created the file after the first attempt to create it."""
     path = tmp_path / "checkpoint"
     hp.save(hp.Summary(PLAN), path)
     partial(path).write_bytes(b"another's")
@@ -78,7 +78,7 @@ def test_a_leftover_that_cannot_be_opened_is_not_removed(
     assert partial(path).read_bytes() == b"another's"
 
 
-def test_a_pipe_in_place_of_a_leftover_is_removed_without_waiting_for_it(tmp_path: Path) -> None:
+def test_pipe_at_partial_path(tmp_path: Path) -> None:
     path = tmp_path / "checkpoint"
     os.mkfifo(partial(path))
     hp.save(hp.Summary(PLAN), path)
@@ -86,28 +86,28 @@ def test_a_pipe_in_place_of_a_leftover_is_removed_without_waiting_for_it(tmp_pat
     assert not partial(path).exists()
 
 
-def test_a_folder_that_does_not_exist_is_an_error_and_is_not_made(tmp_path: Path) -> None:
+def test_save_in_missing_folder(tmp_path: Path) -> None:
     with pytest.raises(hp.FileError, match="there is no such folder"):
         hp.save(hp.Summary(PLAN), tmp_path / "nowhere" / "file")
     assert not any(tmp_path.iterdir())
 
 
-def test_a_folder_in_place_of_the_file_is_an_error(tmp_path: Path) -> None:
+def test_save_over_folder(tmp_path: Path) -> None:
     (tmp_path / "file").mkdir()
     with pytest.raises(OSError):
         hp.save(hp.Summary(PLAN), tmp_path / "file")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]
 
 
-class Watch:
-    """Notes every call that a save makes to the operating system, and fails one of them."""
+class CallLog:
+    """Log of the system calls of a save; one of them can fail."""
 
     def __init__(self, *, failing: int = -1, error: BaseException | None = None) -> None:
         self.calls: list[str] = []
         self.failing, self.error = failing, error
 
     def watched(self, name: str, call: Callable[..., Any], *, first: bool = False) -> Callable[..., Any]:
-        """The same call, noted; `first` makes it before it fails, as closing a file does."""
+        """The call with a log entry; with `first` it is executed before it fails."""
 
         def noted(*args: Any, **kwargs: Any) -> Any:
             self.calls.append(name)
@@ -144,8 +144,8 @@ class Watch:
             yield
 
 
-def test_the_file_is_on_the_disk_before_it_is_renamed_and_the_folder_after(tmp_path: Path) -> None:
-    watch = Watch()
+def test_order_of_fsync_and_rename(tmp_path: Path) -> None:
+    watch = CallLog()
     with watch.watching():
         hp.save(hp.Summary(PLAN), tmp_path / "file")
     order = ["writelines file", "flush file", "fsync", "replace", "fsync"]
@@ -153,18 +153,18 @@ def test_the_file_is_on_the_disk_before_it_is_renamed_and_the_folder_after(tmp_p
 
 
 @pytest.mark.parametrize("error", [OSError(errno.ENOSPC, "disk full"), OSError(errno.EIO, "I/O"), KeyboardInterrupt()])
-def test_a_fault_at_any_call_leaves_a_whole_file_and_nothing_beside_it(tmp_path: Path, error: BaseException) -> None:
+def test_fault_at_each_call_of_save(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "file"
     old, new = hp.Summary(PLAN), hp.Summary(PLAN)
     before, after = bytes_of(old, path), bytes_of(new, path)
-    unfailing = Watch()
+    unfailing = CallLog()
     with unfailing.watching():
         hp.save(new, path)
     assert len(unfailing.calls) >= 10
     renamed = unfailing.calls.index("replace")
     for failing in range(len(unfailing.calls)):
         hp.save(old, path)
-        watch = Watch(failing=failing, error=error)
+        watch = CallLog(failing=failing, error=error)
         with watch.watching(), pytest.raises(type(error)):
             hp.save(new, path)
         assert path.read_bytes() == (before if failing <= renamed else after), unfailing.calls[failing]
@@ -173,8 +173,8 @@ def test_a_fault_at_any_call_leaves_a_whole_file_and_nothing_beside_it(tmp_path:
 
 
 @contextmanager
-def files_of_at_most(size: int) -> Iterator[None]:
-    """Writing more fails, as on a full disk."""
+def limited_file_size(size: int) -> Iterator[None]:
+    """Limit the size of files; a longer write fails as on a full disk."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
@@ -184,17 +184,17 @@ def files_of_at_most(size: int) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("exact_depth", [1, 14])
-def test_a_disk_that_is_full_at_any_byte_keeps_the_file_before(tmp_path: Path, exact_depth: int) -> None:
+def test_full_disk_keeps_previous_file(tmp_path: Path, exact_depth: int) -> None:
     plan = hp.Plan(hp.Interval(0, 1), epsilon=1, budgets={exact_depth: 1}, exact_depth=exact_depth)
     path, summary = tmp_path / "file", hp.Summary(plan)
     before = bytes_of(summary, path)
     summary.update([0.5])
     for size in (0, 1, 16, len(before) // 2, len(before) - 32, len(before) - 1):
-        with files_of_at_most(size), pytest.raises(OSError):
+        with limited_file_size(size), pytest.raises(OSError):
             hp.save(summary, path)
         assert path.read_bytes() == before
         assert [item.name for item in tmp_path.iterdir()] == ["file"]
-    with files_of_at_most(len(before)):
+    with limited_file_size(len(before)):
         hp.save(summary, path)
     assert np.array_equal(hp.resume(path).state(), summary.state())
 
@@ -211,7 +211,7 @@ with replace_file(Path(sys.argv[1])) as file:
 """
 
 
-def test_of_two_processes_that_write_to_one_path_the_second_is_refused(tmp_path: Path) -> None:
+def test_second_writer_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file"
     command = [sys.executable, "-c", WRITER, str(path)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as first:
@@ -226,7 +226,7 @@ def test_of_two_processes_that_write_to_one_path_the_second_is_refused(tmp_path:
     assert [file.name for file in tmp_path.iterdir()] == ["file"]
 
 
-NURSERY = """
+FORK_SERVER = """
 import os, signal, sys
 import privhp as hp
 
@@ -240,7 +240,7 @@ def kill_at(call):
     return profile
 
 path = sys.argv[1]
-hp.save(hp.resume(path), path + ".first")  # imports what children need, who may have little time
+hp.save(hp.resume(path), path + ".first")  # imports the modules for the children
 print("ready", flush=True)
 for line in sys.stdin:
     child = os.fork()
@@ -259,13 +259,13 @@ for line in sys.stdin:
 """
 
 
-class Nursery:
-    """A process whose children go on with a checkpoint and save it again and again, until they are killed."""
+class ForkServer:
+    """A process whose children resume a checkpoint and save it repeatedly until they are killed."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
         self.process = subprocess.Popen(
-            [sys.executable, "-c", NURSERY, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [sys.executable, "-c", FORK_SERVER, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
         )
         assert self._read() == "ready"
 
@@ -282,7 +282,7 @@ class Nursery:
     def was_killed(self) -> bool:
         return os.WIFSIGNALED(int(self._read()))
 
-    def __enter__(self) -> "Nursery":
+    def __enter__(self) -> "ForkServer":
         return self
 
     def __exit__(self, *error: object) -> None:
@@ -290,14 +290,14 @@ class Nursery:
 
 
 @pytest.fixture
-def nursery(tmp_path: Path) -> Iterator[Nursery]:
+def fork_server(tmp_path: Path) -> Iterator[ForkServer]:
     hp.save(hp.Summary(PLAN), tmp_path / "file")
-    with Nursery(tmp_path / "file") as nursery:
-        yield nursery
+    with ForkServer(tmp_path / "file") as fork_server:
+        yield fork_server
 
 
-def records_since(start: hp.Summary, now: hp.Summary) -> int:
-    """How many times the one record of the nursery has been counted; all cells must agree."""
+def count_records_since(start: hp.Summary, now: hp.Summary) -> int:
+    """Number of times that the record of the children is counted; all cells must agree."""
     once = hp.Summary(PLAN)
     before = once.state()
     once.update([7])
@@ -308,36 +308,36 @@ def records_since(start: hp.Summary, now: hp.Summary) -> int:
     return times
 
 
-def test_a_kill_at_any_call_of_a_save_leaves_a_whole_checkpoint(nursery: Nursery) -> None:
-    """The first save that gets through without being killed was killed at every call before."""
-    start = hp.resume(nursery.path)
+def test_kill_at_each_call_of_save(fork_server: ForkServer) -> None:
+    """A child is killed at call 0, 1, ... until a save completes."""
+    start = hp.resume(fork_server.path)
     seen, leftovers, call, killed = 0, 0, 0, True
     while killed:
-        nursery.child(killed_at_call=call)
-        killed = nursery.was_killed()
-        leftovers += partial(nursery.path).exists()
-        times = records_since(start, hp.resume(nursery.path))
-        assert not partial(nursery.path).exists()
+        fork_server.child(killed_at_call=call)
+        killed = fork_server.was_killed()
+        leftovers += partial(fork_server.path).exists()
+        times = count_records_since(start, hp.resume(fork_server.path))
+        assert not partial(fork_server.path).exists()
         assert times in (seen, seen + 1)
         seen, call = times, call + 1
     assert call > 10
-    assert leftovers > 1, "no kill fell between opening and renaming, so this test shows nothing"
-    assert seen > 1, "no kill fell after renaming"
+    assert leftovers > 1, "no kill between opening and renaming"
+    assert seen > 1, "no kill after renaming"
 
 
-def test_kills_at_random_moments_leave_a_whole_checkpoint(nursery: Nursery, offline: bool) -> None:
-    start, seen = hp.resume(nursery.path), 0
+def test_kill_at_random_times(fork_server: ForkServer, offline: bool) -> None:
+    start, seen = hp.resume(fork_server.path), 0
     moments = random.Random(0)
     for turn in range(1000 if offline else 30):
-        inode = nursery.path.stat().st_ino
-        child = nursery.child()
-        while turn % 2 and nursery.path.stat().st_ino == inode:  # every other child saves at least once
+        inode = fork_server.path.stat().st_ino
+        child = fork_server.child()
+        while turn % 2 and fork_server.path.stat().st_ino == inode:  # every other child saves at least once
             time.sleep(0.001)
         time.sleep(moments.uniform(0.0, 0.03))
         os.kill(child, signal.SIGKILL)
-        assert nursery.was_killed()
-        times = records_since(start, hp.resume(nursery.path))
+        assert fork_server.was_killed()
+        times = count_records_since(start, hp.resume(fork_server.path))
         assert times >= seen
-        assert not partial(nursery.path).exists()
+        assert not partial(fork_server.path).exists()
         seen = times
     assert seen >= turn // 2

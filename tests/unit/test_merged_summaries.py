@@ -1,4 +1,4 @@
-"""Summaries that were added up: how often their cells have the plan's noise is known, and standard errors go by it."""
+"""Merged summaries: their number in files and releases, and its effect on standard errors."""
 
 import io
 import json
@@ -23,7 +23,7 @@ def summaries(count: int) -> list[hp.Summary]:
     return [hp.Summary(LEAST_SQUARES) for _ in range(count)]
 
 
-def test_parts_add_up_whatever_the_order_of_merges(tmp_path: Path) -> None:
+def test_number_of_merged_summaries(tmp_path: Path) -> None:
     one, two, three, four = summaries(4)
     one.merge(two)
     three.merge(four)
@@ -36,7 +36,7 @@ def test_parts_add_up_whatever_the_order_of_merges(tmp_path: Path) -> None:
     assert hp.load(tmp_path / "release").release == generator.release
 
 
-def test_tallies_bring_no_noise() -> None:
+def test_absorbed_tally_is_not_counted() -> None:
     (summary,) = summaries(1)
     tally = hp.Tally(LEAST_SQUARES)
     tally.add([5])
@@ -45,17 +45,17 @@ def test_tallies_bring_no_noise() -> None:
     assert len(summary.merged_ids) == 2
 
 
-def test_one_part_is_not_worth_a_word(tmp_path: Path) -> None:
+def test_single_summary_has_no_header_key(tmp_path: Path) -> None:
     assert b'"parts"' not in bytes_of(hp.Summary(PLAN), tmp_path / "one")
     assert b'"parts"' not in bytes_of(hp.Summary(PLAN).release(), tmp_path / "one")
 
 
-def test_releases_that_differ_in_parts_alone_are_not_equal() -> None:
+def test_equality_depends_on_merged() -> None:
     counts = {2: np.full(4, 5), 6: np.full(64, 5)}
     assert Release(LEAST_SQUARES, counts) != Release(LEAST_SQUARES, counts, merged=2)
 
 
-def test_every_level_has_the_noise_of_every_part() -> None:
+def test_variance_grows_with_merged() -> None:
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
     one, five = (Hierarchy(Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
     for own, others in zip(one.layers, five.layers, strict=True):
@@ -63,8 +63,8 @@ def test_every_level_has_the_noise_of_every_part() -> None:
 
 
 @pytest.mark.parametrize("parts", [2, 9])
-def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -> None:
-    """Of a region that cells fill, so that nothing but noise makes it uncertain."""
+def test_standard_errors_grow_with_root_of_merged(parts: int) -> None:
+    """The region is a union of cells, so its only error is noise."""
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
     one, many = (hp.Generator(Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
     before, after = (generator.mass((0, 99)) for generator in (one, many))
@@ -73,19 +73,19 @@ def test_standard_errors_grow_with_the_root_of_the_number_of_parts(parts: int) -
 
 
 @pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
-def test_senseless_numbers_of_parts_are_refused(parts: object) -> None:
+def test_invalid_merged_is_refused(parts: object) -> None:
     with pytest.raises(hp.PlanError, match="number of merged summaries"):
-        Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # what is tested
+        Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # tested
 
 
-def test_a_partition_that_grows_has_one_part() -> None:
+def test_growing_partition_is_not_merged() -> None:
     growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
     release = hp.Summary(growing).release().release
     with pytest.raises(hp.PlanError, match="1 for a growing partition"):
         Release(growing, dict(release.counts), merged=2)
 
 
-def test_more_parts_than_names_of_parts_are_refused() -> None:
+def test_fewer_ids_than_merged_summaries() -> None:
     body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + bytes(16) + bytes(15) + b"1"
     forged = {
         parts: forge({"plan": PLAN.spec(), "parts": parts, "lineage": 2}, magic=CHECKPOINT, body=body)
@@ -97,7 +97,7 @@ def test_more_parts_than_names_of_parts_are_refused() -> None:
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT])
 @pytest.mark.parametrize("parts", [0, 1, -3, 2.0, "2", None, True])
-def test_forged_numbers_of_parts_are_refused(magic: bytes, parts: object) -> None:
+def test_forged_merged_is_refused(magic: bytes, parts: object) -> None:
     header = {"plan": PLAN.spec(), "parts": parts} | ({"lineage": 1} if magic == CHECKPOINT else {})
     body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + (bytes(16) if magic == CHECKPOINT else b"")
     assert refusal(forge(json.loads(json.dumps(header)), magic=magic, body=body), magic)

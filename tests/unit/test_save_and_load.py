@@ -1,4 +1,4 @@
-"""What `save`, `load` and `resume` promise: kinds of file, damage, the life cycle, and what a file gives away."""
+"""`save`, `load` and `resume`: kinds of file, errors, damage, life cycle and content of files."""
 
 import io
 import os
@@ -34,7 +34,7 @@ def samples(tmp_path: Path) -> dict[bytes, bytes]:
 # Kinds of file
 
 
-def test_a_checkpoint_cannot_be_loaded_and_a_release_cannot_be_resumed(samples: dict[bytes, bytes]) -> None:
+def test_wrong_function_for_kind_of_file(samples: dict[bytes, bytes]) -> None:
     assert "open it with privhp.resume" in refusal(samples[CHECKPOINT], RELEASE)
     assert "open it with privhp.load" in refusal(samples[RELEASE], CHECKPOINT)
     for magic in (RELEASE, CHECKPOINT):
@@ -43,7 +43,7 @@ def test_a_checkpoint_cannot_be_loaded_and_a_release_cannot_be_resumed(samples: 
 
 
 @ALL
-def test_a_file_of_one_kind_with_the_magic_of_the_other_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_magic_of_other_kind_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
     for other in {RELEASE, CHECKPOINT, TALLY} - {magic}:
         refusal(sign(other + samples[magic][8:-32]), other)
 
@@ -69,9 +69,7 @@ def foreign_files(marker: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("kind", foreign_files(Path("unused")))
 @pytest.mark.parametrize("opening", [hp.load, hp.resume])
-def test_other_files_give_one_clear_error_and_nothing_in_them_runs(
-    tmp_path: Path, kind: str, opening: Callable[[Path], object]
-) -> None:
+def test_foreign_files_are_refused(tmp_path: Path, kind: str, opening: Callable[[Path], object]) -> None:
     path, marker = tmp_path / "file", tmp_path / "marker"
     path.write_bytes(foreign_files(marker)[kind])
     with pytest.raises(hp.FileError, match="this is not a privhp file"):
@@ -116,7 +114,7 @@ def test_file_in_place_of_folder_error(tmp_path: Path) -> None:
         assert isinstance(caught.value, NotADirectoryError)
 
 
-def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
+def test_save_refuses_other_types(tmp_path: Path) -> None:
     for item in (PLAN, b"bytes"):
         with pytest.raises(hp.FileError, match="expected a Generator or a Summary"):
             hp.save(item, tmp_path / "file")
@@ -125,7 +123,7 @@ def test_only_generators_and_summaries_are_saved(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("version", [0, 2, 2**32 - 1])
 @ALL
-def test_another_version_is_named(samples: dict[bytes, bytes], magic: bytes, version: int) -> None:
+def test_other_version_is_refused(samples: dict[bytes, bytes], magic: bytes, version: int) -> None:
     content = samples[magic][:-32]
     assert f"got {version}" in refusal(sign(content[:8] + version.to_bytes(4, "little") + content[12:]), magic)
 
@@ -134,7 +132,7 @@ def test_another_version_is_named(samples: dict[bytes, bytes], magic: bytes, ver
 
 
 @ALL
-def test_every_changed_byte_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_changed_byte_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
     reader, damaged = READERS[magic], bytearray(samples[magic])
     for place, right in enumerate(samples[magic]):
         for wrong in range(256):
@@ -147,25 +145,25 @@ def test_every_changed_byte_is_noticed(samples: dict[bytes, bytes], magic: bytes
 
 
 @ALL
-def test_every_truncation_is_noticed(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_truncated_file_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
     for length in range(len(samples[magic])):
         refusal(samples[magic][:length], magic)
 
 
 @ALL
-def test_appended_bytes_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_appended_bytes_are_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
     for more in (b"\0", b"\n", bytes(8), bytes(16), samples[magic]):
         assert "damaged" in refusal(samples[magic] + more, magic)
         assert "size does not fit" in refusal(sign(samples[magic][:-32] + more), magic)
 
 
 @ALL
-def test_missing_cells_are_noticed_even_with_a_right_checksum(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_missing_cells_are_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
     for fewer in (1, 8, 16):
         assert "size does not fit" in refusal(sign(samples[magic][: -32 - fewer]), magic)
 
 
-def test_lineage_names_out_of_order_or_twice_are_refused(tmp_path: Path) -> None:
+def test_unordered_or_duplicate_ids_are_refused(tmp_path: Path) -> None:
     first, second = hp.Summary(PLAN), hp.Summary(PLAN)
     first.merge(second)
     content = bytes_of(first, tmp_path / "file")[:-32]
@@ -175,11 +173,11 @@ def test_lineage_names_out_of_order_or_twice_are_refused(tmp_path: Path) -> None
         assert "not in order" in refusal(sign(content + names), CHECKPOINT)
 
 
-# What is too long to be read again is not written
+# Limits
 
 
-class Wordy(hp.Integers):
-    """A domain whose spec fills a header by itself."""
+class LongSpec(hp.Integers):
+    """A domain whose spec is longer than a header."""
 
     kind = "wordy"
 
@@ -187,14 +185,14 @@ class Wordy(hp.Integers):
         return super().parameters() | {"words": "x" * 65_536}
 
 
-def test_a_header_that_could_not_be_read_is_not_written(tmp_path: Path) -> None:
-    plan = hp.Plan(Wordy(0, 3), epsilon=1, budgets={1: 1}, exact_depth=1)
+def test_too_long_header_is_not_written(tmp_path: Path) -> None:
+    plan = hp.Plan(LongSpec(0, 3), epsilon=1, budgets={1: 1}, exact_depth=1)
     with pytest.raises(hp.FileError, match="header of at most 65536 bytes"):
         hp.save(hp.Summary(plan), tmp_path / "file")
     assert not any(tmp_path.iterdir())
 
 
-def test_a_lineage_that_could_not_be_read_is_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_ids_are_not_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(container, "MAX_IDS", 2)
     summary = hp.Summary(PLAN)
     summary.merge(hp.Summary(PLAN))
@@ -209,7 +207,7 @@ def test_a_lineage_that_could_not_be_read_is_not_written(tmp_path: Path, monkeyp
 # Life cycle
 
 
-def test_a_closed_summary_is_not_saved(tmp_path: Path) -> None:
+def test_closed_summary_is_not_saved(tmp_path: Path) -> None:
     released, merged, other = hp.Summary(PLAN), hp.Summary(PLAN), hp.Summary(PLAN)
     released.release()
     other.merge(merged)
@@ -219,7 +217,7 @@ def test_a_closed_summary_is_not_saved(tmp_path: Path) -> None:
     assert not any(tmp_path.iterdir())
 
 
-def test_resumed_copies_are_never_merged(tmp_path: Path) -> None:
+def test_resumed_copies_are_not_merged(tmp_path: Path) -> None:
     summary, path = hp.Summary(PLAN), tmp_path / "file"
     hp.save(summary, path)
     first, second = hp.resume(path), hp.resume(path)
@@ -229,7 +227,7 @@ def test_resumed_copies_are_never_merged(tmp_path: Path) -> None:
             left.merge(right)
 
 
-def test_a_tally_in_a_checkpoint_is_not_absorbed_again(tmp_path: Path) -> None:
+def test_tally_of_checkpoint_is_not_absorbed_again(tmp_path: Path) -> None:
     summary, tally = hp.Summary(PLAN), hp.Tally(PLAN)
     summary.absorb(tally)
     hp.save(summary, tmp_path / "file")
@@ -237,10 +235,10 @@ def test_a_tally_in_a_checkpoint_is_not_absorbed_again(tmp_path: Path) -> None:
         hp.resume(tmp_path / "file").absorb(tally)
 
 
-# What a release gives away
+# Content of files
 
 
-def test_a_release_holds_the_plan_and_the_noisy_cells_and_nothing_else(tmp_path: Path) -> None:
+def test_release_file_holds_plan_and_cells_only(tmp_path: Path) -> None:
     for records in (0, 1, 1000):
         summary = hp.Summary(PLAN)
         summary.update(np.zeros(records, dtype=np.int64))
@@ -249,7 +247,7 @@ def test_a_release_holds_the_plan_and_the_noisy_cells_and_nothing_else(tmp_path:
         assert bytes_of(generator, tmp_path / "file") == forge({"plan": PLAN.spec()}, body=cells)
 
 
-def test_a_release_holds_no_lineage(tmp_path: Path) -> None:
+def test_release_file_holds_no_ids(tmp_path: Path) -> None:
     summary = hp.Summary(PLAN)
     summary.absorb(hp.Tally(PLAN))
     checkpoint = bytes_of(summary, tmp_path / "checkpoint")
@@ -260,7 +258,7 @@ def test_a_release_holds_no_lineage(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("umask", [0o000, 0o022, 0o077])
-def test_a_checkpoint_is_for_its_owner_alone(tmp_path: Path, umask: int) -> None:
+def test_file_modes(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
         checkpoint, release = tmp_path / "checkpoint", tmp_path / "release"

@@ -1,4 +1,4 @@
-"""Nothing may be said about a record."""
+"""No exception, warning or output may depend on a record."""
 
 import contextlib
 import io
@@ -9,8 +9,8 @@ import numpy as np
 
 
 @contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Nothing is raised, warned or printed inside, however strict the caller's NumPy is."""
+def assert_silent() -> Iterator[None]:
+    """Assert that the block raises, warns and prints nothing, with all NumPy errors enabled."""
     output = io.StringIO()
     try:
         with warnings.catch_warnings(), contextlib.redirect_stdout(output), contextlib.redirect_stderr(output):
@@ -18,5 +18,5 @@ def silence() -> Iterator[None]:
             with np.errstate(all="raise"):
                 yield
     except Exception as error:
-        raise AssertionError(f"a record is answered by {error!r}") from error
-    assert not output.getvalue(), "a record is answered by a message"
+        raise AssertionError(f"a record raises {error!r}") from error
+    assert not output.getvalue(), "a record causes output"
