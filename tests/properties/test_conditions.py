@@ -30,7 +30,7 @@ def meets(record: Fraction, comparisons: list[tuple[str, Fraction]]) -> bool:
 @given(COMPARISONS, st.sampled_from([1, 2, 4]))
 @example([("<", 10)], 4)
 @example([(">=", 10)], 4)
-def test_whole_numbers_are_in_where_they_meet_every_comparison(comparisons: list[tuple[str, int]], parts: int) -> None:
+def test_conditions_on_integers(comparisons: list[tuple[str, int]], parts: int) -> None:
     domain, numbers = Integers(-3, 12), list(range(-3, 13))
     asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
     text = " and ".join(f"value {sign} {float(value)}" for sign, value in asked)
@@ -44,9 +44,7 @@ def test_whole_numbers_are_in_where_they_meet_every_comparison(comparisons: list
 
 
 @given(COMPARISONS, st.sampled_from([1, 2, 4]), st.sampled_from(["D", "s"]))
-def test_times_are_in_where_they_meet_every_comparison(
-    comparisons: list[tuple[str, int]], parts: int, unit: str
-) -> None:
+def test_conditions_on_times(comparisons: list[tuple[str, int]], parts: int, unit: str) -> None:
     start, step = dt.datetime(2020, 2, 20), {"D": dt.timedelta(days=1), "s": dt.timedelta(seconds=1)}[unit]
     domain = Time(start, start + 15 * step, unit=unit)
     asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
@@ -61,7 +59,7 @@ def test_times_are_in_where_they_meet_every_comparison(
 
 
 @given(st.floats(-10, 60), st.floats(0, 50))
-def test_on_a_continuous_scale_strictness_makes_no_difference(value: float, other: float) -> None:
+def test_strict_comparisons_of_real_numbers(value: float, other: float) -> None:
     domain = Interval(0, 50)
     cells = domain.encode([other], level=20)
     for loose, strict in (("<=", "<"), (">=", ">")):
@@ -70,7 +68,7 @@ def test_on_a_continuous_scale_strictness_makes_no_difference(value: float, othe
 
 
 @given(any_domains(), st.data())
-def test_every_cell_is_a_condition_that_reads_back_the_same(domain: Domain, data: DataObject) -> None:
+def test_round_trip_of_cells(domain: Domain, data: DataObject) -> None:
     level = data.draw(st.integers(1, domain.depth))
     codes = np.array([data.draw(st.integers(0, 2**level - 1))], dtype=np.uint64)
     assume(domain.measure(codes, level=level)[0] > 0)
@@ -85,7 +83,7 @@ def test_every_cell_is_a_condition_that_reads_back_the_same(domain: Domain, data
 @example(["and"])
 @example(["a b", "it's", 'say "so"'])
 @example(["null", "in", "IS"])
-def test_any_name_can_be_asked_for(names: list[str]) -> None:
+def test_round_trip_of_names(names: list[str]) -> None:
     table = Table({name: Interval(0, 1) for name in names})
     region = dict.fromkeys(names, (0.25, 0.5))
     assert read_condition(format_condition(region, table), table) == region
@@ -95,7 +93,7 @@ WORDS = ["n", "is", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)))
-def test_whatever_is_written_is_read_or_refused_in_one_line(text: str) -> None:
+def test_arbitrary_text(text: str) -> None:
     try:
         said = str(read_condition(text, Table(n=Integers(0, 9))))
     except DomainError as error:

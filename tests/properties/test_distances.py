@@ -71,18 +71,18 @@ def check_metric(distance: Any, triple: tuple[Domain, Any, Any, Any], *, scale: 
 
 
 @given(triple=triples(LINES))
-def test_the_distance_on_the_line_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
+def test_line_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
     check_metric(wasserstein, triple, scale=triple[0].diameter(0))
 
 
 @given(triple=triples(SPACES))
-def test_the_distance_in_the_tree_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
+def test_tree_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
     check_metric(tree_wasserstein, triple, scale=triple[0].diameter(0))
 
 
 @settings(max_examples=30)
 @given(triple=triples(PLANES))
-def test_the_distance_in_the_plane_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
+def test_plane_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
     def coarse(*two: Any, domain: Domain) -> float:
         return grid_wasserstein(*two, domain=domain, cells=7)
 
@@ -90,7 +90,7 @@ def test_the_distance_in_the_plane_is_a_metric(triple: tuple[Domain, Any, Any, A
 
 
 @given(triple=triples(LINES), depth=st.integers(0, 12))
-def test_nothing_moves_less_in_the_tree_than_on_the_line(triple: tuple[Domain, Any, Any, Any], depth: int) -> None:
+def test_tree_distance_bounds_line_distance(triple: tuple[Domain, Any, Any, Any], depth: int) -> None:
     """But for what is not told apart."""
     domain, one, two, _ = triple
     least = wasserstein(one, two, domain=domain) - domain.diameter(depth)
@@ -123,7 +123,7 @@ def tree_distances(domain: Domain, level: int) -> NDArray[np.float64]:
 
 
 @given(triple=triples(SPACES), depth=st.integers(1, 5))
-def test_in_the_tree_as_pot_has_it(triple: tuple[Domain, Any, Any, Any], depth: int) -> None:
+def test_tree_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], depth: int) -> None:
     domain, one, two, _ = triple
     depth = min(depth, domain.depth)
     costs = tree_distances(domain, depth)
@@ -134,7 +134,7 @@ def test_in_the_tree_as_pot_has_it(triple: tuple[Domain, Any, Any, Any], depth: 
 
 @settings(max_examples=30)
 @given(triple=triples(PLANES), cells=st.integers(2, 7))
-def test_in_the_plane_as_pot_has_it(triple: tuple[Domain, Any, Any, Any], cells: int) -> None:
+def test_plane_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], cells: int) -> None:
     domain, one, two, _ = triple
     places = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
     costs = np.abs(places[:, None] - places).max(axis=-1) / cells
@@ -144,7 +144,7 @@ def test_in_the_plane_as_pot_has_it(triple: tuple[Domain, Any, Any, Any], cells:
 
 
 @given(domain=st.sampled_from(LINES), data=st.data())
-def test_on_the_line_as_pot_has_it(domain: Domain, data: st.DataObject) -> None:
+def test_line_distance_equals_pot(domain: Domain, data: st.DataObject) -> None:
     one, two = data.draw(real_records(domain)), data.draw(real_records(domain))
     expected = ot.emd2_1d(one, two, metric="euclidean")
     assert wasserstein(one, two, domain=domain) == pytest.approx(expected, abs=1e-9 * domain.diameter(0))
@@ -152,7 +152,7 @@ def test_on_the_line_as_pot_has_it(domain: Domain, data: st.DataObject) -> None:
 
 @settings(max_examples=30)
 @given(domain=st.sampled_from(PLANES), data=st.data(), cells=st.integers(2, 9))
-def test_masses_on_a_grid_are_those_that_the_generator_tells(domain: Box, data: st.DataObject, cells: int) -> None:
+def test_grid_masses_equal_generator(domain: Box, data: st.DataObject, cells: int) -> None:
     generator = data.draw(generators(st.just(domain)))
     edges = [axis.low + axis.width * np.arange(cells + 1) / cells for axis in domain.axes]
     expected = [

@@ -33,29 +33,29 @@ def built(build: Callable[[], Domain]) -> Domain | None:
         return None
 
 
-def can_be_cut(low: float, high: float) -> bool:
+def can_be_split(low: float, high: float) -> bool:
     """Whether bounds are clearly apart: by 64 floats, and by neither too little nor too much for a float."""
     return low < high and 2.0**-900 < high - low < math.inf and high - low >= 64 * math.ulp(max(abs(low), abs(high)))
 
 
 @given(bounds(), OUTSIDE_RULES)
-def test_any_interval_is_refused_or_keeps_the_laws(ends: tuple[float, float], outside: Any) -> None:
+def test_laws_of_intervals(ends: tuple[float, float], outside: Any) -> None:
     domain = built(lambda: Interval(*ends, outside=outside))
-    assert domain is not None or not can_be_cut(*ends)
+    assert domain is not None or not can_be_split(*ends)
     if domain is not None:
         check_domain(domain, cells=10)
 
 
 @given(bounds(positive=True), OUTSIDE_RULES)
-def test_any_log_interval_is_refused_or_keeps_the_laws(ends: tuple[float, float], outside: Any) -> None:
+def test_laws_of_log_intervals(ends: tuple[float, float], outside: Any) -> None:
     domain = built(lambda: Interval(*ends, scale="log", outside=outside))
-    assert domain is not None or not (ends[0] > 0 and can_be_cut(*ends))
+    assert domain is not None or not (ends[0] > 0 and can_be_split(*ends))
     if domain is not None:
         check_domain(domain, cells=10)
 
 
 @given(st.integers(-(2**62), 2**62), st.one_of(st.integers(-2, 70), st.integers(1, 2**62)), OUTSIDE_RULES)
-def test_any_integers_are_refused_or_keep_the_laws(low: int, size: int, outside: Any) -> None:
+def test_laws_of_integers(low: int, size: int, outside: Any) -> None:
     domain = built(lambda: Integers(low, low + size - 1, outside=outside))
     assert (domain is not None) == (size > 1 and low >= -(2**61) and low + size <= 2**61)
     if domain is not None:
@@ -64,21 +64,21 @@ def test_any_integers_are_refused_or_keep_the_laws(low: int, size: int, outside:
 
 @given(st.lists(bounds(), min_size=1, max_size=5), OUTSIDE_RULES)
 @settings(max_examples=50)
-def test_any_box_is_refused_or_keeps_the_laws(sides: list[tuple[float, float]], outside: Any) -> None:
+def test_laws_of_boxes(sides: list[tuple[float, float]], outside: Any) -> None:
     domain = built(lambda: Box(sides, outside=outside))
-    assert domain is not None or not all(can_be_cut(*side) for side in sides)
+    assert domain is not None or not all(can_be_split(*side) for side in sides)
     if domain is not None:
         check_domain(domain, cells=5)
 
 
 @given(tables())
 @settings(max_examples=25)
-def test_any_table_keeps_the_laws(table: Table) -> None:
+def test_laws_of_tables(table: Table) -> None:
     check_domain(table, cells=5)
 
 
 @given(st.lists(st.tuples(st.floats(-1e6, 1e6), st.floats(1e-6, 1e6)), min_size=1, max_size=5))
-def test_a_box_cuts_its_longest_side_that_can_still_be_cut(sides: list[tuple[float, float]]) -> None:
+def test_split_axes_of_boxes(sides: list[tuple[float, float]]) -> None:
     domain = Box([(low, low + width) for low, width in sides])
     lengths = [Fraction(own.width) for own in domain.axes]
     left = [axis.depth for axis in domain.axes]
@@ -151,7 +151,7 @@ def as_objects(batch: list[Any]) -> Any:
     return array
 
 
-def encode_in_silence(domain: Domain, batch: Any, level: int) -> list[int]:
+def encode_without_warning(domain: Domain, batch: Any, level: int) -> list[int]:
     """Codes, where even a warning that someone swallows is an error."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -165,18 +165,18 @@ def encode_in_silence(domain: Domain, batch: Any, level: int) -> list[int]:
 
 
 @given(st.data(), any_domains())
-def test_a_records_cell_is_the_same_alone_as_in_any_batch(data: st.DataObject, domain: Domain) -> None:
+def test_encoding_is_independent_of_batch(data: st.DataObject, domain: Domain) -> None:
     batch = data.draw(batch_with_odd_values(domain))
     level = data.draw(st.integers(0, domain.depth))
-    alone = [encode_in_silence(domain, [record], level)[0] for record in batch]
-    assert encode_in_silence(domain, batch, level) == alone
-    assert encode_in_silence(domain, tuple(batch), level) == alone
-    assert encode_in_silence(domain, as_objects(batch), level) == alone
-    assert encode_in_silence(domain, batch[::-1], level) == alone[::-1]
+    alone = [encode_without_warning(domain, [record], level)[0] for record in batch]
+    assert encode_without_warning(domain, batch, level) == alone
+    assert encode_without_warning(domain, tuple(batch), level) == alone
+    assert encode_without_warning(domain, as_objects(batch), level) == alone
+    assert encode_without_warning(domain, batch[::-1], level) == alone[::-1]
 
 
 @given(st.data(), any_domains())
-def test_a_coarser_cell_is_a_right_shift(data: st.DataObject, domain: Domain) -> None:
+def test_nesting(data: st.DataObject, domain: Domain) -> None:
     batch = data.draw(batch_with_odd_values(domain))
     deep = domain.encode(batch, level=domain.depth)
     for level in range(domain.depth + 1):
@@ -208,7 +208,7 @@ def test_encoding_is_monotone(data: st.DataObject, domain: Domain) -> None:
 
 
 @given(st.data(), bounds())
-def test_a_number_is_in_its_cell_to_within_five_floats(data: st.DataObject, ends: tuple[float, float]) -> None:
+def test_accuracy_of_encoding(data: st.DataObject, ends: tuple[float, float]) -> None:
     domain = built(lambda: Interval(*ends))
     if not isinstance(domain, Interval):
         return
@@ -229,9 +229,7 @@ def log2_by_octave(number: float) -> Fraction:
 
 
 @given(st.data(), st.floats(2.0**-1022, 1e308), st.floats(1.001, 1e300))
-def test_a_number_is_in_its_cell_of_octaves_to_within_five_floats(
-    data: st.DataObject, low: float, ratio: float
-) -> None:
+def test_accuracy_of_encoding_on_log_scale(data: st.DataObject, low: float, ratio: float) -> None:
     domain = Interval(low, min(low * ratio, 1.7e308), scale="log")
     start, width = log2_by_octave(domain.low), log2_by_octave(domain.high) - log2_by_octave(domain.low)
     slack = 5 * max(Fraction(1, 2**52), Fraction(math.ulp(float(width))))
@@ -254,7 +252,7 @@ def some_cells(domain: Domain, level: int) -> st.SearchStrategy[Codes]:
 
 
 @given(st.data(), ordered_domains())
-def test_shares_and_records_of_a_cell_rise_together(data: st.DataObject, domain: Domain) -> None:
+def test_cell_cdf_and_quantile_are_monotone(data: st.DataObject, domain: Domain) -> None:
     level = data.draw(st.integers(0, domain.depth))
     cells = data.draw(some_cells(domain, level))
     shares = np.sort(data.draw(st.lists(st.floats(0, 1), min_size=2, max_size=10)))
@@ -268,7 +266,7 @@ def test_shares_and_records_of_a_cell_rise_together(data: st.DataObject, domain:
 
 
 @given(st.data(), ordered_domains())
-def test_adjoining_regions_add_up(data: st.DataObject, domain: Any) -> None:
+def test_overlaps_of_adjoining_regions(data: st.DataObject, domain: Any) -> None:
     if not isinstance(domain, Interval | Integers):
         return
     level = data.draw(st.integers(0, domain.depth))
@@ -281,7 +279,7 @@ def test_adjoining_regions_add_up(data: st.DataObject, domain: Any) -> None:
 
 
 @given(st.data(), st.integers(-(2**61), 2**61 - 70), st.integers(2, 69))
-def test_shares_of_integers_are_counts_of_them(data: st.DataObject, low: int, size: int) -> None:
+def test_overlaps_of_integers(data: st.DataObject, low: int, size: int) -> None:
     domain = Integers(low, low + size - 1)
     level = data.draw(st.integers(0, domain.depth))
     cell = data.draw(some_cells(domain, level))[:1]

@@ -33,13 +33,13 @@ def geos(draw: st.DrawFn) -> Geo | None:
 
 
 @given(geos())
-def test_any_bounds_are_refused_or_keep_the_laws(domain: Geo | None) -> None:
+def test_laws(domain: Geo | None) -> None:
     if domain is not None:
         check_domain(domain, cells=5, awkward=[(domain.west, domain.south), (domain.east, domain.north)])
 
 
 @given(st.data(), geos())
-def test_no_two_places_of_a_cell_are_further_apart_than_its_diameter(data: st.DataObject, domain: Geo | None) -> None:
+def test_diameter(data: st.DataObject, domain: Geo | None) -> None:
     if domain is None:
         return
     level = data.draw(st.integers(0, min(domain.depth, 40)))
@@ -60,7 +60,7 @@ def distances(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 @given(st.data(), geos(), sides(180), sides(90))
-def test_regions_that_make_up_the_globe_add_up(
+def test_overlaps_of_partition_of_globe(
     data: st.DataObject, domain: Geo | None, meridians: tuple[float, float], parallels: tuple[float, float]
 ) -> None:
     if domain is None or meridians[0] % 360 == meridians[1] % 360:

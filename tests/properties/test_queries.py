@@ -38,13 +38,13 @@ def nodes(distribution: Distribution) -> list[tuple[int, int]]:
 
 
 @given(data=st.data(), generator=generators(any_domains()))
-def test_mass_is_the_sum_over_all_leaves(data: DataObject, generator: Generator) -> None:
+def test_mass(data: DataObject, generator: Generator) -> None:
     region = data.draw(regions(generator.domain))
     assert generator.mass(region).value == pytest.approx(brute_mass(generator, region), abs=CLOSE)
 
 
 @given(data=st.data(), generator=generators(any_domains()))
-def test_a_region_reaches_from_the_leaves_inside_it_to_those_it_touches(data: DataObject, generator: Generator) -> None:
+def test_mass_bounds(data: DataObject, generator: Generator) -> None:
     region = data.draw(regions(generator.domain))
     shares = [float(generator.domain.overlap(region, cell(code), level=level)[0]) for level, code in nodes(generator)]
     inside, touched = (
@@ -55,9 +55,7 @@ def test_a_region_reaches_from_the_leaves_inside_it_to_those_it_touches(data: Da
 
 
 @given(data=st.data(), domain=any_domains())
-def test_a_region_that_has_none_or_all_of_a_cell_has_none_or_all_of_its_halves(
-    data: DataObject, domain: Domain
-) -> None:
+def test_overlap_of_children(data: DataObject, domain: Domain) -> None:
     level, code = some_cell(data, domain)
     assume(level < domain.depth)
     region = data.draw(regions(domain))
@@ -75,7 +73,7 @@ def test_a_region_that_has_none_or_all_of_a_cell_has_none_or_all_of_its_halves(
 
 
 @given(data=st.data(), domain=any_domains())
-def test_a_record_drawn_within_a_region_lies_there_and_in_its_cell(data: DataObject, domain: Domain) -> None:
+def test_draws_within_region(data: DataObject, domain: Domain) -> None:
     level, code = some_cell(data, domain)
     region = data.draw(regions(domain))
     overlap = float(domain.overlap(region, cell(code), level=level)[0])
@@ -94,9 +92,7 @@ def test_a_record_drawn_within_a_region_lies_there_and_in_its_cell(data: DataObj
     method=st.sampled_from(["balanced", "independent"]),
     shuffle=st.booleans(),
 )
-def test_samples_of_a_region_lie_in_it(
-    data: DataObject, generator: Generator, size: int, method: Any, shuffle: bool
-) -> None:
+def test_conditional_sampling(data: DataObject, generator: Generator, size: int, method: Any, shuffle: bool) -> None:
     region = data.draw(regions(generator.domain))
     assume(generator.mass(region).value > 1e-6 and region is not None)
     sample = generator.sample(size, where=region, method=method, shuffle=shuffle, rng=1)
@@ -106,9 +102,7 @@ def test_samples_of_a_region_lie_in_it(
 
 
 @given(data=st.data(), generator=generators(any_domains()), size=st.integers(1, 50), shuffle=st.booleans())
-def test_a_balanced_sample_of_a_region_gives_every_leaf_its_part_to_within_one(
-    data: DataObject, generator: Generator, size: int, shuffle: bool
-) -> None:
+def test_balanced_conditional_sampling(data: DataObject, generator: Generator, size: int, shuffle: bool) -> None:
     region = data.draw(regions(generator.domain))
     mass = generator.mass(region).value
     assume(mass > 1e-6 and region is not None)
@@ -143,7 +137,7 @@ def brute_heavy_hitters(
 
 
 @given(data=st.data(), generator=generators(any_domains()), threshold=st.floats(0.001, 1))
-def test_heavy_hitters_are_those_found_cell_by_cell(data: DataObject, generator: Generator, threshold: float) -> None:
+def test_heavy_hitters(data: DataObject, generator: Generator, threshold: float) -> None:
     levels = data.draw(st.none() | st.lists(st.integers(1, generator.domain.depth), min_size=1))
     domain = generator.domain
     allowed = {
@@ -165,13 +159,13 @@ def test_heavy_hitters_are_those_found_cell_by_cell(data: DataObject, generator:
 
 
 @given(generator=generators(any_domains()), threshold=st.floats(0.001, 0.2))
-def test_a_heavy_hitter_says_what_it_is_in_words_that_mass_understands(generator: Generator, threshold: float) -> None:
+def test_region_of_heavy_hitter(generator: Generator, threshold: float) -> None:
     for hitter in generator.heavy_hitters(threshold):
         assert generator.mass(hitter.region).value == pytest.approx(hitter.mass, abs=1e-6)
 
 
 @given(data=st.data(), domain=any_domains())
-def test_a_cell_is_the_region_that_it_is_described_as(data: DataObject, domain: Domain) -> None:
+def test_region_of_cell(data: DataObject, domain: Domain) -> None:
     """Where a few floats more or less at its edges do not count."""
     level, code = some_cell(data, domain)
     assume(level <= 20 and domain.measure(cell(code), level=level)[0] > 0)
@@ -194,9 +188,7 @@ def tables_with_columns(draw: st.DrawFn) -> tuple[Generator, Any]:
 
 
 @given(data=st.data(), asked=tables_with_columns())
-def test_the_mass_of_a_marginal_is_that_with_the_other_columns_open(
-    data: DataObject, asked: tuple[Generator, Any]
-) -> None:
+def test_mass_of_marginal(data: DataObject, asked: tuple[Generator, Any]) -> None:
     generator, columns = asked
     marginal = generator.marginal(columns)
     region = data.draw(regions(marginal.domain))
@@ -206,7 +198,7 @@ def test_the_mass_of_a_marginal_is_that_with_the_other_columns_open(
 
 
 @given(asked=tables_with_columns())
-def test_a_marginal_is_a_partition_of_its_columns(asked: tuple[Generator, Any]) -> None:
+def test_leaves_of_marginal(asked: tuple[Generator, Any]) -> None:
     generator, columns = asked
     marginal = generator.marginal(columns)
     assert isinstance(marginal.domain, Table) == isinstance(columns, list)
@@ -221,7 +213,7 @@ def test_a_marginal_is_a_partition_of_its_columns(asked: tuple[Generator, Any]) 
 
 
 @given(data=st.data(), generator=generators(tables()))
-def test_a_marginal_of_a_marginal_is_one_of_the_whole(data: DataObject, generator: Generator) -> None:
+def test_marginal_of_marginal(data: DataObject, generator: Generator) -> None:
     names = [column.name for column in generator.domain.columns]
     some = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
     one = data.draw(st.sampled_from(some))
@@ -231,7 +223,7 @@ def test_a_marginal_of_a_marginal_is_one_of_the_whole(data: DataObject, generato
 
 
 @given(generator=generators(st.builds(lambda: Table(a=Interval(0, 1), b=Interval(0, 4)))), share=st.floats(0.01, 0.99))
-def test_quantiles_of_a_column_have_their_shares(generator: Generator, share: float) -> None:
+def test_quantiles_of_column(generator: Generator, share: float) -> None:
     for column in ("a", "b"):
         marginal = generator.marginal(column)
         record = float(marginal.quantile(share))

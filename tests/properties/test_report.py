@@ -26,7 +26,7 @@ def coarse_maps() -> Iterator[None]:
 
 @settings(max_examples=60)
 @given(generators(any_domains()))
-def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> None:
+def test_page_is_self_contained(generator: Generator) -> None:
     page = report_page(generator, title="A release")
     assert page == report_page(generator, title="A release")
     reader = Reader(page)
@@ -37,7 +37,7 @@ def test_every_release_has_a_page_that_stands_alone(generator: Generator) -> Non
 
 @settings(max_examples=60)
 @given(generators(any_domains()))
-def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
+def test_plots_equal_generator(generator: Generator) -> None:
     for picture in pictures_of(generator, most_maps=1):
         if isinstance(picture, Histogram):
             regions = picture.axis.regions
@@ -54,7 +54,7 @@ def test_pictures_show_what_the_generator_answers(generator: Generator) -> None:
 
 @settings(max_examples=60)
 @given(st.data())
-def test_real_records_are_counted_once_each_and_only_if_they_have_a_cell(data: st.DataObject) -> None:
+def test_counts_of_real_records(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))
     domain = generator.domain
     parts = [data.draw(batches(domain)) for _ in range(2)]

@@ -69,22 +69,22 @@ def values_of(domain: Categories, records: Any) -> list[Any]:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:40])
-def test_categories_keep_the_laws(domain: Categories) -> None:
+def test_laws(domain: Categories) -> None:
     check_domain(domain, awkward=AWKWARD)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:40])
-def test_categories_print_as_the_call_that_makes_them(domain: Categories) -> None:
+def test_repr(domain: Categories) -> None:
     assert eval(repr(domain), {"Categories": Categories}) == domain
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:40])
-def test_every_value_comes_back_as_itself(domain: Categories) -> None:
+def test_round_trip_of_values(domain: Categories) -> None:
     assert values_of(domain, list(domain.values)) == list(domain.values)
     assert values_of(domain, np.array(domain.values, dtype=object)) == list(domain.values)
 
 
-def test_samples_have_the_type_of_the_list() -> None:
+def test_type_of_samples() -> None:
     rng, root = np.random.default_rng(0), np.zeros(3, dtype=np.uint64)
     assert Categories(["a", "bb"]).decode(root, level=0, rng=rng).dtype == np.dtype("U2")
     assert Categories([1, 2]).decode(root, level=0, rng=rng).dtype == np.int64
@@ -92,7 +92,7 @@ def test_samples_have_the_type_of_the_list() -> None:
 
 
 @pytest.mark.parametrize("size", range(2, 40))
-def test_the_list_is_halved_as_evenly_as_can_be(size: int) -> None:
+def test_balanced_splits(size: int) -> None:
     domain = Categories(range(size))
     assert domain.depth == math.ceil(math.log2(size))
     for level in range(domain.depth + 1):
@@ -130,7 +130,7 @@ def test_the_list_is_halved_as_evenly_as_can_be(size: int) -> None:
     ],
     ids=lambda column: f"{type(column).__module__}-{getattr(column, 'dtype', getattr(column, 'type', ''))}"[:60],
 )
-def test_columns_of_other_libraries_hold_the_same_texts(column: Any) -> None:
+def test_columns_of_text(column: Any) -> None:
     assert values_of(Categories(["a", "b"]), column) == ["b", None, None, "a"]
     assert values_of(Categories(["a", "b"], other="c"), column) == ["b", None, "c", "a"]
 
@@ -151,7 +151,7 @@ def test_columns_of_other_libraries_hold_the_same_texts(column: Any) -> None:
     ],
     ids=lambda column: f"{type(column).__module__}-{getattr(column, 'dtype', getattr(column, 'type', ''))}"[:60],
 )
-def test_columns_of_other_libraries_hold_the_same_numbers(column: Any) -> None:
+def test_columns_of_integers(column: Any) -> None:
     if isinstance(column, pd.Series) and str(column.dtype) == "category":
         column = pd.Series(pd.Categorical.from_codes([1, -1, 2, 0], categories=[2**60 + 1, 3, 4]))
     assert values_of(Categories([3, 2**60 + 1]), column) == [3, None, None, 2**60 + 1]
@@ -165,7 +165,7 @@ NUMBERS = [0, 1, -1, 5, 255, 2**31, -(2**40), 2**62 + 1]
     "declared", [[0, 5, 255], [0, -(2**40), 2**62 + 1], [5, HUGE], [2**63 - 1, 5, -(2**63)]], ids=str
 )
 @pytest.mark.parametrize("dtype", [np.int64, np.uint64, np.float64, np.float32, np.uint8, np.bool_, np.int16])
-def test_an_array_of_numbers_is_read_as_the_list_of_them(declared: list[int], dtype: Any) -> None:
+def test_array_of_numbers(declared: list[int], dtype: Any) -> None:
     with np.errstate(all="ignore"):
         array = np.array(NUMBERS).astype(dtype)
     array = np.append(array, np.array([np.nan, 0.5, np.inf, 1e30], dtype=dtype)) if array.dtype.kind == "f" else array
@@ -176,7 +176,7 @@ def test_an_array_of_numbers_is_read_as_the_list_of_them(declared: list[int], dt
 
 
 @pytest.mark.parametrize("size", [2, 10, 300, 5000])
-def test_an_array_of_texts_is_read_as_the_list_of_them(size: int) -> None:
+def test_array_of_text(size: int) -> None:
     rng = np.random.default_rng(size)
     words = [
         "",
@@ -199,7 +199,7 @@ def test_an_array_of_texts_is_read_as_the_list_of_them(size: int) -> None:
     assert set(values_of(Categories(declared), np.array(unknown))) <= {None}
 
 
-def test_unknown_values_are_dropped_or_become_the_other_but_missing_ones_are_always_dropped() -> None:
+def test_unknown_and_missing_values() -> None:
     records = ["a", "x", "", 3, 1.5, None, math.nan, pd.NA, object(), [], {}, b"\xff", "A", " a"]
     assert values_of(Categories(["a", "b"]), records) == ["a", *[None] * 13]
     other = ["a", *["c"] * 4, *[None] * 7, "c", "c"]
@@ -209,7 +209,7 @@ def test_unknown_values_are_dropped_or_become_the_other_but_missing_ones_are_alw
 
 
 @pytest.mark.parametrize("array", [np.zeros(4321, complex), np.zeros(4321, "M8[s]"), np.zeros((4321, 2)), 4321, "4321"])
-def test_a_batch_of_another_type_is_refused_without_a_count(array: Any) -> None:
+def test_batch_of_wrong_type(array: Any) -> None:
     with pytest.raises(RecordsError, match="expected") as refusal:
         Categories(["a", "b"]).encode(array, level=1)
     assert "4321" not in str(refusal.value)
@@ -239,7 +239,7 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+def test_wrong_spec(spec: dict[str, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec({"kind": "categories", **spec})
     assert hint in str(refusal.value)
@@ -247,14 +247,14 @@ def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) ->
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:40])
-def test_categories_travel_as_json(domain: Categories) -> None:
+def test_json_round_trip(domain: Categories) -> None:
     twin = Domain.from_spec(json.loads(json.dumps(domain.spec())))
     assert twin == domain
     assert twin != Categories(list(domain.values)[::-1])
 
 
 @pytest.mark.parametrize("size", [2, 3, 5, 8, 11])
-def test_overlap_counts_the_values_of_a_cell_that_are_asked_for(size: int) -> None:
+def test_overlap(size: int) -> None:
     domain = Categories(range(size))
     regions: list[Any] = [0, size - 1, [], {0, 1}, (size // 2, 0), np.array([1, 0]), list(range(size))]
     for level, region in itertools.product(range(domain.depth + 1), regions):
@@ -266,19 +266,19 @@ def test_overlap_counts_the_values_of_a_cell_that_are_asked_for(size: int) -> No
 
 
 @pytest.mark.parametrize("region", ["x", 3, None, ["a", "x"], [["a"]], {"a": 1}, math.nan])
-def test_a_region_that_names_no_value_is_refused(region: Any) -> None:
+def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError, match="expected declared values, such as 'a', got") as refusal:
         Categories(["a", "b"]).overlap(region, np.zeros(1, dtype=np.uint64), level=0)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_categories_have_no_order() -> None:
+def test_categories_are_unordered() -> None:
     for question in (Categories(["a", "b"]).cell_cdf, Categories(["a", "b"]).cell_quantile):
         with pytest.raises(DomainError, match="has no order"):
             question(np.array([0.5]), np.zeros(1, dtype=np.uint64), level=0)
 
 
-def test_a_generator_answers_in_values() -> None:
+def test_generator() -> None:
     domain = Categories(["a", "b", "c"], other="d")
     generator = Generator(Release(Plan(domain, epsilon=1, budgets={2: 1}, exact_depth=2), {2: np.array([1, 2, 1, 4])}))
     assert generator.mass("b").value == 0.25
@@ -288,7 +288,7 @@ def test_a_generator_answers_in_values() -> None:
     assert sorted(sample) == ["a", "b", "b", "c", "d", "d", "d", "d"]
 
 
-def test_mass_never_goes_to_a_cell_without_a_value() -> None:
+def test_mass_of_empty_cells() -> None:
     domain = Categories(list("abcde"))
     noise = np.full(8, 1000, dtype=np.int64)
     generator = Generator(Release(Plan(domain, epsilon=1, budgets={3: 1}, exact_depth=3), {3: noise}))
@@ -298,7 +298,7 @@ def test_mass_never_goes_to_a_cell_without_a_value() -> None:
 
 
 @pytest.mark.parametrize("place", [2, 127, -1, -2, -3, -128])
-def test_a_place_that_a_dictionary_does_not_have_is_lost_alone(place: int) -> None:
+def test_dictionary_index_out_of_range(place: int) -> None:
     places = pa.array([1, place, 0], pa.int8())
     damaged = pa.DictionaryArray.from_arrays(places, pa.array(["b", "a"]), safe=False)
     with assert_silent():
@@ -306,7 +306,7 @@ def test_a_place_that_a_dictionary_does_not_have_is_lost_alone(place: int) -> No
     assert codes.tolist() == [0, OUTSIDE, 1]
 
 
-def test_a_summary_takes_categories_of_every_kind() -> None:
+def test_forms_of_records() -> None:
     summary = Summary(Plan.paper(Categories(["a", "b", "c"]), epsilon=1000, expected_records=1000, hot_cells=2))
     with assert_silent():
         summary.update(np.array(["a"] * 500), threads=2)

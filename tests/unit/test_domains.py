@@ -55,7 +55,7 @@ def all_cells(level: int) -> Codes:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_every_domain_keeps_the_laws(domain: Domain) -> None:
+def test_laws(domain: Domain) -> None:
     check_domain(domain, awkward=[np.float16(0.5), np.longdouble("1e4000"), 1j, [0.5], [0.5, 0.5], "0.5", np.ma.masked])
 
 
@@ -117,7 +117,7 @@ BAD_SPECS: list[tuple[dict[Any, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_a_wrong_spec_is_refused_in_one_line_that_says_what_was_expected(spec: dict[Any, Any], hint: str) -> None:
+def test_wrong_spec(spec: dict[Any, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec(spec)
     message = str(refusal.value)
@@ -127,20 +127,20 @@ def test_a_wrong_spec_is_refused_in_one_line_that_says_what_was_expected(spec: d
 
 
 @pytest.mark.parametrize("spec", [None, "interval", 3, [], [("kind", "ipv4")]], ids=repr)
-def test_a_spec_that_is_no_mapping_is_refused(spec: Any) -> None:
+def test_spec_that_is_not_a_mapping(spec: Any) -> None:
     with pytest.raises(DomainError, match="as a mapping with a kind"):
         Domain.from_spec(spec)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_a_domain_travels_as_json(domain: Domain) -> None:
+def test_json_round_trip(domain: Domain) -> None:
     twin = Domain.from_spec(json.loads(json.dumps(domain.spec())))
     assert type(twin) is type(domain)
     assert twin == domain
     assert twin.spec() == domain.spec()
 
 
-def test_domains_are_equal_when_their_specs_are() -> None:
+def test_equality() -> None:
     assert Interval(-0.0, 1) == Interval(0, 1.0) == Interval(np.float32(0), np.int8(1))
     assert hash(Interval(-0.0, 1)) == hash(Interval(0, 1.0))
     assert Integers(0, 9) == Integers(0.0, np.uint8(9))
@@ -149,7 +149,7 @@ def test_domains_are_equal_when_their_specs_are() -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_a_domain_prints_as_the_call_that_makes_it(domain: Domain) -> None:
+def test_repr(domain: Domain) -> None:
     names = {"Interval": Interval, "Integers": Integers, "Box": Box, "IPv4": IPv4}
     twin = eval(repr(domain), names)
     assert type(twin) is type(domain)
@@ -164,7 +164,7 @@ def cells_of(domain: Domain, records: Any, level: int | None = None) -> list[int
     return [None if code == OUTSIDE else int(code) for code in codes]
 
 
-def test_numbers_out_of_bounds_are_dropped_or_clamped() -> None:
+def test_interval_out_of_bounds() -> None:
     records = [-math.inf, -1.0, -5e-324, 0.0, 3.999, 4.0, math.nextafter(4.0, 5.0), 1e308, math.inf, math.nan, None]
     assert cells_of(Interval(0, 4), records, 2) == [None, None, None, 0, 3, 3, None, None, None, None, None]
     assert cells_of(Interval(0, 4, outside="clamp"), records, 2) == [0, 0, 0, 0, 3, 3, 3, 3, 3, None, None]
@@ -173,7 +173,7 @@ def test_numbers_out_of_bounds_are_dropped_or_clamped() -> None:
     assert cells_of(Interval(1, 16, scale="log", outside="clamp"), logs, 2) == [0, 0, 0, 0, 1, 3, 3, 3, 3, None]
 
 
-def test_integers_out_of_bounds_are_dropped_or_clamped() -> None:
+def test_integers_out_of_bounds() -> None:
     records = [-math.inf, -(2**80), -1, 0, 5, 5.0, 5.5, 9, 10, 2**80, math.inf, math.nan, None]
     dropped = [None, None, None, 0, 5, 5, None, 9, None, None, None, None, None]
     assert cells_of(Integers(0, 9), records) == dropped
@@ -183,14 +183,14 @@ def test_integers_out_of_bounds_are_dropped_or_clamped() -> None:
     assert cells_of(Integers(0, 9, outside="clamp"), np.array(floats)) == clamped
 
 
-def test_each_coordinate_of_a_point_is_clamped_by_itself() -> None:
+def test_clamped_coordinates() -> None:
     points = [(0.25, 0.25), (-5, 0.25), (0.25, 5), (math.inf, -math.inf), (math.nan, 5), (0.25,), None]
     square = [(0, 1), (0, 1)]
     assert cells_of(Box(square), points, 2) == [0, None, None, None, None, None, None]
     assert cells_of(Box(square, outside="clamp"), points, 2) == [0, 0, 1, 2, None, None, None]
 
 
-def test_addresses_out_of_range_are_dropped() -> None:
+def test_addresses_out_of_range() -> None:
     assert cells_of(IPv4(), [-1, 0, 2**32 - 1, 2**32, 0.5, "10", "text"], 32) == [
         None,
         0,
@@ -204,7 +204,7 @@ def test_addresses_out_of_range_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("domain", [domain for domain in DOMAINS if isinstance(domain, Interval)], ids=repr)
-def test_the_upper_end_and_the_largest_float_below_it_are_in_the_last_cell(domain: Interval) -> None:
+def test_cell_of_upper_bound(domain: Interval) -> None:
     beyond = math.nextafter(domain.high, math.inf)
     for level in range(domain.depth + 1):
         last = 2**level - 1
@@ -214,7 +214,7 @@ def test_the_upper_end_and_the_largest_float_below_it_are_in_the_last_cell(domai
 
 
 @pytest.mark.parametrize("domain", [domain for domain in DOMAINS if isinstance(domain, Box)], ids=repr)
-def test_the_upper_corner_of_a_box_is_in_the_last_cell(domain: Box) -> None:
+def test_cell_of_upper_corner_of_box(domain: Box) -> None:
     lower, upper = [axis.low for axis in domain.axes], [axis.high for axis in domain.axes]
     just_below = [math.nextafter(high, low) for low, high in zip(lower, upper, strict=True)]
     for level in range(domain.depth + 1):
@@ -223,7 +223,7 @@ def test_the_upper_corner_of_a_box_is_in_the_last_cell(domain: Box) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 @pytest.mark.parametrize("records", [np.zeros(4321, dtype=complex), np.zeros((7, 7, 4321)), np.zeros((9, 4321)), 4321])
-def test_a_batch_of_another_type_or_shape_is_refused_without_a_count(domain: Domain, records: Any) -> None:
+def test_batch_of_wrong_type_or_shape(domain: Domain, records: Any) -> None:
     with pytest.raises(RecordsError) as refusal:
         domain.encode(records, level=1)
     assert "4321" not in str(refusal.value)
@@ -242,7 +242,7 @@ def first_differing_bit(one: int, other: int) -> float:
     return 2.0 ** -(32 - (one ^ other).bit_length()) if one != other else 0.0
 
 
-def test_diameter_of_integers_is_the_largest_distance_inside_a_cell() -> None:
+def test_diameter_of_integers() -> None:
     for size in range(2, 70):
         domain = Integers(-5, size - 6)
         for level in range(domain.depth + 1):
@@ -262,9 +262,7 @@ DISTANCES: list[tuple[Domain, Callable[[Any, Any], float]]] = [
 
 @pytest.mark.parametrize(("domain", "distance"), DISTANCES, ids=lambda value: repr(value)[:20])
 @pytest.mark.parametrize("level", [0, 1, 2, 3, 5])
-def test_diameter_is_the_largest_distance_between_records_of_a_cell(
-    domain: Domain, distance: Callable[[Any, Any], float], level: int
-) -> None:
+def test_diameter(domain: Domain, distance: Callable[[Any, Any], float], level: int) -> None:
     rng = np.random.default_rng(level)
     cells = all_cells(level)
     if isinstance(domain, Box):  # the corners of a cell, each a hair inside it
@@ -281,7 +279,7 @@ def test_diameter_is_the_largest_distance_between_records_of_a_cell(
 
 
 @pytest.mark.parametrize("level", [30, 31, 32])
-def test_diameter_of_the_longest_prefixes_is_that_of_a_few_addresses(level: int) -> None:
+def test_diameter_of_longest_prefixes(level: int) -> None:
     addresses = range(2 ** (32 - level))
     assert cells_of(IPv4(), addresses, level) == [0] * len(addresses)
     assert IPv4().diameter(level) == max(first_differing_bit(*pair) for pair in itertools.product(addresses, repeat=2))
@@ -322,7 +320,7 @@ def sides_of(domain: Box, cell: int, level: int) -> list[tuple[float, float]]:
     ],
     ids=str,
 )
-def test_a_box_is_cut_across_its_longest_side(sides: list[tuple[float, float]]) -> None:
+def test_splits_of_box(sides: list[tuple[float, float]]) -> None:
     domain = Box(sides)
     level = min(domain.depth, 20)
     rng = np.random.default_rng(0)
@@ -333,12 +331,12 @@ def test_a_box_is_cut_across_its_longest_side(sides: list[tuple[float, float]]) 
             assert low <= coordinate <= high
 
 
-def test_a_cube_is_cut_cyclically_from_its_first_axis() -> None:
+def test_splits_of_cube() -> None:
     assert Box([(0, 1)] * 3).split_axes[:7] == (0, 1, 2, 0, 1, 2, 0)
     assert cells_of(Box([(0, 1)] * 3), [(0.75, 0, 0), (0, 0.75, 0), (0, 0, 0.75)], 3) == [4, 2, 1]
 
 
-def test_a_side_as_fine_as_the_floats_is_cut_no_further() -> None:
+def test_depth_of_side_near_float_spacing() -> None:
     domain = Box([(1e15, 1e15 + 1000), (0, 1e-3)])
     assert domain.split_axes.count(0) == Interval(1e15, 1e15 + 1000).depth == 8
     assert domain.split_axes.count(1) == Interval(0, 1e-3).depth
@@ -347,13 +345,13 @@ def test_a_side_as_fine_as_the_floats_is_cut_no_further() -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 @pytest.mark.parametrize("level", [0, 1, 3, 10])
-def test_measure_sums_to_one(domain: Domain, level: int) -> None:
+def test_sum_of_measures(domain: Domain, level: int) -> None:
     measure = domain.measure(all_cells(min(level, domain.depth)), level=min(level, domain.depth))
     assert measure.sum() == pytest.approx(1, rel=1e-12)
 
 
 @pytest.mark.parametrize("size", range(2, 40))
-def test_measure_of_integers_counts_them_and_is_zero_exactly_where_there_are_none(size: int) -> None:
+def test_measure_of_integers(size: int) -> None:
     domain = Integers(3, size + 2)
     for level in range(domain.depth + 1):
         cells = domain.encode(range(3, size + 3), level=level)
@@ -363,7 +361,7 @@ def test_measure_of_integers_counts_them_and_is_zero_exactly_where_there_are_non
         assert np.array_equal(measure == 0, counts == 0)
 
 
-def test_the_dead_cells_of_many_integers_have_measure_zero() -> None:
+def test_measure_of_empty_cells() -> None:
     domain = Integers(0, 2**60)
     for level in (1, 20, 61):
         last_live = 2**60 >> (domain.depth - level)
@@ -374,7 +372,7 @@ def test_the_dead_cells_of_many_integers_have_measure_zero() -> None:
 # Regions
 
 
-def test_overlap_of_integers_counts_those_in_the_region() -> None:
+def test_overlap_of_integers() -> None:
     for size in (2, 8, 13):
         domain = Integers(10, size + 9)
         for level in range(domain.depth + 1):
@@ -386,7 +384,7 @@ def test_overlap_of_integers_counts_those_in_the_region() -> None:
                     assert share == pytest.approx(inside[cells == cell].mean())
 
 
-def test_shares_of_integers_far_from_zero_are_exact() -> None:
+def test_overlap_of_large_integers() -> None:
     low = 2**60
     domain = Integers(low, low + 12)
     root = np.zeros(1, dtype=np.uint64)
@@ -398,7 +396,7 @@ def test_shares_of_integers_far_from_zero_are_exact() -> None:
 
 
 @pytest.mark.parametrize("domain", [Interval(-3, 5), Interval(0.1, 0.7), Interval(1e15, 1e15 + 1000)], ids=repr)
-def test_overlap_of_an_interval_is_a_share_of_length(domain: Interval) -> None:
+def test_overlap_of_interval(domain: Interval) -> None:
     low, high = Fraction(domain.low), Fraction(domain.high)
     for first, last in itertools.combinations_with_replacement([-0.5, 0, 0.2, 0.21, 0.5, 0.9, 1, 1.5], 2):
         region = tuple(float(low + Fraction(share) * (high - low)) for share in (first, last))
@@ -410,14 +408,14 @@ def test_overlap_of_an_interval_is_a_share_of_length(domain: Interval) -> None:
                 assert share == pytest.approx(float(max(common, 0) / width), abs=1e-12)
 
 
-def test_overlap_of_a_log_interval_is_a_share_of_octaves() -> None:
+def test_overlap_of_log_interval() -> None:
     domain = Interval(1, 256, scale="log")
     assert domain.overlap((2, 32), all_cells(0), level=0) == pytest.approx([4 / 8])
     assert domain.overlap((None, 3), all_cells(2), level=2) == pytest.approx([1.5 / 2, 0, 0, 0])
     assert domain.overlap((-7, 1e9), all_cells(1), level=1).tolist() == [1, 1]
 
 
-def test_overlap_of_a_box_is_the_product_over_its_sides() -> None:
+def test_overlap_of_box() -> None:
     domain = Box([(0, 4), (0, 1)])
     assert domain.split_axes[:3] == (0, 0, 0)
     cells = all_cells(3)
@@ -429,7 +427,7 @@ def test_overlap_of_a_box_is_the_product_over_its_sides() -> None:
 
 @pytest.mark.parametrize("prefix", ["0.0.0.0/0", "10.0.0.0/8", "192.168.0.0/16", "255.255.255.255/32", "64.0.0.0/3"])
 @pytest.mark.parametrize("level", [0, 1, 3, 8])
-def test_overlap_of_addresses_is_a_share_of_the_prefix(prefix: str, level: int) -> None:
+def test_overlap_of_addresses(prefix: str, level: int) -> None:
     network = ipaddress.IPv4Network(prefix)
     size = 2 ** (32 - level)
     for cell, share in enumerate(IPv4().overlap(prefix, all_cells(level), level=level)):
@@ -443,14 +441,14 @@ def test_overlap_of_addresses_is_a_share_of_the_prefix(prefix: str, level: int) 
 
 @pytest.mark.parametrize(("region"), [(None, None), (-9, 9), (None, 7)], ids=str)
 @pytest.mark.parametrize("domain", [Interval(-3, 5), Integers(-3, 5)], ids=repr)
-def test_a_region_around_the_domain_holds_all_of_it(domain: Domain, region: Any) -> None:
+def test_region_that_contains_domain(domain: Domain, region: Any) -> None:
     live = domain.measure(all_cells(2), level=2) > 0
     assert domain.overlap(region, all_cells(2), level=2)[live].tolist() == [1] * live.sum()
 
 
 @pytest.mark.parametrize(("region"), [(6, 9), (-9, -4), (None, -4), (6, None), (5.5, 5.5)], ids=str)
 @pytest.mark.parametrize("domain", [Interval(-3, 5), Integers(-3, 5)], ids=repr)
-def test_a_region_beside_the_domain_holds_nothing(domain: Domain, region: Any) -> None:
+def test_region_outside_domain(domain: Domain, region: Any) -> None:
     assert domain.overlap(region, all_cells(2), level=2).tolist() == [0] * 4
 
 
@@ -478,13 +476,13 @@ BAD_REGIONS: list[tuple[Domain, Any]] = [
 
 
 @pytest.mark.parametrize(("domain", "region"), BAD_REGIONS, ids=repr)
-def test_a_region_that_makes_no_sense_is_refused(domain: Domain, region: Any) -> None:
+def test_wrong_region(domain: Domain, region: Any) -> None:
     with pytest.raises(DomainError, match="expected") as refusal:
         domain.overlap(region, all_cells(1), level=1)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_a_box_has_no_order() -> None:
+def test_box_is_unordered() -> None:
     for question in (Box([(0, 1)]).cell_cdf, Box([(0, 1)]).cell_quantile):
         with pytest.raises(DomainError, match="has no order"):
             question(np.array([0.5]), all_cells(0), level=0)
@@ -493,7 +491,7 @@ def test_a_box_has_no_order() -> None:
 # Shares of a cell, the one way and the other
 
 
-def test_below_and_at_of_integers_follow_the_conventions_of_cdf_and_quantile() -> None:
+def test_cell_cdf_and_quantile_of_integers() -> None:
     """below(x) is the share of numbers <= x; at(p) is the least x with below(x) >= p."""
     for size in (2, 3, 8, 13, 49):
         domain = Integers(-4, size - 5)
@@ -511,7 +509,7 @@ def test_below_and_at_of_integers_follow_the_conventions_of_cdf_and_quantile() -
 
 
 @pytest.mark.parametrize("domain", [Integers(0, size - 1) for size in (49, 997, 10**6 + 3)] + [IPv4()], ids=repr)
-def test_at_inverts_below_on_whole_numbers(domain: Domain) -> None:
+def test_quantile_inverts_cdf_of_integers(domain: Domain) -> None:
     rng = np.random.default_rng(0)
     for level in {0, 3, domain.depth}:
         numbers = domain.decode(np.zeros(2000, dtype=np.uint64), level=0, rng=rng)
@@ -522,7 +520,7 @@ def test_at_inverts_below_on_whole_numbers(domain: Domain) -> None:
 
 
 @pytest.mark.parametrize("domain", [domain for domain in ORDERED if isinstance(domain, Interval)], ids=repr)
-def test_at_inverts_below_on_real_numbers(domain: Interval) -> None:
+def test_quantile_inverts_cdf_of_interval(domain: Interval) -> None:
     rng = np.random.default_rng(0)
     for level in {0, 1, domain.depth // 2}:
         shares = rng.random(1000)
@@ -532,7 +530,7 @@ def test_at_inverts_below_on_real_numbers(domain: Interval) -> None:
 
 
 @pytest.mark.parametrize("domain", ORDERED, ids=repr)
-def test_the_ends_of_the_shares_are_the_ends_of_the_domain(domain: Any) -> None:
+def test_quantiles_0_and_1(domain: Any) -> None:
     low, high = (0, 2**32 - 1) if isinstance(domain, IPv4) else (domain.low, domain.high)
     root = np.zeros(2, dtype=np.uint64)
     assert domain.cell_quantile(np.array([0.0, 1.0]), root, level=0).tolist() == [low, high]
@@ -597,9 +595,7 @@ DRAWN = [
 
 @pytest.mark.parametrize("draw", [drawn, spread_four_by_four])
 @pytest.mark.parametrize(("domain", "level", "cell"), DRAWN, ids=repr)
-def test_records_are_drawn_uniformly_from_their_cell(
-    domain: Domain, level: int, cell: int, draw: Callable[..., NDArray[Any]]
-) -> None:
+def test_uniform_draws(domain: Domain, level: int, cell: int, draw: Callable[..., NDArray[Any]]) -> None:
     coordinates = shares_of(domain, level, cell, draw)
     for shares in coordinates:
         assert uniformity(shares) > ALPHA
@@ -607,7 +603,7 @@ def test_records_are_drawn_uniformly_from_their_cell(
         assert uniformity(shares**1.1) < ALPHA
 
 
-def test_the_coordinates_of_a_point_are_drawn_independently() -> None:
+def test_independent_coordinates() -> None:
     some = np.random.default_rng(0).random(SAMPLES) < 0.1
     for one, other in itertools.combinations(shares_of(Box([(0, 1), (0, 4), (-1, 0)]), 4, 11, drawn), 2):
         assert independence(one, other) > ALPHA
@@ -615,7 +611,7 @@ def test_the_coordinates_of_a_point_are_drawn_independently() -> None:
         assert independence(one, np.where(some, 1 - one, other)) < ALPHA
 
 
-def test_addresses_are_read_as_text_as_objects_and_as_numbers() -> None:
+def test_forms_of_ipv4_addresses() -> None:
     expected = [0x0A000001] * 5
     written = ["10.0.0.1", b"10.0.0.1", " 10.0.0.1 ", ipaddress.IPv4Address("10.0.0.1"), 0x0A000001]
     assert IPv4().encode(written, level=32).tolist() == expected
@@ -623,10 +619,10 @@ def test_addresses_are_read_as_text_as_objects_and_as_numbers() -> None:
     assert IPv4().encode(np.array(["10.0.0.1", "167772161"]), level=32).tolist() == expected[:2]
 
 
-def test_what_is_no_address_is_dropped() -> None:
+def test_invalid_addresses() -> None:
     strange = ["10.0.0", "10.0.0.256", "10.0.0.1/8", "1.5", ".", "", b"\xff.", ipaddress.IPv6Address("::1"), -1, 2**32]
     assert (IPv4().encode(strange, level=32) == OUTSIDE).all()
 
 
-def test_the_sides_of_a_box_may_be_an_array() -> None:
+def test_box_from_array() -> None:
     assert Box(np.array([[0, 1], [-2, 5]])) == Box([(0, 1), (-2, 5)])

@@ -71,7 +71,7 @@ def test_arrow_types() -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_values_and_nulls_are_all_there(library: Any) -> None:
+def test_values_and_nulls(library: Any) -> None:
     frame = as_frame(COLUMNS, library, forms={})
     for name, column in COLUMNS.items():
         values = frame[name].to_pylist() if library == "pyarrow" else list(frame[name])
@@ -84,18 +84,18 @@ def test_values_and_nulls_are_all_there(library: Any) -> None:
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
-def test_no_records_have_the_same_types(library: Any) -> None:
+def test_types_of_empty_frame(library: Any) -> None:
     nothing = as_frame({name: column[:0] for name, column in VALUES.items() if name != "object"}, library, forms={})
     something = as_frame({name: column for name, column in VALUES.items() if name != "object"}, library, forms={})
     assert types_of(nothing) == types_of(something)
 
 
-def test_another_library_is_refused() -> None:
+def test_unknown_library() -> None:
     with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow", got \'dask\''):
         as_frame(VALUES, "dask", forms={})  # type: ignore[arg-type]  # a wrong type is the test
 
 
-def test_a_library_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(QueryError, match='expected polars to be installed for frame="polars"; pip install polars'):
         as_frame(VALUES, "polars", forms={})

@@ -48,7 +48,7 @@ def all_cells(level: int) -> Codes:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_the_laws_are_kept(domain: Geo) -> None:
+def test_laws(domain: Geo) -> None:
     corners = itertools.product((domain.west, domain.east, 180.0, 190.0, -540.0), (domain.south, domain.north, 90.0))
     check_domain(domain, awkward=[*corners, (0, 0), (0, None), ("0", "0"), (math.nan, 0), (math.inf, -math.inf), (0,)])
 
@@ -75,9 +75,7 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("parameters", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_wrong_bounds_are_refused_in_one_line_that_says_what_was_expected(
-    parameters: dict[str, Any], hint: str
-) -> None:
+def test_wrong_bounds(parameters: dict[str, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec({"kind": "geo", **parameters})
     message = str(refusal.value)
@@ -87,7 +85,7 @@ def test_wrong_bounds_are_refused_in_one_line_that_says_what_was_expected(
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_a_domain_travels_as_json_and_prints_as_the_call_that_makes_it(domain: Geo) -> None:
+def test_json_and_repr(domain: Geo) -> None:
     assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain
     assert eval(repr(domain), {"Geo": Geo}) == domain
 
@@ -100,7 +98,7 @@ def cells_of(domain: Geo, records: Any, level: int = 12) -> list[int | None]:
 
 
 @pytest.mark.parametrize("domain", [domain for domain in DOMAINS if domain.diameter(0) > 1], ids=repr)
-def test_a_place_has_the_same_cell_however_its_longitude_is_written(domain: Geo) -> None:
+def test_equivalent_longitudes(domain: Geo) -> None:
     places = domain.decode(np.zeros(200, dtype=np.uint64), level=0, rng=np.random.default_rng(1))
     eastward = places + np.where(places < 0, [360.0, 0.0], 0.0)
     mixed = np.where(np.arange(200)[:, None] % 2, places, eastward)
@@ -110,7 +108,7 @@ def test_a_place_has_the_same_cell_however_its_longitude_is_written(domain: Geo)
         assert np.array_equal(domain.encode(written, level=40), home)
 
 
-def test_the_antimeridian_is_one_line() -> None:
+def test_antimeridian() -> None:
     for domain in (Geo(), FIJI, Geo(150, -50, 180, -30), Geo(-180, -50, -150, -30)):
         east, west = cells_of(domain, [(180.0, -40.0), (-180.0, -40.0)], 30)
         assert east is not None
@@ -125,7 +123,7 @@ def test_the_antimeridian_is_one_line() -> None:
     ]
 
 
-def test_places_out_of_bounds_are_dropped() -> None:
+def test_points_out_of_bounds() -> None:
     nowhere = [
         (0, 90.0000001),
         (0, -91),
@@ -145,7 +143,7 @@ def test_places_out_of_bounds_are_dropped() -> None:
     assert cells_of(UK, [(2.0000001, 55), (-9.0000001, 55), (0, 49.7999999), (0, 61.0000001), (0, 90)]) == [None] * 5
 
 
-def test_any_bits_of_floats_pass_in_silence() -> None:
+def test_arbitrary_floats() -> None:
     odd = np.array([SIGNALLING_NAN, np.nan, np.inf, -np.inf, 5e-324, -0.0, 1.7e308, 0.5])
     halves = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 2)
     huge = np.full((2, 2), np.longdouble("1e4000"))
@@ -156,14 +154,14 @@ def test_any_bits_of_floats_pass_in_silence() -> None:
 
 
 @pytest.mark.parametrize("level", [0, 1, 2, 7, 63])
-def test_bounds_and_poles_belong_to_the_outermost_cells(level: int) -> None:
+def test_cells_of_bounds_and_poles(level: int) -> None:
     last = 2**level - 1
     assert cells_of(UK, [(-9, 49.8), (2, 61), (2 - 1e-15, 61 - 1e-14)], level) == [0, last, last]
     assert cells_of(Geo(), [(-180, -90), (math.nextafter(180, 0), 90)], level) == [0, last]
     assert None not in cells_of(Geo(), [(lon, lat) for lon in (-180, -77.3, 0, 180, 360) for lat in (-90, 90)], level)
 
 
-def test_records_come_in_any_form_with_two_columns() -> None:
+def test_forms_of_records() -> None:
     lon, lat = np.array([-0.1, 1.25, -8.0]), np.array([51.5, 52.0, 60.0])
     expected = UK.encode(np.stack([lon, lat], axis=1), level=30).tolist()
     assert OUTSIDE not in expected
@@ -189,7 +187,7 @@ def rectangle(domain: Geo, level: int, code: int) -> tuple[float, float, float, 
 
 
 @pytest.mark.parametrize("domain", DOMAINS[:5] + DOMAINS[9:10], ids=repr)
-def test_a_cell_is_cut_along_its_longer_side_on_the_ground(domain: Geo) -> None:
+def test_split_of_longer_side(domain: Geo) -> None:
     level, rng = 9, np.random.default_rng(0)
     places = domain.decode(all_cells(level), level=level, rng=rng)
     for code, (lon, lat) in enumerate(places.tolist()):
@@ -202,7 +200,7 @@ def test_a_cell_is_cut_along_its_longer_side_on_the_ground(domain: Geo) -> None:
     ("domain", "squareness"),
     [(UK, 2.11), (Geo(-74.3, 40.4, -73.6, 41), 2.0), (FIJI, 2.0), (Geo(-125, 24, -66, 50), 2.5)],
 )
-def test_cells_of_a_country_are_nearly_square(domain: Geo, squareness: float) -> None:
+def test_squareness_of_cells(domain: Geo, squareness: float) -> None:
     """The longer side of a cell is at most this many times the shorter; cutting squares in two gives 2."""
     for level in range(4, 14):
         for code in (0, 2**level // 3, 2**level - 1):
@@ -216,7 +214,7 @@ def test_cells_of_a_country_are_nearly_square(domain: Geo, squareness: float) ->
 
 @pytest.mark.parametrize("domain", DOMAINS[:5], ids=repr)
 @pytest.mark.parametrize("level", [0, 1, 4, 7])
-def test_the_measure_of_a_cell_is_its_area(domain: Geo, level: int) -> None:
+def test_measure_is_area(domain: Geo, level: int) -> None:
     def area(west: float, south: float, east: float, north: float) -> float:
         over_latitudes = integrate.quad(lambda colatitude: math.sin(math.radians(colatitude)), 90 - north, 90 - south)
         return (east - west) * over_latitudes[0]
@@ -226,7 +224,7 @@ def test_the_measure_of_a_cell_is_its_area(domain: Geo, level: int) -> None:
     assert domain.measure(all_cells(level), level=level) == pytest.approx(expected, rel=1e-7)
 
 
-def test_the_measure_is_exact_at_the_poles() -> None:
+def test_measure_at_poles() -> None:
     """The cap within an angle a of a pole has 2 sin(a/2)**2 of the hemisphere; here a is down to 8 mm."""
     for level in (20, 40, 62):
         bits = level // 2
@@ -236,7 +234,7 @@ def test_the_measure_is_exact_at_the_poles() -> None:
         assert Geo().measure(ends, level=level) == pytest.approx([expected] * 2, rel=1e-12)
 
 
-def test_a_small_cap_is_a_flat_disc() -> None:
+def test_measure_of_small_cap() -> None:
     """Cut by four into sectors and by two into rings, then by two and two."""
     cap = Geo(-180, -90, 180, -89.999999)
     inner, outer = cap.encode([(-180, -90), (-180, -89.999999)], level=5)
@@ -261,7 +259,7 @@ def uniformity(shares: NDArray[np.float64]) -> float:
     [(Geo(), 0, 0), (Geo(), 5, 31), (Geo(), 4, 0), (UK, 1, 1), (FIJI, 3, 6), (Geo(-180, 60, 180, 90), 3, 1)],
     ids=repr,
 )
-def test_places_are_drawn_evenly_over_the_ground(domain: Geo, level: int, code: int, times: int) -> None:
+def test_uniform_draws(domain: Geo, level: int, code: int, times: int) -> None:
     cells, counts = np.full(SAMPLES // times, code, dtype=np.uint64), np.full(SAMPLES // times, times)
     levels, rng = np.full(cells.shape, level), np.random.default_rng(5)
     records = domain.sample_allocation(Allocation(cells, levels, counts), balanced=times > 1, rng=rng)
@@ -271,7 +269,7 @@ def test_places_are_drawn_evenly_over_the_ground(domain: Geo, level: int, code: 
         assert uniformity(shares**1.1) < ALPHA
 
 
-def test_places_next_to_a_pole_are_drawn_evenly_too() -> None:
+def test_uniform_draws_at_pole() -> None:
     """In the cells of 40 levels at the pole, 19 m high."""
     code = Geo().encode([(-180, 90)], level=40)[0]
     places = Geo().decode(np.full(SAMPLES, code), level=40, rng=np.random.default_rng(3))
@@ -282,7 +280,7 @@ def test_places_next_to_a_pole_are_drawn_evenly_too() -> None:
 
 
 @pytest.mark.parametrize("domain", [Geo(), UK, FIJI], ids=repr)
-def test_even_samples_are_spread_in_both_directions(domain: Geo) -> None:
+def test_balanced_sample(domain: Geo) -> None:
     one = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([1000])
     places = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(1))
     for shares, slack in zip(area_shares(domain, 0, 0, places), (1, 25), strict=True):
@@ -303,7 +301,7 @@ def angles(places: NDArray[np.float64]) -> NDArray[np.float64]:
 
 @pytest.mark.parametrize("domain", [*DOMAINS[:5], Geo(-30, -80, 100, 85), Geo(0, 30, 170, 80)], ids=repr)
 @pytest.mark.parametrize("level", [0, 1, 2, 3, 4, 6, 8])
-def test_the_diameter_is_the_largest_distance_inside_a_cell(domain: Geo, level: int) -> None:
+def test_diameter(domain: Geo, level: int) -> None:
     largest = 0.0
     for code in range(2**level):
         west, south, east, north = rectangle(domain, level, code)
@@ -325,7 +323,7 @@ def test_known_distances() -> None:
 # Regions
 
 
-def test_the_share_of_a_region_is_that_of_its_area() -> None:
+def test_overlap_is_share_of_area() -> None:
     rng = np.random.default_rng(2)
     for domain in (Geo(), UK, FIJI, Geo(10, 0, -10, 80)):
         for region in [
@@ -345,7 +343,7 @@ def test_the_share_of_a_region_is_that_of_its_area() -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_adjoining_regions_add_up_and_the_whole_is_one(domain: Geo) -> None:
+def test_overlaps_of_adjoining_regions(domain: Geo) -> None:
     for level in (0, 3, 9, domain.depth):
         codes = all_cells(level) if level < 10 else np.array([0, 2**level // 3, 2**level - 1], dtype=np.uint64)
         places = domain.decode(np.zeros(9, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
@@ -359,7 +357,7 @@ def test_adjoining_regions_add_up_and_the_whole_is_one(domain: Geo) -> None:
                 assert np.allclose(both, 1, rtol=0, atol=1e-9)
 
 
-def test_a_region_outside_has_nothing() -> None:
+def test_region_outside_domain() -> None:
     for region in [(3, 50, 8, 55), (170, 0, -170, 90), (-9, 0, 2, 49), (3, None, -10, None), (-9, 62, 2, None)]:
         assert UK.overlap(region, all_cells(3), level=3).tolist() == [0] * 8
 
@@ -379,12 +377,12 @@ def test_a_region_outside_has_nothing() -> None:
         (0, 0, None, 1),
     ],
 )
-def test_a_wrong_region_is_refused(region: Any) -> None:
+def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError):
         UK.overlap(region, all_cells(0), level=0)
 
 
-def test_the_mass_of_a_region_across_the_antimeridian() -> None:
+def test_mass_across_antimeridian() -> None:
     generator = histogram(Geo(), 2, [1, 0, 3, 0])  # four quarters: south-west, north-west, south-east, north-east
     assert generator.mass((-180, -90, 0, 90)).value == pytest.approx(0.25)
     assert generator.mass((90, -90, -90, 90)).value == pytest.approx(0.5)
@@ -399,7 +397,7 @@ def test_the_mass_of_a_region_across_the_antimeridian() -> None:
 # To the end
 
 
-def test_a_generator_of_places_is_saved_and_sampled(tmp_path: Path) -> None:
+def test_saved_generator(tmp_path: Path) -> None:
     summary = Summary(Plan.paper(FIJI, epsilon=100, expected_records=1000, hot_cells=4))
     summary.update(np.tile([[179.5, -40.0], [-179.5, -40.0]], (500, 1)))
     privhp.save(summary.release(), tmp_path / "places.privhp")

@@ -59,16 +59,16 @@ AWKWARD: list[Any] = [
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_addresses_keep_the_laws(domain: Network) -> None:
+def test_laws(domain: Network) -> None:
     check_domain(domain, awkward=AWKWARD)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_networks_print_as_the_call_that_makes_them(domain: Network) -> None:
+def test_repr(domain: Network) -> None:
     assert eval(repr(domain), {"IPv4": IPv4, "IPv6": IPv6}) == domain
 
 
-def test_a_spec_says_the_network_unless_it_is_everything() -> None:
+def test_network_in_spec() -> None:
     assert IPv4().spec() == {"kind": "ipv4"}
     assert IPv4("10.0.0.0/8").spec() == {"kind": "ipv4", "network": "10.0.0.0/8"}
     assert IPv6(ipaddress.IPv6Network("2001:db8::/32")) == IPv6("2001:DB8:0::/32") != IPv6()
@@ -90,7 +90,7 @@ def prefix_of(domain: Network, number: int, level: int) -> int:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_a_cell_is_a_prefix_however_the_address_is_written(domain: Network) -> None:
+def test_cells_are_prefixes(domain: Network) -> None:
     numbers = numbers_around(domain, np.random.default_rng(1))
     objects = [ipaddress.ip_address(number.to_bytes(domain.BITS // 8, "big")) for number in numbers]
     texts = [str(address) for address in objects]
@@ -111,20 +111,20 @@ def test_a_cell_is_a_prefix_however_the_address_is_written(domain: Network) -> N
             assert domain.encode(batch, level=level).tolist() == expected
 
 
-def test_numbers_of_64_bits_are_addresses_of_ipv6() -> None:
+def test_ipv6_from_64_bit_integers() -> None:
     domain = IPv6("::/64")
     assert domain.encode(np.array([2**64 - 1, 0], dtype=np.uint64), level=63).tolist() == [2**63 - 1, 0]
     assert domain.encode(np.array([-1, 6]), level=63).tolist() == [OUTSIDE, 3]
 
 
-def test_a_mapped_address_is_no_ipv4_address_and_the_other_way_round() -> None:
+def test_ipv4_mapped_addresses() -> None:
     assert IPv6().encode(["10.0.0.1", ipaddress.IPv4Address("10.0.0.1")], level=1).tolist() == [OUTSIDE] * 2
     assert IPv4().encode(["::ffff:10.0.0.1", ipaddress.IPv6Address("::1")], level=1).tolist() == [OUTSIDE] * 2
     mapped = IPv6("::ffff:0:0/96")
     assert mapped.encode(["::ffff:10.0.0.1"], level=8).tolist() == [10]
 
 
-def test_a_missing_address_is_lost_alone() -> None:
+def test_missing_address() -> None:
     for column in (pd.Series(["::2", None]), pa.array(["::2", None]), pl.Series(["::2", None]), ["::2", None]):
         assert IPv6("::/126").encode(column, level=2).tolist() == [2, OUTSIDE]
     chunks = pa.chunked_array([pa.array(["::2", None, "::3"]).dictionary_encode()])
@@ -132,7 +132,7 @@ def test_a_missing_address_is_lost_alone() -> None:
 
 
 @pytest.mark.parametrize("array", [np.zeros(4321), np.zeros((4321, 3), np.uint64), np.zeros(4321, "M8[s]"), 4321])
-def test_a_batch_of_another_type_is_refused_without_a_count(array: Any) -> None:
+def test_batch_of_wrong_type(array: Any) -> None:
     with pytest.raises(RecordsError, match="expected") as refusal:
         IPv6().encode(array, level=1)
     assert "4321" not in str(refusal.value)
@@ -162,7 +162,7 @@ PREFIXES = {
 @pytest.mark.parametrize(
     ("domain", "prefix"), [(domain, prefix) for domain, prefixes in PREFIXES.items() for prefix in prefixes], ids=str
 )
-def test_overlap_is_the_share_of_addresses_in_the_prefix(domain: Network, prefix: str) -> None:
+def test_overlap(domain: Network, prefix: str) -> None:
     network = ipaddress.ip_network(prefix)
     start, asked = int(domain.network.network_address), (int(network.network_address), int(network.broadcast_address))
     for level in range(6):
@@ -178,7 +178,7 @@ def test_overlap_is_the_share_of_addresses_in_the_prefix(domain: Network, prefix
 
 
 @pytest.mark.parametrize("region", [None, "2001:db8::1/32", "10.0.0.0/8", "2001:db8::/129", "x", 1.5, (), -1])
-def test_a_region_that_is_no_prefix_is_refused(region: Any) -> None:
+def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError, match='expected a prefix such as "2001:db8::/32"') as refusal:
         IPv6().overlap(region, all_cells(1), level=1)
     assert len(str(refusal.value).splitlines()) == 1
@@ -199,7 +199,7 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+def test_wrong_spec(spec: dict[str, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec(spec)
     assert hint in str(refusal.value)
@@ -210,7 +210,7 @@ def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) ->
 
 
 @pytest.mark.parametrize("domain", [IPv4("10.0.0.0/26"), IPv6("2001:db8::/122")], ids=repr)
-def test_diameter_is_the_largest_distance_between_addresses_of_a_cell(domain: Network) -> None:
+def test_diameter(domain: Network) -> None:
     offsets = range(64)
     numbers = [int(domain.network.network_address) + offset for offset in offsets]
     for level in range(7):
@@ -223,13 +223,13 @@ def test_diameter_is_the_largest_distance_between_addresses_of_a_cell(domain: Ne
         assert domain.diameter(level) == largest
 
 
-def test_single_addresses_of_ipv6_are_reached_from_a_65_bit_prefix_on() -> None:
+def test_single_ipv6_addresses_in_65_bit_network() -> None:
     assert IPv6("2001:db8::/65").diameter(63) == 0
     assert IPv6("2001:db8::/64").diameter(63) == 2.0**-63
 
 
 @pytest.mark.parametrize("network", ["::/0", "2001:db8::/32", "2001:db8::/64", "2001:db8::/90"])
-def test_every_free_bit_of_a_drawn_address_is_random_and_no_other(network: str) -> None:
+def test_random_bits_of_drawn_address(network: str) -> None:
     domain = IPv6(network)
     level = 3
     records = domain.decode(np.full(2000, 5, dtype=np.uint64), level=level, rng=np.random.default_rng(3))
@@ -240,7 +240,7 @@ def test_every_free_bit_of_a_drawn_address_is_random_and_no_other(network: str) 
     assert (np.abs(shares[fixed:] - 0.5) < 0.1).all()
 
 
-def test_addresses_of_ipv6_are_presented_as_text() -> None:
+def test_output_of_ipv6_is_text() -> None:
     domain = IPv6("2001:db8::/32")
     records = domain.decode(np.arange(8, dtype=np.uint64), level=3, rng=np.random.default_rng(0))
     texts = domain.to_output(records)
@@ -254,7 +254,7 @@ def test_addresses_of_ipv6_are_presented_as_text() -> None:
     ]
 
 
-def test_a_share_at_or_below_is_asked_for_by_text_too() -> None:
+def test_cdf_of_text() -> None:
     domain = IPv4("10.0.0.0/30")
     root = np.zeros(4, dtype=np.uint64)
     asked = ["9.255.255.255", "10.0.0.0", "10.0.0.2", "11.0.0.0"]
@@ -270,7 +270,7 @@ def test_a_share_at_or_below_is_asked_for_by_text_too() -> None:
 
 
 @pytest.mark.parametrize("domain", [IPv4("10.0.0.0/8"), IPv6("2001:db8::/32")], ids=repr)
-def test_the_mass_of_a_prefix(domain: Network) -> None:
+def test_mass_of_prefix(domain: Network) -> None:
     texts = {
         "ipv4": ["10.1.2.3"] * 900 + ["10.200.0.1"] * 100,
         "ipv6": ["2001:db8:1::1"] * 900 + ["2001:db8:f000::"] * 100,
@@ -299,7 +299,7 @@ GROUPS = st.lists(st.sampled_from([0, 0, 0, 1, 0xF, 0x10, 0xFF, 0x100, 0xFFF, 0x
         bytes(12) + b"\1\2\3\4",
     ]
 )
-def test_text_is_that_of_the_standard_library(addresses: list[bytes]) -> None:
+def test_text_equals_standard_library(addresses: list[bytes]) -> None:
     halves = np.frombuffer(b"".join(addresses), dtype=[("high", ">u8"), ("low", ">u8")]).astype(IPv6.HALVES)
     texts = IPv6().to_output(halves).tolist()
     assert texts == [socket.inet_ntop(socket.AF_INET6, address) for address in addresses]
@@ -308,7 +308,7 @@ def test_text_is_that_of_the_standard_library(addresses: list[bytes]) -> None:
             assert text == str(ipaddress.IPv6Address(address))
 
 
-def test_every_pattern_of_zero_groups_is_shortened_as_the_standard_library_does() -> None:
+def test_ipv6_text_of_every_zero_pattern() -> None:
     groups = np.array(list(itertools.product([0, 0xAB], repeat=8)), dtype=">u2")
     words = groups.view(">u8").astype(np.uint64)
     texts = format_ipv6(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than are written at once

@@ -47,7 +47,7 @@ NULL = 0
     ],
     ids=repr,
 )
-def test_nullable_domains_keep_the_laws(domain: Nullable) -> None:
+def test_laws(domain: Nullable) -> None:
     check_domain(
         domain, awkward=[None, math.nan, np.datetime64("NaT", "s"), [None], (None, None), (1, None), "3", 2], cells=50
     )
@@ -64,7 +64,7 @@ class Refuses:
 @pytest.mark.parametrize(
     "value", [None, math.nan, np.nan, np.datetime64("NaT", "s"), pd.NaT, pd.NA, np.ma.masked, Decimal("NaN")]
 )
-def test_what_is_null(value: Any) -> None:
+def test_null_values(value: Any) -> None:
     codes = DELAY.encode([5, value, "6", value], level=12)
     assert codes.tolist() == [*DELAY.encode([5], level=12), NULL, *DELAY.encode([6], level=12), NULL]
 
@@ -72,7 +72,7 @@ def test_what_is_null(value: Any) -> None:
 @pytest.mark.parametrize(
     "value", ["", "null", "None", 1441, math.inf, 0.5, [], {}, Decimal("sNaN"), Refuses(), b"\xff", 1j]
 )
-def test_what_is_neither_null_nor_a_value_has_no_cell(value: Any) -> None:
+def test_invalid_values(value: Any) -> None:
     assert DELAY.encode([5, value, None], level=12).tolist() == [*DELAY.encode([5], level=12), OUTSIDE, NULL]
 
 
@@ -98,7 +98,7 @@ def test_what_is_neither_null_nor_a_value_has_no_cell(value: Any) -> None:
     ],
     ids=lambda column: type(column).__name__,
 )
-def test_null_is_found_in_columns_of_every_kind(column: Any) -> None:
+def test_null_in_columns(column: Any) -> None:
     assert DELAY.encode(column, level=12).tolist() == DELAY.encode([3, None, -120], level=12).tolist()
 
 
@@ -118,7 +118,7 @@ def test_null_is_found_in_columns_of_every_kind(column: Any) -> None:
     ids=lambda column: type(column).__name__,
 )
 @pytest.mark.parametrize("other", [None, "z"])
-def test_null_among_categories_is_none_of_them(column: Any, other: str | None) -> None:
+def test_null_among_categories(column: Any, other: str | None) -> None:
     domain = Nullable(Categories(["x", "y"], other=other))
     expected = domain.encode(["x", None, "w"], level=domain.depth).tolist()
     assert expected[1] == NULL
@@ -136,19 +136,19 @@ def test_null_among_times() -> None:
         assert domain.encode(column, level=20).tolist() == expected
 
 
-def test_null_is_apart_from_the_first_cut_on() -> None:
+def test_first_split() -> None:
     assert DELAY.encode([None, -120, 1440], level=1).tolist() == [0, 1, 1]
     assert DELAY.depth == Integers(-120, 1440).depth + 1
     assert [DELAY.diameter(level) for level in (0, 1, 2)] == [1560, 1560, 1023]
 
 
-def test_records_of_another_shape_are_refused_as_the_domain_does() -> None:
+def test_records_of_wrong_shape() -> None:
     for batch in (3, "3", b"3", {"3": 3}, np.zeros((2, 2, 2)), np.zeros(2, dtype=complex)):
         with pytest.raises(RecordsError):
             DELAY.encode(batch, level=3)
 
 
-def test_a_row_is_null_if_all_its_numbers_are() -> None:
+def test_null_points() -> None:
     domain = Nullable(Box([(0, 1), (0, 1)]))
     for rows in ([(None, None), (0.2, None), (0.2, 0.9)], np.array([[np.nan, np.nan], [0.2, np.nan], [0.2, 0.9]])):
         codes = domain.encode(rows, level=3).tolist()
@@ -167,7 +167,7 @@ def test_invalid_coordinates_of_nullable_points(domain: Nullable, make: Any) -> 
     assert points.is_null().tolist() == [False, True, False, False, False]
 
 
-def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
+def test_samples() -> None:
     domain = Nullable(Integers(0, 9), share=0.25)
     code, level = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64)
     records = domain.sample_allocation(
@@ -194,6 +194,6 @@ def test_samples_are_masked_arrays_with_their_share_of_null() -> None:
         (lambda: Domain.from_spec({"kind": "nullable", "domain": 3}), "expected the spec of a domain as a mapping"),
     ],
 )
-def test_what_makes_no_sense_is_refused(build: Any, says: str) -> None:
+def test_wrong_arguments(build: Any, says: str) -> None:
     with pytest.raises(DomainError, match=says):
         build()

@@ -94,7 +94,7 @@ def name(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
-def test_every_domain_has_a_page_with_and_without_real_records(name: str) -> None:
+def test_page_of_every_domain(name: str) -> None:
     generator, records = fitted(name)
     private = Reader(report_page(generator, title=name))
     beside = Reader(report_page(generator, title=name, against=[records]))
@@ -106,7 +106,7 @@ def test_every_domain_has_a_page_with_and_without_real_records(name: str) -> Non
         assert f"{generator.leaves().codes.size:,} cells" in reader.text
 
 
-def test_without_noise_real_and_synthetic_agree(name: str) -> None:
+def test_page_without_noise(name: str) -> None:
     """To within what a leaf hides: records of one leaf may be anywhere in it."""
     generator, records = fitted(name)
     pictures = pictures_of(generator)
@@ -122,7 +122,7 @@ def test_without_noise_real_and_synthetic_agree(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["interval", "log", "integers", "times", "plane", "places"])
-def test_an_axis_shows_nearly_all_and_leaves_out_the_rest(name: str) -> None:
+def test_axis_range(name: str) -> None:
     generator, _ = fitted(name)
     for picture in pictures_of(generator):
         if isinstance(picture, Histogram):
@@ -132,14 +132,14 @@ def test_an_axis_shows_nearly_all_and_leaves_out_the_rest(name: str) -> None:
             assert (np.diff(picture.axis.edges) > 0).all()
 
 
-def test_an_axis_looks_closer_where_the_records_are() -> None:
+def test_axis_zoom() -> None:
     generator, _ = fitted("interval")
     (picture,) = pictures_of(generator)
     assert isinstance(picture, Histogram)
     assert picture.axis.edges[-1] < 200
 
 
-def test_a_histogram_of_known_counts() -> None:
+def test_histogram() -> None:
     generator = histogram(Integers(0, 7), 3, [4, 0, 0, 2, 0, 0, 0, 2])
     (picture,) = pictures_of(generator)
     assert isinstance(picture, Histogram)
@@ -148,7 +148,7 @@ def test_a_histogram_of_known_counts() -> None:
     np.testing.assert_allclose(picture.mean_levels, 3)
 
 
-def test_a_map_of_known_counts() -> None:
+def test_map() -> None:
     """Cells of level 2 are quadrants: the first cut is across, the second up."""
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     picture = pictures_of(generator)[0]
@@ -159,7 +159,7 @@ def test_a_map_of_known_counts() -> None:
     np.testing.assert_allclose(quadrants, [0.1, 0.2, 0.3, 0.4])
 
 
-def test_a_map_counts_real_records_where_they_are() -> None:
+def test_map_of_real_records() -> None:
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     picture = pictures_of(generator)[0]
     (counts, *_) = RealShares(generator.domain, [picture], [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])]).shares
@@ -168,14 +168,14 @@ def test_a_map_counts_real_records_where_they_are() -> None:
     assert (row, column) == (int(0.9 * height), int(0.1 * width))
 
 
-def test_the_upper_bound_is_in_the_last_bin() -> None:
+def test_bin_of_upper_bound() -> None:
     generator = histogram(Interval(0, 1), 1, [1, 1])
     (picture,) = pictures_of(generator)
     (real,) = RealShares(generator.domain, [picture], [np.array([0.0, 1.0])]).shares
     assert (real[1], real[-2], real.sum()) == (0.5, 0.5, 1.0)
 
 
-def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
+def test_longitudes_beyond_antimeridian() -> None:
     generator, records = fitted("antimeridian")
     longitude = pictures_of(generator)[1]
     assert isinstance(longitude, Histogram)
@@ -185,13 +185,13 @@ def test_longitudes_beyond_the_antimeridian_are_where_they_belong() -> None:
     assert all(-180 <= float(tick.text.replace("\N{MINUS SIGN}", "-")) <= 180 for tick in longitude.axis.ticks)
 
 
-def test_what_is_missing_is_told() -> None:
+def test_share_of_null() -> None:
     generator, records = fitted("nullable")
     page = Reader(report_page(generator, title="fares")).text
     assert f"The value is null in {format_share(float(np.mean(records.mask)))} of the records." in page
 
 
-def test_names_are_escaped() -> None:
+def test_escaped_names() -> None:
     page = report_page(fitted("table")[0], title="<script>alert(1)</script>")
     assert "<script" not in page
     assert "<b>taxi" not in page
@@ -199,7 +199,7 @@ def test_names_are_escaped() -> None:
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3, 50])
-def test_the_promise_is_that_of_the_plan(epsilon: float) -> None:
+def test_guarantee_of_plan(epsilon: float) -> None:
     plan = Plan.paper(Interval(0, 1), epsilon=epsilon, expected_records=1000)
     words = " ".join(promise(plan))
     assert f"epsilon = {epsilon:g}:" in words
@@ -209,7 +209,7 @@ def test_the_promise_is_that_of_the_plan(epsilon: float) -> None:
 
 @pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
 @pytest.mark.parametrize("most", [1, 7])
-def test_the_promise_names_what_is_protected(neighbours: str, most: int) -> None:
+def test_protected_unit(neighbours: str, most: int) -> None:
     plan = Plan.paper(
         Interval(0, 1), epsilon=1, expected_records=1000, neighbours=neighbours, max_records_per_person=most
     )
@@ -229,19 +229,19 @@ def test_odds_of_presence_and_value(neighbours: str, value: int) -> None:
     assert f"{1 / (1 + math.exp(-0.5 * value)):.1%}" in text
 
 
-def test_predictions_of_the_plan_are_on_the_page() -> None:
+def test_predicted_error() -> None:
     generator, _ = fitted("times")
     page = Reader(report_page(generator, title="times")).text
     for prediction in generator.plan.predictions(round(generator.total)).values():
         assert format_duration(prediction.total) in page
 
 
-def test_an_empty_release_has_a_page() -> None:
+def test_page_of_empty_release() -> None:
     page = Reader(report_page(histogram(Interval(0, 1), 2, [0, 0, 0, 0]), title="nothing")).text
     assert "too few records" in page
 
 
-def test_a_space_of_ones_own_without_regions_has_a_page() -> None:
+def test_page_of_custom_domain_without_regions() -> None:
     class Switch(Domain):
         kind = "switch of a report"
         depth = 1
@@ -263,7 +263,7 @@ def test_a_space_of_ones_own_without_regions_has_a_page() -> None:
     assert "25.0% cell 1" in page
 
 
-def test_names_of_columns_are_those_given() -> None:
+def test_column_names() -> None:
     generator, _ = fitted("plane")
     assert [variable.label for variable in variables_of(generator.domain)] == ["x1", "x2"]
     assert "speed and height" in report_page(generator, title="plane", names=["speed", "height"])
@@ -271,21 +271,21 @@ def test_names_of_columns_are_those_given() -> None:
 
 @pytest.mark.parametrize("low", [0, 1e-7, -3.5, 1e8])
 @pytest.mark.parametrize("width", [1e-6, 0.3, 7, 1e5])
-def test_ticks_are_few_and_inside(low: float, width: float) -> None:
+def test_ticks(low: float, width: float) -> None:
     ticks = number_ticks(low, low + width)
     assert 2 <= len(ticks) <= 7
     assert all(low - 1e-9 * width <= value <= low + width * (1 + 1e-9) for value, _ in ticks)
 
 
 @pytest.mark.parametrize("high", [2.0, 30.0, 1e5, 1e30])
-def test_ticks_of_a_log_scale_are_few_and_inside(high: float) -> None:
+def test_ticks_of_log_scale(high: float) -> None:
     ticks = decade_ticks(1.0, high)
     assert 2 <= len(ticks) <= 12
     assert all(1 <= value <= high for value, _ in ticks)
 
 
 @pytest.mark.parametrize("seconds", [5, 100, 7000, 90_000, 10**6, 10**7, 10**9, 10**11])
-def test_ticks_of_times_are_few_and_inside(seconds: int) -> None:
+def test_ticks_of_times(seconds: int) -> None:
     low = np.datetime64("2019-12-31T22:13:07", "s")
     ticks = time_ticks(low, low + np.timedelta64(seconds, "s"))
     assert 1 <= len(ticks) <= 7
@@ -293,7 +293,7 @@ def test_ticks_of_times_are_few_and_inside(seconds: int) -> None:
     assert len({text for _, text in ticks}) == len(ticks)
 
 
-def test_numbers_are_short() -> None:
+def test_short_numbers() -> None:
     assert [format_number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
         "0",
         "1",
@@ -314,7 +314,7 @@ def test_numbers_are_short() -> None:
     ]
 
 
-def test_a_picture_is_a_png_of_its_shades() -> None:
+def test_png() -> None:
     stops = [(0, 0, 0), (250, 100, 50)]
     address = shaded(np.array([[0.0, 1.0, np.nan], [1.0, 1.0, 0.0]]), stops)
     data = b64decode(address.removeprefix("data:image/png;base64,"))

@@ -81,19 +81,19 @@ def write(folder: Path, text: str) -> Path:
 
 
 @pytest.mark.parametrize("text", [SECTIONS, LIST])
-def test_a_table_from_a_file(tmp_path: Path, text: str) -> None:
+def test_file_of_table(tmp_path: Path, text: str) -> None:
     assert privhp.read_domain(write(tmp_path, text)) == TRIPS
     assert read_domain_file(write(tmp_path, text)).columns is None
 
 
-def test_a_single_domain_from_a_file(tmp_path: Path) -> None:
+def test_file_of_single_domain(tmp_path: Path) -> None:
     path = write(tmp_path, 'kind = "box"\nsides = [[0, 1], [0, 2]]\ncolumns = ["x", "y"]')
     assert privhp.read_domain(path) == Box([(0, 1), (0, 2)])
     assert privhp.read_domain(str(path)) == Box([(0, 1), (0, 2)])
     assert read_domain_file(path).columns == ["x", "y"]
 
 
-def test_columns_in_short() -> None:
+def test_short_forms_of_columns() -> None:
     texts = [
         "pickup=time:2018-01-01:2021-01-01:weight=2",
         "trip distance=interval:0:200",
@@ -162,7 +162,7 @@ BAD_FILES = [
 
 
 @pytest.mark.parametrize(("text", "says"), BAD_FILES)
-def test_bad_files_get_one_line_that_says_where_and_what(tmp_path: Path, text: str, says: str) -> None:
+def test_wrong_file(tmp_path: Path, text: str, says: str) -> None:
     path = write(tmp_path, text)
     with pytest.raises(DomainError) as caught:
         privhp.read_domain(path)
@@ -189,7 +189,7 @@ def test_bad_files_get_one_line_that_says_where_and_what(tmp_path: Path, text: s
         (["a=ipv4:weight=-1"], "column 'a': expected a weight above 0, got -1.0"),
     ],
 )
-def test_bad_columns_get_one_line_that_says_where_and_what(texts: list[str], says: str) -> None:
+def test_wrong_short_form(texts: list[str], says: str) -> None:
     with pytest.raises(DomainError) as caught:
         parse_columns(texts)
     assert says in str(caught.value)
@@ -199,12 +199,12 @@ def test_bad_columns_get_one_line_that_says_where_and_what(texts: list[str], say
 @pytest.mark.parametrize(
     "given", [{"columns": {"a": 3}}, {"columns": [{"name": {}}]}, {"columns": [{"name": None, "kind": "ipv4"}]}]
 )
-def test_hostile_specs_are_refused(given: Any) -> None:
+def test_hostile_spec(given: Any) -> None:
     with pytest.raises(DomainError):
         Domain.from_spec({"kind": "table", **given})
 
 
-def test_a_domain_that_says_name_or_weight_itself_cannot_be_a_column() -> None:
+def test_parameter_that_clashes_with_column_key() -> None:
     class Named(Integers):
         kind = "named"
 
@@ -221,10 +221,10 @@ def test_a_domain_that_says_name_or_weight_itself_cannot_be_a_column() -> None:
         Table(a=Named("x"))
 
 
-def places_in(spec: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+def paths_in(spec: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """Where in a spec there is something to replace."""
     inner = spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ()
-    return [path, *(found for key, value in inner for found in places_in(value, (*path, key)))]
+    return [path, *(found for key, value in inner for found in paths_in(value, (*path, key)))]
 
 
 JSON = st.recursive(
@@ -239,8 +239,8 @@ JSON = st.recursive(
 )
 
 
-@given(st.sampled_from(places_in(TRIPS.spec())), JSON)
-def test_any_change_of_a_spec_is_taken_or_refused_in_one_line(path: tuple[Any, ...], value: Any) -> None:
+@given(st.sampled_from(paths_in(TRIPS.spec())), JSON)
+def test_modified_spec(path: tuple[Any, ...], value: Any) -> None:
     changed: Any = {"spec": copy.deepcopy(TRIPS.spec())}
     inner = changed
     for key, following in itertools.pairwise(("spec", *path, None)):

@@ -78,7 +78,7 @@ def of_all_kinds() -> list[Table]:
 
 
 @pytest.mark.parametrize("table", of_all_kinds(), ids=repr)
-def test_tables_keep_the_laws(table: Table) -> None:
+def test_laws(table: Table) -> None:
     awkward = [{}, dict.fromkeys(table.names), (None,) * len(table.names), (0,) * len(table.names), [0.5, "x"]]
     check_domain(table, awkward=awkward, cells=30)
 
@@ -86,17 +86,17 @@ def test_tables_keep_the_laws(table: Table) -> None:
 # The order of cuts
 
 
-def test_the_widest_column_is_cut_next_and_the_first_on_a_tie() -> None:
+def test_split_columns() -> None:
     assert Table(a=Interval(0, 1), b=Interval(0, 1000)).split_columns[:6] == (0, 1, 0, 1, 0, 1)
     assert Table(a=Interval(0, 1), b=Interval(0, 1000), weights={"b": 4}).split_columns[:7] == (1, 1, 0, 1, 0, 1, 0)
     assert Table(a=Integers(0, 1), b=Integers(0, 7)).split_columns == (0, 1, 1, 1)
 
 
-def test_null_is_one_more_cut_of_its_column_before_the_others() -> None:
+def test_split_of_null() -> None:
     assert Table(a=Interval(0, 1), b=Nullable(Interval(0, 1))).split_columns[:5] == (0, 1, 1, 0, 1)
 
 
-def test_cuts_follow_the_weighted_shares_of_the_diameters() -> None:
+def test_split_columns_of_weighted_table() -> None:
     left = dict.fromkeys(range(len(TRIPS.columns)), 0)
     for cut in TRIPS.split_columns:
         widths = {
@@ -109,12 +109,12 @@ def test_cuts_follow_the_weighted_shares_of_the_diameters() -> None:
     assert len(TRIPS.split_columns) == TRIPS.depth == 63
 
 
-def test_distances_are_the_largest_of_the_weighted_shares() -> None:
+def test_diameter() -> None:
     table = Table(a=Interval(0, 10), b=Interval(0, 1000), weights={"a": 4})
     assert [table.diameter(level) for level in range(6)] == [4, 2, 1, 1, 0.5, 0.5]
 
 
-def test_resolution_is_told_for_each_column_in_its_own_units() -> None:
+def test_resolution() -> None:
     table = Table({("lon", "lat"): Box([(0, 4), (0, 2)]), "fare": Interval(0, 1000), "zone": Integers(0, 9)})
     assert table.splits_by_column(0) == {"lon, lat": 0, "fare": 0, "zone": 0}
     assert table.resolution(0) == {"lon, lat": 4.0, "fare": 1000.0, "zone": 9.0}
@@ -178,33 +178,33 @@ def expected_codes(level: int) -> list[int]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_records_come_in_any_shape(shape: str) -> None:
+def test_forms_of_records(shape: str) -> None:
     batch = SHAPES[shape](COLUMNS)
     for level in (0, 1, 17, 63):
         assert TRIPS.encode(batch, level=level).tolist() == expected_codes(level)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_other_columns_are_ignored(shape: str) -> None:
+def test_other_columns(shape: str) -> None:
     if shape != "list of tuples":
         columns = {"more": ["x", "y", "z", None], **COLUMNS}
         assert TRIPS.encode(SHAPES[shape](columns), level=30).tolist() == expected_codes(30)
 
 
 @pytest.mark.parametrize("shape", ["dict of lists and arrays", "pandas", "polars", "pyarrow", "Arrow's interface"])
-def test_a_missing_column_is_named(shape: str) -> None:
+def test_missing_column(shape: str) -> None:
     columns = {name: column for name, column in COLUMNS.items() if name != "lat"}
     with pytest.raises(RecordsError, match=r"expected a column 'lat' in the batch, got none"):
         TRIPS.encode(SHAPES[shape](columns), level=3)
 
 
-def test_a_column_that_is_there_twice_is_named() -> None:
+def test_duplicate_column() -> None:
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=["a", "b", "c", "a"])
     with pytest.raises(RecordsError, match="expected a column 'a' in the batch, got it twice"):
         SMALL.encode(frame, level=1)
 
 
-def test_a_plain_array_has_the_columns_in_order() -> None:
+def test_plain_array() -> None:
     table = Table(a=Interval(0, 1), b=Integers(0, 7))
     points = np.array([[0.1, 3], [0.9, 7], [0.5, 8], [np.nan, 1]])
     codes = table.encode(points, level=4)
@@ -231,20 +231,20 @@ def test_a_plain_array_has_the_columns_in_order() -> None:
         ({"a": np.zeros((3, 2)), "b": [1] * 3}, r"column 'a': expected records of shape \(n,\)"),
     ],
 )
-def test_batches_that_are_no_tables_are_refused_without_a_count(batch: Any, says: str) -> None:
+def test_wrong_batch(batch: Any, says: str) -> None:
     with pytest.raises(RecordsError, match=says) as caught:
         Table(a=Interval(0, 1), b=Integers(0, 7)).encode(batch, level=2)
     assert "7919" not in str(caught.value)
 
 
-def test_a_value_without_a_cell_drops_its_record_alone() -> None:
+def test_record_with_value_out_of_domain() -> None:
     good = expected_codes(40)
     for name, bad in itertools.product(("trip distance", "lat", "zone", "delay", "tip"), ("x", 1e9, math.inf, b"\xff")):
         columns = {**COLUMNS, name: [*COLUMNS[name][:1], bad, *COLUMNS[name][2:]]}
         assert TRIPS.encode(columns, level=40).tolist() == [good[0], OUTSIDE, *good[2:]]
 
 
-def test_null_drops_a_record_unless_its_column_is_nullable() -> None:
+def test_null_values() -> None:
     codes = TRIPS.encode({**COLUMNS, "zone": [1, None, 100, 7]}, level=40)
     assert [code == OUTSIDE for code in codes] == [False, True, False, False]
 
@@ -259,7 +259,7 @@ def test_null_drops_a_record_unless_its_column_is_nullable() -> None:
         lambda values: pa.chunked_array([values]),
     ],
 )
-def test_null_does_not_change_how_large_numbers_are_read(column: Any) -> None:
+def test_null_beside_large_integers(column: Any) -> None:
     table = Table(a=Nullable(Integers(0, 2**60)), b=Integers(0, 7))
     numbers = [2**59 + 1, 2**53 + 1, 5, 2**60]
     plain = table.encode({"a": numbers, "b": [1] * 4}, level=63).tolist()
@@ -290,9 +290,7 @@ def encoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
 @pytest.mark.parametrize("shape", ["dict", "list", "pandas", "polars", "pyarrow", "structured", "2-D"])
 @pytest.mark.parametrize("threads", [1, 3])
-def test_batches_are_counted_in_blocks(
-    shape: str, threads: int, encoded_sizes: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_blocks_of_batch(shape: str, threads: int, encoded_sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 100)
     rng = np.random.default_rng(0)
     columns = {"a": rng.random(1000) * 1.1, "b": rng.integers(0, 9, 1000)}
@@ -317,7 +315,7 @@ def test_batches_are_counted_in_blocks(
     assert all(np.array_equal(tally.tables[level], whole.tables[level]) for level in whole.tables)
 
 
-def test_a_batch_that_is_refused_changes_nothing() -> None:
+def test_state_after_refused_batch() -> None:
     tally = Tally(Plan.paper(SMALL, epsilon=1, expected_records=100, hot_cells=2))
     for batch in ({"a": [1]}, {"a": [1], "b": [1], "c": np.zeros(1, dtype=complex)}, {"a": [1], "b": [], "c": [1]}):
         with pytest.raises(RecordsError):
@@ -336,7 +334,7 @@ def all_of_small() -> tuple[list[tuple[Any, ...]], np.ndarray]:
     return records, np.array([1 / 5 * (0.25 if b is None else 0.75 / 3) / 2 for _, b, _ in records])
 
 
-def test_measures_are_sums_over_all_records() -> None:
+def test_measure() -> None:
     records, shares = all_of_small()
     for level in range(SMALL.depth + 1):
         cells = SMALL.encode(records, level=level).view(np.int64)
@@ -356,7 +354,7 @@ def test_measures_are_sums_over_all_records() -> None:
         ({"b": (1, 2), "a": (4, 9)}, lambda a, b, c: b in (1, 2) and a == 4),
     ],
 )
-def test_overlaps_are_shares_of_the_records_of_a_cell(region: Any, inside: Any) -> None:
+def test_overlap(region: Any, inside: Any) -> None:
     records, shares = all_of_small()
     within = shares * [inside(*record) for record in records]
     for level in range(SMALL.depth + 1):
@@ -378,7 +376,7 @@ def test_overlaps_are_shares_of_the_records_of_a_cell(region: Any, inside: Any) 
         ({"b": (2, 1)}, "column 'b': expected a region whose lower end is not above its upper"),
     ],
 )
-def test_regions_that_make_no_sense_are_refused(region: Any, says: str) -> None:
+def test_wrong_region(region: Any, says: str) -> None:
     with pytest.raises(DomainError, match=says):
         SMALL.overlap(region, np.zeros(1, dtype=np.uint64), level=0)
 
@@ -386,7 +384,7 @@ def test_regions_that_make_no_sense_are_refused(region: Any, says: str) -> None:
 # Records out
 
 
-def test_presented_records_have_the_names_and_types_of_their_columns() -> None:
+def test_to_output() -> None:
     records = TRIPS.decode(np.zeros(5, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
     columns = TRIPS.to_output(records)
     assert tuple(columns) == TRIPS.names
@@ -406,7 +404,7 @@ def test_presented_records_have_the_names_and_types_of_their_columns() -> None:
 
 
 @pytest.mark.parametrize("size", [1, 7, 500])
-def test_an_even_sample_of_a_cell_is_even_in_each_column(size: int) -> None:
+def test_balanced_sample_of_each_column(size: int) -> None:
     table = Table({"a": Interval(0, 1), ("x", "y"): Box([(0, 1), (0, 1)]), "b": Interval(0, 1)}, c=Integers(0, 1023))
     codes, counts = np.array([2, 3], dtype=np.uint64), np.array([3, size])
     records = table.sample_allocation(
@@ -422,7 +420,7 @@ def test_an_even_sample_of_a_cell_is_even_in_each_column(size: int) -> None:
         assert len(set((columns["c"] * 8 // 1024).tolist())) >= 6
 
 
-def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
+def test_balanced_sample_of_column_pairs() -> None:
     """Its worst quarter of a square is nearer to its share than that of nearly all independent samples."""
     table = Table(a=Interval(0, 1), b=Interval(0, 1))
     code, level, count = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096])
@@ -440,12 +438,12 @@ def test_an_even_sample_pairs_the_columns_evenly_too() -> None:
 
 
 @pytest.mark.parametrize("table", of_all_kinds(), ids=repr)
-def test_a_table_is_built_again_from_its_spec_and_its_repr(table: Table) -> None:
+def test_spec_and_repr(table: Table) -> None:
     assert Domain.from_spec(table.spec()) == table
     assert eval(repr(table), vars(privhp)) == table
 
 
-def test_columns_keep_their_order_in_a_spec() -> None:
+def test_order_of_columns_in_spec() -> None:
     one, other = Table(b=Interval(0, 1), a=Interval(0, 1)), Table(a=Interval(0, 1), b=Interval(0, 1))
     assert one != other
     assert Domain.from_spec(one.spec()).names == ("b", "a")
@@ -475,7 +473,7 @@ BAD_TABLES: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("build", "says"), BAD_TABLES)
-def test_tables_that_make_no_sense_are_refused_in_one_line(build: Any, says: str) -> None:
+def test_wrong_table(build: Any, says: str) -> None:
     with pytest.raises(DomainError, match=says) as caught:
         build()
     assert "\n" not in str(caught.value)
@@ -490,7 +488,7 @@ COLUMNS_OF_RECORDS: dict[str, tuple[Any, list[Any]]] = {
 
 
 @pytest.mark.parametrize("library", COLUMNS_OF_RECORDS)
-def test_a_value_among_records_in_one_column_is_lost_alone(library: str) -> None:
+def test_invalid_record_in_single_column(library: str) -> None:
     """Arrow would make a table of it, and refuse all for one of them, which it would quote."""
     column, others = COLUMNS_OF_RECORDS[library]
     domain = Table({"a": Integers(0, 3), "b": Categories(["x", "y"])})

@@ -79,7 +79,7 @@ def generator() -> Generator:
 
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_a_sample_has_the_columns_of_the_records(generator: Generator, method: Any, shuffle: bool) -> None:
+def test_columns_of_sample(generator: Generator, method: Any, shuffle: bool) -> None:
     columns = generator.sample(500, method=method, shuffle=shuffle, rng=1)
     assert {name: column.dtype.kind for name, column in columns.items()} == TYPES
     assert all(column.shape == (500,) for column in columns.values())
@@ -91,7 +91,7 @@ def test_a_sample_has_the_columns_of_the_records(generator: Generator, method: A
 
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("size", [0, 1, 1000])
-def test_every_record_lies_in_a_leaf_with_probability(generator: Generator, method: Any, size: int) -> None:
+def test_records_are_in_leaves(generator: Generator, method: Any, size: int) -> None:
     columns = generator.sample(size, method=method, rng=2)
     leaves, depth = generator.leaves(), generator.plan.depth
     codes = DOMAIN.encode(columns, level=depth)
@@ -104,7 +104,7 @@ def test_every_record_lies_in_a_leaf_with_probability(generator: Generator, meth
         assert np.abs(counts - generator.probabilities * size).max() < 1 + 1e-6
 
 
-def test_all_the_columns_of_a_record_stay_together_when_shuffled() -> None:
+def test_shuffled_records() -> None:
     """Both columns say in which half a record lies, so a record torn apart would show."""
     summary = Summary(Plan(Table(a=Integers(0, 1), b=Integers(0, 1)), epsilon=50, budgets={2: 50}, exact_depth=2))
     summary.update({"a": [0, 1] * 500, "b": [0, 1] * 500})
@@ -117,7 +117,7 @@ def test_all_the_columns_of_a_record_stay_together_when_shuffled() -> None:
 @pytest.mark.parametrize(
     ("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame), ("pyarrow", pa.Table)]
 )
-def test_a_sample_comes_as_a_frame_and_goes_back_in(generator: Generator, library: Any, kind: type) -> None:
+def test_round_trip_of_frame(generator: Generator, library: Any, kind: type) -> None:
     columns, frame = generator.sample(300, rng=5), generator.sample(300, rng=5, frame=library)
     assert isinstance(frame, kind)
     names = frame.column_names if library == "pyarrow" else list(frame.columns)
@@ -127,14 +127,14 @@ def test_a_sample_comes_as_a_frame_and_goes_back_in(generator: Generator, librar
     assert kind is pa.Table or str(frame["delay"].dtype) == "Int64"
 
 
-def test_a_sample_fills_an_array_of_the_type_inside(generator: Generator) -> None:
+def test_output_array(generator: Generator) -> None:
     out = np.zeros(100, dtype=DOMAIN.dtype)
     assert generator.sample(rng=4, out=out) is out
     columns = generator.sample(100, rng=4)
     assert all(np.array_equal(column, columns[name]) for name, column in DOMAIN.to_output(out).items())
 
 
-def test_mass_is_asked_by_column(generator: Generator) -> None:
+def test_mass_of_columns(generator: Generator) -> None:
     assert generator.mass({}).value == pytest.approx(1)
     assert generator.mass({"kind": "bus"}).value == pytest.approx(0.6, abs=0.03)
     assert generator.mass({"kind": ["bus", "tram"]}).value == pytest.approx(0.9, abs=0.03)
@@ -151,7 +151,7 @@ def test_mass_is_asked_by_column(generator: Generator) -> None:
     assert sum(parts) == pytest.approx(1)
 
 
-def test_questions_that_make_no_sense_are_refused(generator: Generator) -> None:
+def test_wrong_query(generator: Generator) -> None:
     with pytest.raises(DomainError, match=r"expected a region of 'trip distance', .* got one of 'colour'"):
         generator.mass({"colour": "red"})
     with pytest.raises(QueryError, match='expected frame="pandas", "polars" or "pyarrow"'):
@@ -165,7 +165,7 @@ def test_questions_that_make_no_sense_are_refused(generator: Generator) -> None:
         plain.mass({"fare": (0, 1)})
 
 
-def test_a_release_of_a_table_comes_back_from_a_file(generator: Generator, tmp_path: Path) -> None:
+def test_saved_release(generator: Generator, tmp_path: Path) -> None:
     privhp.save(generator, tmp_path / "trips.privhp")
     again = privhp.load(tmp_path / "trips.privhp")
     assert again.plan == generator.plan

@@ -58,12 +58,12 @@ AWKWARD += [("fruit", None), ("fruit", "apple", "x"), np.array(["fruit", "apple"
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_taxonomies_keep_the_laws(domain: Taxonomy) -> None:
+def test_laws(domain: Taxonomy) -> None:
     check_domain(domain, awkward=AWKWARD)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_taxonomies_print_and_travel_as_what_makes_them(domain: Taxonomy) -> None:
+def test_repr_and_json(domain: Taxonomy) -> None:
     assert eval(repr(domain), {"Taxonomy": Taxonomy}) == domain
     sorted_keys = json.loads(json.dumps(domain.spec(), sort_keys=True))
     assert Domain.from_spec(sorted_keys) == domain
@@ -73,7 +73,7 @@ def test_taxonomies_print_and_travel_as_what_makes_them(domain: Taxonomy) -> Non
     )
 
 
-def test_one_tree_may_be_written_in_several_ways() -> None:
+def test_equivalent_trees() -> None:
     written: list[Any] = [
         FOOD,
         [{"fruit": ("apple", "pear")}, {"vegetable": FOOD["vegetable"]}, "salt"],
@@ -82,7 +82,7 @@ def test_one_tree_may_be_written_in_several_ways() -> None:
     assert len({Taxonomy(tree) for tree in written}) == 1
 
 
-def test_trees_of_another_order_are_other_domains() -> None:
+def test_order_of_branches() -> None:
     turned = dict(reversed(FOOD.items()))
     assert turned == FOOD
     assert Taxonomy(turned) != Taxonomy(FOOD)
@@ -91,7 +91,7 @@ def test_trees_of_another_order_are_other_domains() -> None:
 # Cells
 
 
-def test_a_node_of_k_branches_takes_log2_k_levels_rounded_up() -> None:
+def test_depth() -> None:
     for branches in range(2, 40):
         domain = Taxonomy({"one": [str(leaf) for leaf in range(branches)]})
         assert domain.depth == (branches - 1).bit_length()
@@ -99,7 +99,7 @@ def test_a_node_of_k_branches_takes_log2_k_levels_rounded_up() -> None:
     assert Taxonomy(WIDE).depth == 5 + 5
 
 
-def test_the_leaves_under_a_node_make_up_a_cell() -> None:
+def test_nodes_are_cells() -> None:
     domain = Taxonomy(FOOD)
     codes = dict(zip(PATHS, domain.encode(list(PATHS), level=domain.depth).tolist(), strict=True))
     assert sorted(codes, key=codes.__getitem__) == list(PATHS)
@@ -118,7 +118,7 @@ def distance(one: str, other: str) -> float:
     return 0.0 if one == other else 2.0 ** -len(common)
 
 
-def test_diameter_is_the_largest_distance_between_leaves_of_a_cell() -> None:
+def test_diameter() -> None:
     domain = Taxonomy(FOOD)
     for level in range(domain.depth + 1):
         cells = dict(zip(PATHS, domain.encode(list(PATHS), level=level).tolist(), strict=True))
@@ -126,7 +126,7 @@ def test_diameter_is_the_largest_distance_between_leaves_of_a_cell() -> None:
         assert domain.diameter(level) == largest
 
 
-def test_leaves_have_equal_measure() -> None:
+def test_measure_of_leaves() -> None:
     domain = Taxonomy(FOOD)
     for level in range(domain.depth + 1):
         cells = domain.encode(list(PATHS), level=level).astype(np.int64)
@@ -137,7 +137,7 @@ def test_leaves_have_equal_measure() -> None:
 # Reading
 
 
-def test_records_are_names_of_leaves_or_paths_to_them() -> None:
+def test_forms_of_records() -> None:
     domain = Taxonomy(FOOD)
     expected = domain.encode(list(PATHS), level=domain.depth).tolist()
     joined = ["/".join(path) for path in PATHS.values()]
@@ -152,7 +152,7 @@ def test_records_are_names_of_leaves_or_paths_to_them() -> None:
         assert domain.encode(batch, level=domain.depth).tolist() == expected
 
 
-def test_anything_else_is_dropped() -> None:
+def test_invalid_records() -> None:
     strange = [
         "fruit",
         "Apple",
@@ -192,14 +192,14 @@ BAD_SPECS: list[tuple[Any, str]] = [
 
 
 @pytest.mark.parametrize(("tree", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_a_wrong_tree_is_refused_in_one_line(tree: Any, hint: str) -> None:
+def test_wrong_tree(tree: Any, hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec({"kind": "taxonomy", "tree": tree})
     assert hint in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_a_tree_that_is_too_deep_is_refused() -> None:
+def test_deep_tree() -> None:
     tree: Any = ["end"]
     for step in range(70):
         tree = [f"side {step}", {f"main {step}": tree}]
@@ -226,7 +226,7 @@ REGIONS: list[tuple[Any, set[str]]] = [
 @pytest.mark.parametrize(
     ("region", "leaves"), REGIONS, ids=lambda value: str(sorted(value) if isinstance(value, set) else value)
 )
-def test_overlap_counts_the_leaves_of_a_cell_under_the_node(region: Any, leaves: set[str]) -> None:
+def test_overlap(region: Any, leaves: set[str]) -> None:
     domain = Taxonomy(FOOD)
     for level in range(domain.depth + 1):
         cells = domain.encode(list(PATHS), level=level)
@@ -236,13 +236,13 @@ def test_overlap_counts_the_leaves_of_a_cell_under_the_node(region: Any, leaves:
 
 
 @pytest.mark.parametrize("region", ["meat", "fruit/kale", None, 3, ["fruit", "meat"], [["fruit"]], ""])
-def test_a_region_that_names_no_node_is_refused(region: Any) -> None:
+def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError, match="expected a node by name or path") as refusal:
         Taxonomy(FOOD).overlap(region, np.zeros(1, dtype=np.uint64), level=0)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_a_name_that_several_nodes_have_needs_a_path() -> None:
+def test_ambiguous_name() -> None:
     domain = Taxonomy({"x": {"new": ["a", "b"]}, "y": {"new": ["c"], "old": ["d"]}})
     root = np.zeros(1, dtype=np.uint64)
     with pytest.raises(DomainError, match="got 'new', the name of several nodes; write the path"):
@@ -251,7 +251,7 @@ def test_a_name_that_several_nodes_have_needs_a_path() -> None:
     assert domain.overlap("y/new", root, level=0) == 0.25
 
 
-def test_a_generator_answers_in_nodes() -> None:
+def test_generator() -> None:
     domain = Taxonomy(FOOD)
     counts = np.zeros(2**domain.depth, dtype=np.int64)
     counts[domain.encode(["apple", "kale", "salt"], level=domain.depth).astype(np.int64)] = [1, 2, 1]
@@ -262,7 +262,7 @@ def test_a_generator_answers_in_nodes() -> None:
     assert sorted(generator.sample(4, rng=0).tolist()) == ["apple", "kale", "kale", "salt"]
 
 
-def test_a_summary_takes_leaves_and_paths() -> None:
+def test_summary_of_leaves_and_paths() -> None:
     summary = Summary(Plan.paper(Taxonomy(FOOD), epsilon=1000, expected_records=1000, hot_cells=4))
     with assert_silent():
         summary.update(np.array(["kale"] * 500), threads=2)

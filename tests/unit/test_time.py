@@ -80,12 +80,12 @@ def ticks_of(domain: Time, records: Any) -> list[str | None]:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_times_keep_the_laws(domain: Time) -> None:
+def test_laws(domain: Time) -> None:
     check_domain(domain, awkward=AWKWARD)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_times_print_as_the_call_that_makes_them(domain: Time) -> None:
+def test_repr(domain: Time) -> None:
     assert eval(repr(domain), {"Time": Time}) == domain
 
 
@@ -113,14 +113,14 @@ WRITTEN: list[Any] = [
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("record", WRITTEN, ids=str)
-def test_a_record_is_in_the_tick_that_it_falls_in(record: Any, unit: Any) -> None:
+def test_tick_of_record(record: Any, unit: Any) -> None:
     since = instant(record) - dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
     expected = since // dt.timedelta(microseconds=1) * 1000 // NANOSECONDS[unit]
     domain = FROM_2000[unit]
     assert domain.encode([record], level=domain.depth).tolist() == [expected]
 
 
-def test_nanoseconds_are_exact() -> None:
+def test_nanoseconds() -> None:
     expected = ["2020-02-29T12:30:05.123456789"] * 4
     stamp = "2020-02-29T12:30:05.123456789"
     records = [stamp, f"{stamp}Z", pd.Timestamp(stamp), np.datetime64(stamp)]
@@ -131,7 +131,7 @@ def test_nanoseconds_are_exact() -> None:
 
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("step", [*NANOSECONDS, "Y", "M"])
-def test_an_array_of_any_unit_is_read_as_the_list_of_its_times(step: str, unit: Any) -> None:
+def test_numpy_units(step: str, unit: Any) -> None:
     rng = np.random.default_rng(1)
     seconds = rng.integers(-(10**9), 4 * 10**9, 300).astype("M8[s]")
     times = np.append(seconds.astype(f"M8[{step}]"), np.array(["NaT", "1999-12-31", "2030-01-01"], dtype=f"M8[{step}]"))
@@ -149,7 +149,7 @@ def test_an_array_of_any_unit_is_read_as_the_list_of_its_times(step: str, unit: 
 
 @pytest.mark.parametrize("step", [*NANOSECONDS, "Y", "M"])
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
-def test_the_ends_of_time_stay_on_their_own_side(domain: Time, step: str) -> None:
+def test_extreme_times(domain: Time, step: str) -> None:
     ends = [-(2**63) + 1, 2**63 - 1]
     length = NANOSECONDS.get(step, 28 * NANOSECONDS["D"])
     low, high = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, np.uint64), level=0).view(np.int64).tolist()
@@ -163,7 +163,7 @@ def test_the_ends_of_time_stay_on_their_own_side(domain: Time, step: str) -> Non
         assert domain.encode(np.array(ends).view(f"M8[{step}]"), level=domain.depth).tolist() == expected
 
 
-def test_a_masked_time_is_lost_alone() -> None:
+def test_masked_time() -> None:
     times = np.ma.MaskedArray(np.array(["2020-01-01", "2020-01-02"], dtype="M8[ns]"), mask=[True, False])
     assert ticks_of(FROM_2000["D"], times) == [None, "2020-01-02"]
 
@@ -194,7 +194,7 @@ SECONDS = ["2020-02-29T12:30:00", None, None, "2020-03-01T00:00:00"]
     ],
     ids=lambda column: f"{type(column).__name__}-{getattr(column, 'dtype', getattr(column, 'type', ''))}",
 )
-def test_columns_of_other_libraries_hold_the_same_times(column: Any) -> None:
+def test_columns_of_times(column: Any) -> None:
     assert ticks_of(FROM_2000["s"], column) == SECONDS
 
 
@@ -208,11 +208,11 @@ def test_columns_of_other_libraries_hold_the_same_times(column: Any) -> None:
     ],
     ids=lambda column: type(column).__name__,
 )
-def test_columns_of_dates_hold_the_same_dates(column: Any) -> None:
+def test_columns_of_dates(column: Any) -> None:
     assert ticks_of(FROM_2000["D"], column) == ["2020-02-29", None]
 
 
-def test_every_day_of_a_leap_year_has_a_cell_of_its_own() -> None:
+def test_days_of_leap_year() -> None:
     domain = Time("2020-01-01", "2020-12-31", unit="D")
     days = [dt.date(2020, 1, 1) + dt.timedelta(days=day) for day in range(366)]
     assert domain.encode(days, level=9).tolist() == list(range(366))
@@ -222,7 +222,7 @@ def test_every_day_of_a_leap_year_has_a_cell_of_its_own() -> None:
     assert ticks_of(centuries, ["1900-02-29", "2000-02-29"]) == [None, "2000-02-29"]
 
 
-def test_a_time_between_two_ticks_belongs_to_the_earlier_before_1970_too() -> None:
+def test_rounding_before_1970() -> None:
     domain = Time("1969-12-31T23:59:58", "1970-01-01T00:00:01")
     times = np.array([-1001, -1000, -999, -1, 0, 999, 1000, 1999, 2000], dtype="M8[ms]")
     assert domain.encode(times, level=2).tolist() == [0, 1, 1, 1, 2, 2, 3, 3, OUTSIDE]
@@ -232,7 +232,7 @@ def test_a_time_between_two_ticks_belongs_to_the_earlier_before_1970_too() -> No
 # Zones
 
 
-def test_a_local_time_that_occurs_twice_is_told_apart_by_its_fold() -> None:
+def test_fold() -> None:
     """On 25 October 2020 clocks in Berlin went from 03:00 back to 02:00, which was 01:00 in UTC."""
     domain = Time("2020-10-01", "2020-11-01", zone="Europe/Berlin")
     wall = dt.datetime(2020, 10, 25, 2, 30)
@@ -241,7 +241,7 @@ def test_a_local_time_that_occurs_twice_is_told_apart_by_its_fold() -> None:
     assert ticks_of(domain, records) == [at_utc[0], at_utc[1], at_utc[0], at_utc[1], at_utc[0]]
 
 
-def test_an_hour_that_clocks_leap_over_takes_no_time() -> None:
+def test_skipped_hour() -> None:
     """On 29 March 2020 clocks in Berlin went from 02:00 to 03:00."""
     domain = Time("2020-03-28", "2020-03-31", zone="Europe/Berlin")
     before, after = domain.encode(["2020-03-29T01:59:59", "2020-03-29T03:00:00"], level=domain.depth).tolist()
@@ -249,7 +249,7 @@ def test_an_hour_that_clocks_leap_over_takes_no_time() -> None:
     assert ticks_of(domain, ["2020-03-29T02:30"]) == ["2020-03-29T01:30:00"]
 
 
-def test_a_zone_is_for_what_has_none() -> None:
+def test_zone_of_records_without_one() -> None:
     domain = Time("2020-01-01", "2021-01-01", zone="Asia/Tokyo")
     assert domain.spec()["low"] == "2019-12-31T15:00:00Z"
     noon = dt.datetime(2020, 6, 1, 12)
@@ -280,7 +280,7 @@ def test_a_zone_is_for_what_has_none() -> None:
     ],
     ids=repr,
 )
-def test_bounds_are_written_in_many_ways(bound: Any) -> None:
+def test_forms_of_bounds(bound: Any) -> None:
     assert Time(bound, "2021-01-01") == Time("2020-02-29", dt.date(2021, 1, 1))
 
 
@@ -308,14 +308,14 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "hint"), BAD_SPECS, ids=[hint for _, hint in BAD_SPECS])
-def test_a_wrong_spec_is_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+def test_wrong_spec(spec: dict[str, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec({"kind": "time", **spec})
     assert hint in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_shares_of_dates_are_counts_of_them() -> None:
+def test_overlap_of_dates() -> None:
     days = [dt.date(2020, 2, 27) + dt.timedelta(days=day) for day in range(5)]
     domain = Time(days[0], days[-1], unit="D")
     for level in range(domain.depth + 1):
@@ -341,7 +341,7 @@ def test_shares_of_dates_are_counts_of_them() -> None:
         assert domain.diameter(level) == largest
 
 
-def test_distances_are_counted_in_seconds_or_days() -> None:
+def test_unit_of_distance() -> None:
     for unit, length in {"D": 1.0, "s": 86_400, "ms": 86_400, "us": 86_400, "ns": 86_400}.items():
         domain: Any = Time("2020-02-28", "2020-02-29", unit=unit)  # type: ignore[arg-type]  # a wrong type is the test
         assert domain.diameter(0) == pytest.approx(length)
@@ -352,14 +352,14 @@ BAD_REGIONS = ["2020-01-01", None, ("2020-01-01",), ("2020-02-01", "2020-01-01")
 
 
 @pytest.mark.parametrize("region", BAD_REGIONS, ids=repr)
-def test_a_region_that_makes_no_sense_is_refused(region: Any) -> None:
+def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError, match="expected") as refusal:
         FROM_2000["s"].overlap(region, np.zeros(1, dtype=np.uint64), level=0)
     assert len(str(refusal.value).splitlines()) == 1
 
 
 @pytest.mark.parametrize("records", [["soon"], np.array(["NaT"], dtype="M8[s]"), [3]])
-def test_a_question_about_no_time_is_refused(records: Any) -> None:
+def test_cdf_of_wrong_value(records: Any) -> None:
     with pytest.raises(DomainError, match="expected times"):
         FROM_2000["s"].cell_cdf(records, np.zeros(1, dtype=np.uint64), level=0)
 
@@ -374,13 +374,13 @@ def test_a_question_about_no_time_is_refused(records: Any) -> None:
         np.zeros((2, 4321), "M8[s]"),
     ],
 )
-def test_an_array_of_another_type_is_refused_without_a_count(array: Any) -> None:
+def test_array_of_wrong_type(array: Any) -> None:
     with pytest.raises(RecordsError, match="expected") as refusal:
         FROM_2000["s"].encode(array, level=1)
     assert "4321" not in str(refusal.value)
 
 
-def test_a_generator_answers_in_times() -> None:
+def test_generator() -> None:
     domain = Time("2020-01-01", "2020-12-31", unit="D")
     plan = Plan(domain, epsilon=1, budgets={9: 1}, exact_depth=9)
     counts = np.zeros(512, dtype=np.int64)
@@ -399,7 +399,7 @@ def test_a_generator_answers_in_times() -> None:
     assert sorted(sample.astype(str)) == ["2020-01-01"] * 2 + ["2020-02-29"] * 4 + ["2020-12-31"] * 2
 
 
-def test_a_summary_takes_times_of_every_kind() -> None:
+def test_forms_of_records() -> None:
     plan = Plan.paper(FROM_2000["s"], epsilon=1000, expected_records=1000, hot_cells=4)
     summary = Summary(plan)
     with assert_silent():

@@ -44,30 +44,30 @@ def share_below(domain: Interval, number: float) -> Fraction:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_cut_intervals_keep_the_laws(domain: Interval) -> None:
+def test_laws(domain: Interval) -> None:
     check_domain(domain, awkward=["10", [5.0], np.float16(7), *(domain.cuts or ())])
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_cut_intervals_print_as_the_call_that_makes_them(domain: Interval) -> None:
+def test_repr(domain: Interval) -> None:
     assert eval(repr(domain), {"Interval": Interval}).depth == domain.depth
 
 
-def test_three_cuts_are_where_the_first_two_levels_cut() -> None:
+def test_splits_at_three_cuts() -> None:
     domain = Interval(0, 1000, cuts=[5, 10, 50])
     numbers = [0, 4.999, 5, 9.999, 10, 49.999, 50, 1000]
     assert domain.encode(numbers, level=2).tolist() == [0, 0, 1, 1, 2, 2, 3, 3]
     assert domain.encode([2.4, 2.5, 7.4, 7.5, 29.9, 30, 524, 525], level=3).tolist() == list(range(8))
 
 
-def test_any_number_of_cuts_gives_cells_of_equal_shares() -> None:
+def test_cells_of_equal_measure() -> None:
     domain = Interval(0, 1000, cuts=DECILES)
     edges = domain.cell_quantile(np.zeros(4), all_cells(2), level=2)
     assert edges.tolist() == pytest.approx([0, 6, 12, 25])
     assert (domain.measure(all_cells(5), level=5) == 1 / 32).all()
 
 
-def test_the_ends_and_what_is_beyond_them() -> None:
+def test_bounds() -> None:
     for domain in DOMAINS:
         beyond = [math.nextafter(domain.low, -math.inf), math.nextafter(domain.high, math.inf), -math.inf, math.inf]
         for level in (0, 1, domain.depth):
@@ -95,13 +95,13 @@ def cut_intervals(draw: st.DrawFn) -> Interval | None:
 
 @given(cut_intervals())
 @settings(max_examples=50)
-def test_any_cuts_are_refused_or_keep_the_laws(domain: Interval | None) -> None:
+def test_laws_of_random_cuts(domain: Interval | None) -> None:
     if domain is not None:
         check_domain(domain, cells=10)
 
 
 @given(st.data(), cut_intervals())
-def test_encoding_is_monotone_and_right_to_within_a_few_floats(data: st.DataObject, domain: Interval | None) -> None:
+def test_encoding_is_monotone_and_accurate(data: st.DataObject, domain: Interval | None) -> None:
     if domain is None or domain.cuts is None:
         return
     level = data.draw(st.integers(0, domain.depth))
@@ -120,7 +120,7 @@ def test_encoding_is_monotone_and_right_to_within_a_few_floats(data: st.DataObje
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_diameter_is_the_width_of_the_widest_cell(domain: Interval) -> None:
+def test_diameter(domain: Interval) -> None:
     for level in range(min(domain.depth, 9) + 1):
         starts = domain.cell_quantile(np.zeros(2**level), all_cells(level), level=level)
         widths = np.diff([*starts, domain.high])
@@ -128,7 +128,7 @@ def test_diameter_is_the_width_of_the_widest_cell(domain: Interval) -> None:
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
-def test_shares_are_those_of_the_declared_distribution(domain: Interval) -> None:
+def test_cell_cdf(domain: Interval) -> None:
     asked = np.random.default_rng(0).choice([domain.low, *(domain.cuts or ()), domain.high], 20)
     asked = np.clip(asked * np.random.default_rng(1).uniform(0.9, 1.1, 20), domain.low, domain.high)
     root = np.zeros(20, dtype=np.uint64)
@@ -140,7 +140,7 @@ def test_shares_are_those_of_the_declared_distribution(domain: Interval) -> None
         assert below == pytest.approx(expected, abs=2.0 ** (level - domain.depth))
 
 
-def test_at_inverts_below() -> None:
+def test_quantile_inverts_cdf() -> None:
     rng = np.random.default_rng(0)
     for domain in DOMAINS:
         for level in (0, 1, 3):
@@ -154,7 +154,7 @@ def test_at_inverts_below() -> None:
 
 
 @pytest.mark.parametrize(("level", "cell"), [(0, 0), (2, 1), (3, 7)])
-def test_records_are_drawn_from_the_declared_distribution(level: int, cell: int) -> None:
+def test_distribution_of_draws(level: int, cell: int) -> None:
     domain = Interval(0, 1000, cuts=DECILES)
     knots = [0, *DECILES, 1000]
     rng = np.random.default_rng(level)
@@ -189,19 +189,19 @@ BAD_CUTS: list[tuple[dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("spec", "hint"), BAD_CUTS, ids=[hint for _, hint in BAD_CUTS])
-def test_wrong_cuts_are_refused_in_one_line(spec: dict[str, Any], hint: str) -> None:
+def test_wrong_cuts(spec: dict[str, Any], hint: str) -> None:
     with pytest.raises(DomainError) as refusal:
         Domain.from_spec({"kind": "interval", "low": 0, "high": 10, **spec})
     assert hint in str(refusal.value)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_an_interval_without_cuts_has_the_spec_it_always_had() -> None:
+def test_spec_without_cuts() -> None:
     assert Interval(0, 1).spec() == {"kind": "interval", "low": 0.0, "high": 1.0, "scale": "linear", "outside": "drop"}
     assert Interval(0, 9, cuts=np.array([1, 5])) == Interval(0, 9, cuts=(1.0, 5.0)) != Interval(0, 9)
 
 
-def test_the_distance_to_records_sees_the_bend_inside_a_leaf() -> None:
+def test_distance_with_cut_inside_leaf() -> None:
     """A generator that knows nothing follows the cuts: half of it below 1, half from 1 to 9."""
     domain = Interval(0, 9, cuts=[1])
     generator = Generator(Release(Plan(domain, epsilon=1, budgets={0: 1}, exact_depth=0), {0: np.array([100])}))

@@ -28,7 +28,7 @@ LONG = Box([(0, 700), (-1000, 300)])
 
 
 @pytest.mark.parametrize("depth", [1, 2, 10, 24, 40])
-def test_in_the_tree_from_everywhere_to_a_point(depth: int) -> None:
+def test_tree_distance_uniform_to_point(depth: int) -> None:
     """A share 2**-(l+1) of the mass is 2**-l away, for each level l that is told apart."""
     expected = 2 / 3 * (1 - 4.0**-depth)
     assert tree_wasserstein(histogram(Interval(0, 1), 0, [5]), [0.3], depth=depth) == pytest.approx(expected, rel=1e-12)
@@ -48,19 +48,17 @@ def test_in_the_tree_from_everywhere_to_a_point(depth: int) -> None:
         (SQUARE, [(0.1, 0.1)], [(0.1, 0.4)], 0.5),
     ],
 )
-def test_in_the_tree_records_are_as_far_as_the_cell_that_holds_them_is_wide(
-    domain: Domain, one: Any, other: Any, expected: float
-) -> None:
+def test_tree_distance_of_records(domain: Domain, one: Any, other: Any, expected: float) -> None:
     assert tree_wasserstein(one, other, domain=domain) == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
-def test_in_the_tree_two_generators_of_different_partitions() -> None:
+def test_tree_distance_of_generators() -> None:
     """Of the second half, a quarter of all must go from its upper to its lower quarter: half the domain wide."""
     even, lopsided = histogram(Interval(0, 1), 0, [1]), histogram(Interval(0, 1), 2, [1, 1, 2, 0])
     assert tree_wasserstein(even, lopsided) == pytest.approx(0.25 * 0.5, rel=1e-12)
 
 
-def test_in_the_tree_leaves_below_the_depth_are_one() -> None:
+def test_tree_distance_of_limited_depth() -> None:
     low, high = histogram(Interval(0, 1), 3, [1] + [0] * 7), histogram(Interval(0, 1), 3, [0, 1] + [0] * 6)
     assert tree_wasserstein(low, high, depth=2) == 0
     assert tree_wasserstein(low, high, depth=3) == pytest.approx(0.25, rel=1e-12)
@@ -68,27 +66,27 @@ def test_in_the_tree_leaves_below_the_depth_are_one() -> None:
 
 @pytest.mark.parametrize("domain", [SQUARE, LONG], ids=repr)
 @pytest.mark.parametrize(("move", "expected"), [((30, 0), 30), ((0, 7), 7), ((30, 7), 30), ((5, 41), 41)])
-def test_in_the_plane_a_point_moves_like_a_king(domain: Box, move: tuple[int, int], expected: int) -> None:
+def test_plane_distance_of_points(domain: Box, move: tuple[int, int], expected: int) -> None:
     low, width = np.array([(axis.low, axis.width) for axis in domain.axes]).T
     one, other = (low + (np.array([place]) + 0.5) / 97 * width for place in ((50, 50), (50 + move[0], 50 + move[1])))
     assert grid_wasserstein(one, other, domain=domain) == pytest.approx(expected / 97, rel=1e-6)
 
 
-def test_in_the_plane_from_one_half_to_the_other() -> None:
+def test_plane_distance_of_halves() -> None:
     left, right = histogram(SQUARE, 1, [1, 0]), histogram(SQUARE, 1, [0, 1])
     assert grid_wasserstein(left, right, cells=16) == pytest.approx(0.5, rel=1e-6)
 
 
-def test_a_leaf_is_shared_out_over_the_cells_of_a_grid() -> None:
+def test_leaf_on_grid() -> None:
     masses = grid_masses(histogram(SQUARE, 1, [3, 1]), cells=3)
     assert masses == pytest.approx(np.array([[0.5] * 3, [1 / 3] * 3, [1 / 6] * 3]) / 3, rel=1e-12)
 
 
-def test_points_on_the_upper_edge_belong_to_the_last_cell() -> None:
+def test_points_on_upper_edge() -> None:
     assert grid_masses([(1.0, 1.0)], domain=SQUARE, cells=4)[3, 3] == 1
 
 
-def test_errors_of_ranges_are_relative_to_the_truth_but_not_to_almost_nothing() -> None:
+def test_relative_errors() -> None:
     generator = histogram(Interval(0, 1), 1, [3, 1])
     records = np.concatenate([np.full(999, 0.25), [0.75]])
     errors = range_errors(generator, records, [(0, 0.5), (0.5, 1), (0.9, 1)])
@@ -103,7 +101,7 @@ def test_errors_of_ranges_are_relative_to_the_truth_but_not_to_almost_nothing() 
         (LONG, [(1, 0), (1, 200), (600, 0), (600, 299)], [(0, 350), None], 0.5),
     ],
 )
-def test_the_share_of_records_in_a_region(domain: Domain, records: Any, region: Any, share: float) -> None:
+def test_share_of_records_in_region(domain: Domain, records: Any, region: Any, share: float) -> None:
     truth = np.asarray(records)
     everything = {Integers: (0, 9), IPv4: "0.0.0.0/0", Box: [None, None]}[type(domain)]
     errors = range_errors(truth, truth, [region, everything], domain=domain)
@@ -117,7 +115,7 @@ def test_the_share_of_records_in_a_region(domain: Domain, records: Any, region: 
 @pytest.mark.parametrize(
     "domain", [Interval(2, 5), Interval(1, 1024, scale="log"), Integers(-9, 90), IPv4(), SQUARE, LONG], ids=repr
 )
-def test_random_regions_can_be_asked_and_are_many(domain: Domain) -> None:
+def test_random_regions(domain: Domain) -> None:
     flat = histogram(domain, 0, [1])
     regions = random_regions(domain, 200, rng=3)
     masses = np.array([flat.mass(region).value for region in regions])
@@ -132,19 +130,19 @@ class Unordered(Interval):
     ordered = False
 
 
-def test_regions_of_a_domain_without_order_are_refused() -> None:
+def test_random_regions_of_unordered_domain() -> None:
     with pytest.raises(DomainError, match="ordered domain"):
         random_regions(Unordered(0, 1), 3)
 
 
 @pytest.mark.parametrize("distance", [wasserstein, tree_wasserstein, grid_wasserstein])
-def test_two_sets_of_records_need_a_domain(distance: Any) -> None:
+def test_records_without_domain(distance: Any) -> None:
     with pytest.raises(QueryError, match="domain="):
         distance([1.0], [2.0])
 
 
 @pytest.mark.parametrize("distance", [wasserstein, tree_wasserstein])
-def test_two_domains_are_refused(distance: Any) -> None:
+def test_different_domains(distance: Any) -> None:
     one, other = histogram(Interval(0, 1), 0, [1]), histogram(Interval(0, 2), 0, [1])
     with pytest.raises(DomainError, match="one domain"):
         distance(one, other)
@@ -153,30 +151,30 @@ def test_two_domains_are_refused(distance: Any) -> None:
 
 
 @pytest.mark.parametrize("records", [[], [3.0], [float("nan")]])
-def test_records_without_a_cell_are_refused_in_the_tree(records: Any) -> None:
+def test_tree_distance_of_records_out_of_domain(records: Any) -> None:
     with pytest.raises(RecordsError, match="every record inside the domain"):
         tree_wasserstein(histogram(Interval(0, 1), 0, [1]), records)
 
 
 @pytest.mark.parametrize("depth", [-1, 1000, 2.0, True])
-def test_another_depth_is_refused(depth: Any) -> None:
+def test_wrong_depth(depth: Any) -> None:
     with pytest.raises(QueryError, match="depth between"):
         tree_wasserstein([0.1], [0.2], domain=Interval(0, 1), depth=depth)
 
 
 @pytest.mark.parametrize("domain", [Interval(0, 1), Box([(0, 1)] * 3)], ids=repr)
-def test_there_is_no_grid_but_in_the_plane(domain: Domain) -> None:
+def test_grid_of_other_domains(domain: Domain) -> None:
     with pytest.raises(DomainError, match="two sides"):
         grid_wasserstein(histogram(domain, 0, [1]), histogram(domain, 0, [1]))
 
 
 @pytest.mark.parametrize("cells", [1, 2000, 9.0, True])
-def test_another_grid_is_refused(cells: Any) -> None:
+def test_wrong_grid(cells: Any) -> None:
     with pytest.raises(QueryError, match="cells along a side"):
         grid_wasserstein([(0, 0)], [(1, 1)], domain=SQUARE, cells=cells)
 
 
-def test_without_scipy_the_way_to_get_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_missing_scipy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "scipy", None)
     with pytest.raises(QueryError, match=r"privhp\[metrics\]"):
         grid_wasserstein([(0, 0)], [(1, 1)], domain=SQUARE)

@@ -16,45 +16,45 @@ def flat() -> Generator:
 
 
 @pytest.mark.parametrize("point", [0.0, 0.2, 0.5, 1.0])
-def test_from_the_uniform_distribution_to_a_point(point: float) -> None:
+def test_uniform_to_point(point: float) -> None:
     assert wasserstein(flat(), [point]) == pytest.approx((point**2 + (1 - point) ** 2) / 2, rel=1e-14)
 
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
-def test_from_the_uniform_distribution_to_an_even_grid(size: int) -> None:
+def test_uniform_to_grid(size: int) -> None:
     """The best that so many points can do."""
     assert wasserstein(flat(), (np.arange(size) + 0.5) / size) == pytest.approx(1 / (4 * size), rel=1e-9)
 
 
-def test_from_one_half_to_a_point_in_the_other() -> None:
+def test_half_to_point() -> None:
     assert wasserstein(histogram(Interval(0, 1), 1, [1, 0]), [0.75]) == pytest.approx(0.5, rel=1e-14)
 
 
-def test_lopsided_halves_against_a_point_at_each_end() -> None:
+def test_unequal_halves_to_end_points() -> None:
     """Of 0.7 in the lower half, 0.5 goes to 0 and 0.2 to 1; of the upper 0.3 all goes to 1."""
     down, up = 0.5 * (5 / 7 / 2 / 2), 0.2 * (1 - (5 / 7 + 1) / 2 / 2) + 0.3 * 0.25
     assert wasserstein(histogram(Interval(0, 1), 1, [7, 3]), [0, 1]) == pytest.approx(down + up, rel=1e-12)
 
 
-def test_records_outside_the_interval_count_with_their_distance() -> None:
+def test_records_out_of_bounds() -> None:
     assert wasserstein(flat(), [3.0]) == pytest.approx(2.5, rel=1e-14)
     assert wasserstein(flat(), [-1.0]) == pytest.approx(1.5, rel=1e-14)
 
 
-def test_repeated_records_weigh_as_often_as_they_come() -> None:
+def test_repeated_records() -> None:
     generator = histogram(Interval(0, 1), 1, [7, 3])
     assert wasserstein(generator, [0.1, 0.1, 0.9, 0.9]) == pytest.approx(wasserstein(generator, [0.1, 0.9]), rel=1e-14)
 
 
 @pytest.mark.parametrize("factor", [0.001, 3.0, 1e6])
-def test_distance_scales_with_the_interval(factor: float) -> None:
+def test_scaled_interval(factor: float) -> None:
     shares, counts = DATASETS["lognormal"](50), [7, 0, 2, 1]
     small, large = histogram(Interval(0, 1), 2, counts), histogram(Interval(0, factor), 2, counts)
     assert wasserstein(large, shares * factor) == pytest.approx(factor * wasserstein(small, shares), rel=1e-12)
 
 
 @pytest.mark.parametrize("name", DATASETS)
-def test_as_scipy_has_it_on_a_fine_grid(name: str) -> None:
+def test_equals_scipy_on_fine_grid(name: str) -> None:
     """A leaf cut into many atoms is within half their spacing of the leaf."""
     real = DATASETS[name](3000)
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=3000, hot_cells=8, exact_depth=4, hash_seed=9)
@@ -68,12 +68,12 @@ def test_as_scipy_has_it_on_a_fine_grid(name: str) -> None:
 
 
 @pytest.mark.parametrize("records", [[], [0.5, float("nan")], [float("inf")], ["text"], np.zeros((3, 2)), 0.5])
-def test_what_has_no_distance_is_refused(records: Any) -> None:
+def test_invalid_records(records: Any) -> None:
     with pytest.raises(RecordsError, match="expected"):
         wasserstein(flat(), records)
 
 
 @pytest.mark.parametrize("domain", [Integers(0, 9), Interval(1, 9, scale="log"), Box([(0, 1), (0, 1)])], ids=repr)
-def test_other_domains_are_refused(domain: Any) -> None:
+def test_other_domains(domain: Any) -> None:
     with pytest.raises(DomainError, match="linear Interval"):
         wasserstein(histogram(domain, 1, [1, 1]), [1])

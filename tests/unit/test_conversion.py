@@ -73,7 +73,7 @@ NOT_NUMBERS: list[Any] = [
 
 
 @pytest.mark.parametrize("value", NOT_NUMBERS, ids=lambda value: type(value).__name__)
-def test_what_is_no_number_is_lost_alone(value: Any) -> None:
+def test_invalid_numbers(value: Any) -> None:
     assert np.isnan(as_floats([1.0, value, 2.0])).tolist() == [False, True, False]
     assert as_integers([1, value, 2])[1].tolist() == [True, False, True]
     points = as_points([(1, 2), (value, 0), (0, value), (3, 4)], width=2)
@@ -107,7 +107,7 @@ def test_what_is_no_number_is_lost_alone(value: Any) -> None:
     ],
     ids=str,
 )
-def test_what_is_a_number_is_read_as_the_nearest_float(value: Any, number: float) -> None:
+def test_nearest_float(value: Any, number: float) -> None:
     assert as_floats([None, value]).tolist()[1] == number
     assert as_points([value], width=1).tolist() == [[number]]
 
@@ -143,13 +143,13 @@ def test_what_is_a_number_is_read_as_the_nearest_float(value: Any, number: float
     ],
     ids=str,
 )
-def test_whole_numbers_are_exact_and_end_with_int64(value: Any, number: int) -> None:
+def test_integers_within_int64(value: Any, number: int) -> None:
     values, readable = as_integers([None, value])
     assert (values[1], readable.tolist()) == (number, [False, True])
 
 
 @pytest.mark.parametrize("value", [0.5, -0.5, "1.5", Fraction(1, 2), Decimal("0.1"), np.float32(0.5), math.nan, "nan"])
-def test_fractions_and_nan_are_no_integers(value: Any) -> None:
+def test_fractions_and_nan(value: Any) -> None:
     assert as_integers([value])[1].tolist() == [False]
 
 
@@ -157,7 +157,7 @@ EVERY_NUMBER = [0.0, -0.0, 0.5, -1.0, 3.0, 2.0**53, 2.0**63, -(2.0**63), 1e300, 
 
 
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.longdouble])
-def test_an_array_of_floats_is_read_as_the_list_of_its_values(dtype: type) -> None:
+def test_array_of_floats(dtype: type) -> None:
     with np.errstate(over="ignore"):
         array = np.array(EVERY_NUMBER).astype(dtype)
     assert np.array_equal(as_floats(array), as_floats(list(array)), equal_nan=True)
@@ -167,14 +167,14 @@ def test_an_array_of_floats_is_read_as_the_list_of_its_values(dtype: type) -> No
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.int64, np.uint64, np.bool_])
-def test_an_array_of_integers_is_read_as_the_list_of_its_values(dtype: type) -> None:
+def test_array_of_integers(dtype: type) -> None:
     ends = [0, 1] if dtype is np.bool_ else [np.iinfo(dtype).min + 1, 0, 1, np.iinfo(dtype).max]
     array = np.array(ends, dtype=dtype)
     assert np.array_equal(as_floats(array), as_floats(list(array)))
     assert np.array_equal(as_integers(array), as_integers(list(array)))
 
 
-def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> None:
+def test_overflow_of_long_double() -> None:
     assert as_floats(np.array(["1e4000", "-1e4000"], dtype=np.longdouble)).tolist() == [math.inf, -math.inf]
 
 
@@ -182,11 +182,11 @@ def test_a_long_double_beyond_every_double_is_infinite_without_a_warning() -> No
 @pytest.mark.parametrize(
     "batch", [[], (), iter([]), np.array([]), np.array([], dtype=object)], ids=lambda value: type(value).__name__
 )
-def test_an_empty_batch_has_no_records(batch: Any, columns: int) -> None:
+def test_empty_batch(batch: Any, columns: int) -> None:
     assert as_points(batch, width=columns).shape == (0, columns)
 
 
-def test_an_empty_array_of_rows_has_no_records() -> None:
+def test_empty_array_of_points() -> None:
     assert as_points(np.empty((0, 2)), width=2).shape == (0, 2)
     assert as_floats(np.empty((0, 1))).shape == as_integers(np.array([], dtype=np.int8))[0].shape == (0,)
 
@@ -208,7 +208,7 @@ def test_an_empty_array_of_rows_has_no_records() -> None:
     ],
     ids=lambda batch: type(batch).__name__ + str(getattr(batch, "dtype", "")),
 )
-def test_containers_of_many_kinds_hold_the_same_records(batch: Any) -> None:
+def test_containers(batch: Any) -> None:
     batch = list(batch) if not hasattr(batch, "__array__") else batch
     assert as_floats(batch).tolist()[:2] == [1.0, 2.0]
     assert math.isnan(as_floats(batch)[2])
@@ -216,13 +216,13 @@ def test_containers_of_many_kinds_hold_the_same_records(batch: Any) -> None:
     assert (values[:2].tolist(), readable.tolist()) == ([1, 2], [True, True, False])
 
 
-def test_a_missing_value_does_not_round_the_integers_beside_it() -> None:
+def test_missing_value_among_integers() -> None:
     large = 2**60 + 1
     values, readable = as_integers(Batch([large, None], [float(large), np.nan]))
     assert (values[0], readable.tolist()) == (large, [True, False])
 
 
-def test_a_missing_value_of_arrow_does_not_round_the_integers_beside_it() -> None:
+def test_missing_arrow_value_among_integers() -> None:
     large = 2**60 + 1
     alone = as_integers(pa.array([large]))[0]
     assert as_integers(pa.array([large, None]))[0][0] == alone[0] == large
@@ -237,7 +237,7 @@ FRAMES: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("column", FRAMES.values(), ids=FRAMES)
-def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Callable[[list[Any]], Any]) -> None:
+def test_type_of_column_with_missing_value(column: Callable[[list[Any]], Any]) -> None:
     address = IPv6()
     assert address.encode(column([1, None]), level=8).tolist() == [address.encode(column([1]), level=8)[0], OUTSIDE]
     for values in ([1], [True]):
@@ -247,7 +247,7 @@ def test_a_missing_value_does_not_decide_whether_a_column_is_refused(column: Cal
         assert refused[0] == refused[1]
 
 
-def test_a_missing_text_does_not_change_how_others_are_read() -> None:
+def test_missing_text() -> None:
     domain = Categories(["a", "b"])
     assert domain.encode(pl.Series(["a\0", "a"]), level=1).tolist() == [OUTSIDE, 0]
     assert domain.encode(pl.Series(["a\0", "a", None]), level=1).tolist() == [OUTSIDE, 0, OUTSIDE]
@@ -267,7 +267,7 @@ TEXTS = pa.StringArray.from_buffers(3, pa.py_buffer(np.array([0, 1, 8, 9], np.in
     ids=["array", "chunks", "dictionary", "pandas"],
 )
 @pytest.mark.parametrize("nullable", [False, True])
-def test_a_text_that_is_not_utf8_is_lost_alone(column: Any, nullable: bool) -> None:
+def test_invalid_utf8(column: Any, nullable: bool) -> None:
     domain = Nullable(Categories(["a", "s"])) if nullable else Categories(["a", "s"])
     expected = domain.encode(["a", object(), "t"], level=domain.depth).tolist()
     assert domain.encode(column, level=domain.depth).tolist() == expected
@@ -275,7 +275,7 @@ def test_a_text_that_is_not_utf8_is_lost_alone(column: Any, nullable: bool) -> N
 
 
 @pytest.mark.parametrize("domain", [Interval(0, 9), IPv6(), Time("1970-01-01", "2030-01-01"), Categories([1, 2])])
-def test_a_text_of_what_are_no_characters_is_lost_alone(domain: Any) -> None:
+def test_invalid_code_points(domain: Any) -> None:
     texts = np.array(["1", "2020-01-01", "::1", "?"])
     damaged = texts.copy()
     damaged.view(np.uint32)[-10] = 0x7FFFFFFF
@@ -284,7 +284,7 @@ def test_a_text_of_what_are_no_characters_is_lost_alone(domain: Any) -> None:
     assert np.array_equal(codes, domain.encode(texts, level=1))
 
 
-def test_a_time_in_a_dictionary_that_python_does_not_have_is_lost_alone() -> None:
+def test_dictionary_time_out_of_range() -> None:
     days = pa.array([0, 2**62, 0], pa.timestamp("s")).dictionary_encode()
     assert Time("1970-01-01", "1970-01-02").encode(days, level=0).tolist() == [0, OUTSIDE, 0]
 
@@ -309,13 +309,13 @@ def refusal_of(read: Callable[[Any], Any], batch: Any) -> str:
     ids=str,
 )
 @pytest.mark.parametrize("container", [list, tuple, iter], ids=lambda kind: kind.__name__)
-def test_a_row_of_another_length_or_kind_is_lost_alone(rows: list[Any], container: Callable[[Any], Any]) -> None:
+def test_invalid_points(rows: list[Any], container: Callable[[Any], Any]) -> None:
     points = as_points(container(rows), width=2)
     assert points[[0, 2]].tolist() == [[1, 2], [4, 5]]
     assert np.isnan(points[1]).all()
 
 
-def test_the_shape_that_one_row_gives_to_an_array_of_objects_does_not_matter() -> None:
+def test_shape_of_object_array() -> None:
     """NumPy makes an array of shape (2, 2) from two pairs, of shape (2,) from a pair and something else."""
     pairs = np.array([[1, 2], [3, 4]], dtype=object)
     ragged = np.array([[1, 2], [3]], dtype=object)
@@ -328,7 +328,7 @@ def test_the_shape_that_one_row_gives_to_an_array_of_objects_does_not_matter() -
 
 
 @pytest.mark.parametrize("masked", [(0, 0), (0, 1)])
-def test_a_masked_coordinate_loses_its_row_alone(masked: tuple[int, int]) -> None:
+def test_masked_coordinate(masked: tuple[int, int]) -> None:
     points = np.ma.array([[1.0, 2.0], [3.0, 4.0]])
     points[masked] = np.ma.masked
     assert np.isnan(as_points(points, width=2)).tolist() == [[True, True], [False, False]]
@@ -354,7 +354,7 @@ WRONG_ARRAYS = [
 
 @pytest.mark.parametrize("array", WRONG_ARRAYS, ids=lambda array: f"{array.dtype}-{array.ndim}")
 @pytest.mark.parametrize("read", [as_floats, as_integers, lambda batch: as_points(batch, width=2)])
-def test_an_array_of_another_type_or_shape_is_refused_without_a_count(array: Any, read: Callable[[Any], Any]) -> None:
+def test_array_of_wrong_type_or_shape(array: Any, read: Callable[[Any], Any]) -> None:
     with pytest.raises(RecordsError, match="expected") as refusal:
         read(array)
     assert "4321" not in str(refusal.value)
@@ -362,27 +362,27 @@ def test_an_array_of_another_type_or_shape_is_refused_without_a_count(array: Any
 
 
 @pytest.mark.parametrize("batch", [4321, 4321.0, None, "4321", b"4321", {"a": 4321}, np.float64(4321)], ids=repr)
-def test_what_is_no_batch_is_refused_with_a_hint(batch: Any) -> None:
+def test_wrong_batch(batch: Any) -> None:
     for read in (as_floats, as_integers, lambda batch: as_points(batch, width=2)):
         with pytest.raises(RecordsError, match="wrap one record in a list") as refusal:
             read(batch)
         assert "4321" not in str(refusal.value)
 
 
-def test_one_column_may_stand_alone_but_two_may_not() -> None:
+def test_array_of_one_column() -> None:
     assert as_points(np.array([1.0, 2.0]), width=1).tolist() == [[1.0], [2.0]]
     with pytest.raises(RecordsError, match=r"expected records of shape \(n, 2\), got an array of 1 dimensions"):
         as_points(np.array([1.0, 2.0]), width=2)
 
 
-def test_reading_an_array_never_changes_it() -> None:
+def test_input_array_is_unchanged() -> None:
     array = np.array([1.0, np.nan, np.inf])
     before = array.copy()
     as_floats(array), as_integers(array), as_points(array, width=1)
     assert np.array_equal(array, before, equal_nan=True)
 
 
-def test_counts_are_whole_and_never_negative() -> None:
+def test_counts() -> None:
     counts = [3, -1, 2.5, None, "4", 2**70]
     assert as_counts(counts, records=6).tolist() == [3, 0, 0, 0, 4, INT64_MAX]
     assert as_counts(np.array([3, -1]), records=2).tolist() == [3, 0]
@@ -390,13 +390,13 @@ def test_counts_are_whole_and_never_negative() -> None:
 
 
 @pytest.mark.parametrize("counts", [[1] * 4321, np.ones((2, 4321)), np.ones(4321, dtype=complex), 7])
-def test_counts_of_another_number_or_shape_are_refused_without_a_count(counts: Any) -> None:
+def test_counts_of_wrong_shape(counts: Any) -> None:
     with pytest.raises(RecordsError) as refusal:
         as_counts(counts, records=1234)
     assert not {"4321", "1234"} & set(str(refusal.value).replace(",", " ").split())
 
 
 @pytest.mark.parametrize("text", ["1_000", b"1_000", "0_1", "1_0.5"])
-def test_underscores_between_digits_make_no_number(text: str | bytes) -> None:
+def test_underscores_between_digits(text: str | bytes) -> None:
     assert np.isnan(as_floats([text])).all()
     assert as_integers([text])[1].tolist() == [False]

@@ -28,9 +28,7 @@ def cells_of(domain: Domain, level: int) -> np.ndarray[Any, np.dtype[np.uint64]]
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 @given(data=st.data())
-def test_spread_evenly_every_record_of_a_cell_comes_equally_often_to_within_one(
-    domain: Domain, data: st.DataObject
-) -> None:
+def test_balanced_frequencies(domain: Domain, data: st.DataObject) -> None:
     level = data.draw(st.integers(0, domain.depth))
     codes = cells_of(domain, level)
     counts = np.array(data.draw(st.lists(st.integers(0, 40), min_size=codes.size, max_size=codes.size)))
@@ -49,7 +47,7 @@ def test_spread_evenly_every_record_of_a_cell_comes_equally_often_to_within_one(
 
 @pytest.mark.parametrize("count", [1, 2, 3, 7, 11, 26])
 @pytest.mark.parametrize("high", [1, 4, 10, 15])
-def test_over_all_random_starts_every_number_has_the_same_chance(count: int, high: int) -> None:
+def test_uniform_over_random_starts(count: int, high: int) -> None:
     root = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([count]))
     found: Counter[int] = Counter()
     for start in range(high + 1):
@@ -58,7 +56,7 @@ def test_over_all_random_starts_every_number_has_the_same_chance(count: int, hig
     assert found == dict.fromkeys(range(high + 1), count)
 
 
-def test_a_run_as_long_as_they_get_is_spread_without_overflow() -> None:
+def test_longest_range_without_overflow() -> None:
     domain, count = Integers(-(2**61), 2**61 - 1), 100_003
     root = (np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([count]))
     numbers = domain.sample_allocation(Allocation(*root), balanced=True, rng=np.random.default_rng(0))
@@ -68,7 +66,7 @@ def test_a_run_as_long_as_they_get_is_spread_without_overflow() -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=repr)
 @pytest.mark.parametrize("balanced", [True, False])
-def test_records_are_put_where_they_are_asked_for(domain: Domain, balanced: bool) -> None:
+def test_output_array(domain: Domain, balanced: bool) -> None:
     codes = cells_of(domain, 1)
     cells = (codes, np.ones(codes.size, dtype=np.int64), np.full(codes.size, 5))
     expected = domain.sample_allocation(Allocation(*cells), balanced=balanced, rng=np.random.default_rng(1))
