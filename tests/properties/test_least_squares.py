@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from privhp import Integers, Interval, Plan
-from privhp.answers.estimators import (
+from privhp.answers.constrained_inference import (
     enforce_consistency,
     inverse_variance_mean,
     project_to_simplex,
@@ -27,17 +27,17 @@ Floats = NDArray[np.float64]
 VALUES = st.one_of(st.sampled_from([0.0, 1.0, -1.0, 5.0]), st.floats(-1e6, 1e6))
 
 
-def by_bisection(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
-    """Lower all live estimates by the same multiple of their variances, none below 0, until they sum to the parent."""
-    if parent <= 0 or not live.any():
+def by_bisection(parent: float, estimates: Floats, variances: Floats, possible: NDArray[np.bool_]) -> Floats:
+    """Lower the estimates by the same multiple of their variances, none below 0, until they sum to the parent."""
+    if parent <= 0 or not possible.any():
         return np.zeros(estimates.shape)
-    e, v = estimates[live], variances[live]
+    e, v = estimates[possible], variances[possible]
     low, high = float(((e - parent) / v).min()) - 1.0, float((e / v).max()) + 1.0
     for _ in range(300):
         middle = (low + high) / 2
         low, high = (middle, high) if np.maximum(e - middle * v, 0.0).sum() > parent else (low, middle)
     found = np.zeros(estimates.shape)
-    found[live] = np.maximum(e - (low + high) / 2 * v, 0.0)
+    found[possible] = np.maximum(e - (low + high) / 2 * v, 0.0)
     return found
 
 
@@ -46,13 +46,13 @@ def groups(draw: st.DrawFn) -> tuple[float, Floats, Floats, NDArray[np.bool_]]:
     size = draw(st.integers(1, 12))
     estimates = draw(hnp.arrays(np.float64, size, elements=VALUES))
     variances = draw(hnp.arrays(np.float64, size, elements=st.sampled_from([0.01, 1.0, 2.0, 1e4])))
-    live = draw(hnp.arrays(np.bool_, size))
-    live[draw(st.integers(0, size - 1))] = True
-    return draw(st.sampled_from([0.0, 1.0, 3.5, 1e3, 1e7])), estimates, variances, live
+    possible = draw(hnp.arrays(np.bool_, size))
+    possible[draw(st.integers(0, size - 1))] = True
+    return draw(st.sampled_from([0.0, 1.0, 3.5, 1e3, 1e7])), estimates, variances, possible
 
 
-def project_group(parent: float, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
-    return project_to_simplex(np.array([parent]), estimates[None], variances[None], live[None])[0]
+def project_group(parent: float, estimates: Floats, variances: Floats, possible: NDArray[np.bool_]) -> Floats:
+    return project_to_simplex(np.array([parent]), estimates[None], variances[None], possible[None])[0]
 
 
 @given(group=groups())
@@ -63,44 +63,44 @@ def test_projection_agrees_with_bisection(group: Any) -> None:
 
 @given(group=groups())
 def test_projection_is_on_the_simplex(group: Any) -> None:
-    parent, _, _, live = group
+    parent, _, _, possible = group
     found = project_group(*group)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(parent, rel=1e-9, abs=1e-6)
-    assert not found[~live].any()
+    assert not found[~possible].any()
 
 
 @given(group=groups(), seed=st.integers(0, 1000))
 def test_projection_is_the_nearest_point(group: Any, seed: int) -> None:
-    parent, estimates, variances, live = group
+    parent, estimates, variances, possible = group
     found = project_group(*group)
 
     def distance(point: Floats) -> float:
-        return float(((point - estimates) ** 2 / variances)[live].sum())
+        return float(((point - estimates) ** 2 / variances)[possible].sum())
 
     rng = np.random.default_rng(seed)
     for share in (1.0, 0.1, 1e-3):
-        other = np.where(live, rng.exponential(size=live.size), 0.0)
+        other = np.where(possible, rng.exponential(size=possible.size), 0.0)
         other = found + share * (other * parent / other.sum() - found)
         assert distance(other) >= distance(found) * (1 - 1e-9) - 1e-6
 
 
 @given(group=groups())
 def test_consistency_is_projection_with_equal_variances(group: Any) -> None:
-    parent, estimates, _, live = group
-    shared = enforce_consistency(np.array([parent]), estimates[None], live[None])[0]
-    raised = np.where(live, np.maximum(estimates, 0.0), 0.0)
-    assert np.array_equal(shared, project_group(parent, raised, np.ones(raised.shape), live))
+    parent, estimates, _, possible = group
+    shared = enforce_consistency(np.array([parent]), estimates[None], possible[None])[0]
+    raised = np.where(possible, np.maximum(estimates, 0.0), 0.0)
+    assert np.array_equal(shared, project_group(parent, raised, np.ones(raised.shape), possible))
 
 
 def test_groups_are_projected_independently() -> None:
     rng = np.random.default_rng(0)
     parents, estimates = rng.exponential(50, 200), rng.normal(10, 20, (200, 8))
-    variances, live = rng.exponential(3, (200, 8)) + 0.1, rng.random((200, 8)) < 0.8
-    live[:, 0] = True
-    together = project_to_simplex(parents, estimates, variances, live)
+    variances, possible = rng.exponential(3, (200, 8)) + 0.1, rng.random((200, 8)) < 0.8
+    possible[:, 0] = True
+    together = project_to_simplex(parents, estimates, variances, possible)
     for place in range(200):
-        alone = project_group(parents[place], estimates[place], variances[place], live[place])
+        alone = project_group(parents[place], estimates[place], variances[place], possible[place])
         assert np.array_equal(together[place], alone)
 
 

@@ -10,15 +10,15 @@ from numpy.typing import NDArray
 
 import reference
 from privhp import Generator, Interval, Plan
-from privhp.answers.estimators import enforce_consistency
+from privhp.answers.constrained_inference import enforce_consistency
 from privhp.release import Release
 
 COUNTS = st.integers(-20, 40)
 HALVES = st.integers(0, 80).map(lambda count: Fraction(count, 2))
 
 
-def shared(parent: float, estimates: list[float], live: list[bool] | None = None) -> NDArray[np.float64]:
-    alive = np.array([[True] * len(estimates) if live is None else live])
+def shared(parent: float, estimates: list[float], possible: list[bool] | None = None) -> NDArray[np.float64]:
+    alive = np.array([[True] * len(estimates) if possible is None else possible])
     return enforce_consistency(np.array([float(parent)]), np.array([estimates], dtype=np.float64), alive)[0]
 
 
@@ -85,12 +85,12 @@ def test_groups_follow_the_reference(parent: Fraction, estimates: list[int]) -> 
     children=st.lists(st.tuples(st.integers(-(2**45), 2**45), st.booleans()), min_size=1, max_size=16),
 )
 def test_children_are_not_negative_and_sum_to_the_parent(parent: float, children: list[tuple[int, bool]]) -> None:
-    estimates, live = [float(value) for value, _ in children], [alive for _, alive in children]
-    live[0] = True
-    found = shared(parent, estimates, live)
+    estimates, possible = [float(value) for value, _ in children], [alive for _, alive in children]
+    possible[0] = True
+    found = shared(parent, estimates, possible)
     assert (found >= 0).all()
     assert found.sum() == pytest.approx(parent, rel=1e-14, abs=1e-300)
-    assert not found[~np.array(live)].any()
+    assert not found[~np.array(possible)].any()
 
 
 def test_large_estimates_leave_a_small_parent_exact() -> None:

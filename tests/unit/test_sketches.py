@@ -68,12 +68,12 @@ def test_sketch_dominates_under_small_noise() -> None:
 def test_decoded_counts_are_consistent(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)
     parents = np.where(rng.random(6) < 0.2, 0.0, rng.exponential(1000, 6))
-    live = rng.random((6, 4)) < 0.7
-    live[:, 1] = True
+    possible = rng.random((6, 4)) < 0.7
+    possible[:, 1] = True
     places = hashed((6, 4), rows=3, width=32, seed=seed)
     table = rng.normal(0, scale + 1.0, (3, 32)).astype(np.int64)
-    found, variances = decode_sketch(table, places, parents, live)
+    found, variances = decode_sketch(table, places, parents, possible)
     assert (found >= 0).all()
-    assert not found[~live].any()
+    assert not found[~possible].any()
     np.testing.assert_allclose(found.sum(axis=1), parents, rtol=1e-9, atol=1e-9)
     assert (variances > 0).all()

@@ -1,8 +1,8 @@
 """A distribution over a domain: it samples records and answers queries.
 
-A distribution is computed from the leaves of a partition with their noisy
-counts. It is post-processing of a release: any number of samples and answers
-cost no further privacy.
+A distribution is computed from the leaves of a partition with their estimated
+counts. It is post-processing of a release: samples and answers incur no further
+privacy loss.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -14,7 +14,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privhp.answers import order
+from privhp.answers import quantiles
 from privhp.answers.estimate import Estimate, as_scalar
 from privhp.answers.heavy_hitters import HeavyHitter, heavy_hitters
 from privhp.answers.histogram import Histogram
@@ -36,7 +36,7 @@ Method = Literal["balanced", "independent"]
 class Distribution:
     """A partition of a domain with a probability for each leaf, and the domain's base measure inside a leaf.
 
-    Everything it returns is post-processing of a release, and as private as the release.
+    Everything it returns is post-processing of a release and has the guarantee of the release.
 
     Attributes:
         domain: Domain of the records.
@@ -59,7 +59,7 @@ class Distribution:
 
     @property
     def total(self) -> float:
-        """Noisy number of records, non-negative."""
+        """Estimated number of records, non-negative."""
         return float(self._leaves.counts.sum())
 
     def leaves(self) -> Leaves:
@@ -68,7 +68,7 @@ class Distribution:
 
     @cached_property
     def probabilities(self) -> Floats:
-        """Probability of each leaf; its base measure if the noisy total is 0."""
+        """Probability of each leaf; its base measure if the estimated total is 0."""
         shares = self._leaves.counts / self.total if self.total > 0 else self._leaves.measure(self.domain)
         shares.flags.writeable = False
         return shares
@@ -99,7 +99,7 @@ class Distribution:
         columns of the dict are masked arrays. Other records come as an array.
 
         Args:
-            n: Number of records; by default the noisy number of records, in the region if there is one.
+            n: Number of records; by default the estimated number of records, in the region if there is one.
             where: Region to sample in, as for `mass`; the records follow the conditional distribution given the
                 region.
             method: "balanced" is systematic sampling: each cell gets its expected number of records to within
@@ -175,7 +175,7 @@ class Distribution:
         Args:
             x: One value of the domain, or several.
         """
-        values = order.cdf(self._histogram, x)
+        values = quantiles.cdf(self._histogram, x)
         return Estimate(as_scalar(values), partial(self._cdf_stderr, values), limits=_share_limits)
 
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
@@ -189,7 +189,7 @@ class Distribution:
         Args:
             q: One share between 0 and 1, or several.
         """
-        values = order.quantile(self._histogram, q)
+        values = quantiles.quantile(self._histogram, q)
         stderr = partial(self._quantile_stderr, np.asarray(q, dtype=np.float64))
         return Estimate(as_scalar(values), stderr, limits=self._value_limits)
 
@@ -204,8 +204,8 @@ class Distribution:
 
     def _quantile_stderr(self, q: Floats) -> Any:
         stderr = self._cumulative_stderr(q)
-        upper = order.quantile(self._histogram, np.minimum(q + stderr, 1.0))
-        lower = order.quantile(self._histogram, np.maximum(q - stderr, 0.0))
+        upper = quantiles.quantile(self._histogram, np.minimum(q + stderr, 1.0))
+        lower = quantiles.quantile(self._histogram, np.maximum(q - stderr, 0.0))
         return as_scalar(np.asarray((upper - lower) / 2))
 
     def _cumulative_stderr(self, points: Floats) -> Floats:

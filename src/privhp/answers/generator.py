@@ -19,7 +19,7 @@ class Generator(Distribution):
 
     The distribution is a partition of the domain with a probability for each
     leaf, and the domain's base measure inside a leaf. Everything it returns is
-    post-processing of the release, and as private as the release.
+    post-processing of the release and has its guarantee.
 
     Attributes:
         release: The release.

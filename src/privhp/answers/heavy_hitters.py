@@ -1,4 +1,4 @@
-"""Hierarchical heavy hitters: cells with a large residual share, without the heavy hitters inside them."""
+"""Hierarchical heavy hitters: cells with a large residual share (the conditioned count of the literature)."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -23,8 +23,8 @@ class HeavyHitter:
         code: Code of the cell.
         mass: Share of the records in the cell.
         residual_mass: Share of the records in the cell but not in heavy hitters inside it.
-        count: Noisy number of records in the cell.
-        residual_count: Noisy number of records in the cell but not in heavy hitters inside it.
+        count: Estimated number of records in the cell.
+        residual_count: Estimated number of records in the cell but not in heavy hitters inside it.
     """
 
     region: Any

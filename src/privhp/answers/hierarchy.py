@@ -1,8 +1,9 @@
-"""All measurements of a release as one tree, solved by least squares.
+"""All measurements of a release as one tree, solved by constrained inference.
 
 A layer holds cells; their children are in the next layer. The bottom-up pass
 combines the measurement of each cell with those of its descendants by
-inverse-variance weighting. The top-down pass projects the estimates of children
+inverse-variance weighting. A spike-and-slab posterior then shrinks the
+estimates of cells that are probably empty. The top-down pass projects the estimates of children
 so that they are non-negative and sum to their parent's estimate. Sketched
 levels are decoded below the result, one after the other.
 """
@@ -15,14 +16,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp import kernels
-from privhp.answers.estimators import inverse_variance_mean, project_to_simplex, spike_and_slab_posterior
+from privhp.answers.constrained_inference import inverse_variance_mean, project_to_simplex, spike_and_slab_posterior
 from privhp.answers.sketch_decoding import decode_sketch
+from privhp.core.budget import noise_variance
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
-Relation = Literal["nested", "sequential", "hashed"]
+ChildMeasurement = Literal["nested", "sequential", "hashed"]
 """How the measurements of children relate to that of their parent.
 
 nested: Both count the same records.
@@ -37,12 +39,12 @@ class ChildGroup(NamedTuple):
     Args:
         parents: Index in the layer of each of the m parents.
         children: Index in the next layer of their g children, shape (m, g).
-        relation: Relation of the measurements of parents and children.
+        measurement: Relation of the children's measurements to that of their parent.
     """
 
     parents: NDArray[np.int64]
     children: NDArray[np.int64]
-    relation: Relation
+    measurement: ChildMeasurement
 
 
 class Layer:
@@ -51,13 +53,13 @@ class Layer:
     Attributes:
         codes: Code of each cell.
         levels: Level of each cell.
-        live: Cells that can hold a record.
+        possible: Cells of positive base measure. The others are structural zeros: no record can be in them.
         measured: Noisy measurement of each cell.
         measured_variance: Variance of its noise.
         subtree_estimate: Estimate from a cell and its descendants alone.
         subtree_variance: Variance of the subtree estimate.
         estimate: Consistent, non-negative estimate from all measurements.
-        variance: Variance of a cell's estimate given the estimate of its parent; 0 for dead cells.
+        variance: Variance of a cell's estimate given the estimate of its parent; 0 for structural zeros.
         child_groups: The cells that have children in the next layer.
     """
 
@@ -65,11 +67,11 @@ class Layer:
         self,
         codes: Codes,
         levels: NDArray[np.int64],
-        live: NDArray[np.bool_],
+        possible: NDArray[np.bool_],
         measured: Floats,
         measured_variance: Floats,
     ) -> None:
-        self.codes, self.levels, self.live = codes, levels, live
+        self.codes, self.levels, self.possible = codes, levels, possible
         self.measured, self.measured_variance = measured, measured_variance
         self.subtree_estimate, self.subtree_variance = measured.copy(), measured_variance.copy()
         self.estimate, self.variance = np.zeros(measured.shape), measured_variance.copy()
@@ -85,7 +87,7 @@ class Layer:
     @staticmethod
     def concatenate(layers: "list[Layer]") -> "Layer":
         """One layer with the cells of several, which have no children yet."""
-        names = ("codes", "levels", "live", "measured", "measured_variance")
+        names = ("codes", "levels", "possible", "measured", "measured_variance")
         return Layer(*(np.concatenate([getattr(layer, name) for layer in layers]) for name in names))
 
 
@@ -93,7 +95,7 @@ class Hierarchy:
     """The measured cells of a release with consistent, non-negative estimates of their counts."""
 
     def __init__(self, release: Release) -> None:
-        """Solve the least-squares problem of a release."""
+        """Run the bottom-up pass, the shrinkage and the top-down pass on a release."""
         self._release, self._plan = release, release.plan
         self.layers = [self._exact_layer(release.plan.exact_levels[0])]
         for level in release.plan.exact_levels[1:]:
@@ -105,7 +107,7 @@ class Hierarchy:
         for level in release.plan.sketched_levels:
             self._append_sketch(level)
         for layer in self.layers:
-            layer.variance = np.where(layer.live, layer.variance, 0.0)
+            layer.variance = np.where(layer.possible, layer.variance, 0.0)
 
     @property
     def depth(self) -> int:
@@ -128,12 +130,12 @@ class Hierarchy:
         return np.concatenate([getattr(layer, name)[mask] for layer, mask in layers])
 
     def _noise_variance(self, level: int) -> float:
-        return 2.0 * float(self._plan.scale(level)) ** 2 * self._release.merged
+        return noise_variance(float(self._plan.scale(level))) * self._release.merged
 
     def _layer(self, codes: Codes, level: int, counts: Counts | Floats, variance: float | Floats) -> Layer:
-        live = self._plan.domain.measure(codes, level=level) > 0
+        possible = self._plan.domain.measure(codes, level=level) > 0
         variances = np.broadcast_to(np.float64(variance), codes.shape)
-        return Layer(codes, np.full(codes.shape, level), live, counts.astype(np.float64), variances)
+        return Layer(codes, np.full(codes.shape, level), possible, counts.astype(np.float64), variances)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)
@@ -193,11 +195,11 @@ class Hierarchy:
         codes = descendants(above.codes[parents], levels=level - int(above.levels[0]))
         layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._noise_variance(level))
         children = np.arange(codes.size).reshape(codes.shape)
-        words, levels_below = plan.hash_coefficients(level), level - plan.hash_levels[level]
-        hashed = kernels.find_buckets(words, codes.ravel(), levels_below=levels_below, width=plan.sketch_width)
-        hashed = hashed.reshape(plan.sketch_rows, *codes.shape)
+        coefficients, levels_below = plan.hash_coefficients(level), level - plan.hash_levels[level]
+        buckets = kernels.find_buckets(coefficients, codes.ravel(), levels_below=levels_below, width=plan.sketch_width)
+        buckets = buckets.reshape(plan.sketch_rows, *codes.shape)
         layer.estimate[children], layer.variance[children] = decode_sketch(
-            self._release.counts[level], hashed, above.estimate[parents], layer.live[children]
+            self._release.counts[level], buckets, above.estimate[parents], layer.possible[children]
         )
         above.child_groups.append(ChildGroup(parents, children, "hashed"))
         self.layers.append(layer)
@@ -206,10 +208,10 @@ class Hierarchy:
         """Estimate each cell from its own measurement and the subtree estimates of its children."""
         for layer, below in reversed(list(pairwise(self.layers))):
             for group in layer.child_groups:
-                total = np.where(below.live, below.subtree_estimate, 0.0)[group.children].sum(axis=1)
-                total_variance = np.where(below.live, below.subtree_variance, 0.0)[group.children].sum(axis=1)
+                total = np.where(below.possible, below.subtree_estimate, 0.0)[group.children].sum(axis=1)
+                total_variance = np.where(below.possible, below.subtree_variance, 0.0)[group.children].sum(axis=1)
                 estimate, variance = layer.measured[group.parents], layer.measured_variance[group.parents]
-                if group.relation == "nested":
+                if group.measurement == "nested":
                     estimate, variance = inverse_variance_mean(estimate, variance, total, total_variance)
                 else:
                     estimate, variance = estimate + total, variance + total_variance
@@ -219,21 +221,23 @@ class Hierarchy:
         """Project the posterior means of children so that they are consistent with the estimate of their parent."""
         means = []
         for layer in self.layers:
-            mean, layer.variance = spike_and_slab_posterior(layer.subtree_estimate, layer.subtree_variance, layer.live)
+            mean, layer.variance = spike_and_slab_posterior(
+                layer.subtree_estimate, layer.subtree_variance, layer.possible
+            )
             means.append(mean)
         top = self.layers[0]
-        total = np.maximum(np.where(top.live, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
-        top.estimate = project_to_simplex(total, means[0][None], top.variance[None], top.live[None])[0]
+        total = np.maximum(np.where(top.possible, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
+        top.estimate = project_to_simplex(total, means[0][None], top.variance[None], top.possible[None])[0]
         for (layer, below), mean in zip(pairwise(self.layers), means[1:], strict=True):
             for group in layer.child_groups:
-                project = _project_nested if group.relation == "nested" else _project_sequential
+                project = _project_nested if group.measurement == "nested" else _project_sequential
                 below.estimate[group.children] = project(layer, below, group, mean[group.children])
 
 
 def _project_nested(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
     """Consistent estimates of children that count the same records as their parents."""
-    variances, live = below.variance[group.children], below.live[group.children]
-    return project_to_simplex(layer.estimate[group.parents], means, variances, live)
+    variances, possible = below.variance[group.children], below.possible[group.children]
+    return project_to_simplex(layer.estimate[group.parents], means, variances, possible)
 
 
 def _project_sequential(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
@@ -245,15 +249,15 @@ def _project_sequential(layer: Layer, below: Layer, group: ChildGroup, means: Fl
     standard deviation of their sum spread evenly: if the later counts are
     mostly noise, the allocation is even.
     """
-    variances, live = below.variance[group.children], below.live[group.children]
+    variances, possible = below.variance[group.children], below.possible[group.children]
     projected = project_to_simplex(
         layer.estimate[group.parents],
         np.hstack([layer.measured[group.parents][:, None], means]),
         np.hstack([layer.measured_variance[group.parents][:, None], variances]),
-        np.hstack([live.any(axis=1, keepdims=True), live]),
+        np.hstack([possible.any(axis=1, keepdims=True), possible]),
     )
     earlier, later = projected[:, :1], projected[:, 1:]
-    deviation = np.sqrt(np.where(live, variances, 0.0).sum(axis=1, keepdims=True))
-    weights = later + deviation * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
+    deviation = np.sqrt(np.where(possible, variances, 0.0).sum(axis=1, keepdims=True))
+    weights = later + deviation * possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
     allocated: Floats = later + earlier * weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     return allocated

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp import kernels
-from privhp.answers.estimators import enforce_consistency
+from privhp.answers.constrained_inference import enforce_consistency
 from privhp.answers.hierarchy import Hierarchy
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
@@ -24,7 +24,7 @@ class Leaves:
     Args:
         codes: Code of each leaf.
         levels: Level of each leaf.
-        counts: Consistent noisy count of each leaf, non-negative.
+        counts: Consistent, non-negative estimate of the count of each leaf.
     """
 
     codes: Codes
@@ -55,8 +55,8 @@ def build_leaves_top_down(release: Release) -> Leaves:
     plan, domain = release.plan, release.plan.domain
     level = plan.exact_levels[0]
     codes = np.arange(2**level, dtype=np.uint64)
-    live = domain.measure(codes, level=level) > 0
-    counts = np.where(live, np.maximum(release.counts[level], 0.0), 0.0)
+    possible = domain.measure(codes, level=level) > 0
+    counts = np.where(possible, np.maximum(release.counts[level], 0.0), 0.0)
     leaves: list[tuple[Codes, int, Floats]] = []
     for next_level in [*plan.exact_levels[1:], *plan.sketched_levels]:
         if level >= plan.exact_depth:
@@ -67,8 +67,8 @@ def build_leaves_top_down(release: Release) -> Leaves:
         children = descendants(codes, levels=next_level - level)
         estimates = _lookup(release, next_level, children)
         codes, level = children.ravel(), next_level
-        live = domain.measure(codes, level=level) > 0
-        counts = enforce_consistency(counts, estimates, live.reshape(children.shape)).ravel()
+        possible = domain.measure(codes, level=level) > 0
+        counts = enforce_consistency(counts, estimates, possible.reshape(children.shape)).ravel()
     leaves.append((codes, level, counts))
     all_codes = np.concatenate([codes for codes, _, _ in leaves])
     all_levels = np.concatenate([np.full(codes.shape, level) for codes, level, _ in leaves])
@@ -85,9 +85,9 @@ def _largest(counts: Floats, number: int) -> NDArray[np.bool_]:
 
 
 def _lookup(release: Release, level: int, cells: Codes) -> Floats:
-    """Noisy counts of cells of a measured level: exact counters, or estimates from its sketch."""
+    """Noisy counts of cells of a measured level: its counters, or estimates from its sketch."""
     counters = release.counts[level]
     if level <= release.plan.exact_depth:
         return counters[cells.view(np.int64)].astype(np.float64)
-    words, levels_below = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
-    return kernels.estimate_counts(counters, words, cells, levels_below=levels_below).astype(np.float64)
+    coefficients, levels_below = release.plan.hash_coefficients(level), level - release.plan.hash_levels[level]
+    return kernels.estimate_counts(counters, coefficients, cells, levels_below=levels_below).astype(np.float64)

@@ -1,7 +1,7 @@
 """Marginals of a distribution over a table.
 
 The leaves of a table project to cells of the chosen columns, some of which lie
-inside others. The count of a larger cell is inner_cells among its descendants by
+inside others. The count of a larger cell is divided among its descendants by
 the base measure, which gives a partition again without changing the distribution.
 """
 

@@ -87,24 +87,24 @@ class RegionSampler(Sampler):
         self._domain, self._codes, self._levels = histogram.domain, histogram.codes[indices], histogram.levels[indices]
         self._probabilities = masses / self.mass
         self._ends = cumulative(self._probabilities)
-        self._region, self._cut = region, shares < 1
+        self._region, self._boundary = region, shares < 1
 
     def _sample_cells(self, indices: Indices, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:
-        cut = self._cut[indices]
+        boundary = self._boundary[indices]
         records = self._empty_records(indices.size, rng, out)
-        records[~cut] = super()._sample_cells(indices[~cut], rng, None)
-        records[cut] = self._sample_overlaps(indices[cut], rng)
+        records[~boundary] = super()._sample_cells(indices[~boundary], rng, None)
+        records[boundary] = self._sample_overlaps(indices[boundary], rng)
         return records
 
     def _sample_counts(
         self, indices: Indices, counts: Counts, balanced: bool, rng: np.random.Generator, out: NDArray[Any] | None
     ) -> NDArray[Any]:
         """Records of cells that lie only partly in the region are independent, in a balanced sample, too."""
-        cut = self._cut[indices]
-        in_cut = np.repeat(cut, counts)
+        boundary = self._boundary[indices]
+        in_cut = np.repeat(boundary, counts)
         records = self._empty_records(in_cut.size, rng, out)
-        records[~in_cut] = super()._sample_counts(indices[~cut], counts[~cut], balanced, rng, None)
-        records[in_cut] = self._sample_overlaps(np.repeat(indices[cut], counts[cut]), rng)
+        records[~in_cut] = super()._sample_counts(indices[~boundary], counts[~boundary], balanced, rng, None)
+        records[in_cut] = self._sample_overlaps(np.repeat(indices[boundary], counts[boundary]), rng)
         return records
 
     def _empty_records(self, size: int, rng: np.random.Generator, out: NDArray[Any] | None) -> NDArray[Any]:

@@ -9,7 +9,7 @@ cells, which a lookup of one candidate after the other cannot.
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.estimators import project_to_simplex
+from privhp.answers.constrained_inference import project_to_simplex
 from privhp.core.cells import Counts, Floats
 
 GRADIENT_STEPS = 40
@@ -17,7 +17,7 @@ GRADIENT_STEPS = 40
 
 
 def decode_sketch(
-    table: Counts, buckets: NDArray[np.int64], parents: Floats, live: NDArray[np.bool_]
+    table: Counts, buckets: NDArray[np.int64], parents: Floats, possible: NDArray[np.bool_]
 ) -> tuple[Floats, Floats]:
     """Estimates of the children of some cells from a sketch, and their variances.
 
@@ -31,9 +31,9 @@ def decode_sketch(
         table: The sketch: rows of noisy buckets.
         buckets: Bucket of each candidate in each row, shape (rows, m, g).
         parents: Non-negative counts of the m parents.
-        live: Children that can hold a record, shape (m, g).
+        possible: Children that can hold a record, shape (m, g).
     """
-    even = parents[:, None] * (live / np.maximum(live.sum(axis=1, keepdims=True), 1))
+    even = parents[:, None] * (possible / np.maximum(possible.sum(axis=1, keepdims=True), 1))
     estimates, rows = even.copy(), table.shape[0]
     most_collisions = max(int(np.bincount(row.ravel(), minlength=table.shape[1]).max()) for row in buckets)
     precision = 1.0 / np.maximum(even, 1.0) ** 2
@@ -43,7 +43,7 @@ def decode_sketch(
         gradient = sum(row[chosen] for row, chosen in zip(residuals, buckets, strict=True)) / variance
         step = 1.0 / (rows * most_collisions / variance + precision)
         moved = estimates + step * (gradient - precision * (estimates - even))
-        estimates = project_to_simplex(parents, moved, np.ones(estimates.shape), live)
+        estimates = project_to_simplex(parents, moved, np.ones(estimates.shape), possible)
     return estimates, 1.0 / (rows / variance + precision)
 
 

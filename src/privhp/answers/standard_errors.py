@@ -9,8 +9,8 @@ them the weights w, they add sum(v * (w - m)^2) to its variance, where
 m = sum(v * w) / sum(v) is the weight that remains for the parent. So variances
 add up from the leaves to the root.
 
-Resolution. A leaf that lies partly in the region may hold its records anywhere
-in it. The skew of a level is the mean squared difference between two sibling
+Resolution (non-uniformity error). A leaf that lies partly in the region may hold
+its records anywhere in it. The imbalance of a level is the mean squared difference between two sibling
 cells, relative to their sum; the release shows it where counts are significant.
 It gives the variance of the count in the covered part of the leaf.
 
@@ -36,13 +36,13 @@ MIN_CORRELATION = 0.015
 """Lower bound on the correlation of errors among boundary leaves."""
 
 MIN_SPLITS = 8
-"""Minimum number of significant splits to estimate the skew of a level; otherwise the coarser level's value is used."""
+"""Minimum number of significant splits to estimate the imbalance of a level; below it the coarser level's is used."""
 
-SKEW_WINDOW_LEVELS = 3
-"""Window of levels over which the maximum skew is taken, since consecutive levels split different columns."""
+IMBALANCE_WINDOW_LEVELS = 3
+"""Window of levels over which the maximum imbalance is taken, since consecutive levels split different columns."""
 
 SIGNIFICANCE = 4.0
-"""Number of standard deviations that a count must exceed to contribute to the skew of a level."""
+"""Number of standard deviations that a count must exceed to contribute to the imbalance of a level."""
 
 
 class LeafFunction(NamedTuple):
@@ -50,7 +50,8 @@ class LeafFunction(NamedTuple):
 
     For the indicator of a region, `mean` is the share of the leaf's measure in
     the region and `slack` is 0. The variance of the function inside a leaf is
-    mean * (1 - mean) - slack.
+    mean * (1 - mean) - slack. Both moments average linearly over the parts of a
+    leaf; a variance does not.
 
     Args:
         mean: Mean of the function f over the base measure of each leaf.
@@ -89,11 +90,11 @@ class _LevelStatistics(NamedTuple):
     """How unevenly the cells of each level split.
 
     Args:
-        skew: Mean squared relative difference of sibling cells: 0 if even, 1 if one holds all records.
+        imbalance: Mean squared relative difference of sibling cells: 0 if even, 1 if one holds all records.
         correlation: Correlation of these differences among the cells of a level.
     """
 
-    skew: Floats
+    imbalance: Floats
     correlation: Floats
 
 
@@ -152,14 +153,14 @@ class HierarchyErrors:
     def _leaf_variance(self, layer: Layer, mean: Floats, slack: Floats) -> Floats:
         """Variance of the sum of the function over the records of each leaf, given the leaf's count.
 
-        If the records were independent, it would be binomial. Skewed splits add
+        If the records were independent, it would be binomial. Imbalanced splits add
         a term in the square of the count. Its exponent is 2 for even splits; it
         is 1 if all records lie in one point of the leaf, and the term is then
         the variance of a single indicator.
         """
         spread = np.maximum(4.0 * mean * (1.0 - mean) - 4.0 * slack, 0.0)
-        skew = self._level_statistics.skew[layer.levels]
-        clustered = skew * spread ** (2.0 - np.log2(1.0 + skew))
+        imbalance = self._level_statistics.imbalance[layer.levels]
+        clustered = imbalance * spread ** (2.0 - np.log2(1.0 + imbalance))
         return (spread * layer.estimate + clustered * layer.estimate**2) / 4.0
 
     @cached_property
@@ -175,17 +176,17 @@ class HierarchyErrors:
                 np.maximum(differences**2 - noise, 0.0),
             )
         )
-        skew, correlation = np.ones(size), np.full(size, MIN_CORRELATION)
+        imbalance, correlation = np.ones(size), np.full(size, MIN_CORRELATION)
         for level in range(1, size):
-            skew[level], correlation[level] = skew[level - 1], correlation[level - 1]
+            imbalance[level], correlation[level] = imbalance[level - 1], correlation[level - 1]
             if splits[level] >= MIN_SPLITS:
                 # Independent differences give (sum)^2 = sum of squares on average, hence correlation 0.
                 observed = (sums[level] ** 2 / max(squares[level], 1e-300) - 1.0) / splits[level]
-                skew[level], correlation[level] = excess[level] / splits[level], max(observed, MIN_CORRELATION)
-        for values in (skew, correlation):
-            for level in range(size - 1, SKEW_WINDOW_LEVELS - 1, -1):
-                values[level] = values[level + 1 - SKEW_WINDOW_LEVELS : level + 1].max()
-        return _LevelStatistics(skew, correlation)
+                imbalance[level], correlation[level] = excess[level] / splits[level], max(observed, MIN_CORRELATION)
+        for values in (imbalance, correlation):
+            for level in range(size - 1, IMBALANCE_WINDOW_LEVELS - 1, -1):
+                values[level] = values[level + 1 - IMBALANCE_WINDOW_LEVELS : level + 1].max()
+        return _LevelStatistics(imbalance, correlation)
 
     def _split_differences(self) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
         """Level, relative difference and noise variance of the sibling pairs whose sum is significant."""
@@ -197,11 +198,11 @@ class HierarchyErrors:
                 while counts.shape[1] > 1:
                     differences = counts[:, ::2] - counts[:, 1::2]
                     counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
-                    clear = counts > SIGNIFICANCE * np.sqrt(variances)
+                    significant = counts > SIGNIFICANCE * np.sqrt(variances)
                     yield (
-                        levels[np.nonzero(clear)[0]],
-                        differences[clear] / counts[clear],
-                        variances[clear] / counts[clear] ** 2,
+                        levels[np.nonzero(significant)[0]],
+                        differences[significant] / counts[significant],
+                        variances[significant] / counts[significant] ** 2,
                     )
                     levels = levels - 1
 
@@ -212,18 +213,18 @@ def _propagate(
     """Weight of each parent's count in the answer, and the variance that its descendants add to the answer."""
     child_weights, child_variance = weights[group.children], below.variance[group.children]
     inherited = variances[group.children].sum(axis=1)
-    if group.relation == "nested":
+    if group.measurement == "nested":
         weight = (child_weights * child_variance).sum(axis=1) / np.maximum(child_variance.sum(axis=1), 1e-300)
         return weight, inherited + ((child_weights - weight[:, None]) ** 2 * child_variance).sum(axis=1)
-    counts, live = below.estimate[group.children], below.live[group.children]
+    counts, possible = below.estimate[group.children], below.possible[group.children]
     # Children estimated at 0 may still hold records of the parent: add one standard deviation, spread evenly.
     deviation = np.sqrt(child_variance.sum(axis=1, keepdims=True))
-    shares = counts + deviation * live / np.maximum(live.sum(axis=1, keepdims=True), 1)
+    shares = counts + deviation * possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     weight = (child_weights * shares).sum(axis=1)
     total = np.maximum(counts.sum(axis=1), 1.0)
     # Records before the split are allocated like the later ones: their noise is scaled up, plus a multinomial part.
-    sequential = group.relation == "sequential"
+    sequential = group.measurement == "sequential"
     earlier = np.maximum(layer.measured[group.parents], 0.0) if sequential else np.zeros(total.shape)
     later = np.maximum(total - earlier, 1.0)
     squares = (child_weights - weight[:, None]) ** 2

@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.collect.time_marginal import TimeMarginal
+from privhp.core.budget import noise_variance
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.planning.partition import Cells, Partition
 from privhp.planning.plan import Plan
@@ -127,7 +128,7 @@ class Refinement:
         """Counts of the cells so far, shrunk towards the mean of their group."""
         draws = self._refinements + 1 - cells.born  # an upper bound: earlier shrinkage has reduced the noise
         groups = cells.codes >> np.uint64(self._tuning.shrinkage_levels)
-        return james_stein_shrinkage(counts, groups, variance=2.0 * self._scale**2 * draws)
+        return james_stein_shrinkage(counts, groups, variance=noise_variance(self._scale) * draws)
 
     def _time_marginal(self, chunk: int) -> TimeMarginal | None:
         """The marginal distribution over all columns but time, if the domain has both."""

@@ -75,6 +75,11 @@ def sensitivity(neighbours: Neighbours, *, level: int, rows: int, max_records_pe
     return changes * rows * max_records_per_person
 
 
+def noise_variance(scale: float) -> float:
+    """Variance of Laplace noise; the discrete noise has at most this variance."""
+    return 2.0 * scale**2
+
+
 def check_neighbours(value: str) -> None:
     """Refuse a value that is not one of the three neighbouring relations."""
     if value not in get_args(Neighbours):

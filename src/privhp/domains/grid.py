@@ -21,6 +21,7 @@ from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.shares import share_between
+from privhp.domains.split_order import split_order
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
 
@@ -125,21 +126,8 @@ class Axes:
 
     def __init__(self, axes: tuple[Axis, ...], *, clamp: bool) -> None:
         self.axes, self.clamp = axes, clamp
-        self.split_axes = self._split_order()
+        self.split_axes = split_order([axis.depth for axis in axes], lambda index, bits: axes[index].side(bits))
         self._grids: dict[int, Grid] = {}
-
-    def _split_order(self) -> tuple[int, ...]:
-        """Axis that each level splits, down to the spacing of the floats or to level 63."""
-        bits = [0] * len(self.axes)
-        splits: list[int] = []
-        while len(splits) < MAX_DEPTH:
-            open_axes = [index for index, axis in enumerate(self.axes) if bits[index] < axis.depth]
-            if not open_axes:
-                break
-            longest = max(open_axes, key=lambda index: self.axes[index].side(bits[index]))
-            bits[longest] += 1
-            splits.append(longest)
-        return tuple(splits)
 
     def grid(self, level: int) -> Grid:
         """The grid of a level."""

@@ -19,6 +19,7 @@ from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
+from privhp.domains.split_order import split_order
 from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
@@ -78,25 +79,15 @@ class Table(Domain):
             if twice:
                 raise DomainError(f"the column {quote(twice[0])} is declared twice; give each column a unique name")
         self.is_line = len(self.columns) == 1 and self.columns[0].domain.is_line
-        self.split_columns = self._split_order()
+        self.split_columns = split_order(
+            [column.domain.depth for column in self.columns],
+            lambda index, bits: self.columns[index].relative_diameter(bits),
+        )
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
         self.dtype = np.dtype(fields, align=True)
 
     def _known(self) -> str:
         return ", ".join(repr(column.name) for column in self.columns)
-
-    def _split_order(self) -> tuple[int, ...]:
-        """Index of the column that each level splits, down to the deepest cells or to level 63."""
-        bits = [0] * len(self.columns)
-        splits: list[int] = []
-        while len(splits) < MAX_DEPTH:
-            open_columns = [index for index, column in enumerate(self.columns) if bits[index] < column.domain.depth]
-            if not open_columns:
-                break
-            widest = max(open_columns, key=lambda index: self.columns[index].relative_diameter(bits[index]))
-            bits[widest] += 1
-            splits.append(widest)
-        return tuple(splits)
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any]) -> Domain:

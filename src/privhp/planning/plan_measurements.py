@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from privhp.core.budget import noise_variance
 from privhp.planning.error_model import Geometry, LearnedPartition, Measurements, Sketches
 from privhp.planning.parameters import check_expected_records
 
@@ -18,7 +19,7 @@ def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Me
     """
     expected = plan.expected_records if expected_records is None else expected_records
     check_expected_records(expected)
-    variances = {level: 2.0 * float(plan.scale(level)) ** 2 for level in plan.budgets}
+    variances = {level: noise_variance(float(plan.scale(level))) for level in plan.budgets}
     deeper: LearnedPartition | Sketches | None = None
     if plan.growth is not None:
         deeper = LearnedPartition(

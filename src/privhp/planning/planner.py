@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privhp.core.budget import Neighbours, sensitivity, split
+from privhp.core.budget import Neighbours, noise_variance, sensitivity, split
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
 from privhp.planning.error_model import (
@@ -188,7 +188,7 @@ class Planner:
     def _measurements(self, shape: Shape, shares: dict[int, float]) -> Measurements:
         tuning = self._tuning
         scales = {level: self._sensitivity(level) / (share * float(self._epsilon)) for level, share in shares.items()}
-        noise = {level: 2.0 * scale**2 for level, scale in scales.items()}
+        noise = {level: noise_variance(scale) for level, scale in scales.items()}
         deeper: LearnedPartition | Sketches | None = None
         if shape.learned_from is not None:
             deeper = LearnedPartition(

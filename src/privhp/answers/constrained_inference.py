@@ -1,4 +1,4 @@
-"""Estimators for groups of sibling cells: inverse-variance weighting, projection, and spike-and-slab shrinkage.
+"""Steps of constrained inference on sibling cells: inverse-variance weighting, shrinkage and projection.
 
 The functions take counts with their variances and know nothing of how they
 were measured. `inverse_variance_mean` is the step of the bottom-up pass,
@@ -27,7 +27,7 @@ def inverse_variance_mean(
     return weight * first + (1.0 - weight) * second, weight * first_variance
 
 
-def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> Floats:
+def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, possible: NDArray[np.bool_]) -> Floats:
     """Nearest non-negative counts of children that sum to their parent's count, distances in standard deviations.
 
     The counts x minimise the sum of (x - estimate)^2 / variance subject to x >= 0
@@ -40,24 +40,24 @@ def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, li
         parents: Non-negative counts of m parents.
         estimates: Estimates of their g children, shape (m, g).
         variances: Variance of each estimate, above 0.
-        live: Children that can hold a record, the others get 0; a parent with a positive count has at least one.
+        possible: Children that can hold a record, the others get 0; a parent with a positive count has at least one.
     """
-    variances = np.where(live, variances, 1.0)  # dead cells carry no noise
+    variances = np.where(possible, variances, 1.0)  # structural zeros are 0, whatever their noisy counter
     # Subtracting a multiple of the variances changes no result. It makes large integers cancel without rounding.
-    ratios = np.where(live, estimates / variances, -np.inf)
+    ratios = np.where(possible, estimates / variances, -np.inf)
     largest = ratios.max(axis=1, keepdims=True)
-    values = np.where(live, estimates - np.where(np.isfinite(largest), largest, 0.0) * variances, 0.0)
+    values = np.where(possible, estimates - np.where(np.isfinite(largest), largest, 0.0) * variances, 0.0)
     order = np.argsort(-ratios, axis=1, kind="stable")
     ranked_values = np.take_along_axis(values, order, axis=1)
     ranked_variances = np.take_along_axis(variances, order, axis=1)
     multipliers = (np.cumsum(ranked_values, axis=1) - parents[:, None]) / np.cumsum(ranked_variances, axis=1)
-    positive = (ranked_values > multipliers * ranked_variances) & np.take_along_axis(live, order, axis=1)
+    positive = (ranked_values > multipliers * ranked_variances) & np.take_along_axis(possible, order, axis=1)
     support = np.maximum(positive.sum(axis=1), 1)
     multiplier = np.take_along_axis(multipliers, support[:, None] - 1, axis=1)
-    return np.where(live, np.maximum(values - multiplier * variances, 0.0), 0.0)
+    return np.where(possible, np.maximum(values - multiplier * variances, 0.0), 0.0)
 
 
-def enforce_consistency(parents: Floats, estimates: Floats, live: NDArray[np.bool_]) -> Floats:
+def enforce_consistency(parents: Floats, estimates: Floats, possible: NDArray[np.bool_]) -> Floats:
     """Non-negative counts of children that sum to their parent's count, by the paper's Algorithm 3.
 
     Negative estimates become 0; then the counts are projected with equal
@@ -67,18 +67,20 @@ def enforce_consistency(parents: Floats, estimates: Floats, live: NDArray[np.boo
     Args:
         parents: Non-negative counts of m parents.
         estimates: Estimates of their g children, shape (m, g).
-        live: Children that can hold a record; a parent with a positive count has at least one.
+        possible: Children that can hold a record; a parent with a positive count has at least one.
     """
-    clipped = np.where(live, np.maximum(estimates, 0.0), 0.0)
-    return project_to_simplex(parents, clipped, np.ones(clipped.shape), live)
+    clipped = np.where(possible, np.maximum(estimates, 0.0), 0.0)
+    return project_to_simplex(parents, clipped, np.ones(clipped.shape), possible)
 
 
-def spike_and_slab_posterior(estimates: Floats, variances: Floats, live: NDArray[np.bool_]) -> tuple[Floats, Floats]:
-    """Posterior means and variances of counts under a prior with many empty cells.
+def spike_and_slab_posterior(
+    estimates: Floats, variances: Floats, possible: NDArray[np.bool_]
+) -> tuple[Floats, Floats]:
+    """Empirical-Bayes posterior means and variances of counts under a prior with many empty cells.
 
     The spike of the prior is an empty cell. The slab is a log-uniform count
     between one standard deviation and the largest estimate. The noise is
-    Laplace with scale b. An estimate y then has likelihood exp(-|y| / b) / 2b
+    modelled as Laplace with scale b. An estimate y then has likelihood exp(-|y| / b) / 2b
     under the spike, and approximately the prior density at y under the slab;
     below one standard deviation s that density falls off as exp((y - s) / b).
     Expectation-maximisation estimates the prior probability of the spike from
@@ -87,18 +89,18 @@ def spike_and_slab_posterior(estimates: Floats, variances: Floats, live: NDArray
     Args:
         estimates: Unbiased estimates of the counts.
         variances: Variance of each estimate.
-        live: Cells that can hold a record.
+        possible: Cells that can hold a record.
     """
-    deviations = np.where(live, np.sqrt(variances), 1.0)  # dead cells carry no noise
+    deviations = np.where(possible, np.sqrt(variances), 1.0)  # structural zeros are 0, whatever their noisy counter
     scale = deviations / np.sqrt(2.0)
-    largest = float(np.max(estimates[live] / deviations[live], initial=2.0))
+    largest = float(np.max(estimates[possible] / deviations[possible], initial=2.0))
     tail = np.minimum(estimates - deviations, 0.0)
     spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 700.0))
     slab_odds = spike_ratio * 2.0 * scale / (np.maximum(estimates, deviations) * np.log(largest))
     prior_empty = 0.5
     for _ in range(EM_ITERATIONS):
         empty = prior_empty / (prior_empty + (1.0 - prior_empty) * slab_odds)
-        prior_empty = float((empty[live].sum() + 0.5) / (np.count_nonzero(live) + 1.0))
+        prior_empty = float((empty[possible].sum() + 0.5) / (np.count_nonzero(possible) + 1.0))
     clipped = np.maximum(estimates, 0.0)
     means = np.where(empty > NEGLIGIBLE_PROBABILITY, (1.0 - empty) * clipped, estimates)
     # The last term keeps variances positive.
