@@ -38,7 +38,7 @@ def nodes_of(generator: Generator) -> list[tuple[int, int]]:
     return list(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True))
 
 
-def leaf_places(generator: Generator, records: Any) -> NDArray[np.int64]:
+def leaf_indices(generator: Generator, records: Any) -> NDArray[np.int64]:
     """Index of the leaf of each record."""
     plan, leaves = generator.plan, generator.leaves()
     codes = plan.domain.encode(records, level=plan.depth)

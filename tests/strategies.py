@@ -296,3 +296,10 @@ def noise(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> dict[int, Counts]
 def generators(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Generator:
     plan = draw(plans(domain, max_depth=max_depth))
     return Generator(Release(plan, draw(noise(plan))))
+
+
+@st.composite
+def box_sides(draw: st.DrawFn) -> list[tuple[float, float]]:
+    """Bounds of the sides of a box, of very different lengths."""
+    lows = draw(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=5))
+    return [(low, low + draw(st.floats(1e-3, 1e9))) for low in lows]

@@ -5,16 +5,16 @@ import inspect
 import pytest
 
 import audits
-import growing
-import growing_audits
 import leaks
+import partition_audits
+import partition_checks
 import privacy
 import reading
 from mutants import (  # noqa: F401 - they plant
     budget_defects,
-    growing_defects,
     life_defects,
     noise_defects,
+    partition_defects,
     reading_defects,
     record_defects,
 )
@@ -40,7 +40,7 @@ def test_defect_is_caught(defect: Defect, check: Check, monkeypatch: pytest.Monk
 
 def test_every_check_catches_a_defect() -> None:
     """Every privacy check is named by a planted defect."""
-    for module in (privacy, audits, leaks, growing, growing_audits, reading):
+    for module in (privacy, audits, leaks, partition_checks, partition_audits, reading):
         for name, check in inspect.getmembers(module, inspect.isfunction):
             is_check = check.__module__ == module.__name__ and inspect.signature(check).return_annotation is None
             if is_check and not name.startswith("_"):

@@ -1,4 +1,4 @@
-"""Laws of tallies, summaries and generators. States are compared bit by bit."""
+"""Laws of tallies, summaries and generators, compared bit for bit."""
 
 import hashlib
 import subprocess
@@ -24,7 +24,7 @@ from strategies import as_batch, batches, noise, plans, records, untidy_batches
 
 
 def same_noise(size: int, *, scale: Fraction) -> Counts:
-    """The same for every summary of a plan, and large enough to be missed."""
+    """Noise that is the same for every summary of a plan, and large enough that a missing draw is detected."""
     return np.arange(size, dtype=np.int64) % 11 * 1000 - int(scale)
 
 
@@ -98,7 +98,7 @@ def test_batch(case: tuple[Plan, list[object], list[object]]) -> None:
 
 
 @given(data=st.data(), plan=plans())
-def test_an_array_counts_as_its_records(data: DataObject, plan: Plan) -> None:
+def test_array_equals_list_of_records(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, list(batch)).state())
 
@@ -146,7 +146,7 @@ def test_consistency(data: DataObject, plan: Plan) -> None:
 
 
 @given(data=st.data(), plan=plans())
-def test_counts_are_repetitions(data: DataObject, plan: Plan) -> None:
+def test_weights_equal_repetitions(data: DataObject, plan: Plan) -> None:
     pool = data.draw(st.lists(records(plan.domain), max_size=8))
     counts = data.draw(st.lists(st.integers(-2, 5), min_size=len(pool), max_size=len(pool)))
     repeated = [record for record, count in zip(pool, counts, strict=True) for _ in range(count)]
@@ -156,7 +156,7 @@ def test_counts_are_repetitions(data: DataObject, plan: Plan) -> None:
 
 
 @given(case=plans_and_two_batches())
-def test_absorbing_a_tally_is_updating(case: tuple[Plan, list[object], list[object]]) -> None:
+def test_absorb_equals_update(case: tuple[Plan, list[object], list[object]]) -> None:
     plan, first, second = case
     absorbing = summary_of(plan, first)
     absorbing.absorb(tally_of(plan, second))
@@ -185,7 +185,7 @@ def fingerprint(generator: Generator) -> str:
     return digest.hexdigest()
 
 
-def test_a_fresh_process_makes_the_same_generator_from_the_same_bytes(tmp_path: Path) -> None:
+def test_generator_in_new_process(tmp_path: Path) -> None:
     real = lognormal(2000, seed=3)
     cases = [
         (Interval(0, 1), real),

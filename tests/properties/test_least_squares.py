@@ -1,4 +1,4 @@
-"""Least squares over all measured levels, against dense solutions and slow obvious rules."""
+"""Least-squares estimates over all measured levels, compared with dense solutions and reference rules."""
 
 from typing import Any
 
@@ -113,11 +113,11 @@ def test_inverse_variance_mean() -> None:
 # Hierarchies
 
 FULL = 1_000_000
-"""Added to each deepest cell, so that no count is near 0: then neither signs nor empty cells matter."""
+"""Records added to each deepest cell, so that no estimate is projected or taken for empty."""
 
 
 def dense(rows: list[tuple[Floats, float, float]]) -> Floats:
-    """Leaves that fit all rows (which leaves are summed, what was measured, its variance) by weighted least squares."""
+    """Dense weighted least-squares estimate of the leaves from rows of (leaf weights, measurement, variance)."""
     weights = np.array([variance**-0.5 for _, _, variance in rows])
     matrix = np.stack([summed for summed, _, _ in rows]) * weights[:, None]
     return np.linalg.lstsq(matrix, np.array([count for _, count, _ in rows]) * weights, rcond=None)[0]
@@ -143,8 +143,8 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
     np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
 
 
-def grown_release(seed: int) -> Release:
-    """Level 1 and a partition from level 3, two of whose cells are cut at one refinement and one part at another."""
+def partition_release(seed: int) -> Release:
+    """Release of level 1 and a partition from level 3: one refinement splits two cells, another one a child."""
     rng = np.random.default_rng(seed)
     growth = Growth(slots=64, refined_after=(10, 20), least=1)
     plan = Plan(
@@ -172,21 +172,21 @@ def grown_release(seed: int) -> Release:
     return Release(plan, {1: 4 * FULL + rng.integers(-500, 500, 2), 3: partition.slots}, refinements=2)
 
 
-def everything_under(layers: list[Any], place: int, cell: int) -> list[tuple[int, int]]:
-    """A cell and all below it that counted a part of its records."""
-    cells = [(place, cell)]
-    for group in layers[place].child_groups:
-        for parent, parts in zip(group.parents, group.children, strict=True):
+def subtree(layers: list[Any], index: int, cell: int) -> list[tuple[int, int]]:
+    """A cell and all its descendants."""
+    cells = [(index, cell)]
+    for group in layers[index].child_groups:
+        for parent, children in zip(group.parents, group.children, strict=True):
             if parent == cell:
-                cells += [own for part in parts for own in everything_under(layers, place + 1, int(part))]
+                cells += [own for child in children for own in subtree(layers, index + 1, int(child))]
     return cells
 
 
 @pytest.mark.parametrize("seed", range(10))
 def test_partition_totals_match_dense_least_squares(seed: int) -> None:
-    """What each stretch counted is an unknown of its own; an exact level counts all that is below it."""
-    layers = Hierarchy(grown_release(seed)).layers
-    unknowns = [(place, cell) for place in range(1, len(layers)) for cell in range(layers[place].codes.size)]
+    """The count of each epoch is a separate unknown; an exact level measures the sum of its descendants."""
+    layers = Hierarchy(partition_release(seed)).layers
+    unknowns = [(index, cell) for index in range(1, len(layers)) for cell in range(layers[index].codes.size)]
     number = {unknown: index for index, unknown in enumerate(unknowns)}
     rows = []
     for unknown in unknowns:
@@ -196,15 +196,15 @@ def test_partition_totals_match_dense_least_squares(seed: int) -> None:
         )
     for cell in range(2):
         summed = np.zeros(len(unknowns))
-        for own in everything_under(layers, 0, cell)[1:]:
+        for own in subtree(layers, 0, cell)[1:]:
             summed[number[own]] = 1.0
         rows.append((summed, layers[0].measured[cell], layers[0].measured_variance[cell]))
     solution = dense(rows)
     assert len(layers) == 4
-    for place in (0, 1):
-        for cell in range(layers[place].codes.size):
-            below = [number[own] for own in everything_under(layers, place, cell) if own[0] > 0]
-            assert layers[place].estimate[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
+    for index in (0, 1):
+        for cell in range(layers[index].codes.size):
+            below = [number[own] for own in subtree(layers, index, cell) if own[0] > 0]
+            assert layers[index].estimate[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
 
 
 # Spike-and-slab posterior

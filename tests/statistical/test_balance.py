@@ -1,4 +1,4 @@
-"""Balanced samples: how close they are to the generator, and that no cell gets more or less than its share."""
+"""Balanced samples: W1 distance to the generator, and unbiased cells."""
 
 from collections.abc import Callable
 from functools import cache
@@ -19,12 +19,12 @@ SAMPLES = 100_000
 RECORDS = 20_000
 SQUARE = Box([(0, 1), (0, 1)])
 CELLS = 64
-SETS, SET = 400, 10_000  # so many that 10% in every second of 64 x 64 cells is seen
+SETS, SET = 400, 10_000  # enough to detect a change of 10% in every second of 64 x 64 cells
 FORMS = pytest.mark.parametrize("form", ["dense", "sparse"])
 
 
 def release(domain: Interval | Box, records: NDArray[np.float64], form: str) -> Generator:
-    """A complete tree of 2**14 leaves, or a partition that goes deep where the records are."""
+    """Generator of a complete tree of 2**14 leaves, or of a partition that is deep at the records."""
     depth = 14
     sizes = {"hot_cells": 1, "exact_depth": depth} if form == "dense" else {"hot_cells": 8, "sketch_rows": 3}
     plan = Plan.paper(domain, epsilon=1, expected_records=RECORDS, depth=depth, hash_seed=5, **sizes)
@@ -32,13 +32,13 @@ def release(domain: Interval | Box, records: NDArray[np.float64], form: str) -> 
 
 
 def points() -> NDArray[np.float64]:
-    """Skewed on one side, clustered on the other."""
+    """Points that are skewed on one side and clustered on the other."""
     return np.stack([lognormal(RECORDS) * 4 % 1, gaussian_mixture(RECORDS, seed=1)], axis=1)
 
 
 @FORMS
 @pytest.mark.parametrize("draw", [gaussian_mixture, lognormal])
-def test_on_the_line_balanced_samples_are_twenty_times_closer(draw: Callable[..., Any], form: str) -> None:
+def test_balanced_w1_on_line(draw: Callable[..., Any], form: str) -> None:
     generator = release(Interval(0, 1), draw(RECORDS), form)
     balanced, independent = (
         np.mean([wasserstein(generator, generator.sample(SAMPLES, method=method, rng=run)) for run in range(3)])
@@ -49,7 +49,7 @@ def test_on_the_line_balanced_samples_are_twenty_times_closer(draw: Callable[...
 
 @pytest.mark.slow
 @FORMS
-def test_in_the_plane_balanced_samples_are_four_times_closer(form: str) -> None:
+def test_balanced_w1_in_plane(form: str) -> None:
     generator = release(SQUARE, points(), form)
     balanced, independent = (
         grid_wasserstein(generator, generator.sample(SAMPLES, method=method, rng=6), cells=CELLS)
@@ -60,7 +60,7 @@ def test_in_the_plane_balanced_samples_are_four_times_closer(form: str) -> None:
 
 @cache
 def summed_sets(form: str) -> tuple[Generator, NDArray[np.float64]]:
-    """A release, and how many samples of many balanced sets fell in each cell of a grid."""
+    """A generator, and the counts of many balanced samples in the cells of a grid."""
     generator, rng = release(SQUARE, points(), form), np.random.default_rng(8)
     sets = np.concatenate([generator.sample(SET, rng=rng, shuffle=False) for _ in range(SETS)])
     return generator, np.rint(grid_masses(sets, domain=SQUARE, cells=CELLS).ravel() * len(sets))
@@ -68,8 +68,8 @@ def summed_sets(form: str) -> tuple[Generator, NDArray[np.float64]]:
 
 @FORMS
 @pytest.mark.parametrize(("change", "passes"), [(-0.1, False), (0.0, True), (0.1, False)])
-def test_in_the_plane_balanced_samples_are_unbiased_in_every_cell(form: str, change: float, passes: bool) -> None:
-    """Counts of balanced sets vary less than independent ones, so that the right shares pass all the more."""
+def test_balanced_samples_are_unbiased_in_plane(form: str, change: float, passes: bool) -> None:
+    """Counts of balanced samples vary less than independent ones, so the test is conservative."""
     generator, counts = summed_sets(form)
     shares = grid_masses(generator, cells=CELLS).ravel()
     possible = shares > 0

@@ -1,4 +1,4 @@
-"""Draws of the noise against its law, against OpenDP, and against each other.
+"""Noise draws compared with their distribution, with OpenDP, and with each other.
 
 Every test has arms that must fail: noise 10% too small or too large, copied,
 one-sided. A p-value below ALPHA is a failure; nothing is tried twice.
@@ -35,7 +35,7 @@ def at_most(value: float, scale: float) -> float:
 
 
 def bin_ends(scale: float) -> NDArray[np.int64]:
-    """Last values of up to 40 bins of about equal probability; the tails are one bin beyond."""
+    """Last values of up to 40 bins of about equal probability; each tail is one more bin."""
     shares = np.arange(1, 40) / 40
     ends = np.where(shares < 0.5, np.log(2 * shares), -np.log(2 * (1 - shares))) * scale
     return np.unique(np.rint(ends).astype(np.int64))
@@ -46,22 +46,22 @@ def counts_in_bins(drawn: Counts, ends: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def fit(drawn: Counts, scale: Fraction) -> float:
-    """The chi-square p-value of the draws against the exact law."""
+    """Chi-square p-value of the draws against the exact distribution."""
     ends = bin_ends(float(scale))
     expected = np.diff([0.0, *(at_most(int(end), float(scale)) for end in ends), 1.0]) * drawn.size
     assert expected.min() >= 5
     return float(stats.chisquare(counts_in_bins(drawn, ends), expected).pvalue)
 
 
-def same_law(first: Counts, second: Counts, scale: float) -> float:
-    """The chi-square p-value of two samples against each other."""
+def same_distribution(first: Counts, second: Counts, scale: float) -> float:
+    """Chi-square p-value of two samples for the same distribution."""
     ends = bin_ends(scale)
     table = np.stack([counts_in_bins(sample, ends) for sample in (first, second)])
     return float(stats.chi2_contingency(table[:, table.any(axis=0)]).pvalue)
 
 
 def independence(first: Counts, second: Counts) -> float:
-    """The chi-square p-value of the joint law of pairs against the product of its margins."""
+    """Chi-square p-value of the joint distribution of pairs against the product of its margins."""
     codes = [np.searchsorted(np.quantile(values, [0.1, 0.4, 0.6, 0.9]), values) for values in (first, second)]
     joint = np.zeros((5, 5))
     np.add.at(joint, tuple(codes), 1)
@@ -69,18 +69,18 @@ def independence(first: Counts, second: Counts) -> float:
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
-def test_draws_fit_their_law(scale: Fraction) -> None:
+def test_draws_distribution(scale: Fraction) -> None:
     assert fit(discrete_laplace(SAMPLES, scale=scale), scale) > ALPHA
 
 
 @pytest.mark.parametrize("factor", WRONG, ids=str)
 @pytest.mark.parametrize("scale", SCALES, ids=str)
-def test_draws_at_a_wrong_scale_do_not_fit(scale: Fraction, factor: Fraction) -> None:
+def test_distribution_check_rejects_other_scale(scale: Fraction, factor: Fraction) -> None:
     assert fit(discrete_laplace(SAMPLES, scale=scale * factor), scale) < ALPHA
 
 
 def tail_fits(batches: Iterable[Counts], scale: Fraction) -> list[float]:
-    """The binomial p-values of how many draws lie beyond 3, 6 and 10 scales."""
+    """Binomial p-values of the numbers of draws beyond 3, 6 and 10 scales."""
     ends = [math.floor(scales * scale) for scales in (3, 6, 10)]
     size, beyond = 0, np.zeros(3, dtype=np.int64)
     for drawn in batches:
@@ -91,7 +91,7 @@ def tail_fits(batches: Iterable[Counts], scale: Fraction) -> list[float]:
 
 
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(12345, 7)], ids=str)
-def test_tails_are_neither_clipped_nor_heavy(scale: Fraction, offline: bool) -> None:
+def test_tails(scale: Fraction, offline: bool) -> None:
     def batches(true_scale: Fraction) -> Iterator[Counts]:
         for _ in range(20 if offline else 1):
             yield discrete_laplace(TAIL_SAMPLES, scale=true_scale)
@@ -101,44 +101,44 @@ def test_tails_are_neither_clipped_nor_heavy(scale: Fraction, offline: bool) -> 
         assert max(tail_fits(batches(scale * factor), scale)) < ALPHA
 
 
-def test_clipped_noise_does_not_pass_for_a_tail() -> None:
+def test_tail_check_rejects_clipped_noise() -> None:
     clipped = np.clip(discrete_laplace(TAIL_SAMPLES, scale=Fraction(10)), -100, 100)
     assert min(tail_fits([clipped], Fraction(10))) < ALPHA
 
 
-def test_noise_of_a_thousandth_is_almost_always_0() -> None:
+def test_noise_of_tiny_scale() -> None:
     assert not discrete_laplace(SAMPLES, scale=Fraction(1, 1000)).any()
 
 
 @pytest.mark.parametrize("scale", SCALES, ids=str)
-def test_signs_are_fair_whatever_the_magnitude(scale: Fraction) -> None:
+def test_signs(scale: Fraction) -> None:
     drawn = discrete_laplace(SAMPLES, scale=scale)
     drawn = drawn[drawn != 0]
     assert stats.binomtest(int((drawn < 0).sum()), drawn.size, 0.5).pvalue > ALPHA
-    assert same_law(drawn[drawn > 0], -drawn[drawn < 0], float(scale)) > ALPHA
+    assert same_distribution(drawn[drawn > 0], -drawn[drawn < 0], float(scale)) > ALPHA
 
 
-def test_unfair_signs_are_noticed() -> None:
+def test_sign_check_rejects_bias() -> None:
     drawn = discrete_laplace(SAMPLES, scale=Fraction(10))
     positive, negative = drawn[drawn > 0], -drawn[drawn < 0]
     assert stats.binomtest(round(0.45 * drawn.size), drawn.size, 0.5).pvalue < ALPHA
-    assert same_law(positive, negative[negative < 30], 10.0) < ALPHA
+    assert same_distribution(positive, negative[negative < 30], 10.0) < ALPHA
 
 
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(12345, 7)], ids=str)
 @pytest.mark.parametrize("lag", [1, 2, 7, 8, 9, 64])
-def test_draws_do_not_depend_on_their_neighbours(scale: Fraction, lag: int) -> None:
+def test_serial_independence(scale: Fraction, lag: int) -> None:
     drawn = discrete_laplace(SAMPLES, scale=scale)
     assert independence(drawn[lag:], drawn[:-lag]) > ALPHA
     assert independence(np.abs(drawn[lag:]), np.abs(drawn[:-lag])) > ALPHA
 
 
-def test_draws_do_not_depend_on_those_of_another_call() -> None:
+def test_independence_of_calls() -> None:
     first, second = (discrete_laplace(SAMPLES, scale=Fraction(600)) for _ in range(2))
     assert independence(first, second) > ALPHA
 
 
-def test_copied_draws_are_noticed() -> None:
+def test_independence_check_rejects_copies() -> None:
     drawn = discrete_laplace(SAMPLES, scale=Fraction(10))
     one_in_twenty_copied = np.where(np.arange(SAMPLES) % 20 == 0, np.roll(drawn, 1), drawn)
     assert independence(one_in_twenty_copied[1:], one_in_twenty_copied[:-1]) < ALPHA
@@ -155,22 +155,22 @@ def opendp_draws() -> dict[Fraction, Counts]:
 
 
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(600)], ids=str)
-def test_draws_have_the_law_of_opendp(scale: Fraction, opendp_draws: dict[Fraction, Counts]) -> None:
-    assert same_law(discrete_laplace(SAMPLES, scale=scale), opendp_draws[scale], float(scale)) > ALPHA
+def test_same_distribution_as_opendp(scale: Fraction, opendp_draws: dict[Fraction, Counts]) -> None:
+    assert same_distribution(discrete_laplace(SAMPLES, scale=scale), opendp_draws[scale], float(scale)) > ALPHA
 
 
 @pytest.mark.parametrize("factor", WRONG, ids=str)
 @pytest.mark.parametrize("scale", [Fraction(10), Fraction(600)], ids=str)
-def test_draws_at_a_wrong_scale_have_not(
+def test_opendp_check_rejects_other_scale(
     scale: Fraction, factor: Fraction, opendp_draws: dict[Fraction, Counts]
 ) -> None:
-    assert same_law(discrete_laplace(SAMPLES, scale=scale * factor), opendp_draws[scale], float(scale)) < ALPHA
+    assert same_distribution(discrete_laplace(SAMPLES, scale=scale * factor), opendp_draws[scale], float(scale)) < ALPHA
 
 
 @pytest.mark.filterwarnings("ignore:.*fork.*:DeprecationWarning")
-def test_forks_draw_different_noise() -> None:
+def test_noise_of_forks() -> None:
     scale = Fraction(2**40)
-    discrete_laplace(1000, scale=scale)  # whatever a process could keep, it has by now
+    discrete_laplace(1000, scale=scale)  # fills any state that a process could keep
     drawn = [discrete_laplace(20, scale=scale).tobytes()]
     for _ in range(2):
         source, sink = os.pipe()
@@ -189,8 +189,8 @@ def test_forks_draw_different_noise() -> None:
 
 
 @pytest.fixture(scope="module")
-def fresh_noise() -> dict[int, Counts]:
-    """The noise of every level of 64 summaries without a record, at scales where no two draws should be equal."""
+def initial_noise() -> dict[int, Counts]:
+    """Noise of every level of 64 empty summaries, at scales where equal draws are improbable."""
     plan = Plan(
         Interval(0, 1),
         epsilon=Fraction(1, 10**6),
@@ -206,18 +206,18 @@ def fresh_noise() -> dict[int, Counts]:
     return {level: np.stack([release.counts[level].ravel() for release in releases]) for level in plan.budgets}
 
 
-def test_fresh_summaries_share_no_noise_on_any_level(fresh_noise: dict[int, Counts]) -> None:
-    for states in fresh_noise.values():
+def test_noise_of_new_summaries_is_independent(initial_noise: dict[int, Counts]) -> None:
+    for states in initial_noise.values():
         assert np.unique(states, axis=0).shape[0] == 64
 
 
-def test_no_cell_of_a_fresh_summary_is_constant_or_equal_to_another(fresh_noise: dict[int, Counts]) -> None:
-    columns = np.concatenate([states.T for states in fresh_noise.values()])
+def test_noise_of_cells_is_distinct(initial_noise: dict[int, Counts]) -> None:
+    columns = np.concatenate([states.T for states in initial_noise.values()])
     assert (columns.min(axis=1) < columns.max(axis=1)).all()
     assert np.unique(columns, axis=0).shape == columns.shape
 
 
-def test_states_in_memory_are_as_fresh_as_releases() -> None:
+def test_noise_of_states() -> None:
     plan = Plan.paper(Interval(0, 1), epsilon="0.001", expected_records=1000, hot_cells=2)
     states = np.stack([Summary(plan).state() for _ in range(64)])
     assert (states.min(axis=0) < states.max(axis=0)).all()

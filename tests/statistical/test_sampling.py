@@ -1,4 +1,4 @@
-"""Samples follow the generator's distribution: the right one passes, 10% less or more is rejected."""
+"""Samples follow the generator's distribution; distributions that differ by 10% are rejected."""
 
 from functools import cache
 
@@ -8,11 +8,11 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Generator, Geo, Integers, Interval
-from releases import histogram, leaf_places
+from releases import histogram, leaf_indices
 
 ALPHA = 1e-9
 SAMPLES = 100_000
-RECORDS = 10  # in each of many small balanced sets
+RECORDS = 10  # of each small balanced sample
 
 COUNTS = [1, 5, 2, 0, 3, 8, 4, 7]
 GENERATORS = {
@@ -27,13 +27,13 @@ ORDERS = pytest.mark.parametrize("shuffle", [True, False])
 
 
 def skewed(probabilities: NDArray[np.float64], by: float) -> NDArray[np.float64]:
-    """Every second probability changed by that share, and all of them scaled to 1 again."""
+    """Probabilities with every second one changed by a share, normalised."""
     changed = probabilities * np.where(np.arange(probabilities.size) % 2, 1 + by, 1.0)
     return changed / changed.sum()
 
 
 def chi_square(counts: NDArray[np.int64], probabilities: NDArray[np.float64]) -> float:
-    """Significance of counts of independent draws; where nothing can be, there must be nothing."""
+    """P-value of counts of independent draws; cells of probability 0 must be empty."""
     possible = probabilities > 0
     assert not counts[~possible].any()
     return float(stats.chisquare(counts[possible], probabilities[possible] * counts.sum()).pvalue)
@@ -54,7 +54,7 @@ def finer_cells(generator: Generator) -> NDArray[np.float64]:
 def test_independent_samples_over_leaves(name: str, shuffle: bool) -> None:
     generator = GENERATORS[name]
     records = generator.sample(SAMPLES, method="independent", shuffle=shuffle, rng=11)
-    counts = np.bincount(leaf_places(generator, records), minlength=8)
+    counts = np.bincount(leaf_indices(generator, records), minlength=8)
     assert chi_square(counts, generator.probabilities) > ALPHA
     assert chi_square(counts, skewed(generator.probabilities, -0.1)) < ALPHA
     assert chi_square(counts, skewed(generator.probabilities, 0.1)) < ALPHA
@@ -73,17 +73,17 @@ def test_independent_samples_inside_leaves(name: str, shuffle: bool) -> None:
 
 
 @CASES
-def test_independent_samples_do_not_know_of_each_other(name: str) -> None:
-    """Pairs of neighbours, over pairs of leaves."""
+def test_samples_are_independent(name: str) -> None:
+    """Pairs of successive samples, over pairs of leaves."""
     generator = GENERATORS[name]
-    places = leaf_places(generator, generator.sample(2 * SAMPLES, method="independent", rng=13))
+    places = leaf_indices(generator, generator.sample(2 * SAMPLES, method="independent", rng=13))
     pairs = np.bincount(places[::2] * 8 + places[1::2], minlength=64)
     assert chi_square(pairs, np.outer(generator.probabilities, generator.probabilities).ravel()) > ALPHA
 
 
 @ORDERS
-def test_numbers_of_independent_samples_are_binomial(shuffle: bool) -> None:
-    """Those in the last three leaves of sets of 100, whose variance would be larger if the sets' sizes varied."""
+def test_leaf_counts_are_binomial(shuffle: bool) -> None:
+    """Counts in the last three leaves of samples of 100; their variance would be larger if the sizes varied."""
     generator, rng = GENERATORS["interval"], np.random.default_rng(15)
     sets = [generator.sample(100, method="independent", shuffle=shuffle, rng=rng) for _ in range(SAMPLES // 100)]
     found = np.bincount((np.array(sets) >= 5 / 8).sum(axis=1), minlength=101)
@@ -102,8 +102,8 @@ def test_numbers_of_independent_samples_are_binomial(shuffle: bool) -> None:
 
 
 @cache
-def small_balanced_sets(name: str) -> NDArray[np.int64]:
-    """Cell, two levels below the leaves, of each record of many balanced sets: one row per set."""
+def small_balanced_samples(name: str) -> NDArray[np.int64]:
+    """Cell of each record, two levels below the leaves: one row per balanced sample."""
     generator, rng = GENERATORS[name], np.random.default_rng(14)
     sets = [generator.sample(RECORDS, rng=rng) for _ in range(SAMPLES // RECORDS)]
     cells = generator.plan.domain.encode(np.concatenate(sets), level=generator.plan.depth + 2)
@@ -111,9 +111,9 @@ def small_balanced_sets(name: str) -> NDArray[np.int64]:
 
 
 @CASES
-def test_balanced_samples_are_unbiased_in_every_leaf(name: str) -> None:
-    """A leaf gets one of the two whole numbers next to its expected number, the upper one as often as it must."""
-    leaves = small_balanced_sets(name) >> 2
+def test_balanced_samples_are_unbiased_over_leaves(name: str) -> None:
+    """The count of a leaf is its expected number rounded down or up, with the probability that makes it unbiased."""
+    leaves = small_balanced_samples(name) >> 2
     rejected = {-0.1: 0, 0.0: 0, 0.1: 0}
     for leaf, expected in enumerate(GENERATORS[name].probabilities * RECORDS):
         upper = int(((leaves == leaf).sum(axis=1) - int(expected)).sum())
@@ -127,8 +127,8 @@ def test_balanced_samples_are_unbiased_in_every_leaf(name: str) -> None:
 
 @CASES
 def test_balanced_samples_are_unbiased_inside_leaves(name: str) -> None:
-    """Their counts vary less than those of independent draws, so that the right distribution passes all the more."""
-    counts = np.bincount(small_balanced_sets(name).ravel(), minlength=32)
+    """Counts of balanced samples vary less than independent ones, so the test is conservative."""
+    counts = np.bincount(small_balanced_samples(name).ravel(), minlength=32)
     cells = finer_cells(GENERATORS[name])
     assert chi_square(counts, cells) > ALPHA
     assert chi_square(counts, skewed(cells, -0.1)) < ALPHA
@@ -136,9 +136,9 @@ def test_balanced_samples_are_unbiased_inside_leaves(name: str) -> None:
 
 
 @CASES
-def test_balanced_samples_come_in_random_order(name: str) -> None:
-    """The first of each set is a draw of the whole distribution, which the least of each set is not."""
-    sets = small_balanced_sets(name) >> 2
+def test_balanced_samples_order(name: str) -> None:
+    """The first record of each sample follows the whole distribution, the smallest does not."""
+    sets = small_balanced_samples(name) >> 2
     chances = GENERATORS[name].probabilities
     for place in (0, RECORDS // 2, RECORDS - 1):
         assert chi_square(np.bincount(sets[:, place], minlength=8), chances) > ALPHA

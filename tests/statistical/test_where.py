@@ -1,4 +1,4 @@
-"""Samples of a region follow the distribution there: the right one passes, 10% less or more is rejected."""
+"""Conditional samples follow the distribution in their region; distributions that differ by 10% are rejected."""
 
 from functools import cache
 from typing import Any
@@ -13,7 +13,7 @@ from releases import histogram
 
 ALPHA = 1e-9
 SAMPLES = 100_000
-RECORDS = 10  # in each of many small balanced sets
+RECORDS = 10  # of each small balanced sample
 DEEP = 7  # level of the cells that are counted
 
 COUNTS = [1, 5, 2, 0, 3, 8, 4, 7]
@@ -39,7 +39,7 @@ NAMES = pytest.mark.parametrize("name", CASES)
 
 
 def expected(generator: Generator, region: Any) -> NDArray[np.float64]:
-    """Probability of every deep cell, given the region: its leaf's, times its measure and the region's share of it."""
+    """Probability of every deep cell given the region: the mass of its leaf times its measure and overlap."""
     domain, leaf = generator.domain, generator.plan.depth
     level = min(DEEP, domain.depth)
     cells = np.arange(2**level, dtype=np.uint64)
@@ -47,15 +47,15 @@ def expected(generator: Generator, region: Any) -> NDArray[np.float64]:
     whole = domain.measure(above, level=leaf)
     share = domain.measure(cells, level=level) / np.where(whole > 0, whole, 1.0)
     share = share * domain.overlap(region, cells, level=level)
-    chances = generator.probabilities[above.astype(np.int64)] * share
-    return chances / chances.sum()
+    probabilities = generator.probabilities[above.astype(np.int64)] * share
+    return probabilities / probabilities.sum()
 
 
-def significance(found: NDArray[np.int64], chances: NDArray[np.float64], by: float = 0.0) -> float:
-    """Of counts, if every second of the possible cells were changed by that share."""
-    possible = chances > 1e-12
+def significance(found: NDArray[np.int64], probabilities: NDArray[np.float64], by: float = 0.0) -> float:
+    """P-value of counts, with every second probability changed by a share."""
+    possible = probabilities > 1e-12
     assert not found[~possible].any()
-    changed = chances[possible] * np.where(np.arange(possible.sum()) % 2, 1 + by, 1.0)
+    changed = probabilities[possible] * np.where(np.arange(possible.sum()) % 2, 1 + by, 1.0)
     return float(stats.chisquare(found[possible], changed / changed.sum() * found.sum()).pvalue)
 
 
@@ -67,7 +67,7 @@ def counted(generator: Generator, sample: Any) -> NDArray[np.int64]:
 
 @cache
 def balanced(name: str) -> NDArray[np.int64]:
-    """Cells of the records of many small balanced sets."""
+    """Cells of the records of many small balanced samples."""
     (generator, region), rng = CASES[name], np.random.default_rng(16)
     sets = (generator.sample(RECORDS, where=region, rng=rng) for _ in range(SAMPLES // RECORDS // 5))
     return np.sum([counted(generator, some) for some in sets], axis=0)
@@ -78,27 +78,27 @@ def balanced(name: str) -> NDArray[np.int64]:
 def test_independent_samples_of_a_region(name: str, shuffle: bool) -> None:
     generator, region = CASES[name]
     sample = generator.sample(SAMPLES, where=region, method="independent", shuffle=shuffle, rng=15)
-    found, chances = counted(generator, sample), expected(generator, region)
-    assert significance(found, chances) > ALPHA
-    assert significance(found, chances, -0.1) < ALPHA
-    assert significance(found, chances, 0.1) < ALPHA
+    found, probabilities = counted(generator, sample), expected(generator, region)
+    assert significance(found, probabilities) > ALPHA
+    assert significance(found, probabilities, -0.1) < ALPHA
+    assert significance(found, probabilities, 0.1) < ALPHA
 
 
 @NAMES
 def test_balanced_samples_of_a_region(name: str) -> None:
-    """Their counts vary less than those of independent draws, so that the right distribution passes all the more."""
+    """Counts of balanced samples vary less than independent ones, so the test is conservative."""
     generator, region = CASES[name]
     sample = generator.sample(SAMPLES, where=region, rng=17)
-    found, chances = counted(generator, sample), expected(generator, region)
-    assert significance(found, chances) > ALPHA
-    assert significance(found, chances, -0.1) < ALPHA
-    assert significance(found, chances, 0.1) < ALPHA
+    found, probabilities = counted(generator, sample), expected(generator, region)
+    assert significance(found, probabilities) > ALPHA
+    assert significance(found, probabilities, -0.1) < ALPHA
+    assert significance(found, probabilities, 0.1) < ALPHA
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["interval", "places", "table"])
-def test_small_balanced_samples_of_a_region_are_unbiased(name: str) -> None:
-    found, chances = balanced(name), expected(*CASES[name])
-    assert significance(found, chances) > ALPHA
-    assert significance(found, chances, -0.2) < ALPHA
-    assert significance(found, chances, 0.2) < ALPHA
+def test_small_balanced_samples_of_region(name: str) -> None:
+    found, probabilities = balanced(name), expected(*CASES[name])
+    assert significance(found, probabilities) > ALPHA
+    assert significance(found, probabilities, -0.2) < ALPHA
+    assert significance(found, probabilities, 0.2) < ALPHA

@@ -13,7 +13,7 @@ import pytest
 
 import privhp as hp
 from forgery import PLAN, forge, refusal, sign
-from growing import plan_of
+from partition_checks import plan_of
 from privhp.core import container
 from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 

@@ -1,4 +1,4 @@
-"""Samples of a generator, one call at a time."""
+"""Sizes, types, order and seeds of a generator's samples."""
 
 from typing import Any
 
@@ -24,7 +24,7 @@ from privhp import (
     Time,
     wasserstein,
 )
-from releases import histogram, leaf_places, release_of
+from releases import histogram, leaf_indices, release_of
 from strategies import generators
 
 METHODS = pytest.mark.parametrize("method", ["balanced", "independent"])
@@ -44,8 +44,8 @@ KINDS: list[tuple[Domain, Any, tuple[int, ...]]] = [
 ]
 
 
-def lopsided(domain: Domain) -> Generator:
-    """A generator with most of its mass in the first cells."""
+def skewed_generator(domain: Domain) -> Generator:
+    """Generator with most of its mass in the first cells."""
     plan = Plan.paper(domain, epsilon=2, expected_records=500, hot_cells=4, exact_depth=3, sketch_rows=2, hash_seed=2)
     codes = (lognormal(500) * 2**plan.depth * 0.7).astype(np.uint64)
     return Generator(release_of(plan, domain.decode(codes, level=plan.depth, rng=np.random.default_rng(1))))
@@ -54,46 +54,44 @@ def lopsided(domain: Domain) -> Generator:
 @METHODS
 @pytest.mark.parametrize("size", [0, 1, 2, 1000])
 @pytest.mark.parametrize(("domain", "dtype", "columns"), KINDS)
-def test_samples_have_the_shape_and_type_of_the_domain(
-    domain: Domain, dtype: Any, columns: tuple[int, ...], size: int, method: Any
-) -> None:
-    records = lopsided(domain).sample(size, method=method)
+def test_sample_shape_and_type(domain: Domain, dtype: Any, columns: tuple[int, ...], size: int, method: Any) -> None:
+    records = skewed_generator(domain).sample(size, method=method)
     assert records.shape == (size, *columns)
     assert records.dtype == dtype
 
 
 @METHODS
 @given(generator=generators(), seed=st.integers(0, 99))
-def test_samples_lie_in_leaves_that_have_probability(method: Any, generator: Generator, seed: int) -> None:
-    places = leaf_places(generator, generator.sample(30, method=method, rng=seed))
-    assert (generator.probabilities[places] > 0).all()
+def test_samples_in_leaves_with_mass(method: Any, generator: Generator, seed: int) -> None:
+    indices = leaf_indices(generator, generator.sample(30, method=method, rng=seed))
+    assert (generator.probabilities[indices] > 0).all()
 
 
-def test_by_default_there_are_as_many_samples_as_the_noisy_count_says() -> None:
+def test_default_sample_size() -> None:
     assert histogram(Interval(0, 1), 1, [3, 4]).sample().shape == (7,)
     assert histogram(Interval(0, 1), 1, [-3, -4]).sample().shape == (0,)
 
 
-def test_numpy_s_whole_numbers_are_whole_numbers() -> None:
+def test_sample_size_of_numpy_type() -> None:
     assert histogram(Interval(0, 1), 1, [3, 4]).sample(np.int64(5)).shape == (5,)
 
 
 @pytest.mark.parametrize("n", [-1, 2.0, float("nan"), "3", True, [3], np.float64(2)])
-def test_what_is_no_number_of_records_is_refused(n: Any) -> None:
+def test_invalid_sample_size(n: Any) -> None:
     with pytest.raises(QueryError, match="non-negative integer"):
         histogram(Interval(0, 1), 1, [3, 4]).sample(n)
 
 
 @pytest.mark.parametrize("method", ["Balanced", "", None, 3])
-def test_another_method_is_refused(method: Any) -> None:
+def test_invalid_method(method: Any) -> None:
     with pytest.raises(QueryError, match=r"balanced.*independent"):
         histogram(Interval(0, 1), 1, [3, 4]).sample(3, method=method)
 
 
 @METHODS
 @pytest.mark.parametrize("domain", [domain for domain, _, _ in KINDS], ids=repr)
-def test_samples_are_those_of_their_seed(domain: Domain, method: Any) -> None:
-    generator = lopsided(domain)
+def test_seeded_samples(domain: Domain, method: Any) -> None:
+    generator = skewed_generator(domain)
     once, again = (generator.sample(50, method=method, rng=7) for _ in range(2))
     same = generator.sample(50, method=method, rng=np.random.default_rng(7))
     assert np.array_equal(once, again)
@@ -103,26 +101,24 @@ def test_samples_are_those_of_their_seed(domain: Domain, method: Any) -> None:
 
 
 @given(generator=generators(), size=st.integers(0, 300), seed=st.integers(0, 99))
-def test_balanced_samples_give_every_leaf_its_expected_number_to_within_one(
-    generator: Generator, size: int, seed: int
-) -> None:
-    places = leaf_places(generator, generator.sample(size, rng=seed))
-    counts = np.bincount(places, minlength=generator.probabilities.size)
+def test_balanced_leaf_counts(generator: Generator, size: int, seed: int) -> None:
+    indices = leaf_indices(generator, generator.sample(size, rng=seed))
+    counts = np.bincount(indices, minlength=generator.probabilities.size)
     assert (np.abs(counts - size * generator.probabilities) < 1 + 1e-9).all()
 
 
 @pytest.mark.parametrize(
     "domain", [Interval(0, 1), Integers(0, 10**6), IPv4(), Time("2020-01-01", "2021-01-01")], ids=repr
 )
-def test_balanced_samples_keep_to_the_cdf_to_within_two_records(domain: Domain) -> None:
-    """A leaf is filled as evenly as the leaves are: two records are what its first and last cell may lack."""
-    generator = lopsided(domain)
+def test_balanced_cdf(domain: Domain) -> None:
+    """The count at or below any value is within two records of the cdf: one for the leaves, one inside a leaf."""
+    generator = skewed_generator(domain)
     records = np.sort(generator.sample(10_000, rng=3))
     at_or_below = np.searchsorted(records, records, side="right")
     assert np.abs(at_or_below - 10_000 * generator.cdf(records).value).max() <= 2
 
 
-def test_balanced_samples_are_twenty_times_closer_to_the_generator_than_independent_ones() -> None:
+def test_balanced_w1_to_generator() -> None:
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=10_000, hot_cells=16, hash_seed=1)
     generator = Generator(release_of(plan, gaussian_mixture(10_000)))
     balanced = wasserstein(generator, generator.sample(100_000, rng=5))
@@ -132,13 +128,13 @@ def test_balanced_samples_are_twenty_times_closer_to_the_generator_than_independ
 
 @METHODS
 @given(generator=generators(), seed=st.integers(0, 99))
-def test_without_shuffling_samples_come_leaf_by_leaf(method: Any, generator: Generator, seed: int) -> None:
-    places = leaf_places(generator, generator.sample(30, method=method, shuffle=False, rng=seed))
-    assert (np.diff(places) >= 0).all()
+def test_unshuffled_order(method: Any, generator: Generator, seed: int) -> None:
+    indices = leaf_indices(generator, generator.sample(30, method=method, shuffle=False, rng=seed))
+    assert (np.diff(indices) >= 0).all()
 
 
 class Extreme(np.random.Generator):
-    """Draws that are as large as they can be."""
+    """Random generator with the largest possible draws."""
 
     def random(self, size: Any = None, *_: Any, **__: Any) -> Any:
         return np.full(() if size is None else size, 1 - 2.0**-53)
@@ -149,14 +145,14 @@ class Extreme(np.random.Generator):
 
 @METHODS
 @pytest.mark.parametrize("domain", [Interval(0, 1), Integers(0, 4), Integers(0, 10**18), Box([(0, 1)] * 2)], ids=repr)
-def test_extreme_draws_stay_where_there_is_probability(domain: Domain, method: Any) -> None:
+def test_extreme_draws(domain: Domain, method: Any) -> None:
     generator = histogram(domain, 2, [5, 3, 1, 0])
     records = generator.sample(1000, method=method, rng=Extreme(np.random.PCG64(1)))
-    assert leaf_places(generator, records).max() <= 2
+    assert leaf_indices(generator, records).max() <= 2
 
 
 class TooMany(np.random.Generator):
-    """Poisson numbers that are far too large the first time."""
+    """Random generator whose first Poisson counts are far too large."""
 
     calls = 0
 
@@ -165,7 +161,7 @@ class TooMany(np.random.Generator):
         return super().poisson(lam, size) + (1000 if self.calls == 1 else 0)
 
 
-def test_independent_samples_leaf_by_leaf_are_as_many_as_asked_for() -> None:
+def test_unshuffled_independent_sample_size() -> None:
     generator, rng = histogram(Interval(0, 1), 2, [5, 3, 1, 0]), TooMany(np.random.PCG64(1))
     assert generator.sample(1000, method="independent", shuffle=False, rng=rng).size == 1000
     assert rng.calls == 2
@@ -186,7 +182,7 @@ def test_independent_samples_leaf_by_leaf_are_as_many_as_asked_for() -> None:
 )
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_an_array_can_be_filled(domain: Domain, method: Any, shuffle: bool) -> None:
+def test_out_array(domain: Domain, method: Any, shuffle: bool) -> None:
     summary = Summary(Plan.paper(domain, epsilon=1, expected_records=100, hot_cells=2))
     generator = summary.release()
     made = generator.sample(500, method=method, shuffle=shuffle, rng=3)
@@ -198,7 +194,7 @@ def test_an_array_can_be_filled(domain: Domain, method: Any, shuffle: bool) -> N
 @pytest.mark.parametrize(
     "out", [np.empty(9), np.empty((10, 1)), np.empty(10, dtype=np.float32), np.empty(20)[::2], np.broadcast_to(0.0, 10)]
 )
-def test_an_array_that_does_not_fit_is_refused(out: Any) -> None:
+def test_invalid_out_array(out: Any) -> None:
     generator = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=2)).release()
     with pytest.raises(QueryError, match=r"contiguous array of float64 of shape \(10,\)"):
         generator.sample(10, out=out)

@@ -13,7 +13,7 @@ Floats = NDArray[np.float64]
 
 
 def table_of(counts: Floats, places: Places, width: int) -> NDArray[np.int64]:
-    """The table that holds exactly these counts."""
+    """Sketch table of these counts, without noise."""
     rows = [np.bincount(row.ravel(), weights=counts.ravel(), minlength=width) for row in places]
     return np.stack(rows).astype(np.int64)
 

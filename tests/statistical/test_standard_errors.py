@@ -1,4 +1,4 @@
-"""Standard errors: closed forms, scaling, and how often the truth lies within them."""
+"""Standard errors: closed forms, scaling and coverage of intervals."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,11 +15,11 @@ from privhp.release import Release
 
 UNIT = Interval(0, 1)
 FULL = 10**7
-"""Records in each cell, so that none is thought empty."""
+"""Records in each cell, so that no cell is taken for empty."""
 
 
-def even(budgets: dict[int, str], epsilon: Any = 1, **changes: Any) -> Generator:
-    """A generator without noise, of a plan with these budgets on sixteen whole numbers."""
+def uniform_generator(budgets: dict[int, str], epsilon: Any = 1, **changes: Any) -> Generator:
+    """Generator without noise, of a plan with these budgets on sixteen integers."""
     plan = Plan(
         Integers(0, 15),
         epsilon=epsilon,
@@ -33,9 +33,9 @@ def even(budgets: dict[int, str], epsilon: Any = 1, **changes: Any) -> Generator
 
 
 @pytest.mark.parametrize("cells", [1, 5, 8, 15])
-def test_one_exact_level_has_the_error_of_its_noise(cells: int) -> None:
-    """A share p of n independent cells: variance v (p (1 - p)^2 + (1 - p) p^2) n, over the total."""
-    generator = even({4: "1/2"})
+def test_stderr_of_one_level(cells: int) -> None:
+    """A share p of n independent cells has variance v (p (1 - p)^2 + (1 - p) p^2) n, over the total."""
+    generator = uniform_generator({4: "1/2"})
     answer = generator.mass((0, cells - 1))
     share, variance = cells / 16, 2 * 2.0**2
     expected = (variance * 16 * share * (1 - share)) ** 0.5 / (16 * FULL)
@@ -43,9 +43,9 @@ def test_one_exact_level_has_the_error_of_its_noise(cells: int) -> None:
     assert answer.stderr == pytest.approx(expected, rel=0.02)
 
 
-def test_two_levels_err_as_dense_least_squares() -> None:
-    """Totals are normalised, so the error of a share is that of its count less the share times the total."""
-    generator = even({2: "1/3", 4: "1/2"})
+def test_stderr_equals_dense_least_squares() -> None:
+    """The error of a share is the error of its count minus the share times the total."""
+    generator = uniform_generator({2: "1/3", 4: "1/2"})
     rows = [(np.arange(16) // 4 == cell, 2 * 3.0**2) for cell in range(4)]
     rows += [(np.arange(16) == cell, 2 * 2.0**2) for cell in range(16)]
     information = sum(np.outer(row, row) / variance for row, variance in rows)
@@ -57,19 +57,19 @@ def test_two_levels_err_as_dense_least_squares() -> None:
         assert generator.mass((low, high)).stderr == pytest.approx(expected, rel=0.02)
 
 
-def test_everything_and_nothing_are_certain() -> None:
-    generator = even({2: "1/3", 4: "1/2"})
+def test_stderr_of_everything_and_nothing() -> None:
+    generator = uniform_generator({2: "1/3", 4: "1/2"})
     assert generator.mass((0, 15)).stderr == pytest.approx(0, abs=1e-12)
     assert generator.cdf([15]).stderr == pytest.approx([0], abs=1e-12)
 
 
-def test_errors_of_noise_are_inverse_to_epsilon() -> None:
-    answers = [even({2: f"{e}/2", 4: f"{e}/2"}, epsilon=e).mass((2, 9)) for e in (1, 10)]
+def test_stderr_is_inverse_to_epsilon() -> None:
+    answers = [uniform_generator({2: f"{e}/2", 4: f"{e}/2"}, epsilon=e).mass((2, 9)) for e in (1, 10)]
     assert answers[0].stderr == pytest.approx(10 * answers[1].stderr, rel=1e-6)
 
 
-def test_cdf_and_mass_agree_on_their_errors() -> None:
-    generator = even({2: "1/3", 4: "1/2"})
+def test_stderr_of_cdf_equals_mass() -> None:
+    generator = uniform_generator({2: "1/3", 4: "1/2"})
     for value in (0, 3, 7, 12):
         mass = generator.mass((0, value))
         cdf = generator.cdf([value])
@@ -77,38 +77,40 @@ def test_cdf_and_mass_agree_on_their_errors() -> None:
         assert cdf.stderr[0] == pytest.approx(mass.stderr)
 
 
-def test_the_error_of_a_quantile_is_how_far_it_moves() -> None:
+def test_stderr_of_quantile() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={6: 1}, exact_depth=6, inference="least-squares")
     generator = Generator(Release(plan, {6: np.full(64, 1000)}))
     at_half = generator.quantile([0.5])
     below = generator.cdf(at_half.value)
-    assert at_half.stderr == pytest.approx(below.stderr, rel=1e-6)  # on an even stream of length 1
+    assert at_half.stderr == pytest.approx(below.stderr, rel=1e-6)  # uniform data on a domain of length 1
 
 
-def test_answers_without_errors_are_the_same() -> None:
+def test_values_without_stderr() -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=10_000, memory="16 KiB")
     summary = Summary(plan)
     summary.update(uniform(10_000))
     generator = summary.release()
-    assert generator.mass((0.2, 0.7)).value == generator.mass((0.2, 0.7)).value
-    assert np.array_equal(generator.cdf([0.1, 0.5]).value, generator.cdf([0.1, 0.5]).value)
-    assert np.array_equal(generator.quantile([0.1, 0.5]).value, generator.quantile([0.1, 0.5]).value)
+    for answer in (generator.mass, generator.cdf, generator.quantile):
+        argument: Any = (0.2, 0.7) if answer == generator.mass else [0.1, 0.5]
+        before, estimate = answer(argument).value, answer(argument)
+        assert np.all(np.asarray(estimate.stderr) > 0)
+        assert np.array_equal(estimate.value, before)
 
 
 @pytest.mark.parametrize(("level", "uneven"), [(5, False), (6, True), (8, True)])
-def test_a_leaf_is_as_uneven_as_the_three_levels_above_it_measured_or_not(level: int, uneven: bool) -> None:
-    """Every second cell of a level is empty, all others are alike; the region ends in the middle of a leaf."""
+def test_stderr_inside_leaf(level: int, uneven: bool) -> None:
+    """Every second cell of a level is empty, the others have equal counts; the region ends in the middle of a leaf."""
     plan = Plan(UNIT, epsilon=1, budgets={2: "1/2", 8: "1/2"}, exact_depth=8, inference="least-squares")
     leaves = np.where(np.arange(256) >> (8 - level) & 1, 0, FULL)
     generator = Generator(Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves}))
-    first = 2**8 // 2  # a leaf that has records at each of these levels
+    first = 2**8 // 2  # a leaf with records at each of these levels
     error = float(generator.mass((0, (first + 0.5) / 256)).stderr)
-    in_one_place = 0.5 * FULL / leaves.sum()
-    assert (error > 0.9 * in_one_place) if uneven else (error < 0.1 * in_one_place)
+    largest_error = 0.5 * FULL / leaves.sum()
+    assert (error > 0.9 * largest_error) if uneven else (error < 0.1 * largest_error)
 
 
-def test_leaves_that_divide_to_the_same_side_err_alike() -> None:
-    """Halves hold three quarters and one, all the first or by chance; the edge of the region cuts sixteen leaves."""
+def test_stderr_of_correlated_leaves() -> None:
+    """Children hold three quarters and one quarter, always or at random the first; the region's edge cuts 16 leaves."""
     budgets = {2: "1/2", 8: "1/2"}
     plan = Plan(Box([(0, 1), (0, 1)]), epsilon=1, budgets=budgets, exact_depth=8, inference="least-squares")
     first = np.tile([3 * FULL, FULL], 128)
@@ -118,12 +120,12 @@ def test_leaves_that_divide_to_the_same_side_err_alike() -> None:
         release = Release(plan, {2: leaves.reshape(4, -1).sum(axis=1), 8: leaves})
         answer = Generator(release).mass([(0, 1), (0, 17 / 32)])
         errors.append(float(answer.stderr))
-    one_leaf = 0.5 * 0.5 * 3 / 512  # half of it is in the region, give or take half of how unevenly cells divide
+    one_leaf = 0.5 * 0.5 * 3 / 512  # half of it is in the region, plus or minus half of the difference between children
     assert errors[0] == pytest.approx(16 * one_leaf, rel=0.05)
     assert errors[1] < 1.5 * 16**0.5 * one_leaf
 
 
-def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
+def test_stderr_of_empty_release() -> None:
     plan = Plan(UNIT, epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
     generator = Generator(Release(plan, {3: np.zeros(8, dtype=np.int64)}))
     assert generator.mass((0, 0.5)).stderr == 1.0
@@ -134,11 +136,11 @@ def test_a_release_of_nothing_is_uncertain_of_everything() -> None:
 RELEASES = 200
 LEAST, MOST = 0.85, 0.97
 MOST_OF_HALF = 0.722
-"""Share of half intervals that hold the truth when whole ones do in 97% of cases and errors are normal."""
+"""Coverage of intervals of half the width, for normal errors and full intervals with a coverage of 97%."""
 
 
-def chance(share: float, releases: int) -> float:
-    """How far from its mean a share of so many releases is by chance, once in 1e9."""
+def tolerance(share: float, releases: int) -> float:
+    """Deviation of an observed share from its mean that is exceeded with probability 1e-9."""
     return 6.0 * (share * (1.0 - share) / releases) ** 0.5
 
 
@@ -157,7 +159,7 @@ STREAMS: dict[str, Any] = {
 
 
 def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
-    """By how many standard errors answers are off, one region for each release, so that all are independent."""
+    """Errors of answers in standard errors, one region for each release, so that they are independent."""
     rng, found = np.random.default_rng(0), []
     sides = 1 if plan.domain.is_line else 2
     columns = records.reshape(len(records), -1)
@@ -172,22 +174,22 @@ def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
     return np.array(found)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
 @pytest.mark.parametrize("name", ["uniform", *(pytest.param(name, marks=pytest.mark.slow) for name in [*STREAMS][1:])])
-def test_intervals_hold_the_truth_nine_times_in_ten(name: str, mergeable: bool, offline: bool) -> None:
-    """Between 85% and 97%, as far as chance lets so many releases tell."""
+def test_coverage_of_intervals(name: str, mergeable: bool, offline: bool) -> None:
+    """Coverage between 85% and 97%, within the tolerance of the number of releases."""
     domain, draw = STREAMS[name]
     releases = RELEASES * (10 if offline else 1)
     plan = Plan.auto(domain, epsilon=1, expected_records=10_000, memory="64 KiB", mergeable=mergeable)
     found = deviations(replace(plan, memory=0), draw(10_000, seed=1), releases)
     covered = np.mean(found <= 1.645)
-    assert LEAST - chance(LEAST, releases) < covered < MOST + chance(MOST, releases)
-    if domain.is_line:  # elsewhere most of the error is resolution, which is not normal
-        assert np.mean(found <= 1.645 / 2) < MOST_OF_HALF + chance(MOST_OF_HALF, releases)
+    assert LEAST - tolerance(LEAST, releases) < covered < MOST + tolerance(MOST, releases)
+    if domain.is_line:  # elsewhere most of the error is resolution error, which is not normal
+        assert np.mean(found <= 1.645 / 2) < MOST_OF_HALF + tolerance(MOST_OF_HALF, releases)
 
 
-def test_where_nothing_was_found_there_is_still_doubt() -> None:
-    """A cell is cut when it has counted nothing, and its parts count nothing either, but for noise."""
+def test_stderr_of_empty_split_cell() -> None:
+    """A cell without records is split, and its children have no records either, only noise."""
     growth = Growth(slots=20, refined_after=(10,), least=1)
     budgets = {1: "1/2", 3: "1/2"}
     plan = Plan(
@@ -242,6 +244,6 @@ def test_coverage_of_marginals(offline: bool) -> None:
     """At least 85% of the 90% intervals contain the truth; intervals of a tenth of the width must fail."""
     releases = RELEASES * (5 if offline else 1) // 2
     covered = (marginal_deviations(releases)[:, :, None] <= 1.645 * np.array([1.0, 0.1])).mean(axis=0)
-    slack = chance(LEAST, releases)
+    slack = tolerance(LEAST, releases)
     assert (covered[:, 0] > LEAST - slack).all(), covered
     assert (covered[:, 1] < LEAST - slack).all(), covered

@@ -1,14 +1,13 @@
-"""The privacy argument of a growing partition as named checks that raise AssertionError.
+"""The privacy argument of a learned partition as named checks that raise AssertionError.
 
-Each record is counted in one cell, in one stretch of rows between two
-refinements. So privacy follows from these facts: the stretches end at row
-numbers, whatever the rows hold; given where cells are cut, one row moves one
-cell of one stretch by one; and in every stretch each cell that counts has a
-draw of its own before the first record of that stretch.
+Each record is counted in one cell, in one pass over the rows between two
+refinements. Privacy follows from three facts: passes end at fixed row numbers;
+given the splits, one row changes one counter of one pass by one; and in every
+pass each counted cell has a fresh noise draw before the first record.
 
-Where cells are cut is chosen here at random, apart from the counts, so that
-two streams can be compared under the same cuts. What is expected is worked out
-by hand, from rows in a list and cells in a dict.
+The checks choose splits at random, independent of the counts, so that two
+streams can be compared under the same splits. Expected counts come from a
+reference with rows in a list and cells in a dict.
 """
 
 import contextlib
@@ -226,7 +225,7 @@ def every_pass_has_fresh_noise() -> None:
                 summary = Summary(plan)
                 drawn = len(draws)
                 summary.update([None] * 20)
-            assert checked == {0: 1, 1: 1, 2: 1}, "a stretch was not counted in one go"
+            assert checked == {0: 1, 1: 1, 2: 1}, "a pass was not counted at once"
             assert {draw.scale for draw in draws[drawn:]} == {Fraction(persons, 3)}, "noise of another scale is added"
 
 
@@ -249,10 +248,10 @@ def _draws_are_complete(slots: Counts, level: int) -> int:
     live, frozen, born = read_slots(slots, level)
     now = max(born.values())
     for cell, draws in live.items():
-        assert draws == now + 1 - born[cell], "a cell goes on without noise for this stretch"
-    for cut, draws in frozen.items():
-        when = min(born[cell] for cell in born if _is_descendant(cell, cut))
-        assert draws == when - born[cut], "a cell that was cut has not one draw for each stretch that it counted in"
+        assert draws == now + 1 - born[cell], "a cell has no noise for this pass"
+    for split, draws in frozen.items():
+        when = min(born[cell] for cell in born if _is_descendant(cell, split))
+        assert draws == when - born[split], "a split cell does not have one draw for each pass in which it counted"
     return now
 
 
@@ -323,5 +322,5 @@ def plans_without_row_numbers_are_refused() -> None:
     ):
         with contextlib.suppress(StateError):
             action()
-            raise AssertionError("a growing partition takes what has no row numbers")
+            raise AssertionError("a learned partition accepts records without row numbers")
     assert summary.rows == 0

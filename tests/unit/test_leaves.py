@@ -1,4 +1,4 @@
-"""Growing the partition."""
+"""Leaves of a release."""
 
 import hypothesis.strategies as st
 import numpy as np
@@ -19,7 +19,7 @@ def exact_plan(*levels: int) -> Plan:
 
 
 def sketched_plan(expand: str) -> Plan:
-    """Four exact cells, and two sketched levels whose one wide row has a bucket for nearly every cell."""
+    """Plan with four exact cells and two sketched levels of one wide row, almost without collisions."""
     return Plan(
         Interval(0, 1),
         epsilon=1,
@@ -34,8 +34,8 @@ def sketched_plan(expand: str) -> Plan:
     )
 
 
-def grown(plan: Plan, counts: dict[int, list[int]]) -> Leaves:
-    """Leaves of exact counts; of sketched levels nothing is known but zeros."""
+def leaves_of(plan: Plan, counts: dict[int, list[int]]) -> Leaves:
+    """Leaves of exact counts, with zeros at the sketched levels."""
     tables = {level: np.zeros(plan.shapes[level], dtype=np.int64) for level in plan.sketched_levels}
     counters = {level: np.array(values) for level, values in counts.items()}
     return Generator(Release(plan, counters | tables)).leaves()
@@ -61,57 +61,57 @@ def test_leaves_are_a_partition_in_order(data: DataObject, plan: Plan) -> None:
 
 
 @given(data=st.data(), plan=plans())
-def test_there_are_as_many_leaves_as_the_plan_says(data: DataObject, plan: Plan) -> None:
+def test_number_of_leaves(data: DataObject, plan: Plan) -> None:
     leaves = Generator(Release(plan, data.draw(noise(plan)))).leaves()
     assert leaves.codes.size == leaves.levels.size == leaves.counts.size == plan.leaves
     assert (leaves.codes.dtype, leaves.counts.dtype) == (np.uint64, np.float64)
 
 
-def test_without_sketches_the_tree_is_complete() -> None:
-    leaves = grown(exact_plan(0, 1, 2), {0: [12], 1: [5, 5], 2: [4, 0, 1, 9]})
+def test_complete_tree_without_sketches() -> None:
+    leaves = leaves_of(exact_plan(0, 1, 2), {0: [12], 1: [5, 5], 2: [4, 0, 1, 9]})
     assert as_triples(leaves) == [(2, 0, 5), (2, 1, 1), (2, 2, 0), (2, 3, 6)]
 
 
-def test_a_negative_root_is_0() -> None:
-    assert not grown(exact_plan(0, 1), {0: [-3], 1: [5, 9]}).counts.any()
+def test_negative_root() -> None:
+    assert not leaves_of(exact_plan(0, 1), {0: [-3], 1: [5, 9]}).counts.any()
 
 
-def test_without_a_root_each_cell_of_the_first_level_stands_for_itself() -> None:
-    leaves = grown(exact_plan(1, 2), {1: [-3, 8], 2: [5, 5, 5, 1]})
+def test_first_level_without_root() -> None:
+    leaves = leaves_of(exact_plan(1, 2), {1: [-3, 8], 2: [5, 5, 5, 1]})
     assert leaves.counts.tolist() == [0, 0, 6, 2]
 
 
-def test_levels_may_be_left_out_between() -> None:
-    leaves = grown(exact_plan(0, 2), {0: [12], 2: [1, 2, 3, -4]})
+def test_skipped_levels() -> None:
+    leaves = leaves_of(exact_plan(0, 2), {0: [12], 2: [1, 2, 3, -4]})
     assert leaves.counts.tolist() == [2.5, 3.5, 4.5, 1.5]
 
 
-def test_only_the_hot_cells_of_the_exact_depth_are_grown() -> None:
-    leaves = grown(sketched_plan("top"), {0: [16], 2: [1, 2, 9, 4]})
+def test_expand_top() -> None:
+    leaves = leaves_of(sketched_plan("top"), {0: [16], 2: [1, 2, 9, 4]})
     assert as_triples(leaves) == [(2, 0, 1), (2, 1, 2), (4, 8, 2.25), (4, 9, 2.25), (3, 5, 4.5), (2, 3, 4)]
 
 
-def test_all_cells_of_the_exact_depth_are_grown_if_asked() -> None:
-    leaves = grown(sketched_plan("all"), {0: [16], 2: [1, 2, 9, 4]})
+def test_expand_all() -> None:
+    leaves = leaves_of(sketched_plan("all"), {0: [16], 2: [1, 2, 9, 4]})
     assert as_triples(leaves) == [
         *[(3, 0, 0.5), (3, 1, 0.5), (3, 2, 1), (3, 3, 1)],
         *[(4, 8, 2.25), (4, 9, 2.25), (3, 5, 4.5), (3, 6, 2), (3, 7, 2)],
     ]
 
 
-def test_of_equal_cells_the_lowest_is_grown() -> None:
-    leaves = grown(sketched_plan("top"), {0: [16], 2: [4, 4, 4, 4]})
+def test_expansion_ties() -> None:
+    leaves = leaves_of(sketched_plan("top"), {0: [16], 2: [4, 4, 4, 4]})
     assert leaves.levels.tolist() == [4, 4, 3, 2, 2, 2]
 
 
-def test_cells_past_the_last_integer_pass_their_count_on() -> None:
+def test_cells_beyond_last_integer() -> None:
     plan = Plan(Integers(0, 4), epsilon=1, budgets=dict.fromkeys([0, 1, 2, 3], "1/10"), exact_depth=3)
-    leaves = grown(plan, {0: [10], 1: [4, 6], 2: [2, 2, 0, 90], 3: [1, 1, 1, 1, 0, 90, 90, 90]})
+    leaves = leaves_of(plan, {0: [10], 1: [4, 6], 2: [2, 2, 0, 90], 3: [1, 1, 1, 1, 0, 90, 90, 90]})
     assert leaves.counts.tolist() == [1, 1, 1, 1, 6, 0, 0, 0]
 
 
 def test_leaves_are_read_only() -> None:
-    leaves = grown(exact_plan(1), {1: [1, 2]})
+    leaves = leaves_of(exact_plan(1), {1: [1, 2]})
     for array in (leaves.codes, leaves.levels, leaves.counts):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 0

@@ -1,4 +1,4 @@
-"""Laws of growing partitions. States are compared bit by bit."""
+"""Laws of learned partitions, compared bit for bit."""
 
 import contextlib
 import io
@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-import growing
+import partition_checks
 import privhp as hp
 from backends import plain_kernels
 from forgery import READERS, sign
-from growing import MARK_ZERO, MARKS_END, count_reference, no_noise, plan_of, read_slots, splits_by_code
+from partition_checks import MARK_ZERO, MARKS_END, count_reference, no_noise, plan_of, read_slots, splits_by_code
 from privhp import Generator, Plan, Summary, kernels
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE
@@ -30,11 +30,11 @@ SEEDS = st.integers(0, 10**6)
 
 
 @st.composite
-def growing_plans(draw: st.DrawFn) -> Plan:
-    """Up to four refinements, between rows 1 and 30, with or without room for many cuts."""
-    moments = sorted(draw(st.sets(st.integers(1, 30), min_size=1, max_size=4)))
+def learned_plans(draw: st.DrawFn) -> Plan:
+    """Plans with up to four refinements between rows 1 and 30, and few or many slots for splits."""
+    rows = sorted(draw(st.sets(st.integers(1, 30), min_size=1, max_size=4)))
     return plan_of(
-        growth=Growth(slots=draw(st.sampled_from([20, 60, 300])), refined_after=tuple(moments), least=1),
+        growth=Growth(slots=draw(st.sampled_from([20, 60, 300])), refined_after=tuple(rows), least=1),
         neighbours=draw(st.sampled_from(["zero-out", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 2)),
         memory=draw(st.sampled_from([0, 2**14])),
@@ -43,10 +43,10 @@ def growing_plans(draw: st.DrawFn) -> Plan:
 
 
 @st.composite
-def parts_of(draw: st.DrawFn, rows: list[Any]) -> list[list[Any]]:
-    """A stream cut into batches, some of them empty."""
-    cuts = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=4)))
-    return [rows[start:end] for start, end in zip([0, *cuts], [*cuts, len(rows)], strict=True)]
+def batches_of(draw: st.DrawFn, rows: list[Any]) -> list[list[Any]]:
+    """Splits of a stream into batches, some of them empty."""
+    ends = sorted(draw(st.lists(st.integers(0, len(rows)), max_size=4)))
+    return [rows[start:end] for start, end in zip([0, *ends], [*ends, len(rows)], strict=True)]
 
 
 def as_array(rows: list[Any]) -> Counts:
@@ -54,11 +54,11 @@ def as_array(rows: list[Any]) -> Counts:
 
 
 def same_noise(size: int, scale: Any) -> Counts:
-    """The same whenever it is asked for, and so small that counts of many records show."""
+    """Deterministic noise, small compared with the counts."""
     return np.arange(size, dtype=np.int64) % 5 - 2
 
 
-def grown(plan: Plan, batches: list[Any], **details: Any) -> Summary:
+def make_summary(plan: Plan, batches: list[Any], **details: Any) -> Summary:
     with record_draws(same_noise):
         summary = Summary(plan)
         for batch in batches:
@@ -71,11 +71,9 @@ def same(one: Summary, other: Summary) -> bool:
 
 
 @given(rows=ROWS, seed=SEEDS, plain=st.booleans(), threads=st.integers(1, 3), data=st.data())
-def test_every_row_is_counted_in_the_cell_of_its_time(
-    rows: list[Any], seed: int, plain: bool, threads: int, data: st.DataObject
-) -> None:
+def test_counts_equal_reference(rows: list[Any], seed: int, plain: bool, threads: int, data: st.DataObject) -> None:
     plan = plan_of()
-    batches = data.draw(parts_of(rows))
+    batches = data.draw(batches_of(rows))
     with contextlib.ExitStack() as stack:
         if plain:
             stack.enter_context(plain_kernels())
@@ -92,37 +90,35 @@ def test_every_row_is_counted_in_the_cell_of_its_time(
         assert counts[level].tolist() == np.bincount(inside, minlength=2**level).tolist()
 
 
-@given(plan=growing_plans(), rows=ROWS, data=st.data())
-def test_batches_do_not_matter(plan: Plan, rows: list[Any], data: st.DataObject) -> None:
-    """Nor does what they are: refinements here go by the noisy counts."""
-    whole = grown(plan, [rows])
-    batches = data.draw(parts_of(rows))
-    assert same(grown(plan, batches), whole)
-    assert same(grown(plan, [as_array(batch) for batch in batches]), whole)
-    assert same(grown(plan, [[row] for row in rows]), whole)
+@given(plan=learned_plans(), rows=ROWS, data=st.data())
+def test_batch(plan: Plan, rows: list[Any], data: st.DataObject) -> None:
+    """Lists, arrays and single rows give the same state; refinements use the noisy counts."""
+    whole = make_summary(plan, [rows])
+    batches = data.draw(batches_of(rows))
+    assert same(make_summary(plan, batches), whole)
+    assert same(make_summary(plan, [as_array(batch) for batch in batches]), whole)
+    assert same(make_summary(plan, [[row] for row in rows]), whole)
 
 
-@given(plan=growing_plans(), rows=ROWS, threads=st.integers(2, 4), data=st.data())
-def test_threads_do_not_matter(plan: Plan, rows: list[Any], threads: int, data: st.DataObject) -> None:
-    batches = [as_array(batch) for batch in data.draw(parts_of(rows))]
-    assert same(grown(plan, batches, threads=threads), grown(plan, batches))
+@given(plan=learned_plans(), rows=ROWS, threads=st.integers(2, 4), data=st.data())
+def test_threads(plan: Plan, rows: list[Any], threads: int, data: st.DataObject) -> None:
+    batches = [as_array(batch) for batch in data.draw(batches_of(rows))]
+    assert same(make_summary(plan, batches, threads=threads), make_summary(plan, batches))
 
 
 @pytest.mark.skipif(kernels.BACKEND == "plain", reason="the native kernels were not built")
-@given(plan=growing_plans(), rows=ROWS)
-def test_kernels_do_not_matter(plan: Plan, rows: list[Any]) -> None:
-    native = grown(plan, [rows])
+@given(plan=learned_plans(), rows=ROWS)
+def test_kernels(plan: Plan, rows: list[Any]) -> None:
+    native = make_summary(plan, [rows])
     with plain_kernels():
-        assert same(grown(plan, [rows]), native)
+        assert same(make_summary(plan, [rows]), native)
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(plan=growing_plans(), before=ROWS, after=ROWS)
-def test_a_checkpoint_anywhere_goes_on_as_if_it_had_never_stopped(
-    tmp_path: Path, plan: Plan, before: list[Any], after: list[Any]
-) -> None:
+@given(plan=learned_plans(), before=ROWS, after=ROWS)
+def test_resume_at_any_row(tmp_path: Path, plan: Plan, before: list[Any], after: list[Any]) -> None:
     with mock.patch.object(os, "fsync"):
-        summary = grown(plan, [before])
+        summary = make_summary(plan, [before])
         hp.save(summary, tmp_path / "checkpoint")
         resumed = hp.resume(tmp_path / "checkpoint")
         assert same(resumed, summary)
@@ -140,9 +136,9 @@ def test_a_checkpoint_anywhere_goes_on_as_if_it_had_never_stopped(
     assert np.array_equal(loaded.leaves().counts, generator.leaves().counts)
 
 
-@given(plan=growing_plans(), rows=ROWS)
-def test_leaves_are_the_counted_cells_and_their_counts_make_sense(plan: Plan, rows: list[Any]) -> None:
-    generator = grown(plan, [rows]).release()
+@given(plan=learned_plans(), rows=ROWS)
+def test_leaves_of_learned_partition(plan: Plan, rows: list[Any]) -> None:
+    generator = make_summary(plan, [rows]).release()
     live, _, _ = read_slots(generator.release.counts[plan.growth_level], plan.growth_level)
     leaves = generator.leaves()
     assert set(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True)) == set(live)
@@ -151,7 +147,7 @@ def test_leaves_are_the_counted_cells_and_their_counts_make_sense(plan: Plan, ro
 
 
 def is_partition(slots: Counts, *, level: int, depth: int, refinements: int) -> bool:
-    """The definition, slowly: a walk from the first level that meets every slot in use once, and nothing else."""
+    """Reference: a walk from the first level visits every used slot once, and no other."""
     visited: list[int] = []
 
     def is_count(place: int) -> bool:
@@ -191,10 +187,8 @@ VALUES = st.one_of(
 
 
 @settings(max_examples=500)
-@given(plan=growing_plans(), rows=ROWS, seed=SEEDS, data=st.data())
-def test_slots_are_sound_if_and_only_if_they_are_a_partition(
-    plan: Plan, rows: list[Any], seed: int, data: st.DataObject
-) -> None:
+@given(plan=learned_plans(), rows=ROWS, seed=SEEDS, data=st.data())
+def test_validity_of_slots_equals_reference(plan: Plan, rows: list[Any], seed: int, data: st.DataObject) -> None:
     """Slots of a summary, some of them changed, moved or cleared."""
     assert plan.growth is not None
     plan = plan_of(growth=Growth(slots=400, refined_after=plan.growth.refined_after, least=1))
@@ -224,9 +218,9 @@ CHANGES = st.lists(st.tuples(st.integers(0, 59), st.one_of(MARKS, st.integers(-9
 
 @settings(max_examples=300)
 @given(seed=SEEDS, changes=CHANGES)
-def test_a_release_of_any_slots_is_refused_or_gives_a_generator(seed: int, changes: list[tuple[int, int]]) -> None:
+def test_release_of_arbitrary_slots(seed: int, changes: list[tuple[int, int]]) -> None:
     plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
-    release = grown(plan, [growing.example_stream(20, seed=seed, dropped=0)]).release().release
+    release = make_summary(plan, [partition_checks.example_stream(20, seed=seed, dropped=0)]).release().release
     slots = release.counts[plan.growth_level].copy()
     for place, value in changes:
         slots[place] = value
@@ -237,14 +231,14 @@ def test_a_release_of_any_slots_is_refused_or_gives_a_generator(seed: int, chang
 
 
 def files_of(plan: Plan, folder: Path) -> dict[bytes, bytes]:
-    summary = grown(plan, [growing.example_stream(20, dropped=0)])
+    summary = make_summary(plan, [partition_checks.example_stream(20, dropped=0)])
     hp.save(summary, folder / "checkpoint")
     hp.save(summary.release(), folder / "release")
     return {CHECKPOINT: (folder / "checkpoint").read_bytes(), RELEASE: (folder / "release").read_bytes()}
 
 
-def test_files_with_any_slot_changed_are_refused_or_faithful(tmp_path: Path) -> None:
-    """To a small count, a mark, or anything else, with a right checksum around it."""
+def test_files_with_changed_slots(tmp_path: Path) -> None:
+    """A slot becomes a small count, a mark or any number, with a valid checksum."""
     plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
     rng = np.random.default_rng(0)
     read = 0

@@ -1,4 +1,4 @@
-"""Numbers between declared cuts, declared texts, interleaved codes: kernels agree with each other and with Python."""
+"""Lookup kernels: positions between cuts, indices of texts and interleaved codes, compared with Python."""
 
 import tracemalloc
 from typing import Any
@@ -31,61 +31,59 @@ FAR_APART = [
     Interval(0, 1.79e308, cuts=[8.9e307]),  # distances overflow
     Interval(5e-324, 1, cuts=[1e-300, 1e-10]),
     Interval(0, 1e-300, cuts=[1e-305]),
-    Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # dense at an end
+    Interval(0, 1, cuts=list(np.linspace(0, 1e-9, 500)[1:])),  # dense at one end
     Interval(-5, 5, cuts=list(np.linspace(-4.9, 4.9, 3000))),
     Interval(-1e6, 1e6, cuts=quantiles(stats.cauchy, 999)),  # dense in the middle
     Interval(0, 1e9, cuts=quantiles(stats.lognorm(3), 999)),
     Interval(0, 1, cuts=sorted(np.random.default_rng(0).random(999))),  # several in a bucket
-    Interval(0, 100, cuts=[*np.linspace(1, 1 + 1e-9, 99), *np.linspace(99, 99 + 1e-9, 99)]),  # very many in one
+    Interval(0, 100, cuts=[*np.linspace(1, 1 + 1e-9, 99), *np.linspace(99, 99 + 1e-9, 99)]),  # a hundred in one bucket
 ]
 
 
 @st.composite
-def cut_lines(draw: st.DrawFn) -> Interval:
+def intervals_with_cuts(draw: st.DrawFn) -> Interval:
     ends = st.floats(-1e9, 1e9)
     knots = sorted(draw(st.sets(ends, min_size=3, max_size=40)))
     gaps = [knots[0]]
     for knot in knots[1:]:
-        gaps.append(max(knot, gaps[-1] + 1e-3))  # not too close to be cut
+        gaps.append(max(knot, gaps[-1] + 1e-3))  # far enough apart to be split
     return Interval(gaps[0], gaps[-1], cuts=gaps[1:-1])
 
 
-def lie_by_search(numbers: Floats, domain: Interval) -> Floats:
-    """The definition: cuts at or below a number are counted, and the rest is a share of its stretch."""
+def positions_by_search(numbers: Floats, domain: Interval) -> Floats:
+    """Reference position: the number of cuts at or below a number plus its share of the interval between two cuts."""
     knots = knots_of(domain)
     widths = np.diff(knots)
     inside = (numbers >= knots[0]) & (numbers <= knots[-1])
-    place = np.minimum(np.searchsorted(knots, numbers, side="right") - 1, widths.size - 1)
+    index = np.minimum(np.searchsorted(knots, numbers, side="right") - 1, widths.size - 1)
     with np.errstate(all="ignore"):
-        steps = (place + (numbers - knots[place]) / widths[place]) / widths.size * domain.axis.width
+        steps = (index + (numbers - knots[index]) / widths[index]) / widths.size * domain.axis.width
     return np.where(inside, steps, np.nan)
 
 
 @both
 @pytest.mark.parametrize("domain", FAR_APART, ids=range(len(FAR_APART)))
-def test_nothing_is_said_about_a_number(native: bool, domain: Interval) -> None:
+def test_encoding_of_extreme_numbers_is_silent(native: bool, domain: Interval) -> None:
     numbers = [5e-324, -5e-324, 2.3e-308, 1e-200, 1.7e308, -1.7e308, np.inf, -np.inf, np.nan, *knots_of(domain)]
     with assert_silent():
         domain.encode(np.array(numbers), level=domain.depth)
 
 
 @both
-@given(data=st.data(), domain=cut_lines() | st.sampled_from(FAR_APART))
-def test_numbers_lie_where_a_search_finds_them_to_the_last_bit(
-    native: bool, data: st.DataObject, domain: Interval
-) -> None:
+@given(data=st.data(), domain=intervals_with_cuts() | st.sampled_from(FAR_APART))
+def test_positions_between_cuts_equal_reference(native: bool, data: st.DataObject, domain: Interval) -> None:
     knots = knots_of(domain)
     near = np.concatenate([np.nextafter(knots, to) for to in (-np.inf, np.inf)])
     rng = np.random.default_rng(data.draw(st.integers(0, 99)))
     within = np.concatenate([rng.uniform(domain.low, domain.high, 600), rng.choice(knots, 600) * rng.random(600)])
     drawn = data.draw(st.lists(st.floats() | st.floats(domain.low, domain.high), max_size=20))
     numbers = np.concatenate([knots, near, within, drawn, [0.0, -0.0, np.nan, np.inf, -np.inf]])
-    assert np.array_equal(domain.scale_map.positions(numbers), lie_by_search(numbers, domain), equal_nan=True)
-    inside = numbers[~np.isnan(lie_by_search(numbers, domain))]
-    assert np.array_equal(domain.scale_map.positions(inside), lie_by_search(inside, domain))
+    assert np.array_equal(domain.scale_map.positions(numbers), positions_by_search(numbers, domain), equal_nan=True)
+    inside = numbers[~np.isnan(positions_by_search(numbers, domain))]
+    assert np.array_equal(domain.scale_map.positions(inside), positions_by_search(inside, domain))
 
 
-def test_usual_guesses_leave_few_cuts_to_compare() -> None:
+def test_cut_index_size() -> None:
     for domain in FAR_APART[5:9]:
         index = CutIndex.build(knots_of(domain))
         assert index.half <= 2
@@ -104,13 +102,13 @@ WORDS = st.text(st.sampled_from("ab 0é🙂") | st.characters(exclude_categories
     width=st.integers(1, 20),
     other=st.booleans(),
 )
-@example(declared=["aaaaX", "aaaaY"], others=["aa"], width=2, other=False)  # no telling character is in the batch
+@example(
+    declared=["aaaaX", "aaaaY"], others=["aa"], width=2, other=False
+)  # the batch lacks the distinguishing character
 @example(declared=["", "a"], others=["b", "aa"], width=3, other=True)
-def test_texts_are_found_as_in_a_dict(
-    native: bool, declared: list[str], others: list[str], width: int, other: bool
-) -> None:
+def test_text_lookup_equals_dict(native: bool, declared: list[str], others: list[str], width: int, other: bool) -> None:
     domain = Categories(declared, other="something else") if other else Categories(declared)
-    texts = np.array(declared + others, dtype=f"U{width}")  # which cuts off what is longer
+    texts = np.array(declared + others, dtype=f"U{width}")  # truncates longer texts
     codes = dict(zip(domain.values, domain.encode(list(domain.values), level=domain.depth).tolist(), strict=True))
     missing = domain.encode(["something else"], level=domain.depth)[0] if other else OUTSIDE
     expected = [codes.get(text, missing) for text in texts.tolist()]
@@ -118,7 +116,7 @@ def test_texts_are_found_as_in_a_dict(
 
 
 @both
-def test_a_long_text_takes_no_memory_for_each_declared_one(native: bool) -> None:
+def test_text_lookup_memory(native: bool) -> None:
     domain = Categories([f"{number:05}" for number in range(5000)])
     texts = np.array(["00007", "x" * 20_000, "00007" + "\0" * 9_000 + "x", "00008"])
     tracemalloc.start()
@@ -132,9 +130,9 @@ def test_a_long_text_takes_no_memory_for_each_declared_one(native: bool) -> None
     assert peak < 10 * texts.nbytes
 
 
-def test_a_list_is_read_value_by_value_whatever_is_in_it() -> None:
+def test_list_of_mixed_types() -> None:
     class Name(str):
-        """Like a text, and still one."""
+        """A subclass of str."""
 
     words: list[Any] = ["red", b"red", np.str_("red"), Name("red"), None, float("nan"), 3, ["red"], "mauve", [], {}]
     domain = Categories(["red", "blue"])
@@ -148,16 +146,16 @@ def test_a_list_is_read_value_by_value_whatever_is_in_it() -> None:
 
 @both
 @given(mask=st.integers(0, 2**63 - 1), seed=st.integers(0, 99))
-def test_codes_go_into_the_bits_of_their_mask(native: bool, mask: int, seed: int) -> None:
+def test_interleave_equals_reference(native: bool, mask: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     own = rng.integers(0, 2 ** mask.bit_count(), 50, dtype=np.uint64)
     codes = rng.integers(0, 2**63, 50, dtype=np.uint64) & ~np.uint64(mask)
     own[rng.random(50) < 0.1], codes[rng.random(50) < 0.1] = OUTSIDE, OUTSIDE
-    places = [place for place in range(63) if mask >> place & 1]
+    positions = [position for position in range(63) if mask >> position & 1]
     expected = [
         OUTSIDE
         if OUTSIDE in (one, other)
-        else other | sum((one >> rank & 1) << place for rank, place in enumerate(places))
+        else other | sum((one >> rank & 1) << position for rank, position in enumerate(positions))
         for one, other in zip(own.tolist(), codes.tolist(), strict=True)
     ]
     kernels.interleave(own, mask, codes)

@@ -6,8 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import growing
-import growing_audits
+import partition_audits
+import partition_checks
 import privhp.planning.plan_checks
 from mutants.planting import caught_by
 from privhp import Summary, Tally
@@ -19,33 +19,33 @@ from privhp.planning.partition import Cells, Partition
 
 
 @caught_by(
-    growing.every_pass_has_fresh_noise,
-    growing_audits.released_noise_is_one_draw_per_pass,
-    growing_audits.learned_partition_spends_at_most_its_budget,
+    partition_checks.every_pass_has_fresh_noise,
+    partition_audits.released_noise_is_one_draw_per_pass,
+    partition_audits.learned_partition_spends_at_most_its_budget,
 )
 def refinement_without_fresh_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Summary, "_add_noise_at", lambda summary, slots: None)
 
 
 @caught_by(
-    growing.every_pass_has_fresh_noise,
-    growing_audits.released_noise_is_one_draw_per_pass,
-    growing_audits.learned_partition_spends_at_most_its_budget,
+    partition_checks.every_pass_has_fresh_noise,
+    partition_audits.released_noise_is_one_draw_per_pass,
+    partition_audits.learned_partition_spends_at_most_its_budget,
 )
 def fresh_noise_for_children_only(patch: pytest.MonkeyPatch) -> None:
     _omit_fresh_noise(patch, lambda counts: counts != 0)
 
 
 @caught_by(
-    growing.every_pass_has_fresh_noise,
-    growing_audits.released_noise_is_one_draw_per_pass,
-    growing_audits.learned_partition_spends_at_most_its_budget,
+    partition_checks.every_pass_has_fresh_noise,
+    partition_audits.released_noise_is_one_draw_per_pass,
+    partition_audits.learned_partition_spends_at_most_its_budget,
 )
 def fresh_noise_for_unsplit_cells_only(patch: pytest.MonkeyPatch) -> None:
     _omit_fresh_noise(patch, lambda counts: counts == 0)
 
 
-@caught_by(growing_audits.shrunk_counts_spend_at_most_their_budget)
+@caught_by(partition_audits.shrunk_counts_spend_at_most_their_budget)
 def fresh_noise_is_shrunk(patch: pytest.MonkeyPatch) -> None:
     add_noise = Summary._add_noise_at
 
@@ -69,7 +69,7 @@ def _omit_fresh_noise(patch: pytest.MonkeyPatch, is_spared: Callable[[Counts], A
     patch.setattr(Summary, "_add_noise_at", sparing)
 
 
-@caught_by(growing.refinements_follow_row_numbers)
+@caught_by(partition_checks.refinements_follow_row_numbers)
 def skipped_rows_have_no_number(patch: pytest.MonkeyPatch) -> None:
     count = Tally._count
 
@@ -79,13 +79,13 @@ def skipped_rows_have_no_number(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", without)
 
 
-@caught_by(growing.refinements_follow_row_numbers)
+@caught_by(partition_checks.refinements_follow_row_numbers)
 def refinement_one_row_early(patch: pytest.MonkeyPatch) -> None:
     following = Tally._next_refinement
     patch.setattr(Tally, "_next_refinement", lambda self: following(self) - 1)
 
 
-@caught_by(growing.refinements_follow_row_numbers)
+@caught_by(partition_checks.refinements_follow_row_numbers)
 def refinement_at_the_end_of_a_batch(patch: pytest.MonkeyPatch) -> None:
     count = Tally._count
 
@@ -98,7 +98,7 @@ def refinement_at_the_end_of_a_batch(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", late)
 
 
-@caught_by(growing.refinements_follow_row_numbers)
+@caught_by(partition_checks.refinements_follow_row_numbers)
 def refinement_by_number_of_records(patch: pytest.MonkeyPatch) -> None:
     """Refine by the number of counted records, which is not public."""
 
@@ -111,7 +111,7 @@ def refinement_by_number_of_records(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_refines_within", within)
 
 
-@caught_by(growing.row_changes_one_counter)
+@caught_by(partition_checks.row_changes_one_counter)
 def record_counted_in_split_cells_too(patch: pytest.MonkeyPatch) -> None:
     """Count each record in the split ancestors of its cell too."""
     count = Tally._count
@@ -128,12 +128,12 @@ def record_counted_in_split_cells_too(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_count", twice)
 
 
-@caught_by(growing.interrupted_refinement_only_allows_release)
+@caught_by(partition_checks.interrupted_refinement_only_allows_release)
 def update_after_interrupted_refinement(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LifeCycle, "check_complete", lambda self: None)
 
 
-@caught_by(growing.interrupted_refinement_only_allows_release)
+@caught_by(partition_checks.interrupted_refinement_only_allows_release)
 def split_in_two_assignments(patch: pytest.MonkeyPatch) -> None:
     def unsafe(self: Partition, cells: Cells, levels: Any) -> Any:
         new = [np.zeros(0, dtype=np.int64)]
@@ -155,11 +155,11 @@ def split_in_two_assignments(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Partition, "cut", unsafe)
 
 
-@caught_by(growing.plans_without_row_numbers_are_refused)
+@caught_by(partition_checks.plans_without_row_numbers_are_refused)
 def growth_under_add_remove(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_growth", lambda plan: None)
 
 
-@caught_by(growing.plans_without_row_numbers_are_refused)
+@caught_by(partition_checks.plans_without_row_numbers_are_refused)
 def growth_with_weighted_rows(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Tally, "_check_growth", lambda self, counts, refine: None)

@@ -1,4 +1,4 @@
-"""A growing partition: rows of every kind of source, memory, hostile files, life."""
+"""Learned partitions: row numbers by source, memory, hostile files and life cycle."""
 
 import io
 import json
@@ -14,34 +14,34 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-import growing
+import partition_checks
 import privhp as hp
 from forgery import forge, refusal
-from growing import MARK_ZERO, plan_of
+from partition_checks import MARK_ZERO, plan_of
 from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.kernels.partition_marks import split_mark
 from privhp.planning.growth import Growth
 from texts import text_batches
 
 FIXED = 32 * 1024
-"""Bytes that no plan counts: objects of Python, and what a refinement weighs cells with."""
+"""Bytes outside the memory of a plan: Python objects and the fixed arrays of a refinement."""
 
 
-# Where rows are counted
+# Row numbers
 
 
 @pytest.mark.parametrize(
     "check",
     [
-        growing.refinements_follow_row_numbers,
-        growing.row_changes_one_counter,
-        growing.every_pass_has_fresh_noise,
-        growing.interrupted_refinement_only_allows_release,
-        growing.plans_without_row_numbers_are_refused,
+        partition_checks.refinements_follow_row_numbers,
+        partition_checks.row_changes_one_counter,
+        partition_checks.every_pass_has_fresh_noise,
+        partition_checks.interrupted_refinement_only_allows_release,
+        partition_checks.plans_without_row_numbers_are_refused,
     ],
     ids=lambda check: check.__name__,
 )
-def test_growing_privacy(check: Callable[[], None]) -> None:
+def test_privacy_checks(check: Callable[[], None]) -> None:
     check()
 
 
@@ -49,7 +49,7 @@ LINES = [b"5", b"", b"x", b'"', b'"7', b"\xff", b"1,2", b"nan", b"  ", b"\r", b"
 
 
 @pytest.mark.parametrize("ending", [b"", b"\n", b"\n\n"])
-def test_every_line_of_a_text_is_a_row(ending: bytes) -> None:
+def test_rows_of_text(ending: bytes) -> None:
     summary = hp.Summary(plan_of())
     for batch in text_batches(b"\n".join(LINES) + ending, summary.plan.domain):
         summary.update(batch)
@@ -57,7 +57,7 @@ def test_every_line_of_a_text_is_a_row(ending: bytes) -> None:
     assert summary.refinements == 2
 
 
-def test_every_line_of_json_is_a_row() -> None:
+def test_rows_of_ndjson() -> None:
     lines = [b'{"a": 5}', b"{}", b"[]", b"", b'{"a": null}', b'{"a": "x"}', b"{", b'{"a": 5']
     summary = hp.Summary(plan_of())
     for batch in text_batches(b"\n".join(lines), summary.plan.domain, columns=["a"], ending=".ndjson"):
@@ -84,7 +84,7 @@ NUMBERS: list[Any] = [5, None, 1024, -1, 7, 9]
     ],
     ids=lambda batch: type(batch).__name__,
 )
-def test_every_record_of_a_batch_is_a_row(batch: Any) -> None:
+def test_rows_of_batch(batch: Any) -> None:
     summary = hp.Summary(plan_of())
     summary.update(batch)
     assert summary.rows == len(NUMBERS)
@@ -101,14 +101,14 @@ def test_every_record_of_a_batch_is_a_row(batch: Any) -> None:
     ],
     ids=lambda batch: type(batch).__name__,
 )
-def test_every_row_of_a_table_is_a_row(batch: Any) -> None:
+def test_rows_of_table(batch: Any) -> None:
     domain = hp.Table(a=hp.Integers(0, 31), b=hp.Interval(0, 1))
     summary = hp.Summary(replace(plan_of(), domain=domain))
     summary.update(batch)
     assert summary.rows == len(NUMBERS)
 
 
-def test_a_batch_that_is_refused_has_no_rows() -> None:
+def test_rows_of_refused_batch() -> None:
     summary = hp.Summary(plan_of())
     for batch in (5, "5", None, {"a": [5]}, np.zeros((3, 3)), np.zeros(3, dtype=complex)):
         with pytest.raises(hp.RecordsError):
@@ -116,8 +116,8 @@ def test_a_batch_that_is_refused_has_no_rows() -> None:
     assert summary.rows == 0
 
 
-def test_a_domain_must_keep_the_place_of_every_record(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that leaves out what it has no cell for would make row numbers depend on records."""
+def test_domain_that_omits_records(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Omitting records without a cell would make row numbers depend on records."""
     encode = hp.Integers.encode
 
     def inside(domain: hp.Integers, records: Any, *, level: int) -> Any:
@@ -132,8 +132,8 @@ def test_a_domain_must_keep_the_place_of_every_record(monkeypatch: pytest.Monkey
     assert summary.rows == 0
 
 
-def test_the_refinement_is_done_when_its_row_is_counted() -> None:
-    """At the end of that batch, not at the beginning of the next; a release in between is the same."""
+def test_refinement_at_end_of_batch() -> None:
+    """The refinement is at the end of the batch with its row, not at the start of the next batch."""
     summary = hp.Summary(plan_of())
     summary.update([5] * 6)
     assert summary.refinements == 0
@@ -144,38 +144,41 @@ def test_the_refinement_is_done_when_its_row_is_counted() -> None:
     assert summary.release().release.refinements == 1
 
 
-def test_one_batch_may_be_refined_more_than_once() -> None:
+def test_two_refinements_in_one_batch() -> None:
     summary = hp.Summary(plan_of())
     summary.update([5] * 40)
     assert (summary.rows, summary.refinements) == (40, 2)
 
 
-def test_no_text_tells_the_rows() -> None:
+def test_texts_omit_rows() -> None:
     summary = hp.Summary(plan_of())
     summary.update([5] * 5137)
-    said = [repr(summary), str(summary)]
+    texts = [repr(summary), str(summary)]
     for action in (lambda: summary.update([5], counts=[1]), lambda: summary.merge(summary), summary.__reduce__):
         with pytest.raises(hp.StateError) as caught:
             action()
-        said.append(str(caught.value))
-    assert not any("5137" in text or "5,137" in text for text in said)
+        texts.append(str(caught.value))
+    assert not any("5137" in text or "5,137" in text for text in texts)
 
 
 # Memory
 
 
-def places(rng: np.random.Generator, size: int) -> np.ndarray:
+def skewed(rng: np.random.Generator, size: int) -> np.ndarray:
     return np.minimum(rng.lognormal(-3, 1, size), 1)
 
 
 BATCHES: dict[str, tuple[hp.Domain, Callable[[np.random.Generator, int], Any]]] = {
-    "interval": (hp.Interval(0, 1), places),
-    "box": (hp.Box([(0, 1), (0, 1)]), lambda rng, size: np.stack([places(rng, size), rng.random(size)], axis=1)),
-    "ipv4": (hp.IPv4(), lambda rng, size: (places(rng, size) * 0.999 * 2**32).astype(np.int64)),
+    "interval": (hp.Interval(0, 1), skewed),
+    "box": (
+        hp.Box([(0, 1), (0, 1)]),
+        lambda rng, size: np.stack([skewed(rng, size), rng.random(size)], axis=1),
+    ),
+    "ipv4": (hp.IPv4(), lambda rng, size: (skewed(rng, size) * 0.999 * 2**32).astype(np.int64)),
     "table": (
         hp.Table(a=hp.Interval(0, 1), b=hp.Nullable(hp.Integers(0, 99)), c=hp.Categories(["x", "y", "z"])),
         lambda rng, size: {
-            "a": places(rng, size),
+            "a": skewed(rng, size),
             "b": rng.integers(0, 99, size),
             "c": rng.choice(["x", "y", "z"], size),
         },
@@ -184,7 +187,7 @@ BATCHES: dict[str, tuple[hp.Domain, Callable[[np.random.Generator, int], Any]]] 
 
 
 @contextmanager
-def at_most(limit: int) -> Iterator[None]:
+def peak_memory_at_most(limit: int) -> Iterator[None]:
     tracemalloc.start()
     try:
         yield
@@ -195,14 +198,14 @@ def at_most(limit: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("memory", [2**14, 2**16, 2**18, 2**20])
 @pytest.mark.parametrize("kind", BATCHES)
-def test_a_plan_keeps_its_memory(kind: str, memory: int) -> None:
-    """Counters and all that is done with batches and refinements, but not the batch itself; FIXED is extra."""
+def test_memory_of_plan(kind: str, memory: int) -> None:
+    """Peak memory of counters, batches and refinements, without the batch itself and FIXED."""
     domain, batch_of = BATCHES[kind]
     plan = hp.Plan.auto(domain, epsilon=1, expected_records=30_000, memory=memory)
     rng = np.random.default_rng(0)
     batches = [batch_of(rng, 10_000) for _ in range(2)]
-    hp.Summary(plan).update(batches[0])  # what is imported or cached once belongs to no plan
-    with at_most(memory + FIXED):
+    hp.Summary(plan).update(batches[0])  # excludes imports and caches
+    with peak_memory_at_most(memory + FIXED):
         summary = hp.Summary(plan)
         for batch in batches:
             summary.update(batch)
@@ -234,10 +237,10 @@ def forged(slots: dict[int, int], magic: bytes, plan: hp.Plan = PLAN, **header: 
     return forge(json.loads(json.dumps(details | header)), magic=magic, body=body)
 
 
-SOUND = {
-    "nothing cut": {},
-    "one cut": {3: mark(17, 1, 1), 16: 5},
-    "a part cut later": {3: mark(17, 1, 1), 17: mark(20, 1, 2), 16: 5},
+VALID = {
+    "no split": {},
+    "one split": {3: mark(17, 1, 1), 16: 5},
+    "a child split later": {3: mark(17, 1, 1), 17: mark(20, 1, 2), 16: 5},
     "far from where marks begin": {3: 2**61},
 }
 HOSTILE = {
@@ -247,70 +250,70 @@ HOSTILE = {
     "a shift beyond the word": {3: mark(17, 64, 1)},
     "born before the first refinement": {3: mark(17, 1, 0)},
     "born after the last": {3: mark(17, 1, 3)},
-    "parts beyond the slots": {3: mark(58, 2, 1)},
-    "parts far beyond the slots": {3: mark(2**45, 1, 1)},
+    "children beyond the slots": {3: mark(58, 2, 1)},
+    "children far beyond the slots": {3: mark(2**45, 1, 1)},
     "the last mark there can be": {3: -(2**62) - 1},
     "the first mark there can be": {3: -(2**63)},
-    "a gap before the parts": {3: mark(18, 1, 1)},
-    "parts among the first cells": {15: mark(8, 1, 1)},
+    "a gap before the children": {3: mark(18, 1, 1)},
+    "children among the first cells": {15: mark(8, 1, 1)},
     "itself": {3: mark(4, 1, 1)},
-    "the same parts twice": {3: mark(17, 1, 1), 4: mark(17, 1, 1)},
-    "parts that overlap": {3: mark(17, 2, 1), 4: mark(18, 1, 1)},
+    "the same children twice": {3: mark(17, 1, 1), 4: mark(17, 1, 1)},
+    "children that overlap": {3: mark(17, 2, 1), 4: mark(18, 1, 1)},
     "a cycle": {3: mark(17, 1, 1), 17: mark(20, 1, 2), 20: mark(17, 1, 2)},
-    "parts of itself": {3: mark(17, 1, 1), 17: mark(17, 1, 2)},
-    "a part that was cut before its cell": {3: mark(17, 1, 2), 17: mark(20, 1, 1)},
-    "a part that was cut with its cell": {3: mark(17, 1, 1), 17: mark(20, 1, 1)},
+    "children of itself": {3: mark(17, 1, 1), 17: mark(17, 1, 2)},
+    "a child split before its parent": {3: mark(17, 1, 2), 17: mark(20, 1, 1)},
+    "a child split with its parent": {3: mark(17, 1, 1), 17: mark(20, 1, 1)},
     "a count that is a mark": {3: mark(17, 1, 1), 16: mark(20, 1, 2)},
     "deeper than the domain": {3: mark(17, 4, 1), 17: mark(34, 3, 2)},
     "a count that is nearly a mark": {3: -(2**62)},
-    "a count that a few records make a mark": {3: 2**63 - 1},
-    "something in unused slots": {40: 1},
-    "parts that nothing leads to": {20: mark(24, 1, 1), 3: mark(17, 1, 1)},
+    "a count that would overflow into a mark": {3: 2**63 - 1},
+    "unused slots that are not 0": {40: 1},
+    "children without a mark": {20: mark(24, 1, 1), 3: mark(17, 1, 1)},
 }
 
 
-@pytest.mark.parametrize("case", SOUND)
-def test_sound_slots_are_read(case: str) -> None:
-    """The control of the hostile ones."""
-    assert hp.load(io.BytesIO(forged(SOUND[case], RELEASE))).release.refinements == 2
-    assert hp.resume(io.BytesIO(forged(SOUND[case], CHECKPOINT))).rows == 12
+@pytest.mark.parametrize("case", VALID)
+def test_valid_slots(case: str) -> None:
+    """Control of the hostile cases."""
+    assert hp.load(io.BytesIO(forged(VALID[case], RELEASE))).release.refinements == 2
+    assert hp.resume(io.BytesIO(forged(VALID[case], CHECKPOINT))).rows == 12
 
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT], ids=["release", "checkpoint"])
 @pytest.mark.parametrize("case", HOSTILE)
-def test_hostile_slots_are_refused(case: str, magic: bytes) -> None:
+def test_hostile_slots(case: str, magic: bytes) -> None:
     message = refusal(forged(HOSTILE[case], magic), magic)
     assert "valid marks" in message
     assert "\n" not in message
 
 
 @pytest.mark.parametrize("rows", [0, 6, 11, -1, True, 12.0, "12", None, 2**70])
-def test_rows_that_do_not_fit_the_refinements_are_refused(rows: Any) -> None:
+def test_rows_that_contradict_refinements(rows: Any) -> None:
     refusal(forged({}, CHECKPOINT, rows=rows), CHECKPOINT)
 
 
 @pytest.mark.parametrize(("refinements", "rows"), [(0, 7), (0, 12), (1, 6), (1, 12), (2, 11), (3, 12), (-1, 0)])
-def test_refinements_that_do_not_fit_the_rows_are_refused(refinements: int, rows: int) -> None:
+def test_refinements_that_contradict_rows(refinements: int, rows: int) -> None:
     refusal(forged({}, CHECKPOINT, rows=rows, refinements=refinements), CHECKPOINT)
 
 
 @pytest.mark.parametrize("refinements", [3, -1, True, 1.0, "1", None, 2**70])
-def test_refinements_that_the_plan_does_not_know_are_refused(refinements: Any) -> None:
+def test_invalid_number_of_refinements(refinements: Any) -> None:
     refusal(forged({}, RELEASE, refinements=refinements), RELEASE)
 
 
-def test_a_release_says_nothing_of_rows() -> None:
+def test_release_without_rows() -> None:
     refusal(forged({}, RELEASE, rows=12), RELEASE)
 
 
-def test_plans_that_do_not_grow_have_no_refinements() -> None:
+def test_refinements_without_learned_partition() -> None:
     plan = hp.Plan(hp.Integers(0, 3), epsilon=1, budgets={1: 1}, exact_depth=1)
     for keys in ({"refinements": 0}, {"refinements": 1}):
         refusal(forge({"plan": plan.spec()} | keys, body=bytes(16)), RELEASE)
 
 
-def test_a_long_chain_of_cuts_is_refused_in_tight_memory() -> None:
-    """Each cell cut into two, one of which is cut again, through all of a large file."""
+def test_long_chain_of_splits() -> None:
+    """Each cell is split into two, and one child is split again, through all of a large file."""
     slots = 2**20
     plan = plan_of(growth=Growth(slots=slots, refined_after=(7, 12), least=1))
     links = (slots - 16) // 3
@@ -319,11 +322,11 @@ def test_a_long_chain_of_cuts_is_refused_in_tight_memory() -> None:
     cells[np.concatenate([[3], first[:-1]])] = MARK_ZERO + (first << 16 | 1 << 8 | 1)
     header = {"plan": plan.spec(), "refinements": 2}
     data = forge(header, body=bytes(8 * EXACT) + cells.astype("<i8").tobytes())
-    with at_most(12 * 8 * slots):
+    with peak_memory_at_most(12 * 8 * slots):
         refusal(data, RELEASE)
 
 
-ODD_GROWTH: list[dict[str, Any]] = [
+INVALID_GROWTH: list[dict[str, Any]] = [
     {"refined_after": []},
     {"refined_after": [0]},
     {"refined_after": [12, 7]},
@@ -341,23 +344,23 @@ ODD_GROWTH: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("change", ODD_GROWTH, ids=str)
-def test_odd_growth_is_refused(change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", INVALID_GROWTH, ids=str)
+def test_invalid_growth(change: dict[str, Any]) -> None:
     spec = PLAN.spec()
     refusal(forge({"plan": spec | {"growth": spec["growth"] | change}, "refinements": 0}), RELEASE)
 
 
-def test_growth_needs_one_level_to_grow_from() -> None:
+def test_growth_needs_one_level() -> None:
     with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):
         plan_of(budgets={1: 1, 2: 1})
     with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):
         plan_of(budgets={2: 1, 4: 1, 5: 1})
 
 
-# Life
+# Life cycle
 
 
-def test_a_growing_summary_cannot_be_used_twice(tmp_path: Path) -> None:
+def test_use_after_release(tmp_path: Path) -> None:
     summary = hp.Summary(plan_of())
     summary.update([5] * 9)
     summary.release()

@@ -1,6 +1,6 @@
-"""Statistical checks of the releases of a growing partition; they raise AssertionError.
+"""Statistical checks of releases with a learned partition; they raise AssertionError.
 
-Where there is room for every cut, a cell is cut or not by its own noisy count
+With slots for all splits, the split of a cell depends on its own noisy count
 alone. Counts of neighbours are drawn together, but not where one of them is full.
 So with a full cell among them the others are independent trials.
 """
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from audits import ALPHA, SAMPLES, Events, measured_epsilon
-from growing import MARK_ZERO, MARKS_END
+from partition_checks import MARK_ZERO, MARKS_END
 from privhp import Integers, Plan, Summary
 from privhp.core.cells import Counts
 from privhp.planning.growth import Growth
 from privhp.planning.tuning import LINE
 
-LEVEL, PARTS = 18, 2
+LEVEL, CHILDREN = 18, 2
 """First level of the partition, and number of descendants of each of its cells."""
 
 ROOTS = 2**LEVEL
@@ -32,11 +32,11 @@ NEIGHBOURS = 2**LINE.shrinkage_levels
 def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: int, least: int) -> Plan:
     """A partition of 2**18 cells of two integers each, with slots for all splits."""
     return Plan(
-        Integers(0, ROOTS * PARTS - 1),
+        Integers(0, ROOTS * CHILDREN - 1),
         epsilon=budget + 1,
         budgets={0: 1, LEVEL: budget},
         exact_depth=0,
-        growth=Growth(slots=len(refined_after) * ROOTS * (PARTS + 2), refined_after=refined_after, least=least),
+        growth=Growth(slots=len(refined_after) * ROOTS * (CHILDREN + 2), refined_after=refined_after, least=least),
         inference="least-squares",
         expected_records=expected_records,
         neighbours="zero-out",
@@ -44,32 +44,34 @@ def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: in
     )
 
 
-def slots_after_passes(plan: Plan, stretches: list[NDArray[Any]]) -> Counts:
+def slots_after_passes(plan: Plan, passes: list[NDArray[Any]]) -> Counts:
     summary = Summary(plan)
-    for rows in stretches:
+    for rows in passes:
         summary.update(rows)
     return summary.release().release.counts[LEVEL]
 
 
 def released_noise_is_one_draw_per_pass(samples: int = SAMPLES) -> None:
     """Chi-square of the noise of cells against sums of one draw for each pass."""
-    for stretches, noise in _released_noise():
-        p_value = _fit(noise[:samples], stretches, Fraction(1))
-        assert p_value >= ALPHA, f"{stretches} draws do not follow their law: p = {p_value:.2g}"
+    for passes, noise in _released_noise():
+        p_value = _fit(noise[:samples], passes, Fraction(1))
+        assert p_value >= ALPHA, f"sums of {passes} draws have another distribution: p = {p_value:.2g}"
 
 
 def _released_noise() -> Iterator[tuple[int, Counts]]:
-    """Of cells that were cut after one stretch, their parts after two more, and cells that were never cut, after three.
+    """Noise of cells split after one pass, of their children after two more, and of unsplit cells after three.
 
-    Every other cell has many records in the first stretch; in the second one
-    empty cell and one part in each neighbourhood have many, and no other record
-    is in any. A cell is cut from 60 on, which noise of scale 1 tells apart but
-    once in 10**10 such partitions.
+    Every second cell has many records in the first pass. In the second pass one
+    empty cell and one child in each neighbourhood have many, and there are no
+    other records. A cell is split from 60 records on; noise of scale 1 causes a
+    wrong split in one of 10**10 such partitions.
     """
     many, blank = 100, -1
-    first = np.repeat(np.arange(0, ROOTS, 2) * PARTS, many)
-    full_cell, full_part = 1, 0  # the first odd cell, and the first part of the first even one, of 32 cells
-    second = np.repeat([np.arange(own, ROOTS, NEIGHBOURS // PARTS) * PARTS for own in (full_cell, full_part)], many)
+    first = np.repeat(np.arange(0, ROOTS, 2) * CHILDREN, many)
+    full_cell, full_child = 1, 0  # of 32 cells: the first odd cell, the first child of the first even cell
+    second = np.repeat(
+        [np.arange(own, ROOTS, NEIGHBOURS // CHILDREN) * CHILDREN for own in (full_cell, full_child)], many
+    )
     plan = plan_of(
         budget=1,
         refined_after=(first.size, first.size + second.size),
@@ -78,12 +80,12 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
     )
     slots = slots_after_passes(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
-    empty = np.delete(np.arange(1, ROOTS, 2), np.s_[:: NEIGHBOURS // PARTS // 2])
-    assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not cut"
-    assert (slots[empty] >= MARKS_END).all(), "an empty cell was cut"
+    empty = np.delete(np.arange(1, ROOTS, 2), np.s_[:: NEIGHBOURS // CHILDREN // 2])
+    assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not split"
+    assert (slots[empty] >= MARKS_END).all(), "an empty cell was split"
     yield 1, slots[(fields >> 16) - 1] - many
-    parts = (fields >> 16)[:, None] + np.arange(PARTS)
-    yield 2, slots[np.delete(parts, np.s_[:: NEIGHBOURS // PARTS // 2], axis=0)].ravel()
+    children = (fields >> 16)[:, None] + np.arange(CHILDREN)
+    yield 2, slots[np.delete(children, np.s_[:: NEIGHBOURS // CHILDREN // 2], axis=0)].ravel()
     yield 3, slots[empty]
 
 
@@ -91,13 +93,13 @@ def _fit(values: Counts, draws: int, scale: Fraction) -> float:
     """P-value against the sum of `draws` draws; bins of at least 50 expected, tails pooled."""
     reach = math.ceil(60 * scale)
     one = np.exp(-np.abs(np.arange(-reach, reach + 1)) / float(scale))
-    chances = np.ones(1)
+    probabilities = np.ones(1)
     for _ in range(draws):
-        chances = np.convolve(chances, one / one.sum())
-    middle = chances.size // 2
-    last = next(last for last in range(1, middle) if chances[middle + last :].sum() * values.size < 50) - 1
-    tail = chances[middle + last :].sum()
-    expected = np.concatenate([[tail], chances[middle + 1 - last : middle + last], [tail]]) * values.size
+        probabilities = np.convolve(probabilities, one / one.sum())
+    middle = probabilities.size // 2
+    last = next(last for last in range(1, middle) if probabilities[middle + last :].sum() * values.size < 50) - 1
+    tail = probabilities[middle + last :].sum()
+    expected = np.concatenate([[tail], probabilities[middle + 1 - last : middle + last], [tail]]) * values.size
     observed = np.bincount(np.clip(values, -last, last) + last, minlength=2 * last + 1)
     return float(stats.chisquare(observed, expected * (values.size / expected.sum())).pvalue)
 
@@ -122,7 +124,7 @@ _FULL, _EMPTY, _MANY = 3, 4, 200
 def _check_budget(kind: NDArray[np.int64], trials: int) -> None:
     """Cells of kind 0 have two records; those of kind 1 have one more early, those of kind 2 one more late."""
     base, early, late = (Events(np.zeros(_EVENTS, dtype=np.int64)) for _ in range(3))
-    roots = np.arange(ROOTS) * PARTS
+    roots = np.arange(ROOTS) * CHILDREN
     of_all, full = roots[kind < _FULL], np.repeat(roots[kind == _FULL], _MANY)
     first = np.concatenate([of_all, of_all, np.where(kind == 1, roots, -1), full])
     second = np.where(kind == 2, roots, -1)
@@ -132,7 +134,7 @@ def _check_budget(kind: NDArray[np.int64], trials: int) -> None:
         for events, own in zip((base, early, late), range(3), strict=True):
             events.seen += seen[:, kind == own].sum(axis=1)
             events.trials += int((kind == own).sum())
-    assert 0.05 < base.seen[0] / base.trials < 0.95, "cells are not on the verge of being cut"
+    assert 0.05 < base.seen[0] / base.trials < 0.95, "cells are not near the split threshold"
     for other, when in ((early, "early"), (late, "late")):
         measured = measured_epsilon(base, other)
         assert measured <= 2, f"an epsilon of at least {measured:.3f} is measured for a record that comes {when}"
@@ -145,10 +147,10 @@ _EVENTS = 1 + 6 * _THRESHOLDS.size
 def _events(slots: Counts) -> NDArray[np.bool_]:
     """For each cell, whether it was split, and comparisons of its earlier and later counts with thresholds."""
     whole = slots[:ROOTS]
-    cut = whole < MARKS_END
-    first = np.where(cut, (whole - MARK_ZERO) >> 16, 1)
-    values = (~cut, whole), (cut, slots[first - 1]), (cut, slots[first])
-    events = [cut[None]]
+    split = whole < MARKS_END
+    first = np.where(split, (whole - MARK_ZERO) >> 16, 1)
+    values = (~split, whole), (split, slots[first - 1]), (split, slots[first])
+    events = [split[None]]
     for when, value in values:
         events += [when & (value > _THRESHOLDS), when & (value <= _THRESHOLDS)]
     return np.concatenate(events)
