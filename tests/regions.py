@@ -1,4 +1,4 @@
-"""Regions of every domain, and whether a record lies in one, told in the plainest way."""
+"""Regions of every domain, and a direct test whether a record is in a region."""
 
 import ipaddress
 from typing import Any
@@ -9,11 +9,11 @@ import numpy as np
 from privhp import Box, Categories, Domain, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Taxonomy, Time
 
 DEGREES = 1e-9
-"""How far a longitude may be off when a turn is taken from it."""
+"""Rounding error of a longitude when 360 degrees are subtracted."""
 
 
 def _pairs(ends: st.SearchStrategy[Any]) -> st.SearchStrategy[tuple[Any, Any]]:
-    """Both ends, or an open one."""
+    """A pair of ends, of which one may be open."""
     closed = st.lists(ends, min_size=2, max_size=2).map(sorted).map(tuple)
     return st.one_of(closed, closed, ends.map(lambda end: (None, end)), ends.map(lambda end: (end, None)))
 
@@ -36,12 +36,12 @@ def _rectangles(draw: st.DrawFn, domain: Geo) -> tuple[float, float, float, floa
 
 
 def nodes(domain: Taxonomy) -> list[str]:
-    """Every node by its path."""
+    """Paths of all nodes."""
     return sorted({"/".join(path[:length]) for path in domain.paths for length in range(1, len(path) + 1)})
 
 
 def regions(domain: Domain) -> st.SearchStrategy[Any]:
-    """A region of a domain, which may lie partly outside of it or hold nothing."""
+    """A region of a domain, which may be partly outside or empty."""
     if isinstance(domain, Interval):
         return _pairs(st.floats(domain.low - 0.1, domain.high + 0.1))
     if isinstance(domain, Integers):
@@ -72,7 +72,7 @@ def _between(value: Any, region: Any, slack: float = 0.0) -> bool:
 
 
 def contains(domain: Domain, region: Any, record: Any) -> bool:
-    """Whether a record, as a sample has it, lies in a region."""
+    """Whether a record of a sample is in a region."""
     if isinstance(domain, Interval | Integers):
         return _between(record, region)
     if isinstance(domain, Time):
@@ -96,8 +96,8 @@ def contains(domain: Domain, region: Any, record: Any) -> bool:
     if isinstance(domain, Box):
         return all(map(_between, np.atleast_1d(record), region))  # a column of a table has no second axis
     assert isinstance(domain, Table)
-    parts = iter(record)
-    values = {column.name: [next(parts) for _ in column.names] for column in domain.columns}
+    elements = iter(record)
+    values = {column.name: [next(elements) for _ in column.names] for column in domain.columns}
     return all(
         contains(column.domain, region[column.name], _value(values[column.name]))
         for column in domain.columns
@@ -105,13 +105,15 @@ def contains(domain: Domain, region: Any, record: Any) -> bool:
     )
 
 
-def _value(parts: list[Any]) -> Any:
-    """What one column has in a record."""
-    if len(parts) == 1:
-        return parts[0]
-    return np.ma.MaskedArray([np.ma.getdata(part) for part in parts], [np.ma.getmaskarray(part) for part in parts])
+def _value(values: list[Any]) -> Any:
+    """Value of one column of a record."""
+    if len(values) == 1:
+        return values[0]
+    return np.ma.MaskedArray(
+        [np.ma.getdata(value) for value in values], [np.ma.getmaskarray(value) for value in values]
+    )
 
 
 def rows(domain: Domain, sample: Any) -> list[Any]:
-    """The records of a sample one by one."""
+    """Records of a sample as a list."""
     return list(zip(*sample.values(), strict=True)) if isinstance(domain, Table) else list(sample)

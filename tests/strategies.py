@@ -65,7 +65,7 @@ def cut_intervals(draw: st.DrawFn) -> Interval:
 
 @st.composite
 def times(draw: st.DrawFn) -> Time:
-    """Around a leap day, around 1970, and across the hour that Berlin had twice."""
+    """Times around a leap day, around 1970, and around a repeated hour in Berlin."""
     low, high = draw(
         st.sampled_from([("2020-02-28", "2020-03-01"), ("1969-12-30", "1970-01-02"), ("2020-10-25", "2020-10-26")])
     )
@@ -75,14 +75,14 @@ def times(draw: st.DrawFn) -> Time:
 
 
 def networks() -> st.SearchStrategy[IPv4 | IPv6]:
-    """Everything, parts of it, and a few addresses."""
+    """All addresses, networks, and networks of a few addresses."""
     few = [IPv4("255.255.255.252/30"), IPv6("2001:db8::fff8/125")]
     return st.sampled_from([IPv4(), IPv4("10.0.0.0/8"), IPv6(), IPv6("2001:db8::/32"), IPv6("2001:db8::/64"), *few])
 
 
 @st.composite
 def categories(draw: st.DrawFn) -> Categories:
-    """Texts or numbers of any size, with an other or without."""
+    """Texts or integers of any size, with and without an `other` value."""
     kinds: st.SearchStrategy[Any] = draw(
         st.sampled_from([st.text("ab\u00e9", max_size=3), st.integers(-20, 20), st.integers(-(2**70), 2**70)])
     )
@@ -105,7 +105,7 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
 
 @st.composite
 def integers(draw: st.DrawFn) -> Integers:
-    """Often few of them and no power of two, so that some cells can hold nothing."""
+    """Integers, often few and not a power of two, so that some cells are empty."""
     low = draw(st.integers(-100, 100))
     size = draw(st.one_of(st.integers(2, 40), st.integers(2, 2**40)))
     return Integers(low, low + size - 1, outside=draw(OUTSIDE_RULES))
@@ -116,7 +116,7 @@ def boxes(draw: st.DrawFn) -> Box:
     return Box(draw(st.lists(BOUNDS, min_size=1, max_size=3)), outside=draw(OUTSIDE_RULES))
 
 
-def places() -> st.SearchStrategy[Geo]:
+def geos() -> st.SearchStrategy[Geo]:
     """The globe, a country, a box across the antimeridian, and a cap of a pole."""
     return st.sampled_from([Geo(), Geo(-9, 49.8, 2, 61), Geo(170, -50, -170, -30), Geo(-180, -90, 180, -60)])
 
@@ -134,16 +134,16 @@ def ordered_domains() -> st.SearchStrategy[Domain]:
 
 
 def domains() -> st.SearchStrategy[Domain]:
-    return st.one_of(ordered_domains(), networks(), categories(), taxonomies(), boxes(), places())
+    return st.one_of(ordered_domains(), networks(), categories(), taxonomies(), boxes(), geos())
 
 
 @st.composite
 def tables(draw: st.DrawFn) -> Table:
-    """Up to three columns of any kind, with any weights."""
+    """Tables of up to three columns of any kind, with any weights."""
     columns: dict[Any, Domain] = {}
-    for place, inner in enumerate(draw(st.lists(domains(), min_size=1, max_size=3))):
+    for index, inner in enumerate(draw(st.lists(domains(), min_size=1, max_size=3))):
         width = len(inner.axes) if isinstance(inner, Box | Geo) else 1
-        names = tuple(f"column {place}.{part}" for part in range(width))
+        names = tuple(f"column {index}.{coordinate}" for coordinate in range(width))
         columns[names[0] if width == 1 else names] = draw(
             st.sampled_from([inner, Nullable(inner), Nullable(inner, share=0.1)])
         )
@@ -165,7 +165,7 @@ def _whole_numbers(low: int, high: int) -> st.SearchStrategy[int]:
 
 
 def records(domain: Domain) -> st.SearchStrategy[Any]:
-    """One record of the right type: mostly inside, sometimes on an edge or outside."""
+    """A record of the right type: mostly inside the domain, sometimes on an edge or outside."""
     if isinstance(domain, Interval):
         return _numbers(domain.low, domain.high)
     if isinstance(domain, Integers):
@@ -190,26 +190,26 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
     if isinstance(domain, Nullable):
         return st.one_of(st.none(), records(domain.domain))
     if isinstance(domain, Table):
-        return st.tuples(*(_parts(column) for column in domain.columns)).map(lambda parts: sum(parts, ()))
+        return st.tuples(*(_values(column) for column in domain.columns)).map(lambda values: sum(values, ()))
     assert isinstance(domain, Box | Geo)
     return st.tuples(*(_numbers(axis.low, axis.high) for axis in domain.axes))
 
 
-def _parts(column: Any) -> st.SearchStrategy[tuple[Any, ...]]:
-    """One value of a column, in as many parts as it has names."""
+def _values(column: Any) -> st.SearchStrategy[tuple[Any, ...]]:
+    """A value of a column, as one element for each of its names."""
     size = len(column.names)
     return records(column.domain).map(lambda value: value if isinstance(value, tuple) else (value,) * size)
 
 
 def junk() -> st.SearchStrategy[Any]:
-    """What may turn up where a record was expected."""
+    """Objects that may occur instead of a record."""
     return st.one_of(st.sampled_from(AWKWARD), st.text(max_size=3), st.binary(max_size=3), st.booleans(), st.none())
 
 
 def as_batch(domain: Domain, chosen: list[Any]) -> Any:
-    """Records of one domain as the array, or the dict of columns, that a caller would pass."""
+    """Records of a domain as an array or a dict of columns."""
     if isinstance(domain, Table):
-        return {name: [record[place] for record in chosen] for place, name in enumerate(domain.names)}
+        return {name: [record[index] for record in chosen] for index, name in enumerate(domain.names)}
     if isinstance(domain, Nullable):
         return chosen
     if isinstance(domain, Box | Geo):
@@ -224,7 +224,7 @@ def as_batch(domain: Domain, chosen: list[Any]) -> Any:
 
 @st.composite
 def batches(draw: st.DrawFn, domain: Domain, *, max_size: int = 40) -> NDArray[Any]:
-    """An array of records with repetitions, so that some cells are hot."""
+    """An array of records with repetitions, so that some cells are heavy."""
     pool = draw(st.lists(records(domain), min_size=1, max_size=10))
     return as_batch(domain, draw(st.lists(st.sampled_from(pool), max_size=max_size)))
 
@@ -235,7 +235,7 @@ def untidy_batches(domain: Domain, *, max_size: int = 20) -> st.SearchStrategy[l
 
 @st.composite
 def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
-    """Every level measured, with the budget split of the paper."""
+    """Plans that measure every level, with the paper's budget split."""
     space = draw(domains() if domain is None else domain)
     depth = draw(st.integers(1, min(space.depth, max_depth)))
     return Plan.paper(
@@ -257,7 +257,7 @@ def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None
 
 @st.composite
 def free_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
-    """Any measured levels, with gaps between them and perhaps no root, and any budgets."""
+    """Plans with random measured levels and budgets, possibly with gaps and without the root."""
     space = draw(domains() if domain is None else domain)
     levels = sorted(draw(st.sets(st.integers(0, min(space.depth, max_depth)), min_size=1)))
     exact_depth = draw(st.sampled_from(levels))
@@ -287,7 +287,7 @@ def plans(domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6
 
 @st.composite
 def noise(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> dict[int, Counts]:
-    """Chosen noise for every counter of every measured level, of the plan's shapes."""
+    """Noise for every counter of every measured level, in the shapes of the plan."""
     amounts = st.integers(-largest, largest)
     return {level: draw(hnp.arrays(np.int64, shape, elements=amounts)) for level, shape in plan.shapes.items()}
 

@@ -1,4 +1,4 @@
-"""Conditions mean what they say, against the plainest reading of them."""
+"""Conditions against a direct evaluation of each comparison."""
 
 import datetime as dt
 import operator
@@ -19,7 +19,7 @@ COMPARISONS = st.lists(st.tuples(st.sampled_from(sorted(SIGNS)), st.integers(-8,
 
 
 def shares(domain: Domain, region: Any, records: Any) -> list[float]:
-    """Which share of the deepest cell of each record lies in a region."""
+    """Share of the deepest cell of each record in a region."""
     return domain.overlap(region, domain.encode(records, level=domain.depth), level=domain.depth).tolist()
 
 
@@ -30,26 +30,26 @@ def meets(record: Fraction, comparisons: list[tuple[str, Fraction]]) -> bool:
 @given(COMPARISONS, st.sampled_from([1, 2, 4]))
 @example([("<", 10)], 4)
 @example([(">=", 10)], 4)
-def test_conditions_on_integers(comparisons: list[tuple[str, int]], parts: int) -> None:
+def test_conditions_on_integers(comparisons: list[tuple[str, int]], denominator: int) -> None:
     domain, numbers = Integers(-3, 12), list(range(-3, 13))
-    asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
-    text = " and ".join(f"value {sign} {float(value)}" for sign, value in asked)
-    expected = [meets(Fraction(number), asked) for number in numbers]
+    conditions = [(sign, Fraction(value, denominator)) for sign, value in comparisons]
+    text = " and ".join(f"value {sign} {float(value)}" for sign, value in conditions)
+    expected = [meets(Fraction(number), conditions) for number in numbers]
     try:
         region = read_condition(text, domain)
     except DomainError:  # nothing can meet it, wherever the bounds are
-        assert not any(meets(Fraction(number), asked) for number in range(-100, 100))
+        assert not any(meets(Fraction(number), conditions) for number in range(-100, 100))
         return
     assert shares(domain, region, numbers) == expected
 
 
 @given(COMPARISONS, st.sampled_from([1, 2, 4]), st.sampled_from(["D", "s"]))
-def test_conditions_on_times(comparisons: list[tuple[str, int]], parts: int, unit: str) -> None:
+def test_conditions_on_times(comparisons: list[tuple[str, int]], denominator: int, unit: str) -> None:
     start, step = dt.datetime(2020, 2, 20), {"D": dt.timedelta(days=1), "s": dt.timedelta(seconds=1)}[unit]
     domain = Time(start, start + 15 * step, unit=unit)
-    asked = [(sign, Fraction(value, parts)) for sign, value in comparisons]
-    text = " and ".join(f"value {sign} {(start + step * float(value)).isoformat()}" for sign, value in asked)
-    expected = [meets(Fraction(tick), asked) for tick in range(16)]
+    conditions = [(sign, Fraction(value, denominator)) for sign, value in comparisons]
+    text = " and ".join(f"value {sign} {(start + step * float(value)).isoformat()}" for sign, value in conditions)
+    expected = [meets(Fraction(tick), conditions) for tick in range(16)]
     try:
         region = read_condition(text, domain)
     except DomainError:  # nothing within the bounds can meet it
@@ -95,8 +95,8 @@ WORDS = ["n", "is", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)))
 def test_arbitrary_text(text: str) -> None:
     try:
-        said = str(read_condition(text, Table(n=Integers(0, 9))))
+        result = str(read_condition(text, Table(n=Integers(0, 9))))
     except DomainError as error:
-        said = str(error)
-    assert "\n" not in said
-    assert said.startswith(("{'n': ", "expected ", "column "))
+        result = str(error)
+    assert "\n" not in result
+    assert result.startswith(("{'n': ", "expected ", "column "))

@@ -1,4 +1,4 @@
-"""Laws of the distances, and the same found by POT on small cases."""
+"""Laws of the W1 distances, and comparison with POT on small cases."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ MOVES = st.integers(0, 2**32 - 1)
 
 @st.composite
 def real_records(draw: st.DrawFn, domain: Domain) -> NDArray[Any]:
-    """A few records, some of them close together, some of them the same."""
+    """A few records, some close together, some equal."""
     level = min(domain.depth, 8)
     codes = np.array(draw(st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=12)), dtype=np.uint64)
     live = codes[domain.measure(codes, level=level) > 0]
@@ -91,14 +91,14 @@ def test_plane_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> Non
 
 @given(triple=triples(LINES), depth=st.integers(0, 12))
 def test_tree_distance_bounds_line_distance(triple: tuple[Domain, Any, Any, Any], depth: int) -> None:
-    """But for what is not told apart."""
+    """Up to distances below the resolution of the tree."""
     domain, one, two, _ = triple
     least = wasserstein(one, two, domain=domain) - domain.diameter(depth)
     assert tree_wasserstein(one, two, domain=domain, depth=depth) >= least - 1e-9 * domain.diameter(0)
 
 
 def cell_masses(side: Any, domain: Domain, level: int) -> NDArray[np.float64]:
-    """Mass of every cell of a level, leaf by leaf and cell by cell."""
+    """Mass of every cell of a level, summed over leaves."""
     masses = np.zeros(2**level)
     if not isinstance(side, Generator):
         np.add.at(masses, domain.encode(side, level=level).view(np.int64), 1 / len(side))
@@ -116,7 +116,7 @@ def cell_masses(side: Any, domain: Domain, level: int) -> NDArray[np.float64]:
 
 
 def tree_distances(domain: Domain, level: int) -> NDArray[np.float64]:
-    """Diameter of the deepest cell that holds each two cells of a level."""
+    """Diameter of the smallest common cell of each two cells of a level."""
     cells = range(2**level)
     apart = [[(one ^ other).bit_length() for other in cells] for one in cells]
     return np.array([[domain.diameter(level - bits) if bits else 0.0 for bits in row] for row in apart])
@@ -136,8 +136,8 @@ def test_tree_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], depth: i
 @given(triple=triples(PLANES), cells=st.integers(2, 7))
 def test_plane_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], cells: int) -> None:
     domain, one, two, _ = triple
-    places = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
-    costs = np.abs(places[:, None] - places).max(axis=-1) / cells
+    cells_of_grid = np.stack(np.meshgrid(np.arange(cells), np.arange(cells), indexing="ij"), axis=-1).reshape(-1, 2)
+    costs = np.abs(cells_of_grid[:, None] - cells_of_grid).max(axis=-1) / cells
     masses = [grid_masses(side, domain=domain, cells=cells).ravel() for side in (one, two)]
     found = grid_wasserstein(one, two, domain=domain, cells=cells)
     assert found == pytest.approx(ot.emd2(*masses, costs), rel=1e-6, abs=1e-9)

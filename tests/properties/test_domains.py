@@ -18,7 +18,7 @@ finite = st.floats(allow_nan=False, allow_infinity=False)
 
 @st.composite
 def bounds(draw: st.DrawFn, *, positive: bool = False) -> tuple[float, float]:
-    """Huge, tiny, far from zero, close together, or in the wrong order."""
+    """Bounds that are huge, tiny, far from zero, close together, or in the wrong order."""
     low = draw(st.floats(5e-324, 1.7e308) if positive else finite)
     steps = draw(st.integers(1, 2**12))
     high = draw(st.one_of(finite, st.sampled_from([low + steps * math.ulp(low), low * 2, low + 1, -low, 1.0])))
@@ -26,7 +26,7 @@ def bounds(draw: st.DrawFn, *, positive: bool = False) -> tuple[float, float]:
 
 
 def built(build: Callable[[], Domain]) -> Domain | None:
-    """The domain, or None where it is refused."""
+    """The domain; None if its parameters are refused."""
     try:
         return build()
     except DomainError:
@@ -34,7 +34,7 @@ def built(build: Callable[[], Domain]) -> Domain | None:
 
 
 def can_be_split(low: float, high: float) -> bool:
-    """Whether bounds are clearly apart: by 64 floats, and by neither too little nor too much for a float."""
+    """Whether bounds are at least 64 floats apart, with a width and a rate that floats can hold."""
     return low < high and 2.0**-900 < high - low < math.inf and high - low >= 64 * math.ulp(max(abs(low), abs(high)))
 
 
@@ -94,7 +94,7 @@ def test_split_axes_of_boxes(sides: list[tuple[float, float]]) -> None:
 
 
 class Refuses:
-    """A value that raises whatever is asked of it."""
+    """A value whose conversions raise."""
 
     def __float__(self) -> float:
         raise RuntimeError
@@ -146,13 +146,13 @@ def batch_with_odd_values(domain: Domain) -> st.SearchStrategy[list[Any]]:
 
 def as_objects(batch: list[Any]) -> Any:
     array = np.empty(len(batch), dtype=object)
-    for place, record in enumerate(batch):
-        array[place] = record
+    for index, record in enumerate(batch):
+        array[index] = record
     return array
 
 
 def encode_without_warning(domain: Domain, batch: Any, level: int) -> list[int]:
-    """Codes, where even a warning that someone swallows is an error."""
+    """Codes; a warning is an error, even if it is caught."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         codes = domain.encode(batch, level=level)
@@ -186,7 +186,7 @@ def test_nesting(data: st.DataObject, domain: Domain) -> None:
 
 @st.composite
 def near_edges(draw: st.DrawFn, domain: Any) -> list[Any]:
-    """Records of an ordered domain at the edges of cells and a few steps beside them."""
+    """Records of an ordered domain at the edges of cells and a few steps from them."""
     level = draw(st.integers(0, domain.depth))
     cells = draw(st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=10))
     edges = domain.cell_quantile(np.zeros(len(cells)), np.array(cells, dtype=np.uint64), level=level)
@@ -223,7 +223,7 @@ def test_accuracy_of_encoding(data: st.DataObject, ends: tuple[float, float]) ->
 
 
 def log2_by_octave(number: float) -> Fraction:
-    """The logarithm that is linear inside each octave."""
+    """Logarithm to base 2, interpolated linearly within each octave."""
     fraction, exponent = math.frexp(number)
     return exponent + 2 * Fraction(fraction) - 2
 
@@ -245,7 +245,7 @@ def test_accuracy_of_encoding_on_log_scale(data: st.DataObject, low: float, rati
 
 
 def some_cells(domain: Domain, level: int) -> st.SearchStrategy[Codes]:
-    """Cells of a level that can hold a record."""
+    """Cells of a level with a positive measure."""
     cells = st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=8)
     codes = cells.map(lambda cells: np.array([0, *cells], dtype=np.uint64))
     return codes.map(lambda codes: codes[domain.measure(codes, level=level) > 0])
@@ -271,9 +271,9 @@ def test_overlaps_of_adjoining_regions(data: st.DataObject, domain: Any) -> None
         return
     level = data.draw(st.integers(0, domain.depth))
     cells = data.draw(some_cells(domain, level))
-    cut = data.draw(records(domain).filter(math.isfinite))
-    after = math.floor(cut) + 1 if isinstance(domain, Integers) else cut
-    left = domain.overlap((None, cut), cells, level=level)
+    end = data.draw(records(domain).filter(math.isfinite))
+    after = math.floor(end) + 1 if isinstance(domain, Integers) else end
+    left = domain.overlap((None, end), cells, level=level)
     right = domain.overlap((after, None), cells, level=level)
     assert np.allclose(left + right, 1, rtol=0, atol=1e-12)
 

@@ -13,7 +13,7 @@ RADIUS = 6371.0088
 
 @st.composite
 def sides(draw: st.DrawFn, limit: int) -> tuple[float, float]:
-    """Two bounds: anywhere, at the ends, or close together."""
+    """Two bounds: random, extreme, or close together."""
     one = draw(st.one_of(st.floats(-limit, limit), st.sampled_from([-limit, 0, limit, math.nextafter(limit, 0)])))
     steps = draw(st.integers(-(2**12), 2**12))
     other = draw(st.one_of(st.floats(-limit, limit), st.sampled_from([-limit, limit, one + steps * math.ulp(one)])))
@@ -22,7 +22,7 @@ def sides(draw: st.DrawFn, limit: int) -> tuple[float, float]:
 
 @st.composite
 def geos(draw: st.DrawFn) -> Geo | None:
-    """Any bounds, across the antimeridian or not; None where they are refused."""
+    """Random bounds, some across the antimeridian; None if they are refused."""
     (west, east), (south, north) = draw(sides(180)), sorted(draw(sides(90)))
     try:
         return Geo(west, south, east, north)
@@ -46,13 +46,13 @@ def test_diameter(data: st.DataObject, domain: Geo | None) -> None:
     seed = data.draw(st.integers(0, 2**32))
     code = data.draw(st.integers(0, 2**level - 1))
     one = np.array([code], dtype=np.uint64), np.array([level]), np.array([40])
-    places = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(seed))
-    assert distances(places).max() <= domain.diameter(level) * (1 + 1e-6) + 1e-9
+    points = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(seed))
+    assert distances(points).max() <= domain.diameter(level) * (1 + 1e-6) + 1e-9
 
 
-def distances(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Distance between each two places, by the haversine formula."""
-    lon, lat = np.radians(places.T)
+def distances(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Distance between each two points, by the haversine formula."""
+    lon, lat = np.radians(points.T)
     across = np.cos(lat)[:, None] * np.cos(lat) * np.sin((lon[:, None] - lon) / 2) ** 2
     haversine = np.sin((lat[:, None] - lat) / 2) ** 2 + across
     angles: NDArray[np.float64] = 2 * RADIUS * np.arcsin(np.sqrt(np.minimum(haversine, 1)))

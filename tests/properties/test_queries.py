@@ -1,4 +1,4 @@
-"""Laws of what can be asked of a generator, in every domain, against brute force over leaves and cells."""
+"""Laws of queries in every domain, against brute force over leaves and cells."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -59,17 +59,17 @@ def test_overlap_of_children(data: DataObject, domain: Domain) -> None:
     level, code = some_cell(data, domain)
     assume(level < domain.depth)
     region = data.draw(regions(domain))
-    whole = float(domain.overlap(region, cell(code), level=level)[0])
-    halves = np.array([2 * code, 2 * code + 1], dtype=np.uint64)
-    shares = domain.overlap(region, halves, level=level + 1)
-    measures = domain.measure(halves, level=level + 1)
+    overlap = float(domain.overlap(region, cell(code), level=level)[0])
+    children = np.array([2 * code, 2 * code + 1], dtype=np.uint64)
+    shares = domain.overlap(region, children, level=level + 1)
+    measures = domain.measure(children, level=level + 1)
     assert ((shares >= 0) & (shares <= 1)).all()
-    if whole == 0:
+    if overlap == 0:
         assert (shares[measures > 0] == 0).all()
-    if whole == 1:
+    if overlap == 1:
         assert (shares[measures > 0] == 1).all()
     if measures.sum() > 0:
-        assert whole == pytest.approx(float(shares @ measures / measures.sum()), abs=CLOSE)
+        assert overlap == pytest.approx(float(shares @ measures / measures.sum()), abs=CLOSE)
 
 
 @given(data=st.data(), domain=any_domains())
@@ -81,7 +81,7 @@ def test_draws_within_region(data: DataObject, domain: Domain) -> None:
     codes = np.repeat(cell(code), 20)
     records = domain.decode_within(region, codes, level=level, rng=np.random.default_rng(1))
     assert all(contains(domain, region, record) for record in rows(domain, domain.to_output(records)))
-    if overlap > 2.0**-40:  # else the region may lie among the few floats at the edge of a cell
+    if overlap > 2.0**-40:  # otherwise the region may be within the few floats at the edge of a cell
         assert np.array_equal(domain.encode(records, level=level), codes)
 
 
@@ -108,14 +108,14 @@ def test_balanced_conditional_sampling(data: DataObject, generator: Generator, s
     assume(mass > 1e-6 and region is not None)
     sample = generator.sample(size, where=region, shuffle=shuffle, rng=1)
     codes = generator.domain.encode(sample, level=generator.plan.depth)
-    for (level, code), chance in zip(nodes(generator), generator.probabilities.tolist(), strict=True):
-        part = chance * float(generator.domain.overlap(region, cell(code), level=level)[0]) / mass
+    for (level, code), leaf_mass in zip(nodes(generator), generator.probabilities.tolist(), strict=True):
+        share = leaf_mass * float(generator.domain.overlap(region, cell(code), level=level)[0]) / mass
         found = int((codes >> np.uint64(generator.plan.depth - level) == code).sum())
-        assert abs(found - part * size) < 1 + 1e-6
+        assert abs(found - share * size) < 1 + 1e-6
 
 
 def cells_above(distribution: Distribution) -> Iterator[tuple[int, int]]:
-    """Every cell of the tree but the root, the deepest first."""
+    """Every cell of the tree except the root, deepest first."""
     found = {(level - up, code >> up) for level, code in nodes(distribution) for up in range(level)}
     yield from sorted(found, reverse=True)
 
@@ -123,7 +123,7 @@ def cells_above(distribution: Distribution) -> Iterator[tuple[int, int]]:
 def brute_heavy_hitters(
     distribution: Distribution, threshold: float, allowed: set[tuple[int, int]]
 ) -> dict[tuple[int, int], tuple[float, float]]:
-    """Mass and residual of each, cell by cell, summing over leaves."""
+    """Mass and residual of each heavy hitter, by sums over leaves."""
     left = distribution.probabilities.copy()
     found = {}
     for level, code in cells_above(distribution):
@@ -166,7 +166,7 @@ def test_region_of_heavy_hitter(generator: Generator, threshold: float) -> None:
 
 @given(data=st.data(), domain=any_domains())
 def test_region_of_cell(data: DataObject, domain: Domain) -> None:
-    """Where a few floats more or less at its edges do not count."""
+    """Up to a few floats at the edges of the cell."""
     level, code = some_cell(data, domain)
     assume(level <= 20 and domain.measure(cell(code), level=level)[0] > 0)
     if level == 0:
@@ -180,26 +180,26 @@ def test_region_of_cell(data: DataObject, domain: Domain) -> None:
 
 @st.composite
 def tables_with_columns(draw: st.DrawFn) -> tuple[Generator, Any]:
-    """A generator of a table, and a column of it or a list of columns."""
+    """A generator of a table, with one of its columns or a list of columns."""
     generator = draw(generators(tables()))
     names = [column.name for column in generator.domain.columns]
     columns = st.one_of(st.sampled_from(names), st.lists(st.sampled_from(names), min_size=1, unique=True))
     return generator, draw(columns)
 
 
-@given(data=st.data(), asked=tables_with_columns())
-def test_mass_of_marginal(data: DataObject, asked: tuple[Generator, Any]) -> None:
-    generator, columns = asked
+@given(data=st.data(), case=tables_with_columns())
+def test_mass_of_marginal(data: DataObject, case: tuple[Generator, Any]) -> None:
+    generator, columns = case
     marginal = generator.marginal(columns)
     region = data.draw(regions(marginal.domain))
-    whole = region if isinstance(columns, list) else {columns: region}
-    assert marginal.mass(region).value == pytest.approx(brute_mass(generator, whole), abs=CLOSE)
+    table_region = region if isinstance(columns, list) else {columns: region}
+    assert marginal.mass(region).value == pytest.approx(brute_mass(generator, table_region), abs=CLOSE)
     assert marginal.total == pytest.approx(generator.total)
 
 
-@given(asked=tables_with_columns())
-def test_leaves_of_marginal(asked: tuple[Generator, Any]) -> None:
-    generator, columns = asked
+@given(case=tables_with_columns())
+def test_leaves_of_marginal(case: tuple[Generator, Any]) -> None:
+    generator, columns = case
     marginal = generator.marginal(columns)
     assert isinstance(marginal.domain, Table) == isinstance(columns, list)
     leaves = marginal.leaves()

@@ -1,4 +1,4 @@
-"""Laws of reports: any release of any domain can be shown, and what is shown is what the release says."""
+"""Laws of reports: every release has a page, and its plots equal the generator's answers."""
 
 from collections.abc import Iterator
 
@@ -18,7 +18,7 @@ from strategies import any_domains, batches, generators
 
 @pytest.fixture(autouse=True, scope="module")
 def coarse_maps() -> Iterator[None]:
-    """Maps of few cells, to be quick."""
+    """Maps of few cells, for speed."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pictures, "MAP_BINS", 12)
         yield
@@ -41,9 +41,9 @@ def test_plots_equal_generator(generator: Generator) -> None:
     for picture in pictures_of(generator, most_maps=1):
         if isinstance(picture, Histogram):
             regions = picture.axis.regions
-            places = [0, len(regions) // 2, len(regions) - 1]
-            expected = [generator.mass(regions[place]).value for place in places]
-            np.testing.assert_allclose(picture.shares[1:-1][places], expected, atol=1e-9)
+            indices = [0, len(regions) // 2, len(regions) - 1]
+            expected = [generator.mass(regions[index]).value for index in indices]
+            np.testing.assert_allclose(picture.shares[1:-1][indices], expected, atol=1e-9)
             assert abs(picture.shares.sum() + picture.missing - 1) < 1e-6
         elif isinstance(picture, Map):
             up, across = picture.up.regions, picture.across.regions
@@ -57,14 +57,14 @@ def test_plots_equal_generator(generator: Generator) -> None:
 def test_counts_of_real_records(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))
     domain = generator.domain
-    parts = [data.draw(batches(domain)) for _ in range(2)]
+    inputs = [data.draw(batches(domain)) for _ in range(2)]
     drawn = pictures_of(generator, most_maps=1)
-    beside = RealShares(domain, drawn, parts)
-    assert beside.size == sum(RealBatch(domain, part).size for part in parts)
-    whole = [domain.encode(domain.as_batch(part), level=domain.depth) for part in parts]
-    assert beside.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in whole)
-    for picture, shares in zip(drawn, beside.shares, strict=True):
+    against = RealShares(domain, drawn, inputs)
+    assert against.size == sum(RealBatch(domain, batch).size for batch in inputs)
+    encoded = [domain.encode(domain.as_batch(batch), level=domain.depth) for batch in inputs]
+    assert against.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in encoded)
+    for picture, shares in zip(drawn, against.shares, strict=True):
         assert (shares >= 0).all()
-        if isinstance(picture, Histogram) and beside.size:
-            there = sum(int((~RealBatch(domain, part).is_null(picture.axis.variable)).sum()) for part in parts)
-            assert abs(shares.sum() - there / beside.size) < 1e-9
+        if isinstance(picture, Histogram) and against.size:
+            valid = sum(int((~RealBatch(domain, batch).is_null(picture.axis.variable)).sum()) for batch in inputs)
+            assert abs(shares.sum() - valid / against.size) < 1e-9

@@ -1,4 +1,4 @@
-"""Categories: a declared list, looked up record by record."""
+"""Categories: lookup of records in a declared list."""
 
 import itertools
 import json
@@ -61,7 +61,7 @@ AWKWARD += [
 
 
 def values_of(domain: Categories, records: Any) -> list[Any]:
-    """The value that each record is taken for."""
+    """Declared value of each record."""
     codes = domain.encode(records, level=domain.depth)
     inside = codes != OUTSIDE
     found = domain.decode(np.where(inside, codes, 0), level=domain.depth, rng=np.random.default_rng(0)).tolist()
@@ -259,10 +259,10 @@ def test_overlap(size: int) -> None:
     regions: list[Any] = [0, size - 1, [], {0, 1}, (size // 2, 0), np.array([1, 0]), list(range(size))]
     for level, region in itertools.product(range(domain.depth + 1), regions):
         cells = domain.encode(range(size), level=level)
-        asked = {region} if isinstance(region, int) else set(region)
+        region_values = {region} if isinstance(region, int) else set(region)
         for cell in np.unique(cells):
             run = np.flatnonzero(cells == cell).tolist()
-            assert domain.overlap(region, np.array([cell]), level=level) == len(asked & set(run)) / len(run)
+            assert domain.overlap(region, np.array([cell]), level=level) == len(region_values & set(run)) / len(run)
 
 
 @pytest.mark.parametrize("region", ["x", 3, None, ["a", "x"], [["a"]], {"a": 1}, math.nan])
@@ -297,10 +297,10 @@ def test_mass_of_empty_cells() -> None:
     assert set(generator.sample(1000, rng=0)) == set("abcde")
 
 
-@pytest.mark.parametrize("place", [2, 127, -1, -2, -3, -128])
-def test_dictionary_index_out_of_range(place: int) -> None:
-    places = pa.array([1, place, 0], pa.int8())
-    damaged = pa.DictionaryArray.from_arrays(places, pa.array(["b", "a"]), safe=False)
+@pytest.mark.parametrize("index", [2, 127, -1, -2, -3, -128])
+def test_dictionary_index_out_of_range(index: int) -> None:
+    indices = pa.array([1, index, 0], pa.int8())
+    damaged = pa.DictionaryArray.from_arrays(indices, pa.array(["b", "a"]), safe=False)
     with assert_silent():
         codes = Categories(["a", "b"], other="b").encode(damaged, level=1)
     assert codes.tolist() == [0, OUTSIDE, 1]

@@ -1,4 +1,4 @@
-"""How batches are read: each value by itself, the type and shape of an array once."""
+"""Conversion of batches: values independently of each other, type and shape once per array."""
 
 import datetime as dt
 import math
@@ -21,7 +21,7 @@ from silent import assert_silent
 
 
 class Refuses:
-    """A value that raises whatever is asked of it."""
+    """A value whose conversions raise."""
 
     def __float__(self) -> float:
         raise RuntimeError("secret")
@@ -33,7 +33,7 @@ class Refuses:
 
 
 class Batch:
-    """An array-like of another library, which converts itself for NumPy."""
+    """An array-like object with a conversion to NumPy."""
 
     def __init__(self, values: list[Any], converted: Any) -> None:
         self.values, self.converted = values, converted
@@ -316,7 +316,7 @@ def test_invalid_points(rows: list[Any], container: Callable[[Any], Any]) -> Non
 
 
 def test_shape_of_object_array() -> None:
-    """NumPy makes an array of shape (2, 2) from two pairs, of shape (2,) from a pair and something else."""
+    """NumPy gives two pairs the shape (2, 2), and a pair with another object the shape (2,)."""
     pairs = np.array([[1, 2], [3, 4]], dtype=object)
     ragged = np.array([[1, 2], [3]], dtype=object)
     triples = np.array([[1, 2, 3], [3, 4, 5]], dtype=object)

@@ -233,7 +233,7 @@ def test_batch_of_wrong_type_or_shape(domain: Domain, records: Any) -> None:
 
 
 def log2_by_octave(number: float) -> Fraction:
-    """The logarithm that is linear inside each octave."""
+    """Logarithm to base 2, interpolated linearly within each octave."""
     fraction, exponent = math.frexp(number)
     return exponent + 2 * Fraction(fraction) - 2
 
@@ -295,7 +295,7 @@ def _at_corner(domain: Box, cells: Codes, level: int, shares: NDArray[np.float64
 
 
 def sides_of(domain: Box, cell: int, level: int) -> list[tuple[float, float]]:
-    """The sides of a cell of a box, found by cutting the longest side again and again."""
+    """Sides of a cell of a box, computed by repeated splits of the longest side."""
     sides = [(Fraction(axis.low), Fraction(axis.high)) for axis in domain.axes]
     for step in f"{cell:0{level}b}"[:level]:
         lengths = [high - low for low, high in sides]
@@ -492,7 +492,7 @@ def test_box_is_unordered() -> None:
 
 
 def test_cell_cdf_and_quantile_of_integers() -> None:
-    """below(x) is the share of numbers <= x; at(p) is the least x with below(x) >= p."""
+    """cell_cdf(x) is the share of integers <= x; cell_quantile(p) is the smallest x with cell_cdf(x) >= p."""
     for size in (2, 3, 8, 13, 49):
         domain = Integers(-4, size - 5)
         for level in range(domain.depth + 1):
@@ -544,28 +544,28 @@ def test_quantiles_0_and_1(domain: Any) -> None:
 
 
 def uniformity(shares: NDArray[np.float64]) -> float:
-    """p-value of numbers in [0, 1) being uniform, over 100 bins."""
+    """p-value of a chi-squared test of uniformity on [0, 1) with 100 bins."""
     return float(stats.chisquare(np.bincount((shares * 100).astype(np.int64), minlength=100)).pvalue)
 
 
 def independence(one: NDArray[np.float64], other: NDArray[np.float64]) -> float:
-    """p-value of two columns of numbers in [0, 1) being uniform and independent, over 10 x 10 bins."""
+    """p-value of a chi-squared test of uniformity on [0, 1)**2 with 10 x 10 bins."""
     return uniformity((np.floor(one * 10) + np.clip(other, 0, 0.999)) / 10)
 
 
-def drawn(domain: Domain, level: int, cell: int, rng: np.random.Generator) -> NDArray[Any]:
+def draw_records(domain: Domain, level: int, cell: int, rng: np.random.Generator) -> NDArray[Any]:
     return domain.decode(np.full(SAMPLES, cell, dtype=np.uint64), level=level, rng=rng)
 
 
-def spread_four_by_four(domain: Domain, level: int, cell: int, rng: np.random.Generator) -> NDArray[Any]:
-    """Four records at a time, spread evenly over the cell: each by itself is anywhere in it."""
+def draw_balanced(domain: Domain, level: int, cell: int, rng: np.random.Generator) -> NDArray[Any]:
+    """Balanced samples of four records; each record alone is uniform in its cell."""
     times = SAMPLES // 4
     cells, levels, counts = np.full(times, cell, dtype=np.uint64), np.full(times, level), np.full(times, 4)
     return domain.sample_allocation(Allocation(cells, levels, counts), balanced=True, rng=rng)
 
 
 def shares_of(domain: Any, level: int, cell: int, draw: Callable[..., NDArray[Any]]) -> list[NDArray[np.float64]]:
-    """Where in a cell records lie that were drawn from it, one array per coordinate."""
+    """Relative position of drawn records in their cell, one array per coordinate."""
     rng = np.random.default_rng(20)
     records = draw(domain, level, cell, rng)
     if isinstance(domain, Interval):
@@ -593,7 +593,7 @@ DRAWN = [
 ]
 
 
-@pytest.mark.parametrize("draw", [drawn, spread_four_by_four])
+@pytest.mark.parametrize("draw", [draw_records, draw_balanced])
 @pytest.mark.parametrize(("domain", "level", "cell"), DRAWN, ids=repr)
 def test_uniform_draws(domain: Domain, level: int, cell: int, draw: Callable[..., NDArray[Any]]) -> None:
     coordinates = shares_of(domain, level, cell, draw)
@@ -605,7 +605,7 @@ def test_uniform_draws(domain: Domain, level: int, cell: int, draw: Callable[...
 
 def test_independent_coordinates() -> None:
     some = np.random.default_rng(0).random(SAMPLES) < 0.1
-    for one, other in itertools.combinations(shares_of(Box([(0, 1), (0, 4), (-1, 0)]), 4, 11, drawn), 2):
+    for one, other in itertools.combinations(shares_of(Box([(0, 1), (0, 4), (-1, 0)]), 4, 11, draw_records), 2):
         assert independence(one, other) > ALPHA
         assert independence(one, np.where(some, one, other)) < ALPHA
         assert independence(one, np.where(some, 1 - one, other)) < ALPHA
@@ -613,9 +613,9 @@ def test_independent_coordinates() -> None:
 
 def test_forms_of_ipv4_addresses() -> None:
     expected = [0x0A000001] * 5
-    written = ["10.0.0.1", b"10.0.0.1", " 10.0.0.1 ", ipaddress.IPv4Address("10.0.0.1"), 0x0A000001]
-    assert IPv4().encode(written, level=32).tolist() == expected
-    assert IPv4().encode(np.array(written, dtype=object), level=32).tolist() == expected
+    forms = ["10.0.0.1", b"10.0.0.1", " 10.0.0.1 ", ipaddress.IPv4Address("10.0.0.1"), 0x0A000001]
+    assert IPv4().encode(forms, level=32).tolist() == expected
+    assert IPv4().encode(np.array(forms, dtype=object), level=32).tolist() == expected
     assert IPv4().encode(np.array(["10.0.0.1", "167772161"]), level=32).tolist() == expected[:2]
 
 

@@ -1,4 +1,4 @@
-"""Samples have the types that a domain declares: widths of numbers, units and zones of times."""
+"""Declared types of samples: widths of numbers, units and zones of times, booleans, categoricals."""
 
 import datetime as dt
 import json
@@ -133,7 +133,7 @@ PANDAS = {
 
 @pytest.fixture(scope="module")
 def generator() -> Generator:
-    """The base measure: nothing was counted, and no noise."""
+    """A generator of the base measure, without counts and noise."""
     plan = Plan.paper(TABLE, epsilon=1, expected_records=1e4, hot_cells=8)
     return Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
 
@@ -182,7 +182,7 @@ def test_array_types(generator):
     assert [time.astimezone(dt.UTC).replace(tzinfo=None) for time in frame["when"].to_pylist()] == list(
         sample["when"].tolist()
     )
-    assert not np.any(sample["when"].view(np.int64) % 10**6), "whole seconds, the unit"
+    assert not np.any(sample["when"].view(np.int64) % 10**6), "seconds, the unit"
 
 
 @pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
@@ -220,16 +220,16 @@ def test_file_types(generator, tmp_path, ending):
 def test_cells_of_written_records(generator, tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     write_sample(generator, path, rows=1000, seed=5)
-    written = TABLE.encode(generator.sample(1000, rng=5), level=TABLE.depth)
+    expected = TABLE.encode(generator.sample(1000, rng=5), level=TABLE.depth)
     read = np.concatenate(
         [TABLE.encode(batch.records, level=TABLE.depth) for batch in open_source(path, domain=TABLE).batches()]
     )
-    assert np.array_equal(read, written)
-    assert not (written == OUTSIDE).any()
+    assert np.array_equal(read, expected)
+    assert not (expected == OUTSIDE).any()
 
 
 def test_offset_in_text(tmp_path):
-    """An hour that a clock shows twice is told apart by it."""
+    """The offset distinguishes the two occurrences of a repeated hour."""
     domain = Time("2020-10-24", "2020-10-26", zone="Europe/Berlin")
     plan = Plan.paper(domain, epsilon=1, expected_records=1e4, hot_cells=8)
     generator = Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
@@ -406,11 +406,11 @@ def test_null_boolean(column):
 
 
 def test_booleans_and_numbers():
-    truth, numbers = Categories([False, True]), Categories([0, 1])
-    assert truth != numbers
-    assert len({truth, numbers, Categories([False, True])}) == 2
-    assert truth.values == (False, True)
-    assert truth.describe(1, level=1) is True
+    booleans, numbers = Categories([False, True]), Categories([0, 1])
+    assert booleans != numbers
+    assert len({booleans, numbers, Categories([False, True])}) == 2
+    assert booleans.values == (False, True)
+    assert booleans.describe(1, level=1) is True
 
 
 def test_queries_of_booleans():
@@ -549,12 +549,12 @@ def test_cells_of_float32_points(domain):
     rng = np.random.default_rng(0)
     for level in range(domain.depth + 1):
         codes = np.concatenate([rng.integers(0, 2**level, 1000, dtype=np.uint64), [0, 2**level - 1]]).astype(np.uint64)
-        places = domain.to_output(domain.decode(codes, level=level, rng=rng))
-        assert places.dtype == np.float32
-        assert np.array_equal(domain.encode(places, level=level), codes)
+        points = domain.to_output(domain.decode(codes, level=level, rng=rng))
+        assert points.dtype == np.float32
+        assert np.array_equal(domain.encode(points, level=level), codes)
         if isinstance(domain, Geo):
-            assert places[:, 0].min() >= -180
-            assert places[:, 0].max() < 180
+            assert points[:, 0].min() >= -180
+            assert points[:, 0].max() < 180
 
 
 @given(corner=st.tuples(st.floats(-179, 178), st.floats(-89, 88)), size=st.floats(1e-4, 1), seed=st.integers(0, 99))
@@ -566,8 +566,8 @@ def test_float32_points_of_region(corner, size, seed):
         (Box([(-180, 180), (-90, 90)], dtype="float32"), ((west, east), (south, north))),
     ):
         codes = np.zeros(100, dtype=np.uint64)
-        places = domain.to_output(domain.decode_within(region, codes, level=0, rng=np.random.default_rng(seed)))
-        lowest, highest = places.astype(float).min(axis=0), places.astype(float).max(axis=0)
+        points = domain.to_output(domain.decode_within(region, codes, level=0, rng=np.random.default_rng(seed)))
+        lowest, highest = points.astype(float).min(axis=0), points.astype(float).max(axis=0)
         assert (lowest >= (west, south)).all()
         assert (highest <= (east, north)).all()
 

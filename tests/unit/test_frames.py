@@ -1,4 +1,4 @@
-"""Columns as data frames of three libraries."""
+"""Data frames of pandas, polars and Arrow."""
 
 import sys
 from typing import Any
@@ -13,7 +13,7 @@ from privhp.io.frames import as_frame
 
 DAYS = np.array(["2020-02-28", "2020-02-29", "2020-03-01"], dtype="M8[D]")
 VALUES: dict[str, np.ndarray] = {
-    "whole": np.array([1, 2, 2**60 + 1]),
+    "integer": np.array([1, 2, 2**60 + 1]),
     "address": np.array([1, 2, 2**32 - 1], dtype=np.uint32),
     "real": np.array([0.5, -1.5, 1e300]),
     "day": DAYS,
@@ -34,7 +34,7 @@ def types_of(frame: Any) -> dict[str, str]:
 
 def test_pandas_types() -> None:
     types = types_of(as_frame(COLUMNS, "pandas", forms={}))
-    assert (types["whole"], types["whole?"]) == ("int64", "Int64")
+    assert (types["integer"], types["integer?"]) == ("int64", "Int64")
     assert (types["address"], types["address?"]) == ("uint32", "UInt32")
     assert (types["real"], types["real?"]) == ("float64", "float64")
     assert all(types[name].startswith("datetime64") for name in ("day", "second?", "milli", "nano?"))
@@ -44,7 +44,7 @@ def test_pandas_types() -> None:
 def test_polars_types() -> None:
     types = types_of(as_frame(COLUMNS, "polars", forms={}))
     for name, expected in {
-        "whole": "Int64",
+        "integer": "Int64",
         "address": "UInt32",
         "real": "Float64",
         "day": "Date",
@@ -57,7 +57,7 @@ def test_polars_types() -> None:
 def test_arrow_types() -> None:
     types = types_of(as_frame(COLUMNS, "pyarrow", forms={}))
     expected = {
-        "whole": "int64",
+        "integer": "int64",
         "address": "uint32",
         "real": "double",
         "day": "date32[day]",

@@ -1,4 +1,4 @@
-"""Places on Earth: cells, areas and distances against slow geometry, the antimeridian and the poles."""
+"""Geo: cells, areas and distances against direct computations, the antimeridian and the poles."""
 
 import itertools
 import json
@@ -99,13 +99,13 @@ def cells_of(domain: Geo, records: Any, level: int = 12) -> list[int | None]:
 
 @pytest.mark.parametrize("domain", [domain for domain in DOMAINS if domain.diameter(0) > 1], ids=repr)
 def test_equivalent_longitudes(domain: Geo) -> None:
-    places = domain.decode(np.zeros(200, dtype=np.uint64), level=0, rng=np.random.default_rng(1))
-    eastward = places + np.where(places < 0, [360.0, 0.0], 0.0)
-    mixed = np.where(np.arange(200)[:, None] % 2, places, eastward)
-    home = domain.encode(places, level=40)
-    assert OUTSIDE not in home
-    for written in (eastward, mixed, mixed.tolist()):
-        assert np.array_equal(domain.encode(written, level=40), home)
+    points = domain.decode(np.zeros(200, dtype=np.uint64), level=0, rng=np.random.default_rng(1))
+    eastward = points + np.where(points < 0, [360.0, 0.0], 0.0)
+    mixed = np.where(np.arange(200)[:, None] % 2, points, eastward)
+    expected = domain.encode(points, level=40)
+    assert OUTSIDE not in expected
+    for batch in (eastward, mixed, mixed.tolist()):
+        assert np.array_equal(domain.encode(batch, level=40), expected)
 
 
 def test_antimeridian() -> None:
@@ -145,9 +145,9 @@ def test_points_out_of_bounds() -> None:
 
 def test_arbitrary_floats() -> None:
     odd = np.array([SIGNALLING_NAN, np.nan, np.inf, -np.inf, 5e-324, -0.0, 1.7e308, 0.5])
-    halves = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 2)
+    float16 = np.arange(2**16, dtype=np.uint16).view(np.float16).reshape(-1, 2)
     huge = np.full((2, 2), np.longdouble("1e4000"))
-    for domain, batch in itertools.product(DOMAINS, (np.stack([odd, np.roll(odd, 1)], axis=1), halves, huge)):
+    for domain, batch in itertools.product(DOMAINS, (np.stack([odd, np.roll(odd, 1)], axis=1), float16, huge)):
         with assert_silent():
             codes = domain.encode(batch, level=9)
         assert ((codes < 2**9) | (codes == OUTSIDE)).all()
@@ -174,7 +174,7 @@ def test_forms_of_records() -> None:
 
 
 def rectangle(domain: Geo, level: int, code: int) -> tuple[float, float, float, float]:
-    """A cell as (west, south, east, north), east above 180 beyond the antimeridian, by cutting again and again."""
+    """A cell as (west, south, east, north), computed by repeated splits; east is above 180 beyond the antimeridian."""
     west, south, north = domain.west, domain.south, domain.north
     east = domain.east if domain.east > west else domain.east + 360
     mean = integrate.quad(lambda lat: math.cos(math.radians(lat)), south, north)[0] / (north - south)
@@ -189,8 +189,8 @@ def rectangle(domain: Geo, level: int, code: int) -> tuple[float, float, float, 
 @pytest.mark.parametrize("domain", DOMAINS[:5] + DOMAINS[9:10], ids=repr)
 def test_split_of_longer_side(domain: Geo) -> None:
     level, rng = 9, np.random.default_rng(0)
-    places = domain.decode(all_cells(level), level=level, rng=rng)
-    for code, (lon, lat) in enumerate(places.tolist()):
+    points = domain.decode(all_cells(level), level=level, rng=rng)
+    for code, (lon, lat) in enumerate(points.tolist()):
         west, south, east, north = rectangle(domain, level, code)
         assert west <= lon <= east or west <= lon + 360 <= east
         assert south <= lat <= north
@@ -201,7 +201,7 @@ def test_split_of_longer_side(domain: Geo) -> None:
     [(UK, 2.11), (Geo(-74.3, 40.4, -73.6, 41), 2.0), (FIJI, 2.0), (Geo(-125, 24, -66, 50), 2.5)],
 )
 def test_squareness_of_cells(domain: Geo, squareness: float) -> None:
-    """The longer side of a cell is at most this many times the shorter; cutting squares in two gives 2."""
+    """Ratio of the longer to the shorter side; splitting squares gives 2."""
     for level in range(4, 14):
         for code in (0, 2**level // 3, 2**level - 1):
             west, south, east, north = rectangle(domain, level, code)
@@ -219,13 +219,13 @@ def test_measure_is_area(domain: Geo, level: int) -> None:
         over_latitudes = integrate.quad(lambda colatitude: math.sin(math.radians(colatitude)), 90 - north, 90 - south)
         return (east - west) * over_latitudes[0]
 
-    whole = area(*rectangle(domain, 0, 0))
-    expected = [area(*rectangle(domain, level, code)) / whole for code in range(2**level)]
+    total = area(*rectangle(domain, 0, 0))
+    expected = [area(*rectangle(domain, level, code)) / total for code in range(2**level)]
     assert domain.measure(all_cells(level), level=level) == pytest.approx(expected, rel=1e-7)
 
 
 def test_measure_at_poles() -> None:
-    """The cap within an angle a of a pole has 2 sin(a/2)**2 of the hemisphere; here a is down to 8 mm."""
+    """The cap within an angle a of a pole has the share 2 sin(a/2)**2 of the hemisphere; a goes down to 8 mm."""
     for level in (20, 40, 62):
         bits = level // 2
         angle = math.pi / 2**bits
@@ -235,21 +235,21 @@ def test_measure_at_poles() -> None:
 
 
 def test_measure_of_small_cap() -> None:
-    """Cut by four into sectors and by two into rings, then by two and two."""
+    """Near the pole areas are those of a flat disc: sectors and rings."""
     cap = Geo(-180, -90, 180, -89.999999)
     inner, outer = cap.encode([(-180, -90), (-180, -89.999999)], level=5)
     assert cap.measure(np.array([inner, outer]), level=5) == pytest.approx([1 / 128, 7 / 128], rel=1e-9)
 
 
-def area_shares(domain: Geo, level: int, code: int, places: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Where in a cell places lie, from west to east and from south to north, in shares of its area."""
+def area_shares(domain: Geo, level: int, code: int, points: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    """Relative position of points in their cell from west to east, and share of its area to the south."""
     west, south, east, north = rectangle(domain, level, code)
-    heights = [1 - np.sin(np.radians(lat)) for lat in (south, places[:, 1], north)]
-    return [(places[:, 0] - west) % 360 / (east - west), (heights[0] - heights[1]) / (heights[0] - heights[2])]
+    heights = [1 - np.sin(np.radians(lat)) for lat in (south, points[:, 1], north)]
+    return [(points[:, 0] - west) % 360 / (east - west), (heights[0] - heights[1]) / (heights[0] - heights[2])]
 
 
 def uniformity(shares: NDArray[np.float64]) -> float:
-    """p-value of numbers in [0, 1) being uniform, over 100 bins."""
+    """p-value of a chi-squared test of uniformity on [0, 1) with 100 bins."""
     return float(stats.chisquare(np.bincount(np.minimum(shares * 100, 99).astype(np.int64), minlength=100)).pvalue)
 
 
@@ -270,10 +270,10 @@ def test_uniform_draws(domain: Geo, level: int, code: int, times: int) -> None:
 
 
 def test_uniform_draws_at_pole() -> None:
-    """In the cells of 40 levels at the pole, 19 m high."""
+    """Draws in the polar cells of level 40, which are 19 m high."""
     code = Geo().encode([(-180, 90)], level=40)[0]
-    places = Geo().decode(np.full(SAMPLES, code), level=40, rng=np.random.default_rng(3))
-    shares = ((90 - places[:, 1]) / (180 / 2**20)) ** 2  # a flat disc
+    points = Geo().decode(np.full(SAMPLES, code), level=40, rng=np.random.default_rng(3))
+    shares = ((90 - points[:, 1]) / (180 / 2**20)) ** 2  # a flat disc
     assert uniformity(shares) > ALPHA
     assert uniformity(shares**0.9) < ALPHA
     assert uniformity(shares**1.1) < ALPHA
@@ -282,8 +282,8 @@ def test_uniform_draws_at_pole() -> None:
 @pytest.mark.parametrize("domain", [Geo(), UK, FIJI], ids=repr)
 def test_balanced_sample(domain: Geo) -> None:
     one = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([1000])
-    places = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(1))
-    for shares, slack in zip(area_shares(domain, 0, 0, places), (1, 25), strict=True):
+    points = domain.sample_allocation(Allocation(*one), balanced=True, rng=np.random.default_rng(1))
+    for shares, slack in zip(area_shares(domain, 0, 0, points), (1, 25), strict=True):
         tenths = np.bincount(np.minimum(shares * 10, 9).astype(np.int64), minlength=10)
         assert np.abs(tenths - 100).max() <= slack
 
@@ -291,9 +291,9 @@ def test_balanced_sample(domain: Geo) -> None:
 # Distances
 
 
-def angles(places: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Angle between each two places, by their chord in space."""
-    lon, lat = np.radians(places.T)
+def angles(points: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Angle between each two points, from their chord."""
+    lon, lat = np.radians(points.T)
     points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
     chords = np.linalg.norm(points[:, None] - points[None], axis=2)
     return 2 * np.arcsin(np.minimum(chords / 2, 1))
@@ -335,10 +335,10 @@ def test_overlap_is_share_of_area() -> None:
         ]:
             codes, levels = all_cells(5), np.full(32, 5)
             allocation = Allocation(codes, levels, np.full(32, 4000))
-            places = domain.sample_allocation(allocation, balanced=True, rng=rng).reshape(32, 4000, 2)
+            points = domain.sample_allocation(allocation, balanced=True, rng=rng).reshape(32, 4000, 2)
             west, south, east, north = region
-            across = (places[..., 0] - west) % 360 <= (east - west) % 360
-            inside = across & (places[..., 1] >= (south or -90)) & (places[..., 1] <= (north or 90))
+            across = (points[..., 0] - west) % 360 <= (east - west) % 360
+            inside = across & (points[..., 1] >= (south or -90)) & (points[..., 1] <= (north or 90))
             assert np.abs(domain.overlap(region, codes, level=5) - inside.mean(axis=1)).max() < 0.03
 
 
@@ -346,10 +346,10 @@ def test_overlap_is_share_of_area() -> None:
 def test_overlaps_of_adjoining_regions(domain: Geo) -> None:
     for level in (0, 3, 9, domain.depth):
         codes = all_cells(level) if level < 10 else np.array([0, 2**level // 3, 2**level - 1], dtype=np.uint64)
-        places = domain.decode(np.zeros(9, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
-        for whole in [(None,) * 4, (-180, -90, 180, 90), (domain.west, domain.south, domain.east, domain.north)]:
-            assert np.array_equal(domain.overlap(whole, codes, level=level), np.ones(codes.shape))
-        for lon, lat in places.tolist():
+        points = domain.decode(np.zeros(9, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
+        for region in [(None,) * 4, (-180, -90, 180, 90), (domain.west, domain.south, domain.east, domain.north)]:
+            assert np.array_equal(domain.overlap(region, codes, level=level), np.ones(codes.shape))
+        for lon, lat in points.tolist():
             opposite = lon + 180 if lon < 0 else lon - 180
             across = (lon, None, opposite, None), (opposite, None, lon, None)
             for one, other in (across, ((None, None, None, lat), (None, lat, None, None))):
@@ -400,15 +400,15 @@ def test_mass_across_antimeridian() -> None:
 def test_saved_generator(tmp_path: Path) -> None:
     summary = Summary(Plan.paper(FIJI, epsilon=100, expected_records=1000, hot_cells=4))
     summary.update(np.tile([[179.5, -40.0], [-179.5, -40.0]], (500, 1)))
-    privhp.save(summary.release(), tmp_path / "places.privhp")
-    generator = privhp.load(tmp_path / "places.privhp")
+    privhp.save(summary.release(), tmp_path / "points.privhp")
+    generator = privhp.load(tmp_path / "points.privhp")
     assert generator.plan.domain == FIJI
-    places = generator.sample(1000, rng=0)
-    assert places.shape == (1000, 2)
-    assert places.dtype == np.float64
-    near = np.abs(np.abs(places[:, 0]) - 179.5) < 0.5
+    points = generator.sample(1000, rng=0)
+    assert points.shape == (1000, 2)
+    assert points.dtype == np.float64
+    near = np.abs(np.abs(points[:, 0]) - 179.5) < 0.5
     assert near.mean() > 0.9
-    assert (places[:, 0] < 0).mean() == pytest.approx(0.5, abs=0.05)
+    assert (points[:, 0] < 0).mean() == pytest.approx(0.5, abs=0.05)
     with pytest.raises(QueryError):
         generator.sample(10, out=np.empty(10))
 
@@ -416,17 +416,17 @@ def test_saved_generator(tmp_path: Path) -> None:
 @pytest.mark.parametrize("source", ["generated", "real"])
 def test_street_crime_in_britain(source: str) -> None:
     table = generate_crimes() if source == "generated" else read_columns(CRIMES, ["lon", "lat"])
-    places = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
+    points = np.stack([table["lon"].to_numpy(), table["lat"].to_numpy()], axis=1)
     domain = Geo(-8.7, 49.8, 2, 55.9)
-    summary = Summary(Plan.paper(domain, epsilon=1, expected_records=len(places), hot_cells=256))
-    summary.update(places)
+    summary = Summary(Plan.paper(domain, epsilon=1, expected_records=len(points), hot_cells=256))
+    summary.update(points)
     generator = summary.release()
-    made = generator.sample(len(places), rng=0)
+    synthetic = generator.sample(len(points), rng=0)
     for region in [(-0.5, 51.3, 0.3, 51.7), (-2.4, 53.3, -2.0, 53.6), (-8.7, 49.8, -4, 52), (-1.7, 54.8, -1.4, 55.1)]:
         west, south, east, north = region
 
         def share(of: NDArray[np.float64]) -> float:
             return float(((of >= (west, south)) & (of <= (east, north))).all(axis=1).mean())  # noqa: B023 - called before the loop goes on
 
-        assert generator.mass(region).value == pytest.approx(share(places), abs=0.01)
-        assert share(made) == pytest.approx(generator.mass(region).value, abs=0.001)
+        assert generator.mass(region).value == pytest.approx(share(points), abs=0.01)
+        assert share(synthetic) == pytest.approx(generator.mass(region).value, abs=0.001)

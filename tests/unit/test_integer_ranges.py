@@ -1,4 +1,4 @@
-"""Records in runs of numbers: spread evenly and exactly, wherever the run lies and however long it is."""
+"""Domains of integer ranges: balanced samples are exact for ranges of any start and length."""
 
 from collections import Counter
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""Intervals that are cut at declared quantiles first."""
+"""Intervals with declared quantiles."""
 
 import itertools
 import math
@@ -36,11 +36,11 @@ def all_cells(level: int) -> Codes:
 
 
 def share_below(domain: Interval, number: float) -> Fraction:
-    """By definition: stretches between cuts have equal shares, and are even inside."""
+    """Base measure below a number, by definition: equal mass between two cuts, uniform there."""
     assert domain.cuts is not None
     knots = [Fraction(knot) for knot in (domain.low, *domain.cuts, domain.high)]
-    parts = [(min(max(Fraction(number), a), b) - a) / (b - a) for a, b in itertools.pairwise(knots)]
-    return sum(parts, Fraction(0)) / len(parts)
+    shares = [(min(max(Fraction(number), a), b) - a) / (b - a) for a, b in itertools.pairwise(knots)]
+    return sum(shares, Fraction(0)) / len(shares)
 
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
@@ -82,7 +82,7 @@ def test_bounds() -> None:
 
 @st.composite
 def cut_intervals(draw: st.DrawFn) -> Interval | None:
-    """Any bounds and cuts, or None where they are refused."""
+    """Random bounds and cuts; None if they are refused."""
     numbers = st.floats(-1e300, 1e300)
     knots = sorted(draw(st.sets(st.one_of(numbers, st.integers(-50, 50).map(float)), min_size=3, max_size=12)))
     try:
@@ -129,12 +129,12 @@ def test_diameter(domain: Interval) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS, ids=lambda domain: repr(domain)[:50])
 def test_cell_cdf(domain: Interval) -> None:
-    asked = np.random.default_rng(0).choice([domain.low, *(domain.cuts or ()), domain.high], 20)
-    asked = np.clip(asked * np.random.default_rng(1).uniform(0.9, 1.1, 20), domain.low, domain.high)
+    numbers = np.random.default_rng(0).choice([domain.low, *(domain.cuts or ()), domain.high], 20)
+    numbers = np.clip(numbers * np.random.default_rng(1).uniform(0.9, 1.1, 20), domain.low, domain.high)
     root = np.zeros(20, dtype=np.uint64)
-    shares = [float(share_below(domain, number)) for number in asked.tolist()]
-    assert domain.cell_cdf(asked, root, level=0) == pytest.approx(shares, abs=2.0 ** (-domain.depth))
-    for level, number in itertools.product((1, 3), asked.tolist()):
+    shares = [float(share_below(domain, number)) for number in numbers.tolist()]
+    assert domain.cell_cdf(numbers, root, level=0) == pytest.approx(shares, abs=2.0 ** (-domain.depth))
+    for level, number in itertools.product((1, 3), numbers.tolist()):
         below = domain.overlap((None, number), all_cells(level), level=level)
         expected = np.clip(float(share_below(domain, number)) * 2**level - np.arange(2**level), 0, 1)
         assert below == pytest.approx(expected, abs=2.0 ** (level - domain.depth))
@@ -202,7 +202,7 @@ def test_spec_without_cuts() -> None:
 
 
 def test_distance_with_cut_inside_leaf() -> None:
-    """A generator that knows nothing follows the cuts: half of it below 1, half from 1 to 9."""
+    """A generator without counts follows the base measure: half below 1, half from 1 to 9."""
     domain = Interval(0, 9, cuts=[1])
     generator = Generator(Release(Plan(domain, epsilon=1, budgets={0: 1}, exact_depth=0), {0: np.array([100])}))
     assert generator.cdf([0.5, 1, 5]).value.tolist() == pytest.approx([0.25, 0.5, 0.75])

@@ -1,4 +1,4 @@
-"""Internet addresses: how they are read, which prefix they are in, and how they come back."""
+"""IP addresses: reading, prefixes, sampling and text."""
 
 import ipaddress
 import itertools
@@ -75,14 +75,14 @@ def test_network_in_spec() -> None:
 
 
 def numbers_around(domain: Network, rng: np.random.Generator) -> list[int]:
-    """Addresses in a network, at its ends, and beside it."""
+    """Addresses inside a network, at its ends, and next to it."""
     first, last = int(domain.network.network_address), int(domain.network.broadcast_address)
     inside = [first + int.from_bytes(rng.bytes(16), "big") % (last - first + 1) for _ in range(50)]
     return [first, last, first + 1, last - 1, *inside, (first - 1) % 2**domain.BITS, (last + 1) % 2**domain.BITS]
 
 
 def prefix_of(domain: Network, number: int, level: int) -> int:
-    """By definition: the bits after the prefix of the network."""
+    """Code by definition: the bits after the prefix of the network."""
     address = ipaddress.ip_address(number.to_bytes(domain.BITS // 8, "big"))
     if address not in domain.network:
         return int(OUTSIDE)
@@ -94,20 +94,20 @@ def test_cells_are_prefixes(domain: Network) -> None:
     numbers = numbers_around(domain, np.random.default_rng(1))
     objects = [ipaddress.ip_address(number.to_bytes(domain.BITS // 8, "big")) for number in numbers]
     texts = [str(address) for address in objects]
-    written: list[Any] = [numbers, objects, texts, np.array(texts), np.array([text.encode() for text in texts])]
-    written += [np.array(numbers, dtype=object), np.array(objects, dtype=object), [f" {text}\n" for text in texts]]
-    written += [[address.exploded for address in objects], [[text] for text in texts], [str(n) for n in numbers]]
-    written += [pd.Series(texts), pa.array(texts), pl.Series(texts), pa.array(texts).dictionary_encode()]
+    batches: list[Any] = [numbers, objects, texts, np.array(texts), np.array([text.encode() for text in texts])]
+    batches += [np.array(numbers, dtype=object), np.array(objects, dtype=object), [f" {text}\n" for text in texts]]
+    batches += [[address.exploded for address in objects], [[text] for text in texts], [str(n) for n in numbers]]
+    batches += [pd.Series(texts), pa.array(texts), pl.Series(texts), pa.array(texts).dictionary_encode()]
     if isinstance(domain, IPv4):
-        written += [np.array(numbers, dtype=np.uint32), np.array(numbers, dtype=np.int64), pa.array(numbers)]
+        batches += [np.array(numbers, dtype=np.uint32), np.array(numbers, dtype=np.int64), pa.array(numbers)]
     else:
-        halves = [(number >> 64, number & (2**64 - 1)) for number in numbers]
-        written += [np.array(halves, dtype=np.uint64), np.array(halves, dtype=IPv6.HALVES)]
-        written += [list(np.array(halves, dtype=IPv6.HALVES)), [text + "%eth0" for text in texts]]
-        written += [np.frombuffer(b"".join(address.packed for address in objects), dtype=np.uint8).reshape(-1, 16)]
+        words = [(number >> 64, number & (2**64 - 1)) for number in numbers]
+        batches += [np.array(words, dtype=np.uint64), np.array(words, dtype=IPv6.HALVES)]
+        batches += [list(np.array(words, dtype=IPv6.HALVES)), [text + "%eth0" for text in texts]]
+        batches += [np.frombuffer(b"".join(address.packed for address in objects), dtype=np.uint8).reshape(-1, 16)]
     for level in {0, 1, domain.depth // 2, domain.depth}:
         expected = [prefix_of(domain, number, level) for number in numbers]
-        for batch in written:
+        for batch in batches:
             assert domain.encode(batch, level=level).tolist() == expected
 
 
@@ -164,12 +164,12 @@ PREFIXES = {
 )
 def test_overlap(domain: Network, prefix: str) -> None:
     network = ipaddress.ip_network(prefix)
-    start, asked = int(domain.network.network_address), (int(network.network_address), int(network.broadcast_address))
+    start, region = int(domain.network.network_address), (int(network.network_address), int(network.broadcast_address))
     for level in range(6):
         size = 2 ** (domain.BITS - domain.network.prefixlen - level)
         for cell, share in enumerate(domain.overlap(prefix, all_cells(level), level=level).tolist()):
             first, last = start + cell * size, start + (cell + 1) * size - 1
-            common = min(last, asked[1]) - max(first, asked[0]) + 1
+            common = min(last, region[1]) - max(first, region[0]) + 1
             assert share == max(common, 0) / size
         assert np.array_equal(
             domain.overlap(network, all_cells(level), level=level),
@@ -257,9 +257,9 @@ def test_output_of_ipv6_is_text() -> None:
 def test_cdf_of_text() -> None:
     domain = IPv4("10.0.0.0/30")
     root = np.zeros(4, dtype=np.uint64)
-    asked = ["9.255.255.255", "10.0.0.0", "10.0.0.2", "11.0.0.0"]
-    assert domain.cell_cdf(np.array(asked), root, level=0).tolist() == [0, 0.25, 0.75, 1]
-    assert domain.cell_cdf([ipaddress.IPv4Address(text) for text in asked], root, level=0).tolist() == [
+    region = ["9.255.255.255", "10.0.0.0", "10.0.0.2", "11.0.0.0"]
+    assert domain.cell_cdf(np.array(region), root, level=0).tolist() == [0, 0.25, 0.75, 1]
+    assert domain.cell_cdf([ipaddress.IPv4Address(text) for text in region], root, level=0).tolist() == [
         0,
         0.25,
         0.75,
@@ -300,8 +300,8 @@ GROUPS = st.lists(st.sampled_from([0, 0, 0, 1, 0xF, 0x10, 0xFF, 0x100, 0xFFF, 0x
     ]
 )
 def test_text_equals_standard_library(addresses: list[bytes]) -> None:
-    halves = np.frombuffer(b"".join(addresses), dtype=[("high", ">u8"), ("low", ">u8")]).astype(IPv6.HALVES)
-    texts = IPv6().to_output(halves).tolist()
+    words = np.frombuffer(b"".join(addresses), dtype=[("high", ">u8"), ("low", ">u8")]).astype(IPv6.HALVES)
+    texts = IPv6().to_output(words).tolist()
     assert texts == [socket.inet_ntop(socket.AF_INET6, address) for address in addresses]
     for text, address in zip(texts, addresses, strict=True):
         if "." not in text:  # IPv4 addresses in it, which ipaddress writes in one way or another by its version
@@ -311,6 +311,6 @@ def test_text_equals_standard_library(addresses: list[bytes]) -> None:
 def test_ipv6_text_of_every_zero_pattern() -> None:
     groups = np.array(list(itertools.product([0, 0xAB], repeat=8)), dtype=">u2")
     words = groups.view(">u8").astype(np.uint64)
-    texts = format_ipv6(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than are written at once
+    texts = format_ipv6(np.repeat(words[:, 0], 100), np.repeat(words[:, 1], 100))  # more than one chunk
     expected = [socket.inet_ntop(socket.AF_INET6, row.tobytes()) for row in groups]
     assert texts.tolist() == [text for text in expected for _ in range(100)]

@@ -1,4 +1,4 @@
-"""Wasserstein distance against closed forms and against SciPy."""
+"""W1 distance on the line, against closed forms and SciPy."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def test_uniform_to_point(point: float) -> None:
 
 @pytest.mark.parametrize("size", [1, 2, 7, 1000])
 def test_uniform_to_grid(size: int) -> None:
-    """The best that so many points can do."""
+    """Smallest possible distance for this number of points."""
     assert wasserstein(flat(), (np.arange(size) + 0.5) / size) == pytest.approx(1 / (4 * size), rel=1e-9)
 
 
@@ -31,7 +31,7 @@ def test_half_to_point() -> None:
 
 
 def test_unequal_halves_to_end_points() -> None:
-    """Of 0.7 in the lower half, 0.5 goes to 0 and 0.2 to 1; of the upper 0.3 all goes to 1."""
+    """Of the mass 0.7 in the lower half, 0.5 moves to 0 and 0.2 to 1; the upper 0.3 moves to 1."""
     down, up = 0.5 * (5 / 7 / 2 / 2), 0.2 * (1 - (5 / 7 + 1) / 2 / 2) + 0.3 * 0.25
     assert wasserstein(histogram(Interval(0, 1), 1, [7, 3]), [0, 1]) == pytest.approx(down + up, rel=1e-12)
 
@@ -55,7 +55,7 @@ def test_scaled_interval(factor: float) -> None:
 
 @pytest.mark.parametrize("name", DATASETS)
 def test_equals_scipy_on_fine_grid(name: str) -> None:
-    """A leaf cut into many atoms is within half their spacing of the leaf."""
+    """A leaf is approximated by atoms, to within half their spacing."""
     real = DATASETS[name](3000)
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=3000, hot_cells=8, exact_depth=4, hash_seed=9)
     generator = Generator(release_of(plan, DATASETS["gaussian mixture"](3000, seed=1)))

@@ -1,4 +1,4 @@
-"""Values that may be missing."""
+"""Nullable domains."""
 
 import math
 from decimal import Decimal

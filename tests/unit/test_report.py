@@ -1,4 +1,4 @@
-"""Reports: what they say, and that they say it of the right numbers."""
+"""Reports: contents and numbers."""
 
 import math
 import struct
@@ -53,7 +53,7 @@ RECORDS = {
     "line": (Box([(0, 1)]), RNG.random((SIZE, 1))),
     "plane": (Box([(0, 1), (-5, 5)]), RNG.normal((0.5, 0), (0.1, 1), (SIZE, 2))),
     "space": (Box([(0, 1)] * 3), RNG.random((SIZE, 3)) ** 2),
-    "places": (Geo(-9, 49.8, 2, 61), RNG.normal((-2, 53), 1, (SIZE, 2))),
+    "points": (Geo(-9, 49.8, 2, 61), RNG.normal((-2, 53), 1, (SIZE, 2))),
     "antimeridian": (Geo(170, -20, -170, 20), AROUND),
     "globe": (Geo(), RNG.normal(0, 20, (SIZE, 2))),
     "times": (Time("2020-01-01", "2021-01-01"), TIMES),
@@ -73,7 +73,7 @@ RECORDS = {
         ),
         {"time": TIMES, "fare": FARES, "kind": KINDS},
     ),
-    "table of places": (
+    "table of points": (
         Table({("lon", "lat"): Geo(-9, 49.8, 2, 61), "ip": IPv4()}),
         {"lon": RNG.normal(-2, 1, SIZE), "lat": RNG.normal(53, 1, SIZE), "ip": RNG.integers(0, 2**32, SIZE)},
     ),
@@ -81,7 +81,7 @@ RECORDS = {
 
 
 def fitted(name: str) -> tuple[Generator, object]:
-    """A generator without noise, and its records."""
+    """A generator without noise and its records."""
     domain, records = RECORDS[name]
     level = min(domain.depth, 11)
     plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, expected_records=SIZE)
@@ -90,29 +90,29 @@ def fitted(name: str) -> tuple[Generator, object]:
 
 @pytest.fixture(params=RECORDS)
 def name(request: pytest.FixtureRequest) -> str:
-    """A kind of records."""
+    """Name of a case."""
     return request.param
 
 
 def test_page_of_every_domain(name: str) -> None:
     generator, records = fitted(name)
     private = Reader(report_page(generator, title=name))
-    beside = Reader(report_page(generator, title=name, against=[records]))
+    against = Reader(report_page(generator, title=name, against=[records]))
     assert "NOT PRIVATE" not in private.text
-    assert beside.text.count("NOT PRIVATE") == 2  # in the title, and on top of the page
-    for reader in (private, beside):
+    assert against.text.count("NOT PRIVATE") == 2  # in the title, and on top of the page
+    for reader in (private, against):
         assert all(address.startswith("data:") for address in reader.addresses)
         assert not {"script", "iframe", "object", "b>taxi<"} & set(reader.tags)
         assert f"{generator.leaves().codes.size:,} cells" in reader.text
 
 
 def test_page_without_noise(name: str) -> None:
-    """To within what a leaf hides: records of one leaf may be anywhere in it."""
+    """Agreement up to the position of records inside a leaf."""
     generator, records = fitted(name)
     pictures = pictures_of(generator)
-    beside = RealShares(generator.domain, pictures, [records])
-    assert beside.size <= SIZE
-    for picture, real in zip(pictures, beside.shares, strict=True):
+    against = RealShares(generator.domain, pictures, [records])
+    assert against.size <= SIZE
+    for picture, real in zip(pictures, against.shares, strict=True):
         if isinstance(picture, Histogram):
             below = np.abs(np.cumsum(picture.shares) - np.cumsum(real))
             assert below.max() < 0.12
@@ -121,7 +121,7 @@ def test_page_without_noise(name: str) -> None:
             assert picture.names
 
 
-@pytest.mark.parametrize("name", ["interval", "log", "integers", "times", "plane", "places"])
+@pytest.mark.parametrize("name", ["interval", "log", "integers", "times", "plane", "points"])
 def test_axis_range(name: str) -> None:
     generator, _ = fitted(name)
     for picture in pictures_of(generator):
@@ -149,7 +149,7 @@ def test_histogram() -> None:
 
 
 def test_map() -> None:
-    """Cells of level 2 are quadrants: the first cut is across, the second up."""
+    """Cells of level 2 are quadrants: the first split is of x, the second of y."""
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     picture = pictures_of(generator)[0]
     assert isinstance(picture, Map)
@@ -318,12 +318,12 @@ def test_png() -> None:
     stops = [(0, 0, 0), (250, 100, 50)]
     address = shaded(np.array([[0.0, 1.0, np.nan], [1.0, 1.0, 0.0]]), stops)
     data = b64decode(address.removeprefix("data:image/png;base64,"))
-    chunks, place = {}, 8
-    while place < len(data):
-        (length,), name = struct.unpack(">I", data[place : place + 4]), data[place + 4 : place + 8]
-        chunks[name] = data[place + 8 : place + 8 + length]
-        assert struct.unpack(">I", data[place + 8 + length : place + 12 + length]) == (zlib.crc32(name + chunks[name]),)
-        place += 12 + length
+    chunks, start = {}, 8
+    while start < len(data):
+        (length,), name = struct.unpack(">I", data[start : start + 4]), data[start + 4 : start + 8]
+        chunks[name] = data[start + 8 : start + 8 + length]
+        assert struct.unpack(">I", data[start + 8 + length : start + 12 + length]) == (zlib.crc32(name + chunks[name]),)
+        start += 12 + length
     width, height, depth, kind = struct.unpack(">IIBB", chunks[b"IHDR"][:10])
     assert (width, height, depth, kind) == (3, 2, 8, 3)
     rows = np.frombuffer(zlib.decompress(chunks[b"IDAT"]), dtype=np.uint8).reshape(height, width + 1)[:, 1:]

@@ -1,4 +1,4 @@
-"""Domains as people write them."""
+"""Domains from TOML files and short forms."""
 
 import copy
 import itertools
@@ -222,7 +222,7 @@ def test_parameter_that_clashes_with_column_key() -> None:
 
 
 def paths_in(spec: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Where in a spec there is something to replace."""
+    """Paths of all values in a spec."""
     inner = spec.items() if isinstance(spec, dict) else enumerate(spec) if isinstance(spec, list) else ()
     return [path, *(found for key, value in inner for found in paths_in(value, (*path, key)))]
 

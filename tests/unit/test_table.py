@@ -1,4 +1,4 @@
-"""Tables: several columns as one domain."""
+"""Tables: domains with several columns."""
 
 import itertools
 import math
@@ -98,14 +98,14 @@ def test_split_of_null() -> None:
 
 def test_split_columns_of_weighted_table() -> None:
     left = dict.fromkeys(range(len(TRIPS.columns)), 0)
-    for cut in TRIPS.split_columns:
+    for split in TRIPS.split_columns:
         widths = {
-            place: column.weight * column.domain.diameter(bits) / column.domain.diameter(0)
-            for (place, bits), column in zip(left.items(), TRIPS.columns, strict=True)
+            index: column.weight * column.domain.diameter(bits) / column.domain.diameter(0)
+            for (index, bits), column in zip(left.items(), TRIPS.columns, strict=True)
             if bits < column.domain.depth
         }
-        assert widths[cut] >= max(widths.values()) * (1 - 1e-8)
-        left[cut] += 1
+        assert widths[split] >= max(widths.values()) * (1 - 1e-8)
+        left[split] += 1
     assert len(TRIPS.split_columns) == TRIPS.depth == 63
 
 
@@ -137,7 +137,7 @@ def as_structured(columns: dict[str, Any]) -> np.ndarray:
 
 
 class Stream:
-    """Something of which only Arrow's interface is known."""
+    """An object with Arrow's stream interface alone."""
 
     def __init__(self, table: Any) -> None:
         self._table = table
@@ -163,15 +163,15 @@ SHAPES: dict[str, Any] = {
 
 
 def expected_codes(level: int) -> list[int]:
-    """Each column's cells put together bit by bit."""
+    """Codes by definition: the bits of the columns' cells interleaved."""
     codes = []
     for row in range(4):
         code, used = 0, dict.fromkeys(range(len(TRIPS.columns)), 0)
-        for cut in TRIPS.split_columns[:level]:
-            column = TRIPS.columns[cut]
+        for split in TRIPS.split_columns[:level]:
+            column = TRIPS.columns[split]
             values = tuple(COLUMNS[name][row] for name in column.names)
-            used[cut] += 1
-            cell = column.domain.encode([values if len(values) > 1 else values[0]], level=used[cut])[0]
+            used[split] += 1
+            cell = column.domain.encode([values if len(values) > 1 else values[0]], level=used[split])[0]
             code = code << 1 | int(cell) & 1
         codes.append(code)
     return codes
@@ -265,9 +265,9 @@ def test_null_beside_large_integers(column: Any) -> None:
     plain = table.encode({"a": numbers, "b": [1] * 4}, level=63).tolist()
     null = table.encode([(None, 1)], level=63)[0]
     for hole in range(4):
-        with_null = [None if place == hole else number for place, number in enumerate(numbers)]
+        with_null = [None if index == hole else number for index, number in enumerate(numbers)]
         codes = table.encode({"a": column(with_null), "b": [1] * 4}, level=63)
-        assert codes.tolist() == [null if place == hole else code for place, code in enumerate(plain)]
+        assert codes.tolist() == [null if index == hole else code for index, code in enumerate(plain)]
 
 
 # Blocks and threads
@@ -275,7 +275,7 @@ def test_null_beside_large_integers(column: Any) -> None:
 
 @pytest.fixture
 def encoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many records were encoded at once."""
+    """Sizes of the blocks that were encoded."""
     sizes = []
     encode = Table.encode
 
@@ -305,14 +305,14 @@ def test_blocks_of_batch(shape: str, threads: int, encoded_sizes: list[int], mon
     }[shape]()
     plan = Plan.paper(Table(a=Interval(0, 1), b=Integers(0, 7)), epsilon=1, expected_records=1000, hot_cells=4, depth=8)
     counts = rng.integers(0, 3, 1000)
-    tally, whole = Tally(plan), Tally(plan)
+    tally, expected = Tally(plan), Tally(plan)
     tally.add(batch, counts=counts, threads=threads)
     assert max(encoded_sizes) <= 100
     assert sum(encoded_sizes) == 1000
     monkeypatch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 10**6)
-    whole.add(columns, counts=counts)
-    assert np.array_equal(tally.counters, whole.counters)
-    assert all(np.array_equal(tally.tables[level], whole.tables[level]) for level in whole.tables)
+    expected.add(columns, counts=counts)
+    assert np.array_equal(tally.counters, expected.counters)
+    assert all(np.array_equal(tally.tables[level], expected.tables[level]) for level in expected.tables)
 
 
 def test_state_after_refused_batch() -> None:
@@ -329,7 +329,7 @@ def test_state_after_refused_batch() -> None:
 
 
 def all_of_small() -> tuple[list[tuple[Any, ...]], np.ndarray]:
-    """Every record of SMALL with its measure."""
+    """All records of SMALL with their measure."""
     records = list(itertools.product(range(5), [None, 0, 1, 2], (1, 2)))
     return records, np.array([1 / 5 * (0.25 if b is None else 0.75 / 3) / 2 for _, b, _ in records])
 
@@ -359,11 +359,11 @@ def test_overlap(region: Any, inside: Any) -> None:
     within = shares * [inside(*record) for record in records]
     for level in range(SMALL.depth + 1):
         cells = SMALL.encode(records, level=level).view(np.int64)
-        whole = np.bincount(cells, weights=shares, minlength=2**level)
-        part = np.bincount(cells, weights=within, minlength=2**level)
-        alive = np.flatnonzero(whole)
-        overlap = SMALL.overlap(region, alive.astype(np.uint64), level=level)
-        np.testing.assert_allclose(overlap, part[alive] / whole[alive], rtol=1e-12, atol=1e-15)
+        total = np.bincount(cells, weights=shares, minlength=2**level)
+        covered = np.bincount(cells, weights=within, minlength=2**level)
+        nonempty = np.flatnonzero(total)
+        overlap = SMALL.overlap(region, nonempty.astype(np.uint64), level=level)
+        np.testing.assert_allclose(overlap, covered[nonempty] / total[nonempty], rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -421,17 +421,17 @@ def test_balanced_sample_of_each_column(size: int) -> None:
 
 
 def test_balanced_sample_of_column_pairs() -> None:
-    """Its worst quarter of a square is nearer to its share than that of nearly all independent samples."""
+    """The worst error over quarters of the square is below that of nearly all independent samples."""
     table = Table(a=Interval(0, 1), b=Interval(0, 1))
     code, level, count = np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([4096])
 
-    def worst(balanced: bool, seed: int) -> float:
+    def worst_error(balanced: bool, seed: int) -> float:
         rng = np.random.default_rng(seed)
         columns = table.to_output(table.sample_allocation(Allocation(code, level, count), balanced=balanced, rng=rng))
         grid = np.histogram2d(columns["a"], columns["b"], bins=8, range=[(0, 1), (0, 1)])[0]
         return float(np.abs(grid - 64).max())
 
-    assert max(worst(True, seed) for seed in range(5)) < min(worst(False, seed) for seed in range(5))
+    assert max(worst_error(True, seed) for seed in range(5)) < min(worst_error(False, seed) for seed in range(5))
 
 
 # Specs
@@ -451,7 +451,7 @@ def test_order_of_columns_in_spec() -> None:
 
 BAD_TABLES: list[tuple[Any, str]] = [
     (Table, "expected a table of 1 to 63 columns, got 0"),
-    (lambda: Table({str(place): Integers(0, 1) for place in range(64)}), "1 to 63 columns, got 64"),
+    (lambda: Table({str(index): Integers(0, 1) for index in range(64)}), "1 to 63 columns, got 64"),
     (lambda: Table([("a", Interval(0, 1))]), "expected columns as a mapping from names to domains"),  # type: ignore[arg-type]  # a wrong type is the test
     (lambda: Table({"": Interval(0, 1)}), "expected the name of a column as a non-empty text"),
     (lambda: Table({3: Interval(0, 1)}), "expected the name of a column as a non-empty text"),  # type: ignore[dict-item]  # a wrong type is the test
@@ -489,7 +489,7 @@ COLUMNS_OF_RECORDS: dict[str, tuple[Any, list[Any]]] = {
 
 @pytest.mark.parametrize("library", COLUMNS_OF_RECORDS)
 def test_invalid_record_in_single_column(library: str) -> None:
-    """Arrow would make a table of it, and refuse all for one of them, which it would quote."""
+    """Conversion by Arrow would refuse the whole batch and quote the invalid value."""
     column, others = COLUMNS_OF_RECORDS[library]
     domain = Table({"a": Integers(0, 3), "b": Categories(["x", "y"])})
     first, last = domain.encode(RECORDS, level=3).tolist()

@@ -1,4 +1,4 @@
-"""What a generator over a table gives and answers."""
+"""Samples and queries of tables."""
 
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ def test_records_are_in_leaves(generator: Generator, method: Any, size: int) -> 
 
 
 def test_shuffled_records() -> None:
-    """Both columns say in which half a record lies, so a record torn apart would show."""
+    """Both columns hold the half of the record, so a mixed record would show."""
     summary = Summary(Plan(Table(a=Integers(0, 1), b=Integers(0, 1)), epsilon=50, budgets={2: 50}, exact_depth=2))
     summary.update({"a": [0, 1] * 500, "b": [0, 1] * 500})
     columns = summary.release().sample(1000, rng=1)
@@ -143,12 +143,12 @@ def test_mass_of_columns(generator: Generator) -> None:
     both = generator.mass({"trip distance": (0, 100), "kind": "tram"}).value
     assert both == generator.mass({"trip distance": (0, 100), "kind": "tram"}).value
     assert generator.mass({("lon", "lat"): (-9, 49.8, 2, 61)}).value == pytest.approx(1)
-    parts = [
+    masses = [
         generator.mass({"kind": kind, "delay": delay}).value
         for kind in ("bus", "tram", "taxi")
         for delay in (None, (None, None))
     ]
-    assert sum(parts) == pytest.approx(1)
+    assert sum(masses) == pytest.approx(1)
 
 
 def test_wrong_query(generator: Generator) -> None:

@@ -1,4 +1,4 @@
-"""Taxonomies: a declared tree, made binary."""
+"""Taxonomy: a declared tree as a binary hierarchy of cells."""
 
 import itertools
 import json
@@ -74,12 +74,12 @@ def test_repr_and_json(domain: Taxonomy) -> None:
 
 
 def test_equivalent_trees() -> None:
-    written: list[Any] = [
+    trees: list[Any] = [
         FOOD,
         [{"fruit": ("apple", "pear")}, {"vegetable": FOOD["vegetable"]}, "salt"],
         [{"fruit": {"apple": None, "pear": {}}, "vegetable": FOOD["vegetable"]}, {"salt": []}],
     ]
-    assert len({Taxonomy(tree) for tree in written}) == 1
+    assert len({Taxonomy(tree) for tree in trees}) == 1
 
 
 def test_order_of_branches() -> None:
@@ -113,7 +113,7 @@ def test_nodes_are_cells() -> None:
 
 
 def distance(one: str, other: str) -> float:
-    """By definition: 2**-h, where both lie under h inner nodes below the root."""
+    """Distance by definition: 2**-h for h common ancestors below the root."""
     common = [a for a, b in zip(PATHS[one], PATHS[other], strict=False) if a == b]
     return 0.0 if one == other else 2.0 ** -len(common)
 

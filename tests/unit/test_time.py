@@ -1,4 +1,4 @@
-"""Times and dates: how they are read, counted and given back."""
+"""Times and dates: reading, regions and samples."""
 
 import datetime as dt
 import itertools
@@ -73,7 +73,7 @@ AWKWARD: list[Any] = [
 
 
 def ticks_of(domain: Time, records: Any) -> list[str | None]:
-    """The cell of each record, as the text of the first tick in it."""
+    """First tick in the cell of each record, as text."""
     codes = domain.encode(records, level=domain.depth)
     low = np.datetime64(domain.spec()["low"].rstrip("Z"), domain.unit)
     return [None if code == OUTSIDE else str(low + np.int64(code)) for code in codes]
@@ -90,7 +90,7 @@ def test_repr(domain: Time) -> None:
 
 
 def instant(value: Any) -> dt.datetime:
-    """What a record says, by Python's own reading of it."""
+    """Instant of a record, computed with the standard library."""
     value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     value = value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
     return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
@@ -233,7 +233,7 @@ def test_rounding_before_1970() -> None:
 
 
 def test_fold() -> None:
-    """On 25 October 2020 clocks in Berlin went from 03:00 back to 02:00, which was 01:00 in UTC."""
+    """On 25 October 2020 clocks in Berlin were set from 03:00 back to 02:00, at 01:00 UTC."""
     domain = Time("2020-10-01", "2020-11-01", zone="Europe/Berlin")
     wall = dt.datetime(2020, 10, 25, 2, 30)
     records = [wall, wall.replace(fold=1), "2020-10-25T02:30", "2020-10-25T02:30+01:00", wall.replace(tzinfo=BERLIN)]
@@ -242,7 +242,7 @@ def test_fold() -> None:
 
 
 def test_skipped_hour() -> None:
-    """On 29 March 2020 clocks in Berlin went from 02:00 to 03:00."""
+    """On 29 March 2020 clocks in Berlin were set from 02:00 to 03:00."""
     domain = Time("2020-03-28", "2020-03-31", zone="Europe/Berlin")
     before, after = domain.encode(["2020-03-29T01:59:59", "2020-03-29T03:00:00"], level=domain.depth).tolist()
     assert after - before == 1
@@ -330,8 +330,8 @@ def test_overlap_of_dates() -> None:
             for first, last in itertools.combinations_with_replacement([days[0], days[2], days[4]], 2):
                 share = domain.overlap((first, last.isoformat()), here, level=level)
                 assert share == pytest.approx(sum(first <= own <= last for own in run) / len(run))
-            for place, day in enumerate(run):
-                share = np.array([(place + 1) / len(run)])
+            for index, day in enumerate(run):
+                share = np.array([(index + 1) / len(run)])
                 assert domain.cell_quantile(share, here, level=level) == np.datetime64(day)
         largest = max(
             (b - a).days

@@ -1,4 +1,4 @@
-"""Distances in the tree and in the plane, and errors of ranges, against closed forms; what they refuse."""
+"""Tree distance, plane distance and errors of range queries, against closed forms; refused arguments."""
 
 import sys
 from typing import Any
@@ -29,7 +29,7 @@ LONG = Box([(0, 700), (-1000, 300)])
 
 @pytest.mark.parametrize("depth", [1, 2, 10, 24, 40])
 def test_tree_distance_uniform_to_point(depth: int) -> None:
-    """A share 2**-(l+1) of the mass is 2**-l away, for each level l that is told apart."""
+    """A share 2**-(l+1) of the mass is at distance 2**-l, for each level l of the tree."""
     expected = 2 / 3 * (1 - 4.0**-depth)
     assert tree_wasserstein(histogram(Interval(0, 1), 0, [5]), [0.3], depth=depth) == pytest.approx(expected, rel=1e-12)
 
@@ -53,9 +53,9 @@ def test_tree_distance_of_records(domain: Domain, one: Any, other: Any, expected
 
 
 def test_tree_distance_of_generators() -> None:
-    """Of the second half, a quarter of all must go from its upper to its lower quarter: half the domain wide."""
-    even, lopsided = histogram(Interval(0, 1), 0, [1]), histogram(Interval(0, 1), 2, [1, 1, 2, 0])
-    assert tree_wasserstein(even, lopsided) == pytest.approx(0.25 * 0.5, rel=1e-12)
+    """A quarter of the mass moves within the second half, a cell of half the domain's width."""
+    uniform, skewed = histogram(Interval(0, 1), 0, [1]), histogram(Interval(0, 1), 2, [1, 1, 2, 0])
+    assert tree_wasserstein(uniform, skewed) == pytest.approx(0.25 * 0.5, rel=1e-12)
 
 
 def test_tree_distance_of_limited_depth() -> None:
@@ -68,7 +68,7 @@ def test_tree_distance_of_limited_depth() -> None:
 @pytest.mark.parametrize(("move", "expected"), [((30, 0), 30), ((0, 7), 7), ((30, 7), 30), ((5, 41), 41)])
 def test_plane_distance_of_points(domain: Box, move: tuple[int, int], expected: int) -> None:
     low, width = np.array([(axis.low, axis.width) for axis in domain.axes]).T
-    one, other = (low + (np.array([place]) + 0.5) / 97 * width for place in ((50, 50), (50 + move[0], 50 + move[1])))
+    one, other = (low + (np.array([point]) + 0.5) / 97 * width for point in ((50, 50), (50 + move[0], 50 + move[1])))
     assert grid_wasserstein(one, other, domain=domain) == pytest.approx(expected / 97, rel=1e-6)
 
 
@@ -102,12 +102,12 @@ def test_relative_errors() -> None:
     ],
 )
 def test_share_of_records_in_region(domain: Domain, records: Any, region: Any, share: float) -> None:
-    truth = np.asarray(records)
+    real = np.asarray(records)
     everything = {Integers: (0, 9), IPv4: "0.0.0.0/0", Box: [None, None]}[type(domain)]
-    errors = range_errors(truth, truth, [region, everything], domain=domain)
+    errors = range_errors(real, real, [region, everything], domain=domain)
     assert errors.tolist() == [0, 0]
     flat = histogram(domain, 0, [1])
-    assert range_errors(flat, truth, [region])[0] == pytest.approx(
+    assert range_errors(flat, real, [region])[0] == pytest.approx(
         abs(flat.mass(region).value - share) / share, rel=1e-9
     )
 
