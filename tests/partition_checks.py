@@ -310,7 +310,7 @@ def plans_without_row_numbers_are_refused() -> None:
     plan = plan_of()
     with contextlib.suppress(PlanError):
         replace(plan, neighbours="add-remove")
-        raise AssertionError("a partition grows under add-remove")
+        raise AssertionError("a learned partition is accepted under add-remove")
     summary, other, tally = Summary(plan), Summary(plan), Tally(plan)
     for action in (
         lambda: summary.update([3, 5], counts=[1, 1]),

@@ -44,6 +44,7 @@ def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
         count_codes(codes, weights, counters=counted, **sizes)
         counters += counted.astype(np.uint16)
 
+    patch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 1 << 17)  # more than 16 bits hold
     patch.setattr(kernels, "count_codes", narrow)
 
 
