@@ -39,7 +39,7 @@ class Release:
     def __post_init__(self) -> None:
         found = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
         if found != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
-            raise PlanError("expected one int64 array of noisy counts, of the plan's shape, for each measured level")
+            raise PlanError("a release needs one int64 array of the plan's shape for each measured level")
         check_merged(self.plan, self.merged)
         if self.plan.growth is not None:
             check_partition(self.plan, self.counts[self.plan.growth_level], self.refinements)
@@ -120,7 +120,7 @@ def read_progress(header: dict[str, Any]) -> tuple[int, int]:
 def check_merged(plan: Plan, merged: int) -> None:
     """Refuse a number of merged summaries that is impossible under the plan."""
     if type(merged) is not int or not 1 <= merged <= (2**62 if plan.growth is None else 1):
-        raise PlanError("expected a positive number of merged summaries, and 1 for a growing partition")
+        raise PlanError("the number of merged summaries must be positive, and 1 for a growing partition")
 
 
 def check_partition(plan: Plan, slots: Counts, refinements: int) -> None:
@@ -128,7 +128,7 @@ def check_partition(plan: Plan, slots: Counts, refinements: int) -> None:
     assert plan.growth is not None
     known = type(refinements) is int and 0 <= refinements <= len(plan.growth.refined_after)
     if not known or not is_sound(slots, level=plan.growth_level, depth=plan.depth, refinements=refinements):
-        raise PlanError("expected the slots of a partition with valid marks and at most the refinements of its plan")
+        raise PlanError("the slots are not a valid partition with at most the refinements of the plan")
 
 
 def _frozen(array: Counts) -> Counts:

@@ -37,6 +37,8 @@ def level_counted_twice(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(privacy.record_changes_at_most_its_sensitivity)
 def counts_wrap_at_16_bits(patch: pytest.MonkeyPatch) -> None:
+    """Blocks of more rows than the 16-bit counters of a block hold."""
+    patch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 2**17)
     count_codes = kernels.count_codes
 
     def narrow(codes: Any, weights: Any, *, counters: Counts, **sizes: Any) -> None:

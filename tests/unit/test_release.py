@@ -49,7 +49,7 @@ def test_equality() -> None:
     ],
 )
 def test_counts_of_other_shape_are_refused(counts: dict[int, np.ndarray]) -> None:
-    with pytest.raises(PlanError, match="expected one int64 array"):
+    with pytest.raises(PlanError, match="needs one int64 array"):
         Release(PLAN, counts)
 
 

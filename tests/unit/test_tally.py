@@ -120,7 +120,7 @@ def test_merged_tally_shares_no_memory() -> None:
 def test_other_plan_is_refused(plan: Plan) -> None:
     tally, other = Tally(small_plan()), Tally(plan)
     other.add([0.5])
-    with pytest.raises(StateError, match="same plan"):
+    with pytest.raises(StateError, match="the plans differ"):
         tally.merge(other)
     assert not any(cells_of(tally))
 

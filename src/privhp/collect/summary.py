@@ -174,7 +174,7 @@ class Summary:
         """The summary with the counters, ids and progress of a checkpoint."""
         check_merged(plan, merged)
         if merged > len(merged_ids):
-            raise StateError("expected an id for each merged summary, got fewer")
+            raise StateError("there are fewer ids than merged summaries")
         summary = cls.__new__(cls)
         summary.scratch = 0
         summary._tally = Tally(plan)

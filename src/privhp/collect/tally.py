@@ -176,7 +176,7 @@ class Tally:
             codes = encode(block, level=level)
             rows = len(block) if hasattr(block, "__len__") else codes.size
             if codes.dtype != _CODE or codes.shape != (rows,):
-                raise DomainError("expected one uint64 code per record from the domain; see privhp.check_domain")
+                raise DomainError("the domain must return one uint64 code per record; see privhp.check_domain")
             yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
     def _block_rows(self, scratch: int) -> int:
@@ -287,6 +287,6 @@ def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], other
             "to merge, choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
         )
     if plan != other:
-        raise StateError("expected the same plan on both sides, hash seed included; build both from one plan")
+        raise StateError("the plans differ; build both sides from one plan, with the same hash seed")
     if merged_ids & others:
         raise StateError("the two share counts already, and merging them would count records twice; merge each once")

@@ -58,5 +58,5 @@ class Growth:
         """The schedule of a JSON object."""
         known = {item.name for item in fields(cls)}
         if not isinstance(spec, Mapping) or set(spec) != known:
-            raise PlanError(f"expected growth with exactly the keys {', '.join(sorted(known))}")
+            raise PlanError(f"growth must have exactly the keys {', '.join(sorted(known))}")
         return cls(**spec)
