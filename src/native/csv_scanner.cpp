@@ -208,11 +208,11 @@ size_t count_lines(nb::bytes block) {
 //
 // A value is the bits of a number, microseconds since 1970, the offset and length of a text, or, for dictionary-encoded
 // texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` lines that are not
-// plainly written, `lost` lines that are too long or have too few fields.
+// plainly written, `invalid` lines that are too long or have too few fields.
 std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> indices, In<u8> kinds, In<bool> nullable,
-                                   Out<u64, 2> values, Out<bool, 2> empty, Out<bool> lost, Out<bool> odd) {
+                                   Out<u64, 2> values, Out<bool, 2> empty, Out<bool> invalid, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
-    const size_t columns = indices.shape(0), lines = lost.shape(0);
+    const size_t columns = indices.shape(0), lines = invalid.shape(0);
     nb::gil_scoped_release unlocked;
     i64 wanted = 0;
     for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, indices(c) + 1);
@@ -230,7 +230,7 @@ std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> indi
             found = (quoted ? split_quoted : split_plain)(at, stop, fields.data(), static_cast<int>(wanted));
         }
         odd(line) = found < 0;
-        lost(line) = found >= 0 && found < wanted;
+        invalid(line) = found >= 0 && found < wanted;
         for (size_t c = 0; c < columns; ++c) {
             const size_t cell = c * lines + line;
             Found outcome = EMPTY;

@@ -42,7 +42,7 @@ from privhp.cli import main
 from privhp.planning.plan import Plan
 
 privhp.io.sources.text_lines._BLOCK = 4000
-privhp.io.sources.selection.MOST_ROWS = privhp.io.sources.selection.LEAST_ROWS = 1000
+privhp.io.sources.selection.MAX_ROWS = privhp.io.sources.selection.MIN_ROWS = 1000
 update = privhp.collect.summary.Summary.update
 
 def slow(self, records, **options):

@@ -87,7 +87,7 @@ def test_bad_values_change_nothing_else_and_nobody_speaks_of_them(tmp_path, name
 def test_wrong_columns_are_answered_by_one_line(refused, tmp_path, name):
     write(tmp_path, name, [1.0, 2.0])
     if name.endswith(".ndjson"):
-        assert "choose with --columns NAME" in refused("fit", name, *PLAN, "-o", "out.privhp")
+        assert "give them with --columns NAME" in refused("fit", name, *PLAN, "-o", "out.privhp")
         return
     answer = refused("fit", name, "--columns", "fee", *PLAN, "-o", "out.privhp")
     assert f"{name}: expected" in answer
@@ -102,17 +102,17 @@ def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
     assert "declared as interval, got timestamp[us]; declare it as time, convert" in refused(
         "fit", "times.parquet", *FIT
     )
-    assert "text.parquet: expected a whole Parquet file" in refused("fit", "text.parquet", *FIT)
-    assert "expected files that match *.pq, got none" in refused("fit", "*.pq", *FIT)
+    assert "text.parquet: expected a complete Parquet file" in refused("fit", "text.parquet", *FIT)
+    assert "no file matches *.pq; check the pattern" in refused("fit", "*.pq", *FIT)
     assert "cannot use no.parquet: No such file" in refused("fit", "no.parquet", *FIT)
-    assert "read from its end, got a pipe" in refused("fit", "-", "--format", "parquet", *FIT)
+    assert "cannot come from a pipe; write it to a file first" in refused("fit", "-", "--format", "parquet", *FIT)
     (tmp_path / "same.parquet").hardlink_to(tmp_path / "a.parquet")
     (tmp_path / "link.parquet").symlink_to("a.parquet")
     for again in ("a.parquet", "link.parquet", "same.parquet"):
         assert "each file once" in refused("fit", "a.parquet", again, *FIT)
     assert "out.parquet looks like a data file: .csv" in refused("fit", "a.parquet", *FIT[:-1], "out.parquet")
     monkeypatch.setitem(sys.modules, "pyarrow", None)
-    assert "a.parquet: expected pyarrow to be installed for Parquet" in refused("fit", "a.parquet", *FIT)
+    assert "a.parquet: Parquet needs pyarrow, which is not installed" in refused("fit", "a.parquet", *FIT)
     assert not (tmp_path / "out.privhp").exists()
 
 

@@ -11,7 +11,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp.cli.domain_template import domain_template
-from privhp.io.sources.schemas import Column
+from privhp.io.sources.schemas import SchemaColumn
 
 SECRET = 987654.25
 COLUMNS = {
@@ -149,11 +149,11 @@ def test_what_has_no_schema_is_refused(refused, tmp_path):
     (tmp_path / "t.parquet").write_bytes(b"nothing of the kind")
     (tmp_path / "t.arrow").write_bytes(b"nothing of the kind")
     line = refused("init", "t.ndjson")
-    assert "whose names stand in the records themselves" in line
+    assert "NDJSON has no schema, since its column names are parts of the records" in line
     assert "secret" not in line
     assert "an array has no column names" in refused("init", "t.npy")
-    assert "t.parquet: expected a whole Parquet file" in refused("init", "t.parquet")
-    assert "t.arrow: expected a whole Arrow file" in refused("init", "t.arrow")
+    assert "t.parquet: expected a complete Parquet file" in refused("init", "t.parquet")
+    assert "t.arrow: expected a complete Arrow file" in refused("init", "t.arrow")
     assert "from standard input" in refused("init", "-")
     assert "cannot use no.parquet: No such file" in refused("init", "no.parquet")
     assert "a name such as domain.toml in place of t.parquet" in refused(
@@ -168,17 +168,17 @@ def test_a_damaged_file_is_refused_in_words_of_our_own(refused, tmp_path, data):
     ends = {"trips.parquet": (len(whole) - 200, len(whole) - 8), "trips.arrow": (len(whole) - 200, len(whole) - 10)}
     first, last = ends.get(data, (8, 200))
     (tmp_path / data).write_bytes(whole[:first] + b"\x0e" * (last - first) + whole[last:])
-    assert "damaged, was cut short or is of another kind" in refused("init", data)
+    assert "damaged, truncated or in another format" in refused("init", data)
 
 
 def test_a_type_with_a_name_of_several_lines_stays_in_its_comment():
     kind = pa.struct([("a\n[columns.b]\u2028\rkind", pa.int8())])
-    text = domain_template([Column("a", kind), Column("c", pa.float64())])
+    text = domain_template([SchemaColumn("a", kind), SchemaColumn("c", pa.float64())])
     assert list(tomllib.loads(text)["columns"]) == ["c"]
 
 
 @given(st.lists(st.text(min_size=1).filter(lambda name: name.isprintable() or "\n" in name), unique=True, min_size=1))
 @example(["a.b", 'say "so"', "back\\slash", "\x7f", "\x00\x1f", "ü", "\u2028"])
 def test_any_name_is_written_so_that_it_reads_back(names):
-    text = domain_template([Column(name, pa.float64()) for name in names])
+    text = domain_template([SchemaColumn(name, pa.float64()) for name in names])
     assert list(tomllib.loads(text)["columns"]) == names

@@ -133,7 +133,7 @@ def test_what_is_wrong_with_a_column_is_said_in_one_line(refused, data):
 
 def test_a_table_is_not_written_as_an_array(run, refused, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
-    assert "ends in .csv" in refused("sample", "trips.privhp", "-n", "3", "-o", "out.npy")
+    assert "write .csv or .parquet" in refused("sample", "trips.privhp", "-n", "3", "-o", "out.npy")
     assert not Path("out.npy").exists()
 
 

@@ -47,17 +47,20 @@ def data(tmp_path):
             ["fit", "trips.parquet", "--domain", "fare=categories:cheap,dear", *PLAN, *OUT],
             "column 'fare': expected text, since it is declared as categories, got double; declare it as interval",
         ),
-        (["fit", "trips.csv", "--columns", "fare,kind", *FARE[2:], *OUT], "columns for 1 values a record"),
+        (
+            ["fit", "trips.csv", "--columns", "fare,kind", *FARE[2:], *OUT],
+            "has values per record, 1, got 2: fare, kind",
+        ),
         # wrong files
         (["fit", "no.csv", *FARE, *OUT], "cannot use no.csv: No such file or directory; check its name"),
         (["fit", "folder.csv", *FARE, *OUT], "cannot use folder.csv: Is a directory; check its name"),
         (
             ["fit", "empty.csv", *FARE, *OUT],
-            "expected a first line that names the columns, got an empty file",
+            "the file is empty; expected a first line with the column names",
         ),
         (["fit", "renamed.csv", *FARE, *OUT], "got a Parquet file; give it a name that ends in .parquet"),
-        (["fit", "trips.csv", "--format", "parquet", *FARE, *OUT], "trips.csv: expected a whole Parquet file"),
-        (["fit", "no/*.csv", *FARE, *OUT], "expected files that match no/*.csv, got none; check the pattern"),
+        (["fit", "trips.csv", "--format", "parquet", *FARE, *OUT], "trips.csv: expected a complete Parquet file"),
+        (["fit", "no/*.csv", *FARE, *OUT], "no file matches no/*.csv; check the pattern"),
         (["sample", "trips.csv", "-o", "s.csv"], "trips.csv: this is not a privhp file"),
         (["sample", "folder.csv", "-o", "s.csv"], "cannot use folder.csv: Is a directory"),
         (["sample", "no.privhp", "-o", "s.csv"], "cannot use no.privhp: No such file"),
@@ -101,7 +104,7 @@ def test_what_is_not_installed_is_named_with_how_to_get_it(refused, tmp_path, mo
         monkeypatch.setitem(sys.modules, f"pyarrow{part}", None)
     (tmp_path / name).write_bytes(b"whatever")
     line = refused("fit", name, *FARE, *OUT)
-    assert "expected pyarrow to be installed" in line
+    assert "needs pyarrow, which is not installed" in line
     assert "pip install 'privhp[io]'" in line
 
 

@@ -92,7 +92,7 @@ def test_prefetch_ends_with_close():
 
 
 def test_prefetch_close_times_out(monkeypatch):
-    monkeypatch.setattr("privhp.io.sources.prefetch._PATIENCE", 0.01)
+    monkeypatch.setattr("privhp.io.sources.prefetch._JOIN_TIMEOUT", 0.01)
     more = threading.Event()
 
     def stuck():

@@ -201,9 +201,9 @@ def test_many_files_are_one_source(tmp_path, expected):
 def test_files_that_are_none_or_twice_there_are_refused(tmp_path):
     path = written(tmp_path, "a.csv", 10)
     (tmp_path / "link.csv").symlink_to(path)
-    with pytest.raises(FileError, match=r"match .*, got none"):
+    with pytest.raises(FileError, match=r"no file matches .*; check the pattern"):
         counted(str(tmp_path / "no*.csv"))
-    with pytest.raises(FileError, match="each file once"):
+    with pytest.raises(FileError, match="a file is given twice"):
         counted(str(tmp_path / "*.csv"))
     with pytest.raises(FileError, match="or standard input"):
         counted([Path("-"), path])
@@ -226,8 +226,8 @@ def test_reading_goes_on_from_any_position(tmp_path, name, expected):
     tally = Tally(PLAN)
     with (
         mock.patch("privhp.io.sources.text_lines._BLOCK", 150_000),
-        mock.patch("privhp.io.sources.selection.MOST_ROWS", 1234),
-        mock.patch("privhp.io.sources.selection.LEAST_ROWS", 1),
+        mock.patch("privhp.io.sources.selection.MAX_ROWS", 1234),
+        mock.patch("privhp.io.sources.selection.MIN_ROWS", 1),
     ):
         batches = list(open_source(both, domain=DOMAIN).batches())
         assert len(batches) > 4
@@ -258,7 +258,7 @@ def test_the_identity_knows_files_and_columns(tmp_path):
 def test_damaged_files_are_refused_without_a_word_about_their_records(tmp_path, name, damage):
     path = written(tmp_path, name)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(FileError, match=rf"{name}: expected (a whole|a first line|the file)") as caught:
+    with pytest.raises(FileError, match=rf"{name}: (expected (a complete|the file)|the file is empty)") as caught:
         counted(path)
     assert len(str(caught.value)) < 300
 
@@ -561,5 +561,5 @@ def test_names_that_are_no_text_are_refused_by_one_line(tmp_path, ending):
             writer.write_table(data)
     path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
     for use in (lambda: open_source(path, domain=hp.Interval(0, 9), columns=["b"]), lambda: read_schema(str(path))):
-        with pytest.raises(FileError, match="expected names of columns in UTF-8, got one that is not"):
+        with pytest.raises(FileError, match="a column name of the file is not valid UTF-8"):
             use()

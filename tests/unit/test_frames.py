@@ -97,5 +97,5 @@ def test_unknown_library() -> None:
 
 def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(QueryError, match='expected polars to be installed for frame="polars"; pip install polars'):
+    with pytest.raises(QueryError, match='frame="polars" needs polars, which is not installed; pip install polars'):
         as_frame(VALUES, "polars", forms={})

@@ -127,7 +127,7 @@ def test_a_pipe_gets_what_a_file_holds(generator, tmp_path, kind):
 
 def test_only_text_is_packed(generator, tmp_path):
     for name, form in (("a.parquet.gz", None), ("a.gz", None), ("a.gz", "parquet")):
-        with pytest.raises(FileError, match=r"text also in \.gz or \.zst after that, got"):
+        with pytest.raises(FileError, match=r"compressed text that ends in \.gz or \.zst, got"):
             write_sample(generator, tmp_path / name, rows=5, format=form)
     with pytest.raises(
         FileError, match='Parquet needs a file, since it is read from its end; for a pipe, choose format="arrow"'

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from privhp import Categories, Interval, Nullable
 from privhp.domains.fields import OutputForm
-from privhp.io.sinks.text_values import listed, with_texts
+from privhp.io.sinks.text_values import format_column, to_list
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
@@ -87,7 +87,7 @@ def arrays(draw: st.DrawFn) -> Columns:
 def test_all_at_once_gives_the_same_lines_as_one_by_one(columns: Columns) -> None:
     """Both as the libraries of Python write them."""
     names = [f"{place}%" for place in range(len(columns))]
-    rows = list(zip(*(listed(with_texts(own, values)) for own, values in columns), strict=True))
+    rows = list(zip(*(to_list(format_column(form, values)) for form, values in columns), strict=True))
     truth = {False: "false", True: "true"}
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

@@ -5,7 +5,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from privhp.io.sources.schemas import Column
+from privhp.io.sources.schemas import SchemaColumn
 
 _TOP = """\
 # Domain of a table, for privhp fit --domain FILE.
@@ -34,12 +34,12 @@ _ANY = [
 ]
 
 
-def domain_template(columns: Sequence[Column]) -> str:
+def domain_template(columns: Sequence[SchemaColumn]) -> str:
     """Commented domain file for a table of these columns. Blank keys are refused until they are filled in."""
     return "\n".join([_TOP, *(_section(column) for column in columns)])
 
 
-def _section(column: Column) -> str:
+def _section(column: SchemaColumn) -> str:
     title, lines = f"[columns.{_key(column.name)}]", _lines(column.type)
     if lines is None:
         return f"# {title}  # {_in_a_line(column.type)}: no domain accepts this type; convert the column first\n"

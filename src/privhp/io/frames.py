@@ -1,4 +1,4 @@
-"""Columns as data frames. A library is imported when it is asked for."""
+"""Columns as data frames. Each library is imported on first use."""
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
@@ -21,23 +21,23 @@ def frame_kind(data: Any) -> Frame | None:
 
 
 Columns = Mapping[str, tuple[NDArray[Any], OutputForm]]
-"""Each column by name."""
+"""Columns and their output forms by name."""
 
 
 def as_frame(columns: Mapping[str, NDArray[Any]], frame: Frame, *, forms: Mapping[str, OutputForm]) -> Any:
-    """A data frame, or an Arrow table, with these columns; what is masked is null in it.
+    """Data frame or Arrow table of columns, with null for masked values.
 
     Args:
         columns: The columns by name.
-        frame: Whose frame it is.
-        forms: What columns are beyond what their arrays say, by name.
+        frame: Library of the frame.
+        forms: Output forms of columns by name, where they have one.
     """
     if frame not in get_args(Frame):
         raise QueryError(f'expected frame="pandas", "polars" or "pyarrow", got {frame!r}')
     try:
         library = import_module(frame)
     except ImportError:
-        raise QueryError(f'expected {frame} to be installed for frame="{frame}"; pip install {frame}') from None
+        raise QueryError(f'frame="{frame}" needs {frame}, which is not installed; pip install {frame}') from None
     return _BUILDERS[frame](
         library, {name: (column, forms.get(name, OutputForm())) for name, column in columns.items()}
     )
@@ -56,14 +56,14 @@ def _pandas_column(pd: Any, column: NDArray[Any], form: OutputForm) -> Any:
 
 
 def _codes(column: NDArray[Any], texts: NDArray[np.str_]) -> NDArray[np.int64]:
-    """The place of each value among all texts; any place where it is masked."""
+    """Index of each value in the texts; arbitrary for masked values."""
     order = np.argsort(texts)
-    places = np.searchsorted(texts, np.ma.getdata(column), sorter=order)
-    return order[np.minimum(places, texts.size - 1)]
+    ranks = np.searchsorted(texts, np.ma.getdata(column), sorter=order)
+    return order[np.minimum(ranks, texts.size - 1)]
 
 
 def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
-    """Whole numbers and truth values that may be null in pandas' own types for that, all else as NumPy has it."""
+    """Nullable integers and booleans in the nullable types of pandas, other values in NumPy types."""
     if not isinstance(column, np.ma.MaskedArray):
         return column
     null = np.ma.getmaskarray(column)
@@ -74,7 +74,7 @@ def _pandas_values(pd: Any, column: NDArray[Any]) -> Any:
     if column.dtype.kind in "fM":
         return column.filled(np.datetime64("NaT", "s") if column.dtype.kind == "M" else np.nan)
     if not null.any():
-        return column.data  # pandas would not find out what none of them are
+        return column.data  # keeps the type of the array, also for no rows
     values = column.data.astype(object)
     values[null] = None
     return values
@@ -86,12 +86,12 @@ def _polars(pl: Any, columns: Columns) -> Any:
 
 def _polars_series(pl: Any, name: str, column: NDArray[Any], form: OutputForm) -> Any:
     data = np.ma.getdata(column)
-    if data.dtype == "M8[s]":  # which polars does not have
+    if data.dtype == "M8[s]":  # a type that polars lacks
         data = data.astype("M8[ms]")
     series = pl.Series(name, data.tolist() if data.dtype.kind == "O" else data)
     if form.zone is not None:
         series = series.dt.replace_time_zone("UTC")
-        with suppress(pl.exceptions.ComputeError):  # it has no offsets of half an hour
+        with suppress(pl.exceptions.ComputeError):  # polars lacks fixed offsets of half an hour
             series = series.dt.convert_time_zone(form.zone)
     null = np.ma.getmaskarray(column)
     if null.any():
@@ -106,7 +106,7 @@ def _pyarrow(pa: Any, columns: Columns) -> Any:
 
 
 def arrow_array(pa: Any, column: NDArray[Any], form: OutputForm) -> Any:
-    """A column as an array of pyarrow, which is what `pa` is."""
+    """Column as an Arrow array; `pa` is the package pyarrow."""
     data, mask = np.ma.getdata(column), np.ma.getmaskarray(column)
     null = mask if mask.any() else None
     if form.dictionary is not None:

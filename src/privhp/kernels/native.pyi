@@ -93,6 +93,6 @@ def scan(
     nullable: NDArray[np.bool_],
     values: NDArray[np.uint64],
     empty: NDArray[np.bool_],
-    lost: NDArray[np.bool_],
+    invalid: NDArray[np.bool_],
     odd: NDArray[np.bool_],
 ) -> list[list[int]]: ...

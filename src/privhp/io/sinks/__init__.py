@@ -1,7 +1,7 @@
-"""Sinks: synthetic records written to files, whole or not at all.
+"""Sinks: files of synthetic records, written atomically.
 
-A sink takes a generator and gives a file, in bounded memory whatever the
-number of rows. It knows nothing of where the generator came from.
+A sink writes samples of a generator in memory that does not depend on the
+number of rows.
 """
 
 from privhp.io.sinks.text_values import format_values

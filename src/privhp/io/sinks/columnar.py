@@ -1,4 +1,4 @@
-"""One class for each format of arrays and columns that synthetic records are written in."""
+"""Writers of arrays and columns: NumPy, Parquet and Arrow, one class per format."""
 
 from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
@@ -9,62 +9,73 @@ from numpy.typing import NDArray
 from privhp.domains.fields import OutputForm
 from privhp.errors import FileError
 from privhp.io.frames import arrow_array
-from privhp.io.sinks.text_values import with_text_form
+from privhp.io.sinks.text_values import apply_text_form
 from privhp.io.sinks.text_writer import Columns
-from privhp.io.sources.optional import arrow
+from privhp.io.sources.optional import import_pyarrow
 
 
 class Sink(Protocol):
-    """Somewhere to put rows."""
+    """Writer of rows in one format."""
 
     def write(self, columns: Columns) -> None:
-        """Put some rows after those before."""
+        """Append rows."""
 
     def close(self) -> None:
-        """Write what ends the file."""
+        """Complete the file."""
 
 
 class Npy:
-    """A NumPy array of plain numbers or times."""
+    """Writer of a NumPy array of numbers or times.
+
+    Args:
+        file: An open binary file.
+        shape: Shape of the whole array, which the header states.
+        dtype: Type of the array.
+    """
 
     def __init__(self, file: BinaryIO, shape: tuple[int, ...], dtype: np.dtype[Any]) -> None:
-        """Write the header, which has to know the number of rows."""
         self._file = file
         header = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
         np.lib.format.write_array_header_1_0(file, header)
 
     def write(self, columns: Columns) -> None:
-        """Put the columns side by side."""
+        """Append rows."""
         arrays = [values for _, values in columns]
         self._file.write(np.stack(arrays, axis=1).data if len(arrays) > 1 else np.ascontiguousarray(arrays[0]).data)
 
     def close(self) -> None:
-        """Nothing ends an array."""
+        """Do nothing: an array has no footer."""
 
 
 class _Arrow:
-    """Batches of Arrow, whose types are those of the domains; null is null."""
+    """Writer of Arrow batches with the types of the domains.
 
-    def __init__(self, file: BinaryIO, names: Sequence[str], like: Columns) -> None:
+    Args:
+        file: An open binary file.
+        names: Names of the columns.
+        example: Columns without rows, for their types.
+    """
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], example: Columns) -> None:
         self._names = list(names)
-        self._pa = arrow(f"writing {type(self).__name__}")
-        self._schema = self._batch(like).schema
+        self._pa = import_pyarrow(f"writing {type(self).__name__}")
+        self._schema = self._batch(example).schema
         self._writer = self._open(file)
 
     def _open(self, file: BinaryIO) -> Any:
         raise NotImplementedError
 
     def write(self, columns: Columns) -> None:
-        """Write a batch."""
+        """Append a batch of rows."""
         self._writer.write_batch(self._batch(columns))
 
     def _batch(self, columns: Columns) -> Any:
-        arrays = [self._array(form, with_text_form(form, values)) for form, values in columns]
+        arrays = [self._array(form, apply_text_form(form, values)) for form, values in columns]
         fields = [self._pa.field(name, array.type) for name, array in zip(self._names, arrays, strict=True)]
         return self._pa.RecordBatch.from_arrays(arrays, schema=self._pa.schema(fields))
 
     def _array(self, form: OutputForm, values: NDArray[Any]) -> Any:
-        if values.dtype.kind == "O":  # long texts, and whole numbers that no type of Arrow holds
+        if values.dtype.kind == "O":  # long texts, and integers beyond the types of Arrow
             values = values.astype(np.str_)
         return arrow_array(self._pa, values, form)
 
@@ -74,28 +85,30 @@ class _Arrow:
 
 
 class Parquet(_Arrow):
-    """A Parquet file with a row group for each chunk."""
+    """Writer of a Parquet file with one row group per chunk."""
 
     def _open(self, file: BinaryIO) -> Any:
-        return arrow("writing Parquet", "parquet").ParquetWriter(file, self._schema)
+        return import_pyarrow("writing Parquet", "parquet").ParquetWriter(file, self._schema)
 
 
 class Ipc(_Arrow):
-    """A file of Arrow's own format."""
+    """Writer of an Arrow IPC file."""
 
     def _open(self, file: BinaryIO) -> Any:
-        return arrow("writing Arrow", "ipc").new_file(file, self._schema)
+        return import_pyarrow("writing Arrow", "ipc").new_file(file, self._schema)
 
 
 class IpcStream(_Arrow):
-    """Arrow's own format for pipes."""
+    """Writer of an Arrow IPC stream, for pipes."""
 
     def _open(self, file: BinaryIO) -> Any:
-        return arrow("writing Arrow", "ipc").new_stream(file, self._schema)
+        return import_pyarrow("writing Arrow", "ipc").new_stream(file, self._schema)
 
 
-def check_plain(like: Any) -> None:
-    """Refuse what a .npy file cannot hold as it is."""
-    plain = isinstance(like, np.ndarray) and not isinstance(like, np.ma.MaskedArray) and like.dtype.kind != "O"
-    if not plain:
-        raise FileError("expected an output that ends in .csv or .parquet for what is no array of numbers, got .npy")
+def check_npy(example: Any) -> None:
+    """Refuse samples that a .npy file cannot hold."""
+    plain = isinstance(example, np.ndarray) and not isinstance(example, np.ma.MaskedArray)
+    if not plain or example.dtype.kind == "O":
+        raise FileError(
+            "a .npy file holds one array without null, and samples of this domain are not one; write .csv or .parquet"
+        )

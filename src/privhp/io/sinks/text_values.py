@@ -1,4 +1,4 @@
-"""Values of a sample as they are written."""
+"""Values of a sample as text."""
 
 from typing import Any
 
@@ -11,36 +11,36 @@ from privhp.io.sinks.time_zones import zoned_texts
 
 
 def format_values(domain: Domain, values: NDArray[Any]) -> list[Any]:
-    """Values of a domain as they are written in text: numbers so that they read back the same, null as None."""
+    """Values of a domain for text formats: numbers in the shortest digits that read back the same, None for null."""
     (form, *_) = domain.output_forms()
-    return listed(with_texts(form, values))
+    return to_list(format_column(form, values))
 
 
-def with_texts(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
-    """Addresses and times as text, anything else as it is."""
-    values = with_text_form(form, values)
+def format_column(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
+    """Addresses and times as text; other values unchanged."""
+    values = apply_text_form(form, values)
     if values.dtype.kind != "M":
         return values
-    texts = _times(np.ma.getdata(values), form.zone)
+    texts = _format_times(np.ma.getdata(values), form.zone)
     return np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
 
 
-def listed(values: NDArray[Any]) -> list[Any]:
-    """Values as Python's own."""
+def to_list(values: NDArray[Any]) -> list[Any]:
+    """Values as Python objects."""
     if values.dtype == np.float32:
-        values = values.astype(np.str_).astype(np.float64)  # the shortest number that is rounded to it
+        values = values.astype(np.str_).astype(np.float64)  # the float64 with the shortest digits of the float32
     written: list[Any] = values.tolist()
     return written
 
 
-def _times(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:
-    """ISO texts of times, with the offset of the zone, and of dates, which have none."""
+def _format_times(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:
+    """ISO texts of times with the offset of the zone, and of dates without one."""
     if zone is not None:
         return zoned_texts(times, zone)
     return np.datetime_as_string(times, timezone="naive" if times.dtype == "M8[D]" else "UTC")
 
 
-def with_text_form(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
+def apply_text_form(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
     """Values in the text form of their domain, if it has one; otherwise unchanged."""
     if form.to_text is None:
         return values

@@ -1,7 +1,7 @@
-"""Rows as lines of text: CSV and NDJSON.
+"""Writers of CSV and NDJSON.
 
-Where pyarrow is installed, the values of a column become text all at once. The
-bytes are the same as without it.
+With pyarrow, the values of a column are formatted together. The bytes are the
+same as without it.
 """
 
 import json
@@ -12,21 +12,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.fields import OutputForm
-from privhp.io.sinks.text_values import listed, with_texts
+from privhp.io.sinks.text_values import format_column, to_list
 
 Columns: TypeAlias = Sequence[tuple[OutputForm, NDArray[Any]]]
-"""The columns of some rows, each with its output form."""
+"""Columns of a batch of rows, each with its output form."""
 
-_ROWS = 2**16  # turned into text at once
+_ROWS = 2**16  # formatted together
 
 
 class _Lines:
-    """Rows as lines.
+    """Writer of rows as lines.
 
     Args:
-        file: Where they go.
-        before: What stands before each of the values.
-        end: What stands after the last one.
+        file: An open binary file.
+        before: Text before each value of a line.
+        end: Text after the last value.
     """
 
     def __init__(self, file: BinaryIO, before: Sequence[str], end: str) -> None:
@@ -34,58 +34,58 @@ class _Lines:
         self._arrow = _arrow()
 
     def write(self, columns: Columns) -> None:
-        """Turn some rows into text at a time."""
+        """Append rows."""
         for start in range(0, len(columns[0][1]), _ROWS):
-            part = [(own, values[start : start + _ROWS]) for own, values in columns]
-            self._file.write(self._by_row(part) if self._arrow is None else self._by_column(part))
+            rows = [(form, values[start : start + _ROWS]) for form, values in columns]
+            self._file.write(self._by_row(rows) if self._arrow is None else self._by_column(rows))
 
     def _by_row(self, columns: Columns) -> bytes:
         line = "".join(f"{before.replace('%', '%%')}%s" for before in self._before) + self._end
-        arrays = [with_texts(own, values) for own, values in columns]
-        texts = [map(repr if _is_plain(array) else self._text, listed(array)) for array in arrays]
+        arrays = [format_column(form, values) for form, values in columns]
+        texts = [map(repr if _is_plain(array) else self._text, to_list(array)) for array in arrays]
         return "".join(map(line.__mod__, zip(*texts, strict=True))).encode()
 
     def _by_column(self, columns: Columns) -> memoryview:
         pa, compute = self._arrow
-        texts = [self._texts(own, values).fill_null(self._text(None)) for own, values in columns]
+        texts = [self._texts(form, values).fill_null(self._text(None)) for form, values in columns]
         pieces = [piece for pair in zip(map(pa.scalar, self._before), texts, strict=True) for piece in pair]
         pieces = [piece.cast("large_string") for piece in (*pieces, pa.scalar(self._end), pa.scalar(""))]
-        _, places, text = compute.binary_join_element_wise(*pieces).buffers()
-        return memoryview(text)[: int(np.frombuffer(places, dtype=np.int64)[len(texts[0])])]
+        _, offsets, text = compute.binary_join_element_wise(*pieces).buffers()
+        return memoryview(text)[: int(np.frombuffer(offsets, dtype=np.int64)[len(texts[0])])]
 
     def _texts(self, form: OutputForm, values: NDArray[Any]) -> Any:
-        """What is written of each value, as a column of Arrow; null where that is."""
+        """Text of each value as an Arrow array, with null for null values."""
         pa, compute = self._arrow
-        array = with_texts(form, values)
+        array = format_column(form, values)
         data, null = np.ma.getdata(array), np.ma.getmaskarray(array)
         if data.dtype.kind in "iuf":
             texts = pa.array(data, mask=null).cast("string")
             odd = _is_odd(data) & ~null
             if odd.any():
-                texts = compute.replace_with_mask(texts, odd, self._each(listed(data[odd])))
+                texts = compute.replace_with_mask(texts, odd, self._each(to_list(data[odd])))
             return texts
         if data.dtype.kind != "U":
-            return self._each(listed(array))
-        coded = pa.array(data, mask=null).dictionary_encode()
-        return self._each(coded.dictionary.to_pylist()).take(coded.indices)
+            return self._each(to_list(array))
+        encoded = pa.array(data, mask=null).dictionary_encode()
+        return self._each(encoded.dictionary.to_pylist()).take(encoded.indices)
 
     def _each(self, values: Sequence[Any]) -> Any:
         return self._arrow[0].array(map(self._text, values), "string")
 
     def _text(self, value: Any) -> str:
-        """What is written of one value: a text, a number, a truth value, or None for null."""
+        """Text of one value: a text, a number, a boolean, or None for null."""
         raise NotImplementedError
 
     def close(self) -> None:
-        """Nothing ends a text."""
+        """Do nothing: a text has no footer."""
 
 
 class Csv(_Lines):
-    """Comma-separated text with a header."""
+    """Writer of CSV with a header."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
         """Write the header."""
-        self._nothing = '""' if len(names) == 1 else ""  # an empty line would be no row
+        self._nothing = '""' if len(names) == 1 else ""  # an empty line is not a row
         super().__init__(file, ["", *[","] * (len(names) - 1)], "\n")
         file.write(f"{','.join(map(self._text, names))}\n".encode())
 
@@ -93,15 +93,15 @@ class Csv(_Lines):
         if isinstance(value, str) and any(special in value for special in ',"\r\n'):
             return '"' + value.replace('"', '""') + '"'
         if isinstance(value, bool):
-            return str(value).lower()  # as all readers know it
+            return str(value).lower()  # the spelling that all readers accept
         return self._nothing if value is None or value == "" else str(value)
 
 
 class Ndjson(_Lines):
-    """One object of JSON a line."""
+    """Writer of one JSON object per line."""
 
     def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
-        """Prepare what is the same in every line."""
+        """Prepare the keys, which are the same in every line."""
         self._encode = json.JSONEncoder(ensure_ascii=False).encode
         first, *others = [f"{self._encode(name)}:" for name in names]
         super().__init__(file, [f"{{{first}", *[f",{other}" for other in others]], "}\n")
@@ -111,7 +111,7 @@ class Ndjson(_Lines):
 
 
 def _arrow() -> Any:
-    """The library pyarrow and its kernels, if it is installed."""
+    """The package pyarrow and its module compute; None if it is not installed."""
     try:
         import pyarrow as pa
         from pyarrow import compute
@@ -121,12 +121,12 @@ def _arrow() -> Any:
 
 
 def _is_plain(values: NDArray[Any]) -> bool:
-    """Whether they are numbers and nothing else."""
+    """Whether all values are numbers without null."""
     return values.dtype.kind in "iuf" and not np.ma.is_masked(values)
 
 
 def _is_odd(numbers: NDArray[Any]) -> NDArray[np.bool_]:
-    """Which numbers Arrow and Python write in different ways: whole ones among floats, very small and very large."""
+    """Mask of the floats that Arrow and Python format differently: integers, very small and very large numbers."""
     if numbers.dtype.kind != "f":
         return np.zeros(numbers.shape, dtype=np.bool_)
     sizes = np.abs(numbers)

@@ -1,4 +1,4 @@
-"""Times as text in a zone, with its offset: the same instants, whatever the zone."""
+"""Times as text with the offset of a time zone."""
 
 import datetime as dt
 
@@ -11,15 +11,15 @@ from privhp.domains.time import parse_zone
 _DAY = 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _FIRST, _LAST = (int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_seconds()) for year in (2, 9998))
-"""Between these seconds Python knows of offsets; before and after them they stay the same."""
+"""Seconds between which Python computes offsets; outside, the offset of the nearer end is used."""
 
 
 def zoned_texts(times: NDArray[np.datetime64], zone: str) -> NDArray[np.str_]:
     """ISO texts of UTC times, such as 2020-07-01T12:00:00+02:00."""
     minutes = _offsets(times.astype("M8[s]").view(np.int64), parse_zone(zone))
-    known, places = np.unique(minutes, return_inverse=True)
+    distinct, inverse = np.unique(minutes, return_inverse=True)
     local = np.datetime_as_string(times + minutes.view("m8[m]"), timezone="naive")
-    return np.strings.add(local, np.array([_text(offset) for offset in known.tolist()], dtype="U6")[places])
+    return np.strings.add(local, np.array([_text(offset) for offset in distinct.tolist()], dtype="U6")[inverse])
 
 
 def _text(minutes: int) -> str:
@@ -28,16 +28,16 @@ def _text(minutes: int) -> str:
 
 
 def _offsets(seconds: Counts, zone: dt.tzinfo) -> Counts:
-    """Minutes that clocks are ahead of UTC: those of a day, except where they change in it, which is rare."""
+    """Minutes ahead of UTC, computed once per day, except for days in which the offset changes."""
     seconds = np.clip(seconds, _FIRST, _LAST)
-    days, places = np.unique(seconds // _DAY, return_inverse=True)
+    days, inverse = np.unique(seconds // _DAY, return_inverse=True)
     starts, ends = (_each_offset(days * _DAY + after, zone) for after in (0, _DAY))
-    minutes = starts[places]
-    changing = (starts != ends)[places]
+    minutes = starts[inverse]
+    changing = (starts != ends)[inverse]
     minutes[changing] = _each_offset(seconds[changing], zone)
     return minutes
 
 
 def _each_offset(seconds: Counts, zone: dt.tzinfo) -> Counts:
-    offsets = [(_EPOCH + dt.timedelta(seconds=own)).astimezone(zone).utcoffset() for own in seconds.tolist()]
+    offsets = [(_EPOCH + dt.timedelta(seconds=second)).astimezone(zone).utcoffset() for second in seconds.tolist()]
     return np.array([(offset or dt.timedelta()) // dt.timedelta(minutes=1) for offset in offsets], dtype=np.int64)

@@ -1,8 +1,9 @@
-"""Sources: files, pipes and what a program holds, read in batches that a summary takes.
+"""Sources: batches of records from files, pipes and objects in memory.
 
-A source takes a path or data, a domain and the names of columns, and gives
-batches in bounded memory. It knows nothing of counts or noise. The rule that
-privacy rests on: what becomes of a record depends on its own bytes alone.
+A source is made from a path or data, a domain and the names of columns. It
+yields batches for `Summary.update` in bounded memory, without access to counts
+or noise. Privacy requires that the value read for a record depends on the
+bytes of that record alone.
 """
 
 from privhp.io.sources.files import Format

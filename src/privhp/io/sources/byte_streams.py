@@ -1,4 +1,4 @@
-"""The bytes of a text, packed or not."""
+"""Bytes of a file, a pipe or standard input, decompressed."""
 
 import gzip
 import os
@@ -10,19 +10,24 @@ from contextlib import contextmanager
 from typing import Any
 
 from privhp.errors import FileError
-from privhp.io.sources.optional import arrow
+from privhp.io.sources.optional import import_pyarrow
 
 STANDARD_INPUT = "-"
 COMPRESSION_SUFFIXES = (".gz", ".zst")
-"""How the names of packed texts end."""
+"""Suffixes of compressed texts."""
 
 
 class ByteStream:
-    """A file, a pipe or standard input, opened to be read from its beginning."""
+    """A file, a pipe or standard input, opened for reading.
+
+    It is unbuffered: a thread that is stopped while it reads would leave the lock of a buffer acquired.
+
+    Args:
+        name: The file, "-" for standard input.
+    """
 
     def __init__(self, name: str) -> None:
-        """Open it. No buffer and so no lock of Python's is in between, which a reading thread could leave behind."""
-        pa: Any = arrow("zstd") if name.endswith(".zst") else None
+        pa: Any = import_pyarrow("zstd") if name.endswith(".zst") else None
         descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
         self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115 - closed by close
         self.file: Any = self._raw
@@ -37,20 +42,20 @@ class ByteStream:
         return min(self._raw.tell() / max(status.st_size, 1), 1.0) if stat.S_ISREG(status.st_mode) else None
 
     def close(self) -> None:
-        """Let go of it."""
+        """Close the file."""
         if self.file is not self._raw:
             self.file.close()
         self._raw.close()
 
 
 @contextmanager
-def whole_if_packed(name: str) -> Iterator[None]:
-    """Say of a packed file that it is damaged, whatever its library says."""
+def decompression_errors(name: str) -> Iterator[None]:
+    """Replace errors of a decompressor by an error that the file is damaged."""
     try:
         yield
     except (gzip.BadGzipFile, EOFError, zlib.error):
-        raise FileError("expected a whole gzip file, got one that is damaged or was cut short") from None
+        raise FileError("expected a complete gzip file, got one that is damaged or truncated") from None
     except OSError as error:
         if name.endswith(".zst") and error.errno is None and not isinstance(error, FileError):
-            raise FileError("expected a whole zstd file, got one that is damaged or was cut short") from None
+            raise FileError("expected a complete zstd file, got one that is damaged or truncated") from None
         raise

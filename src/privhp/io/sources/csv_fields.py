@@ -1,7 +1,7 @@
-"""One line of CSV text to its fields, one field to a value.
+"""Fields of a line of CSV, and values of a field.
 
-Everything here is a pure function of one line or one field. A line or field
-that makes no sense raises ValueError; whoever asks loses that record alone.
+All functions depend on one line or one field alone. They raise ValueError for
+an invalid line or field, and the caller skips that record.
 """
 
 import csv
@@ -13,17 +13,17 @@ from privhp.domains.ip import parse_ipv4
 from privhp.io.sources.text_lines import MAX_LINE
 
 Convert: TypeAlias = Callable[[bytes], Any]
-"""How a field becomes a value: a float, an int where the domain counts whole numbers, a text, or None for null."""
+"""Conversion of a field to a value: a float, an int for domains of integers, a text, or None for null."""
 
 
-def split(line: bytes) -> list[bytes]:
-    """The fields of a line. A quote that is not closed within it makes no sense."""
+def split_line(line: bytes) -> list[bytes]:
+    """Fields of a line; raises ValueError if a quote is not closed in the line."""
     if len(line) > MAX_LINE:
         raise ValueError
     if b'"' not in line:
         return line.split(b",")
     try:
-        # Latin-1 maps bytes to characters one to one, so nothing is lost and no byte is refused.
+        # Latin-1 maps bytes to characters one to one, so every byte is valid and preserved.
         (fields,) = csv.reader([line.decode("latin-1")], strict=True)
     except csv.Error:
         raise ValueError from None
@@ -31,25 +31,25 @@ def split(line: bytes) -> list[bytes]:
 
 
 def converter(field: Field) -> Convert:
-    """How a field is read."""
+    """Conversion for a field; an empty nullable field is null."""
     convert = _CONVERTERS[field.kind]
     return (lambda text: convert(text) if text.strip() else None) if field.nullable else convert
 
 
 def as_text(field: bytes) -> str:
-    """A text, without the space around it."""
+    """Text of a field without surrounding whitespace."""
     return field.decode("utf-8").strip()
 
 
 def _real(field: bytes) -> float:
-    """A number. Python would take 1_000 for one; in data it is a name or a slip."""
+    """Number of a field. Python reads 1_000 as a number; in data it is a name or an error."""
     if b"_" in field:
         raise ValueError
     return float(field)
 
 
-def _whole(field: bytes) -> float:
-    """A whole number, exact if it is written as one."""
+def _integer(field: bytes) -> float:
+    """Integer of a field, exact if it is written as an integer; else a float."""
     if b"_" in field:
         raise ValueError
     try:
@@ -60,7 +60,7 @@ def _whole(field: bytes) -> float:
 
 _CONVERTERS: dict[FieldKind, Convert] = {
     FieldKind.REAL: _real,
-    FieldKind.INTEGER: _whole,
+    FieldKind.INTEGER: _integer,
     FieldKind.ADDRESS: parse_ipv4,
     FieldKind.TIME: as_text,
     FieldKind.TEXT: as_text,

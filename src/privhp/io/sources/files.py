@@ -1,4 +1,4 @@
-"""Files one after the other as one source, which can be gone on with from any position."""
+"""Source of one or several files, which can be read from any position."""
 
 import glob
 import hashlib
@@ -30,60 +30,60 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".ipc": "arrow",
     ".npy": "npy",
 }
-"""What a file is by how its name ends; anything else is CSV text."""
+"""Format by suffix of the file name; CSV for any other suffix."""
 
 
 class FileSource:
-    """Files of records, in the order given.
+    """Source of files of records, in the given order.
 
     Args:
-        names: The files, globs among them, or "-" alone for standard input.
-        selection: Which columns make a record.
-        format: What the files are, where their names do not say it.
+        names: Paths and globs, or "-" alone for standard input.
+        selection: The columns that make a record.
+        format: Format of all files; by default given by their suffixes.
     """
 
-    def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - what callers call it
+    def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - public parameter name
         if format is not None and format not in get_args(Format):
             raise FileError(f"expected a format among {', '.join(get_args(Format))}, got {format!r}")
-        self.names = _expanded(names)
+        self.names = _expand(names)
         self._selection, self._format = selection, format
         self._sizes = [_size(name) for name in self.names]
         for name, size in zip(self.names, self._sizes, strict=True):
-            if size is not None:  # a pipe can be opened once
+            if size is not None:  # a pipe can only be opened once
                 with self._open(name):
                     pass
 
     @property
     def size(self) -> int | None:
-        """Bytes of all files; None with a pipe among them."""
+        """Bytes of all files; None if one is a pipe."""
         sizes = [size for size in self._sizes if size is not None]
         return sum(sizes) if len(sizes) == len(self._sizes) else None
 
     @property
     def identity(self) -> str | None:
-        """A digest of which files, as they are now, are read and how; None with a pipe among them."""
+        """Digest of names, sizes and times of the files and of the selection; None if one is a pipe."""
         if self.size is None:
             return None
         files = [[name, (status := Path(name).stat()).st_size, status.st_mtime_ns] for name in self.names]
-        reading = [files, self._selection.asked, self._selection.header, self._format]
+        reading = [files, self._selection.names, self._selection.header, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
-        """All batches after a position, the next one read while the last is counted."""
+        """Batches after a position, each read while the batch before is counted."""
         return prefetch(self._batches(after))
 
     def _batches(self, after: Position) -> Iterator[Batch]:
         first, start = after
-        for place in range(first, len(self.names)):
-            before, own = sum(size or 0 for size in self._sizes[:place]), self._sizes[place]
-            with self._open(self.names[place]) as reader, _naming(self.names[place]):
-                for records, end, share in reader.batches(start):
-                    yield Batch(records, (place, end), None if share is None else before + round(share * (own or 0)))
+        for index in range(first, len(self.names)):
+            before, size = sum(size or 0 for size in self._sizes[:index]), self._sizes[index] or 0
+            with self._open(self.names[index]) as reader, _prefix_errors(self.names[index]):
+                for records, offset, share in reader.batches(start):
+                    yield Batch(records, (index, offset), None if share is None else before + round(share * size))
             start = 0
 
     @contextmanager
     def _open(self, name: str) -> Iterator[Reader]:
-        with _naming(name):
+        with _prefix_errors(name):
             reader = _reader(self._format or format_of(name), name, self._selection)
         try:
             yield reader
@@ -91,8 +91,8 @@ class FileSource:
             reader.close()
 
 
-def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa: A002 - what callers call it
-    """Open a file. What only some files need is imported when one of them is there."""
+def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa: A002 - public parameter name
+    """Reader of a file. Modules of a format are imported when a file has it."""
     if format == "csv":
         from privhp.io.sources.csv_reader import CsvReader
 
@@ -111,14 +111,14 @@ def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa:
 
 
 def format_of(name: str) -> Format:
-    """What a file is by its name."""
+    """Format of a file by its name."""
     path = Path(name.lower())
-    ending = Path(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
-    return FORMAT_BY_SUFFIX.get(ending, "csv")
+    suffix = Path(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
+    return FORMAT_BY_SUFFIX.get(suffix, "csv")
 
 
-def _expanded(names: Sequence[str]) -> list[str]:
-    """The files that names and globs stand for, those of a glob in the order of their names."""
+def _expand(names: Sequence[str]) -> list[str]:
+    """Names of files, with globs replaced by their matches in sorted order."""
     found: list[str] = []
     for name in names:
         if name == STANDARD_INPUT or os.path.lexists(name) or not glob.has_magic(name):
@@ -126,21 +126,21 @@ def _expanded(names: Sequence[str]) -> list[str]:
             continue
         matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())  # noqa: PTH207 - takes any pattern
         if not matches:
-            raise FileError(f"expected files that match {name}, got none; check the pattern and the folder")
+            raise FileError(f"no file matches {name}; check the pattern and the folder")
         found += matches
     if not found:
-        raise FileError("expected one file or more to read, got none")
+        raise FileError("expected at least one file to read, got none")
     if found == [STANDARD_INPUT]:
         return found
     if STANDARD_INPUT in found:
-        raise FileError("expected files or standard input (-), got both; read it by itself")
+        raise FileError("expected either files or standard input (-), got both; read standard input separately")
     if len({(status.st_dev, status.st_ino) for status in map(os.stat, found)}) < len(found):
-        raise FileError("expected each file once, since its records would count twice, got one again")
+        raise FileError("a file is given twice, so its records would count twice; give each file once")
     return found
 
 
 def _size(name: str) -> int | None:
-    """Bytes of a file; None for a pipe and for standard input, which may be one."""
+    """Bytes of a file; None for pipes and standard input."""
     if name == STANDARD_INPUT:
         return None
     status = Path(name).stat()
@@ -148,8 +148,8 @@ def _size(name: str) -> int | None:
 
 
 @contextmanager
-def _naming(name: str) -> Iterator[None]:
-    """Put the file before what an error says of it."""
+def _prefix_errors(name: str) -> Iterator[None]:
+    """Prefix messages of errors with the name of the file."""
     try:
         yield
     except FileError as error:

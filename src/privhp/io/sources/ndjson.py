@@ -1,4 +1,4 @@
-"""Lines of JSON as a source: one object a line, one record each."""
+"""Reader of NDJSON: one JSON object per line, one record each."""
 
 import json
 from collections.abc import Iterator
@@ -7,35 +7,35 @@ from typing import Any
 import numpy as np
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import ByteStream, whole_if_packed
+from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 from privhp.io.sources.text_lines import MAX_LINE, LineReader
 
 
 class NdjsonReader:
-    """Objects of JSON, one a line, whose keys are the columns.
+    """Reader of JSON objects, one per line, whose keys are the columns.
 
-    A line that is no object, or is beyond 1 MiB, is lost alone, and its place
-    is kept. A key that is missing is null, and so is null.
+    A line that is not an object, or is beyond 1 MiB, is skipped and keeps its
+    row number. A missing key is null.
 
     Args:
-        name: Where the text is, "-" for standard input.
-        selection: Which keys make a record.
+        name: The file, "-" for standard input.
+        selection: The keys that make a record.
     """
 
     def __init__(self, name: str, selection: Selection) -> None:
-        if selection.asked is None:
+        if selection.names is None:
             size = len(selection.fields)
             raise FileError(
-                f"expected names of the keys that make a record, got none; choose with columns={['NAME'] * size}"
+                f"NDJSON needs the names of the keys that make a record; give them with columns={['NAME'] * size}"
             )
-        self._name, self._selection, self._keys = name, selection, selection.asked
+        self._name, self._selection, self._keys = name, selection, selection.names
         self._bytes = ByteStream(name)
 
     def batches(self, start: int) -> Iterator[FileBatch]:
-        """A block of lines at a time; places are bytes of the text."""
-        with whole_if_packed(self._name):
+        """Batches of lines; offsets are bytes of the decompressed text."""
+        with decompression_errors(self._name):
             lines = LineReader(self._bytes.file)
             if start:
                 lines.skip_to(start)
@@ -43,18 +43,18 @@ class NdjsonReader:
                 yield FileBatch(self._records(block.removesuffix(b"\n").split(b"\n")), end, self._bytes.share())
 
     def _records(self, lines: list[bytes]) -> Any:
-        rows = [_object(line) for line in lines]
-        lost = np.array([row is None for row in rows], dtype=np.bool_)
+        rows = [_parse_object(line) for line in lines]
+        invalid = np.array([row is None for row in rows], dtype=np.bool_)
         values = [[(row or {}).get(key) for row in rows] for key in self._keys]
-        return self._selection.pack(values, len(rows), lost)
+        return self._selection.to_batch(values, len(rows), invalid)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._bytes.close()
 
 
-def _object(line: bytes) -> dict[str, Any] | None:
-    """The object of one line, whatever its bytes; None if there is none."""
+def _parse_object(line: bytes) -> dict[str, Any] | None:
+    """Object of one line; None if the line is not an object."""
     if len(line) > MAX_LINE:
         return None
     try:

@@ -1,4 +1,4 @@
-"""NumPy's .npy files as a source."""
+"""Reader of NumPy's .npy files."""
 
 import mmap
 from collections.abc import Iterator
@@ -16,14 +16,14 @@ from privhp.io.sources.selection import Selection
 
 
 class NpyReader:
-    """An array of numbers on disk, read a batch at a time through a memory map.
+    """Reader of an array of numbers, in batches of rows of a memory map.
 
-    The type of the array holds for all its records, so whole numbers stay
-    exact in an array of integers. Pickled objects are refused.
+    All records have the type of the array, so integers in an array of integers
+    stay exact. Pickled objects are refused.
 
     Args:
         name: The file.
-        selection: Which columns make a record, by number, for an array of shape (n, d); by default all.
+        selection: The columns that make a record, by number, for an array of shape (n, d); by default all.
     """
 
     def __init__(self, name: str, selection: Selection) -> None:
@@ -34,29 +34,29 @@ class NpyReader:
         width = self._rows.shape[1]
         if selection.columns is None and width != len(selection.fields):
             raise FileError(
-                f"expected an array with {len(selection.fields)} numbers a record, got another shape; "
-                "choose columns by number with columns=['1', ...]"
+                f"expected an array with {len(selection.fields)} numbers per record, got another shape; "
+                "select columns by number with columns=['1', ...]"
             )
-        self._places = selection.numbered()
-        if max(self._places) >= width:
-            raise FileError(f"expected an array with at least {max(self._places) + 1} columns, got fewer")
-        for place, field in zip(self._places, selection.fields, strict=True):
-            holds: ValueKind = "numbers" if array.dtype.kind == "f" else "integers"
-            selection.check(field, str(place + 1), holds, str(array.dtype))
+        self._indices = selection.indices_by_number()
+        if max(self._indices) >= width:
+            raise FileError(f"expected an array with at least {max(self._indices) + 1} columns, got fewer")
+        for index, field in zip(self._indices, selection.fields, strict=True):
+            kind: ValueKind = "numbers" if array.dtype.kind == "f" else "integers"
+            selection.check_type(field, str(index + 1), kind, str(array.dtype))
 
     def batches(self, start: int) -> Iterator[FileBatch]:
-        """Some rows at a time; places are rows."""
+        """Batches of rows; offsets are row numbers."""
         rows = len(self._rows)
         for first in range(start, rows, self._selection.rows):
             batch = np.array(self._rows[first : first + self._selection.rows])
             if isinstance(self._map, mmap.mmap):
-                self._map.madvise(mmap.MADV_DONTNEED)  # else all that was read stays in memory
+                self._map.madvise(mmap.MADV_DONTNEED)  # otherwise all pages that were read stay in memory
             end = first + len(batch)
-            columns = [batch[:, place] for place in self._places]
-            yield FileBatch(self._selection.pack(columns, len(batch)), end, end / rows)
+            columns = [batch[:, index] for index in self._indices]
+            yield FileBatch(self._selection.to_batch(columns, len(batch)), end, end / rows)
 
     def close(self) -> None:
-        """Nothing: the memory map goes with the array."""
+        """Do nothing: the memory map is closed with the array."""
 
 
 def _open(name: str) -> NDArray[Any]:
@@ -64,7 +64,7 @@ def _open(name: str) -> NDArray[Any]:
         array: NDArray[Any] = np.lib.format.open_memmap(name, mode="r")
     except (ValueError, SyntaxError, TypeError, EOFError, TokenError):
         raise FileError(
-            "expected a .npy file of plain numbers, got one that is damaged, pickled or of another kind; "
+            "expected a .npy file of plain numbers, got one that is damaged, pickled or in another format; "
             "write it with numpy.save"
         ) from None
     if array.dtype.kind not in "biuf":

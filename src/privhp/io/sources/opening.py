@@ -1,4 +1,4 @@
-"""From what a caller has to a source."""
+"""Source of any argument: a path, a glob, a pipe or data in memory."""
 
 import io
 import os
@@ -20,20 +20,20 @@ def open_source(
     domain: Domain,
     columns: Sequence[str] | str | None = None,
     header: bool = True,
-    format: Format | None = None,  # noqa: A002 - what callers call it
+    format: Format | None = None,  # noqa: A002 - public parameter name
 ) -> Source:
-    """A source of records for a domain. Nothing is read yet but headers and schemas.
+    """Source of records of a domain. Only headers and schemas are read at once.
 
     Args:
         data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
             dict of arrays, a data frame, anything with Arrow's PyCapsule interface, or an iterator of any of these.
-        domain: The domain that the records will be counted in.
-        columns: The columns that make a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV text names its columns.
-        format: What a file is, where its name does not say it: "csv", "ndjson", "parquet", "arrow" or "npy".
+        domain: Domain of the records.
+        columns: The columns that make a record, by name or, in data without names, by number from 1.
+        header: Whether the first line of CSV holds the column names.
+        format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
     """
     selection = Selection(domain, [columns] if isinstance(columns, str) else columns, header=header)
-    names = _names(data)
+    names = _file_names(data)
     if names is not None:
         with file_errors():
             return FileSource(names, selection, format=format)
@@ -41,8 +41,8 @@ def open_source(
     return InMemorySource(data, selection)
 
 
-def _names(data: Any) -> list[str] | None:
-    """The names of files; None for what is no file. A list of texts may be records, so files come as paths in lists."""
+def _file_names(data: Any) -> list[str] | None:
+    """Names of files; None for other data. A list of texts holds records, a list of `Path`s files."""
     if isinstance(data, str | os.PathLike):
         return [os.fspath(data)]
     if isinstance(data, io.IOBase):

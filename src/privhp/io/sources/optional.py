@@ -1,4 +1,4 @@
-"""pyarrow, which only some files need, imported when one of them is there."""
+"""Import of pyarrow for the formats that need it."""
 
 from importlib import import_module
 from typing import Any
@@ -6,11 +6,11 @@ from typing import Any
 from privhp.errors import FileError
 
 
-def arrow(what: str, part: str = "") -> Any:
-    """The module pyarrow or a part of it, or an error that says how to get it."""
+def import_pyarrow(what: str, module: str = "") -> Any:
+    """The package pyarrow or one of its modules; an error with the pip command if it is not installed."""
     try:
-        return import_module(f"pyarrow.{part}" if part else "pyarrow")
+        return import_module(f"pyarrow.{module}" if module else "pyarrow")
     except ImportError:
         raise FileError(
-            f"expected pyarrow to be installed for {what}, got none; pip install 'privhp[io]', or use plain CSV"
+            f"{what} needs pyarrow, which is not installed; pip install 'privhp[io]', or use plain CSV"
         ) from None

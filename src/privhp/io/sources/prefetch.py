@@ -1,4 +1,4 @@
-"""Reading ahead: the next batch is read while this one is counted."""
+"""Prefetching: a thread reads the next batch while the current one is counted."""
 
 import contextlib
 import queue
@@ -9,20 +9,20 @@ from typing import Any, TypeVar
 Item = TypeVar("Item")
 
 _AHEAD = 1
-_PATIENCE = 2.0  # seconds
+_JOIN_TIMEOUT = 2.0  # seconds
 _END = object()
 
 
 def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
-    """The same items in the same order, taken by another thread before they are asked for.
+    """Items of an iterator in order, each read by another thread while the item before is used.
 
-    What that thread raises is raised here, in its place.
+    An exception of that thread is raised here.
     """
     ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_AHEAD)
-    left = threading.Event()
+    stopped = threading.Event()
 
     def put(item: Any, error: BaseException | None = None) -> None:
-        while not left.is_set():
+        while not stopped.is_set():
             with contextlib.suppress(queue.Full):
                 ready.put((item, error), timeout=0.1)
                 return
@@ -31,13 +31,13 @@ def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
         try:
             for item in items:
                 put(item)
-                if left.is_set():
+                if stopped.is_set():
                     return
             put(_END)
-        except BaseException as error:  # noqa: BLE001 - it is raised where the items are used
+        except BaseException as error:  # noqa: BLE001 - raised by the consumer
             put(_END, error)
 
-    # A daemon: if it waits for a pipe that never ends, the program still can.
+    # A daemon, so that the program can exit while the thread waits for a pipe.
     reader = threading.Thread(target=read, daemon=True)
     reader.start()
     try:
@@ -49,6 +49,6 @@ def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
                 return
             yield item
     finally:
-        left.set()
-        # An interpreter that ends while compiled code reads a batch would be aborted.
-        reader.join(_PATIENCE)
+        stopped.set()
+        # An interpreter that exits while compiled code reads a batch would abort.
+        reader.join(_JOIN_TIMEOUT)

@@ -1,21 +1,21 @@
-"""What a source is: batches of records, each with the place where the next one begins."""
+"""Protocols of sources and readers: batches of records, each with the position of the next."""
 
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
 
 Position: TypeAlias = tuple[int, int]
-"""Which file, from 0, and the place in it: bytes of text, or rows of anything else."""
+"""Index of a file, and the offset in it: bytes of text, rows of other formats."""
 
 START: Position = (0, 0)
 
 
 class Batch(NamedTuple):
-    """Some records, and how far they bring the reader.
+    """A batch of records with the position after it.
 
     Args:
-        records: What `Summary.update` takes, every row or line of the source at its place.
-        position: Where the next batch begins; None where nothing can be read again.
-        read: Bytes of the source read so far; None where that means nothing.
+        records: Records for `Summary.update`, one for each row or line of the source.
+        position: Position of the next batch; None if the source cannot be read again.
+        read: Bytes of the source read so far; None if unknown.
     """
 
     records: Any
@@ -24,33 +24,33 @@ class Batch(NamedTuple):
 
 
 class Source(Protocol):
-    """Records in batches, in bounded memory."""
+    """Batches of records, in bounded memory."""
 
     @property
     def size(self) -> int | None:
-        """Bytes to read in all, where that is known."""
+        """Bytes of the whole source; None if unknown."""
 
     @property
     def identity(self) -> str | None:
-        """A digest of what is read and how; None for what cannot be read again from a position."""
+        """Digest of the files and the selection; None if the source cannot be read from a position."""
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
-        """All batches after a position."""
+        """Batches after a position."""
 
 
 class FileBatch(NamedTuple):
-    """A batch of one file."""
+    """A batch of one file, the offset after it, and the share of the file read so far; None for a pipe."""
 
     records: Any
-    place: int
+    offset: int
     share: float | None
 
 
 class Reader(Protocol):
-    """One open file, whose columns are known to be there."""
+    """One open file with the selected columns."""
 
     def batches(self, start: int) -> Iterator[FileBatch]:
-        """All batches from a place on."""
+        """Batches from an offset."""
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""

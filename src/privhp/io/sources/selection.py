@@ -1,4 +1,4 @@
-"""Which columns of a file make a record, how each is read, and how they are put together for a domain."""
+"""Selection of the columns that make a record, checks of their types, and batches for the domain."""
 
 import re
 from collections.abc import Callable, Sequence
@@ -13,8 +13,8 @@ from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError, RecordsError
 
-MOST_ROWS, LEAST_ROWS, MOST_VALUES = 2**16, 2**12, 2**18
-
+MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16, 2**12, 2**18
+"""Limits of rows and values in a batch."""
 
 _ADVICE: dict[ValueKind | None, str] = {
     "integers": "declare it as integers, ",
@@ -24,21 +24,21 @@ _ADVICE: dict[ValueKind | None, str] = {
 }
 
 
-def _either(words: frozenset[str]) -> str:
-    """Words in the order in which they are declared; whole numbers are numbers."""
-    said = words - {"integers"} if "numbers" in words else words
-    *others, last = [word for word in get_args(ValueKind) if word in said]
+def _enumerate_kinds(kinds: frozenset[str]) -> str:
+    """Kinds as text, such as "numbers, times or text"; "numbers" includes integers."""
+    distinct = kinds - {"integers"} if "numbers" in kinds else kinds
+    *others, last = [kind for kind in get_args(ValueKind) if kind in distinct]
     return f"{', '.join(others)} or {last}" if others else last
 
 
 class Selection:
-    """The columns that a caller asks for, and the records that they make.
+    """The columns that make a record of a domain.
 
     Args:
-        domain: Where the records live.
-        columns: Names of columns or, where there are none, their numbers from 1; by default
-            a table's own names, or all columns, or the first ones.
-        header: Whether the first line of a text names its columns.
+        domain: Domain of the records.
+        columns: Names of columns or, in data without names, their numbers from 1; by default
+            the names of a table, or all columns, or the first ones.
+        header: Whether the first line of a text holds the column names.
         warn: Called with a message when a column has a readable but suspicious type.
     """
 
@@ -55,66 +55,68 @@ class Selection:
         self.columns = None if columns is None else list(columns)
         if self.columns is not None and len(self.columns) != len(self.fields):
             raise RecordsError(
-                f"expected {domain!r} to get columns for {len(self.fields)} values a record, "
-                f"got {', '.join(self.columns)}"
+                f"expected as many columns as {domain!r} has values per record, {len(self.fields)}, "
+                f"got {len(self.columns)}: {', '.join(self.columns)}"
             )
         self._warn = warn
-        self.asked = self.columns or (list(domain.value_names) if domain.reads_by_name else None)
-        """Names of the columns, where they are known before the file is opened."""
+        self.names = self.columns or (list(domain.value_names) if domain.reads_by_name else None)
+        """Names of the columns; None if they are not known before the file is opened."""
 
     @property
     def rows(self) -> int:
-        """Rows of a batch, fewer where they have many columns."""
-        return min(max(MOST_VALUES // len(self.fields), LEAST_ROWS), MOST_ROWS)
+        """Maximum number of rows in a batch, smaller for many columns."""
+        return min(max(MAX_VALUES // len(self.fields), MIN_ROWS), MAX_ROWS)
 
-    def named(self, known: Sequence[str], *, where: str, hint: str = "names are matched by case") -> list[int]:
-        """Places of the columns among those that a file has. No message quotes these: a header may be a record."""
+    def indices_by_name(
+        self, known: Sequence[str], *, where: str, hint: str = "names are matched by case"
+    ) -> list[int]:
+        """Indices of the columns in the names of a file. Messages never quote these: a header may be a record."""
         size = len(self.fields)
-        if self.asked is None and len(known) == size:
+        if self.names is None and len(known) == size:
             return list(range(size))
-        if self.asked is None:
+        if self.names is None:
             raise FileError(
                 f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
-                f"got more or fewer; choose with columns={['NAME'] * size}"
+                f"got more or fewer; select columns with columns={['NAME'] * size}"
             )
-        for column in self.asked:
+        for column in self.names:
             if list(known).count(column) != 1:
                 found = "it twice" if column in known else "no such name"
                 raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
-        return [list(known).index(column) for column in self.asked]
+        return [list(known).index(column) for column in self.names]
 
-    def numbered(self) -> list[int]:
-        """Places, from 0, of columns given as numbers from 1; by default the first ones."""
+    def indices_by_number(self) -> list[int]:
+        """Indices of columns given as numbers from 1; by default the first ones."""
         if self.columns is None:
             return list(range(len(self.fields)))
         for column in self.columns:
             if not re.fullmatch("[1-9][0-9]{0,6}", column):
-                raise RecordsError(f"expected column numbers from 1 where there is no header, got {column!r}")
+                raise RecordsError(f"without a header, expected column numbers from 1, got {column!r}")
         return [int(column) - 1 for column in self.columns]
 
-    def check(self, field: Field, column: str, holds: ValueKind | None, kind: str) -> None:
-        """Refuse a column of which no value could be a field. Its type is public, like its name.
+    def check_type(self, field: Field, column: str, kind: ValueKind | None, type_name: str) -> None:
+        """Refuse a column whose type cannot hold values of a field. Names and types are public.
 
         Args:
-            field: What is read.
+            field: The field to be read.
             column: Name of the column.
-            holds: What it holds by its type, if that is known.
-            kind: Its type.
+            kind: Kind of the values, if the type determines it.
+            type_name: Type of the column, for messages.
         """
         accepted, declared = field.accepts, field.declared_as
-        if accepted is not None and holds not in accepted:
+        if accepted is not None and kind not in accepted:
             raise FileError(
-                f"column {column!r}: expected {_either(accepted)}, since it is declared as {declared}, got "
-                f"{kind}; {_ADVICE.get(holds, '')}convert the column first, or choose another"
+                f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
+                f"{type_name}; {_ADVICE.get(kind, '')}convert the column first, or choose another"
             )
-        if holds == "text" and field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
+        if kind == "text" and field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
             self._warn(
-                f"column {column!r} is text ({kind}) and declared as {declared}: values that are written as numbers "
-                "are read, and all others left out in silence; declare it as categories if it holds words"
+                f"column {column!r} is text ({type_name}) and declared as {declared}: records with text that is not a "
+                "number are skipped; declare it as categories if it holds words"
             )
 
-    def pack(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
-        """Columns as a batch of the domain. Invalid rows keep their position and have no cell."""
+    def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
+        """Columns as a batch of the domain. Invalid rows keep their row number and have no cell."""
         if invalid is not None and not invalid.any():
             invalid = None
         return self.domain.as_batch(ColumnBatch(columns, length=length, invalid=invalid))
