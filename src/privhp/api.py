@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
@@ -122,8 +122,7 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
     elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
         raise _not_binary()
     else:
-        for chunk in chunks:
-            file.write(chunk)
+        _write_all(file, chunks)
 
 
 @file_errors()
@@ -254,6 +253,19 @@ def _read_records(source: "Source", domain: Domain) -> Any:
     rng = np.random.default_rng(0)
     rng.shuffle(codes)  # the halves of the baseline are random, whatever the order of the records
     return domain.decode(codes, level=domain.depth, rng=rng)
+
+
+def _write_all(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
+    """Write all chunks, also to an unbuffered file, whose `write` may write a part only."""
+    if isinstance(file, io.RawIOBase):
+        buffered = io.BufferedWriter(file)
+        try:
+            buffered.writelines(chunks)
+        finally:
+            buffered.detach()  # flushes, and leaves the file open
+        return
+    for chunk in chunks:
+        file.write(chunk)
 
 
 @contextmanager

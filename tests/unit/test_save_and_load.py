@@ -285,6 +285,24 @@ def test_file_objects() -> None:
     assert generator.release.to_bytes() == release.getvalue()
 
 
+def test_unbuffered_file_that_writes_in_parts() -> None:
+    class Slow(io.RawIOBase):
+        content = b""
+
+        def writable(self) -> bool:
+            return True
+
+        def write(self, chunk: Any) -> int:
+            part = bytes(chunk)[:7]
+            self.content += part
+            return len(part)
+
+    summary, file = hp.Summary(PLAN), Slow()
+    hp.save(summary, file)
+    assert not file.closed
+    assert np.array_equal(hp.resume(io.BytesIO(file.content)).state(), summary.state())
+
+
 def test_errors_of_file_objects_pass_unchanged() -> None:
     """A file object has no path that a message could name."""
 
