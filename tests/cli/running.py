@@ -1,9 +1,13 @@
-"""Running the command line, in this process or in one of its own."""
+"""Commands in this process or in a new one, and their parsers."""
 
+import argparse
 import subprocess
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
+
+from privhp.cli.commands import COMMANDS
+from privhp.cli.parsers import CommandParser
 
 PLAN = [
     "--domain",
@@ -20,7 +24,7 @@ PLAN = [
 
 
 class Outcome(NamedTuple):
-    """What a command left behind."""
+    """Exit code, standard output and standard error of a command."""
 
     code: int
     out: str
@@ -28,6 +32,14 @@ class Outcome(NamedTuple):
 
 
 def spawn(*arguments: str, folder: Path, **options: Any) -> "subprocess.CompletedProcess[bytes]":
-    """Run a command in a process of its own; one that hangs fails."""
+    """Run a command in a new process, for at most a minute."""
     command = [sys.executable, "-m", "privhp", *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=60, **options)
+
+
+def command_parsers() -> dict[str, CommandParser]:
+    """Parser of each command, by name."""
+    commands = argparse.ArgumentParser().add_subparsers(parser_class=CommandParser)
+    for command in COMMANDS:
+        command.add(commands)
+    return dict(commands.choices)

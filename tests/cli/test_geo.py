@@ -1,0 +1,82 @@
+"""A geo domain without column names: longitude and latitude from fit to report."""
+
+import csv
+import json
+
+import numpy as np
+import pytest
+
+from pages import Reader
+
+GEO = ["--domain", "geo:-9:49.8:2:61"]
+PLAN = ["--epsilon", "1", "--expected-records", "5e3"]
+
+
+@pytest.fixture(params=["header", "no header", "npy"])
+def places(run, request, tmp_path):
+    """Release of places around London, from data with and without column names."""
+    rng = np.random.default_rng(0)
+    points = np.column_stack([rng.normal(-0.1, 0.3, 5000), rng.normal(51.5, 0.2, 5000)])
+    if request.param == "npy":
+        np.save(tmp_path / "places.npy", points)
+        options = ["places.npy"]
+    else:
+        named = request.param == "header"
+        np.savetxt(
+            tmp_path / "places.csv", points, "%.6f", ",", header="longitude,latitude" if named else "", comments=""
+        )
+        if not named:
+            (tmp_path / "places.csv").write_text((tmp_path / "places.csv").read_text().lstrip("\n"))
+        options = ["places.csv"] if named else ["places.csv", "--no-header"]
+    assert run("fit", *options, *GEO, *PLAN, "-o", "places.privhp").code == 0
+    return points
+
+
+def test_sample(run, places, tmp_path):
+    assert run("sample", "places.privhp", "-n", "1000", "--seed", "1", "-o", "synthetic.csv").code == 0
+    with open(tmp_path / "synthetic.csv") as file:
+        header, *rows = csv.reader(file)
+    assert header == ["longitude", "latitude"]
+    assert np.abs(np.array(rows, dtype=float).mean(axis=0) - places.mean(axis=0)).max() < 0.2
+
+
+def test_sample_ndjson(run, places):
+    code, out, err = run("sample", "places.privhp", "-n", "5", "--format", "ndjson", "-o", "rows.ndjson")
+    assert (code, err) == (0, "")
+    with open("rows.ndjson") as file:
+        assert {tuple(json.loads(line)) for line in file} == {("longitude", "latitude")}
+
+
+def test_query(run, places):
+    where = "longitude,latitude in -1:51:1:52"
+    code, out, err = run("query", "places.privhp", "--where", where, "--json")
+    assert (code, err) == (0, "")
+    truth = np.mean((np.abs(places) <= [1, 52]).all(axis=1) & (places[:, 1] >= 51))
+    assert json.loads(out)["share"] == pytest.approx(truth, abs=0.05)
+
+
+def test_heavy_hitters(run, places):
+    """Printed conditions name longitude and latitude, and --where reads them back."""
+    code, out, _ = run("query", "places.privhp", "--heavy-hitters", "0.2", "--json")
+    assert code == 0
+    hitters = [json.loads(line) for line in out.splitlines()]
+    named = [one for one in hitters if one["heavy_hitter"] != "everything"]
+    assert named
+    assert all(one["heavy_hitter"].startswith("longitude,latitude in ") for one in named)
+    code, out, _ = run("query", "places.privhp", "--where", named[-1]["heavy_hitter"], "--json")
+    assert code == 0
+    assert json.loads(out)["share"] == pytest.approx(named[-1]["share"], abs=1e-3)
+
+
+def test_unknown_name(refused, places):
+    line = refused("query", "places.privhp", "--where", "lon,lat in -1:51:1:52")
+    assert "longitude,latitude" in line
+    assert "--columns lon,lat" in line
+
+
+def test_report(run, places, tmp_path):
+    assert run("report", "places.privhp", "-o", "places.html").code == 0
+    text = Reader((tmp_path / "places.html").read_text()).text
+    assert "longitude" in text
+    assert "latitude" in text
+    assert "x1" not in text

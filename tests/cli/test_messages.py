@@ -1,0 +1,49 @@
+"""Messages of the library in the words of the command line."""
+
+import pytest
+
+from cli.running import command_parsers
+from privhp.cli.messages import OPTIONS, speak_options
+
+
+@pytest.mark.parametrize(
+    ("message", "spoken"),
+    [
+        ("epsilon= must be positive", "--epsilon must be positive"),
+        ("the domain is unknown; give domain=", "the domain is unknown; give --domain"),
+        ("give columns=['lon', 'lat']", "give --columns lon,lat"),
+        ("give names=['fare']", "give --columns fare"),
+        ("check columns=fare and the bounds", "check --columns fare and the bounds"),
+        ('choose format="parquet" or format="csv"', "choose --format parquet or --format csv"),
+        ("use header=False with column numbers", "use --no-header with column numbers"),
+        ("make a plan with mergeable=True", "make a plan with --mergeable"),
+        ("lower memory= or max_records_per_person=", "lower --memory or --max-records-per-person"),
+        ("continue with resume=True", "continue with --resume"),
+        ("expected_records=5 is small", "--expected-records 5 is small"),
+    ],
+)
+def test_parameters(message, spoken):
+    assert speak_options(message) == spoken
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "expected low < high, got 5 and 3",
+        "unit= must be one of s, ms",  # no option sets it
+        "outside='clamp' moves values to the bounds",
+        "my_columns= stays",
+        "self.columns= stays",
+        "expected a condition such as kind = cash",
+        "--columns fare needs one name",
+        "",
+    ],
+)
+def test_other_words(message):
+    assert speak_options(message) == message
+
+
+def test_options_exist():
+    """Every option that replaces a parameter is an option of some command."""
+    known = {name for parser in command_parsers().values() for name in parser.option_names}
+    assert set(OPTIONS.values()) <= known
