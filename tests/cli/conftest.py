@@ -1,4 +1,4 @@
-"""Commands run in an empty folder."""
+"""Fixtures that run commands in an empty folder."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +17,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     def run_here(*arguments: str) -> Outcome:
         try:
             code = main(arguments)
-        except SystemExit as leaving:  # argparse leaves by itself, for help and for usage errors
+        except SystemExit as leaving:  # argparse exits for help and for usage errors
             code = int(leaving.code or 0)
         return Outcome(code, *capsys.readouterr())
 
@@ -26,7 +26,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 
 @pytest.fixture
 def refused(run: Callable[..., Outcome]) -> Callable[..., str]:
-    """Run a command that must be refused with one line, and give that line."""
+    """Run a command that must be refused, and return its one line of error."""
 
     def refusal(*arguments: str) -> str:
         code, out, err = run(*arguments)

@@ -1,4 +1,4 @@
-"""`privhp fit --checkpoint`: whatever happens, each record counts exactly once."""
+"""`privhp fit --checkpoint`: each record is counted exactly once, after any interruption."""
 
 import fcntl
 import os
@@ -32,7 +32,7 @@ PLAN += ["--method", "paper", "--hot-cells", "64"]
 CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
 ROWS = 60_000
 
-# Noise of 0, blocks of few rows, and a little time for each: what is released is what was counted.
+# Without noise, so that the release shows the exact counts; small blocks and a pause after each.
 WORKER = """
 import sys, time
 from unittest import mock
@@ -55,8 +55,8 @@ with mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale
 """
 
 
-def write_parts(folder: Path, kind: str) -> np.ndarray:
-    """Three files, and how often each number is in them."""
+def write_files(folder: Path, kind: str) -> np.ndarray:
+    """Write three files; returns the frequency of each number."""
     values = np.random.default_rng(0).integers(0, 256, ROWS)
     for place, part in enumerate(np.array_split(values, 3)):
         if kind == "csv":
@@ -76,13 +76,13 @@ def released(folder: Path) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
-def test_killed_at_any_moment_and_gone_on_with_every_record_counts_once(tmp_path, kind, offline):
-    expected = write_parts(tmp_path, kind)
+def test_resume_after_kill(tmp_path, kind, offline):
+    expected = write_files(tmp_path, kind)
     rng = np.random.default_rng()
     for _ in range(50 if offline else 2):
         kills = 0
         while (tmp_path / "state").exists() or not (tmp_path / "out.privhp").exists():
-            # A kill may fall after the release is written and before the checkpoint is removed.
+            # A kill can happen after the release is written and before the checkpoint is removed.
             resume = ["--resume", "--force"] if (tmp_path / "state").exists() else []
             process = start(tmp_path, kind, *CHECKPOINT, *resume, pause=0.005)
             try:
@@ -99,8 +99,8 @@ def test_killed_at_any_moment_and_gone_on_with_every_record_counts_once(tmp_path
         (tmp_path / "out.privhp").unlink()
 
 
-def test_a_run_without_interruption_counts_the_same(tmp_path):
-    expected = write_parts(tmp_path, "csv")
+def test_uninterrupted_run(tmp_path):
+    expected = write_files(tmp_path, "csv")
     process = start(tmp_path, "csv", *CHECKPOINT)
     _, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (0, b"")
@@ -109,8 +109,8 @@ def test_a_run_without_interruption_counts_the_same(tmp_path):
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, number):
-    expected = write_parts(tmp_path, "csv")
+def test_interrupt(tmp_path, number):
+    expected = write_files(tmp_path, "csv")
     process = start(tmp_path, "csv", "--checkpoint", "state", "--every", "1h", pause=0.02)
     while not (tmp_path / "state").exists():
         time.sleep(0.01)
@@ -129,9 +129,9 @@ def test_an_interrupt_leaves_a_checkpoint_and_says_how_to_go_on(tmp_path, number
     assert np.array_equal(released(tmp_path), expected)
 
 
-def test_a_crash_after_the_last_record_releases_the_same_again(run, tmp_path, monkeypatch):
-    """The checkpoint of everything is there until the release is: no second noise, no second look."""
-    write_parts(tmp_path, "csv")
+def test_crash_after_release(run, tmp_path, monkeypatch):
+    """The checkpoint exists until the release is written, so a second release has the same noise."""
+    write_files(tmp_path, "csv")
     unlink = Path.unlink
 
     def fails(path, **options):
@@ -149,10 +149,10 @@ def test_a_crash_after_the_last_record_releases_the_same_again(run, tmp_path, mo
 
 
 @pytest.fixture
-def stopped(tmp_path, monkeypatch):
+def stopped_fit(tmp_path, monkeypatch):
     """A checkpoint of three files, after the first few batches."""
     monkeypatch.chdir(tmp_path)
-    write_parts(tmp_path, "csv")
+    write_files(tmp_path, "csv")
     process = start(tmp_path, "csv", *CHECKPOINT, pause=0.02)
     while not (tmp_path / "state").exists():
         time.sleep(0.01)
@@ -162,23 +162,23 @@ def stopped(tmp_path, monkeypatch):
     return ["fit", "*.csv", *PLAN, "-o", "out.privhp", *CHECKPOINT]
 
 
-def test_a_checkpoint_goes_on_with_what_it_was_begun_with_alone(refused, stopped, tmp_path):
+def test_resume_with_other_arguments(refused, stopped_fit, tmp_path):
     state = (tmp_path / "state").read_bytes()
-    assert "continue it with --resume, or remove it" in refused(*stopped)
-    assert "started with another plan" in refused(*stopped, "--resume", "--max-records-per-person", "2")
-    assert "other files or columns" in refused("fit", "0.csv", *stopped[2:], "--resume")
-    assert "other files or columns" in refused(*stopped, "--resume", "--columns", "n")
+    assert "continue it with --resume, or remove it" in refused(*stopped_fit)
+    assert "started with another plan" in refused(*stopped_fit, "--resume", "--max-records-per-person", "2")
+    assert "other files or columns" in refused("fit", "0.csv", *stopped_fit[2:], "--resume")
+    assert "other files or columns" in refused(*stopped_fit, "--resume", "--columns", "n")
     content = (tmp_path / "2.csv").read_bytes()
     (tmp_path / "2.csv").write_bytes(content + b"5\n")
-    assert "other files or columns" in refused(*stopped, "--resume")
+    assert "other files or columns" in refused(*stopped_fit, "--resume")
     assert (tmp_path / "state").read_bytes() == state
     (tmp_path / "state").write_bytes(state[:-1] + bytes([state[-1] ^ 1]))
-    assert "damaged" in refused(*stopped, "--resume")
+    assert "damaged" in refused(*stopped_fit, "--resume")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["0.csv", "1.csv", "2.csv", "state"]
 
 
-def test_of_two_fits_with_one_checkpoint_the_second_is_refused(tmp_path):
-    expected = write_parts(tmp_path, "csv")
+def test_second_fit_with_the_same_checkpoint(tmp_path):
+    expected = write_files(tmp_path, "csv")
     first = start(tmp_path, "csv", *CHECKPOINT, pause=0.02)
     while not (tmp_path / "state").exists():
         time.sleep(0.01)
@@ -191,15 +191,15 @@ def test_of_two_fits_with_one_checkpoint_the_second_is_refused(tmp_path):
     assert np.array_equal(released(tmp_path), expected)
 
 
-def test_two_processes_never_share_a_checkpoint(run, refused, stopped, tmp_path):
+def test_locked_checkpoint(run, refused, stopped_fit, tmp_path):
     with open("state.lock", "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
-        assert "another process uses" in refused(*stopped, "--resume")
-    assert run(*stopped, "--resume").code == 0
+        assert "another process uses" in refused(*stopped_fit, "--resume")
+    assert run(*stopped_fit, "--resume").code == 0
 
 
 @pytest.mark.parametrize("name", ["-", "pipe"])
-def test_what_cannot_be_read_again_has_no_checkpoints(tmp_path, name):
+def test_checkpoint_of_a_pipe(tmp_path, name):
     os.mkfifo(tmp_path / "pipe")
     done = spawn("fit", name, *PLAN, "-o", "out.privhp", *CHECKPOINT, folder=tmp_path, stdin=subprocess.DEVNULL)
     assert done.returncode == 2
@@ -208,7 +208,7 @@ def test_what_cannot_be_read_again_has_no_checkpoints(tmp_path, name):
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
-def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
+def test_wrong_options(refused, tmp_path):
     (tmp_path / "a.csv").write_text("n\n5\n")
     fit = ["fit", "a.csv", *PLAN, "-o", "out.privhp"]
     assert "--resume needs --checkpoint FILE" in refused(*fit, "--resume")
@@ -230,32 +230,32 @@ def test_wrong_turns_are_answered_in_one_line(refused, tmp_path):
         ("state.partial", "state"),
     ],
 )
-def test_a_release_is_not_written_where_the_checkpoint_is_removed(refused, tmp_path, output, checkpoint):
+def test_release_in_place_of_checkpoint(refused, tmp_path, output, checkpoint):
     (tmp_path / "a.csv").write_text("n\n5\n")
     (tmp_path / "here").symlink_to(tmp_path)
     checkpoint = checkpoint.format(folder=tmp_path.name)
     assert "is data or the release" in refused("fit", "a.csv", *PLAN, "-o", output, "--checkpoint", checkpoint)
 
 
-def rows_in(checkpoint):
-    """How many rows were counted, looked up while somebody else goes on with it."""
+def rows_of(checkpoint):
+    """Number of rows in a checkpoint that another process may be using."""
     if not checkpoint.exists():
         return 0
     with checkpoint.open("rb") as file:
         return hp.resume(file).rows
 
 
-def test_a_growing_partition_goes_on_at_the_same_row(tmp_path):
-    """Refinements come after public row numbers, however often the run was broken off."""
-    write_parts(tmp_path, "csv")
+def test_resume_of_learned_partition(tmp_path):
+    """Refinements happen at public row numbers, with or without interruptions."""
+    write_files(tmp_path, "csv")
     plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--expected-records", "6e4", "--memory", "16KiB"]
     command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
     process = subprocess.Popen(command, cwd=tmp_path)
-    while rows_in(tmp_path / "state") == 0:
+    while rows_of(tmp_path / "state") == 0:
         time.sleep(0.01)
     process.kill()
     process.wait()
-    assert 0 < rows_in(tmp_path / "state") < ROWS
+    assert 0 < rows_of(tmp_path / "state") < ROWS
     command[3] = "0"
     assert subprocess.run([*command, "--resume"], cwd=tmp_path, check=False).returncode == 0
     generator = hp.load(tmp_path / "out.privhp")

@@ -1,4 +1,4 @@
-"""`privhp compare`: the library's distances, labelled for what they are."""
+"""`privhp compare`: distances of the library, with a label that they are not private."""
 
 import json
 import re
@@ -16,7 +16,7 @@ DOMAIN = ["--columns", "fare", "--domain", "interval:0:1000"]
 
 @pytest.fixture
 def files(run, tmp_path):
-    """Real numbers, some of them no records, and others a little larger."""
+    """Real records with two invalid ones, the same records shifted by 7, and a release."""
     rng = np.random.default_rng(0)
     real = rng.uniform(0, 500, 4000)
     (tmp_path / "real.csv").write_text("fare\nnone\n-5\n" + "\n".join(map(str, real)))
@@ -42,7 +42,7 @@ def test_two_files_of_records(run, files):
     assert found["distances"]["range_error_mean"] <= found["distances"]["range_error_worst"]
 
 
-def test_halves_are_halves_by_chance_whatever_the_order(run, tmp_path):
+def test_baseline_of_ordered_records(run, tmp_path):
     rng = np.random.default_rng(0)
     real = rng.uniform(0, 1000, 4000)
     chance = [
@@ -55,7 +55,7 @@ def test_halves_are_halves_by_chance_whatever_the_order(run, tmp_path):
         assert min(chance) / 2 < found < 2 * max(chance), name
 
 
-def test_records_against_a_release_which_knows_its_domain(run, files):
+def test_records_and_release(run, files):
     found = distances(run, "real.csv", "real.privhp", "--columns", "fare")
     expected = hp.wasserstein(hp.load("real.privhp"), files)
     assert found["distances"]["wasserstein"] == pytest.approx(expected, rel=1e-6)
@@ -65,14 +65,14 @@ def test_records_against_a_release_which_knows_its_domain(run, files):
     assert turned["baseline"] is None
 
 
-def test_what_looks_at_records_says_that_it_is_not_private(run, files):
+def test_not_private_label(run, files):
     out = run("compare", "real.csv", "real.privhp", "--columns", "fare").out
     assert out.startswith("NOT PRIVATE: ")
     assert re.search(r"^ *distance   baseline \(real vs real\)   metric$", out, flags=re.MULTILINE)
     assert out.count("\n") == 7
 
 
-def test_two_releases_are_as_private_as_they_are(run, files):
+def test_two_releases(run, files):
     code, out, err = run("compare", "real.privhp", "real.privhp")
     assert (code, err) == (0, "")
     assert out.startswith("Both sides are releases, so the comparison is as private as they are.")
@@ -93,8 +93,8 @@ def test_two_releases_are_as_private_as_they_are(run, files):
         (["--domain", "geo", "--columns", "a,b"], set()),
     ],
 )
-def test_every_domain_has_some_distances(run, tmp_path, monkeypatch, columns, names):
-    monkeypatch.setattr(comparison, "grid_wasserstein", partial(hp.grid_wasserstein, cells=9))  # to be quick
+def test_metrics_of_domains(run, tmp_path, monkeypatch, columns, names):
+    monkeypatch.setattr(comparison, "grid_wasserstein", partial(hp.grid_wasserstein, cells=9))  # for speed
     rng = np.random.default_rng(0)
     for name in ("one.csv", "other.csv"):
         rows = [
@@ -109,7 +109,7 @@ def test_every_domain_has_some_distances(run, tmp_path, monkeypatch, columns, na
     assert all(value < 1e-6 for value in same.values())
 
 
-def test_wrong_turns_are_answered_in_one_line(refused, files, tmp_path):
+def test_errors(refused, files, tmp_path):
     (tmp_path / "empty.csv").write_text("fare\n")
     assert "give --domain" in refused("compare", "real.csv", "other.csv")
     assert "different domains" in refused("compare", "real.csv", "real.privhp", "--domain", "ipv4")

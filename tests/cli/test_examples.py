@@ -1,4 +1,4 @@
-"""What the documentation shows, run as it stands."""
+"""Examples of the help texts, bundled data and the demo."""
 
 import csv
 import gzip
@@ -20,8 +20,8 @@ from privhp.cli.commands import COMMANDS, demo
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 
-def test_the_examples_in_the_help_texts_run(run, tmp_path, monkeypatch):
-    """In the order in which a newcomer would read them, from the same few files."""
+def test_examples_of_help(run, tmp_path, monkeypatch):
+    """In the order of the commands, on shared files."""
     install_commands(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path, monkeypatch):
     (tmp_path / "t.toml").write_text('[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n')
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
-    commands = [command for command in commands if not command.startswith("privhp demo")]  # which has tests of its own
+    commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     assert len(commands) == 30
     for command in commands:
         if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
@@ -49,7 +49,7 @@ def test_the_examples_in_the_help_texts_run(run, tmp_path, monkeypatch):
     assert isinstance(privhp.load(tmp_path / "log.privhp").plan.domain, privhp.IPv4)
 
 
-def test_the_bundled_flights_are_what_their_page_says():
+def test_bundled_flights():
     page = (EXAMPLES / "README.md").read_text()
     packed = (EXAMPLES / "flights13.csv.gz").read_bytes()
     header, *rows = csv.reader(gzip.decompress(packed).decode().splitlines())
@@ -60,12 +60,12 @@ def test_the_bundled_flights_are_what_their_page_says():
     for (low, high), column in zip(bounds.values(), flights.T, strict=True):
         assert low <= column.min() <= column.max() <= high
     assert len(packed) < 2_000_000
-    assert packed[4:8] == bytes(4)  # no time of making
+    assert packed[4:8] == bytes(4)  # no timestamp
 
 
 @pytest.fixture
 def few_flights(tmp_path, monkeypatch):
-    """Every sixteenth flight, to be quick."""
+    """Every sixteenth flight, for speed."""
     header, *rows = gzip.decompress((EXAMPLES / "flights13.csv.gz").read_bytes()).splitlines(keepends=True)
     some = tmp_path / "package" / "flights13.csv.gz"
     some.parent.mkdir()
@@ -73,7 +73,7 @@ def few_flights(tmp_path, monkeypatch):
     monkeypatch.setattr("privhp.cli.commands.demo.FLIGHTS", some)
 
 
-def test_the_demo_tells_its_story(run, few_flights, tmp_path):
+def test_demo(run, few_flights, tmp_path):
     code, out, err = run("demo")
     folder = tmp_path / "privhp-demo"
     assert (code, err) == (0, "")
@@ -93,9 +93,9 @@ def test_the_demo_tells_its_story(run, few_flights, tmp_path):
     assert Path.cwd() == tmp_path
 
 
-def test_the_demo_replaces_nothing_unless_forced_and_can_be_quiet(run, refused, few_flights, tmp_path, monkeypatch):
+def test_demo_force_and_quiet(run, refused, few_flights, tmp_path, monkeypatch):
     first = next(demo._steps())
-    monkeypatch.setattr(demo, "_steps", lambda: [first])  # to be quick
+    monkeypatch.setattr(demo, "_steps", lambda: [first])  # for speed
     (tmp_path / "mine").mkdir()
     assert "or replace its files with --force" in refused("demo", "mine")
     assert list((tmp_path / "mine").iterdir()) == []
@@ -103,8 +103,8 @@ def test_the_demo_replaces_nothing_unless_forced_and_can_be_quiet(run, refused, 
     assert (tmp_path / "mine" / "flights13.csv.gz").exists()
 
 
-def test_the_demo_stops_with_the_command_that_fails(run, few_flights, tmp_path):
-    """It has said why, in its own line."""
+def test_demo_failure(run, few_flights, tmp_path):
+    """The command has printed the reason in one line."""
     (tmp_path / "mine" / "synthetic.csv").mkdir(parents=True)
     code, _, err = run("demo", "mine", "--force")
     assert code == 2
@@ -112,7 +112,7 @@ def test_the_demo_stops_with_the_command_that_fails(run, few_flights, tmp_path):
     assert err.count("\n") == 1
 
 
-def test_the_flights_of_the_demo_come_with_the_package(refused, monkeypatch):
+def test_demo_data(refused, monkeypatch):
     assert demo.FLIGHTS.read_bytes() == (EXAMPLES / "flights13.csv.gz").read_bytes()
     monkeypatch.setattr("privhp.cli.commands.demo.FLIGHTS", Path("none.csv.gz"))
     assert "reinstall privhp" in refused("demo", "new")

@@ -1,4 +1,4 @@
-"""`privhp fit`: what is refused, what is written, and that no record shows."""
+"""`privhp fit`: inputs, outputs, errors and progress. No output depends on a record."""
 
 import gzip
 import io
@@ -16,10 +16,24 @@ import privhp
 from cli.running import PLAN, spawn
 from privhp.cli import progress
 
-BAD = [b"", b",,", b"text", b"-5", b"1e9", b"nan", b"inf", b'"', b'"open', b"1,2", b"\xff\xfe", b"3\x00", b"7" * 2000]
+INVALID = [
+    b"",
+    b",,",
+    b"text",
+    b"-5",
+    b"1e9",
+    b"nan",
+    b"inf",
+    b'"',
+    b'"open',
+    b"1,2",
+    b"\xff\xfe",
+    b"3\x00",
+    b"7" * 2000,
+]
 
 
-def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
+def test_fit_and_load(run, tmp_path):
     (tmp_path / "data.csv").write_text("id,fare\n" + "".join(f"{i},{i % 100}\n" for i in range(5000)))
     code, out, err = run("fit", "data.csv", "--columns", "fare", *PLAN, "-o", "fares.privhp")
     assert (code, err) == (0, "")
@@ -29,13 +43,13 @@ def test_a_fit_can_be_loaded_and_knows_its_plan(run, tmp_path):
         "1,000 expected; see privhp inspect fares.privhp\n"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
-    # The count of everything has noise of scale below 20; 5000 away from it would be a miracle.
+    # The scale of the noise of the total is below 20.
     assert abs(generator.total - 5000) < 2500
     assert generator.mass((0, 125)).value > 0.5
     assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "fares.privhp"]
 
 
-def test_columns_may_come_from_the_domain_file(run, tmp_path):
+def test_columns_of_domain_file(run, tmp_path):
     (tmp_path / "data.csv").write_text("id,fare\n" + "900,100\n" * 5000)
     (tmp_path / "d.toml").write_text('kind = "interval"\nlow = 0\nhigh = 1000\ncolumns = ["fare"]')
     assert run("fit", "data.csv", "--domain", "d.toml", *PLAN[2:], "-o", "a.privhp").code == 0
@@ -44,7 +58,7 @@ def test_columns_may_come_from_the_domain_file(run, tmp_path):
     assert privhp.load("b.privhp").mass((0, 500)).value < 0.5
 
 
-def test_every_kind_of_file_gives_the_same_distribution(run, tmp_path, monkeypatch):
+def test_input_files(run, tmp_path, monkeypatch):
     lines = b"".join(b"%d,1\n" % (i % 100) for i in range(5000))
     (tmp_path / "data.csv").write_bytes(lines)
     (tmp_path / "data.csv.gz").write_bytes(gzip.compress(lines))
@@ -56,7 +70,7 @@ def test_every_kind_of_file_gives_the_same_distribution(run, tmp_path, monkeypat
             assert privhp.load("out.privhp").mass((0, 125)).value > 0.5
 
 
-def test_whole_numbers_and_addresses_reach_the_domain_exactly(run, tmp_path):
+def test_large_integers_and_addresses(run, tmp_path):
     plan = ["--epsilon", "1000", "--expected-records", "1e6", "--method", "paper", "--hot-cells", "4", "--no-header"]
     (tmp_path / "whole.csv").write_text(f"{2**60 + 1}\n" * 10_000)
     whole = ["--domain", f"integers:{2**60}:{2**60 + 3}"]
@@ -67,9 +81,9 @@ def test_whole_numbers_and_addresses_reach_the_domain_exactly(run, tmp_path):
     assert privhp.load("ip.privhp").mass("10.0.0.0/8").value == pytest.approx(1, abs=0.01)
 
 
-def test_bad_records_leave_no_trace_in_any_output(tmp_path):
+def test_output_with_invalid_records(tmp_path):
     good = [b"%d" % (i % 1000) for i in range(1000)]
-    bad = [BAD[i % len(BAD)] for i in range(300)]
+    bad = [INVALID[i % len(INVALID)] for i in range(300)]
     mixed = [line for i, line in enumerate(good) for line in ([line, bad[i]] if i < 300 else [line])]
     outcomes = []
     for name, lines in (("good", good), ("bad", bad), ("mixed", mixed)):
@@ -85,16 +99,16 @@ def test_bad_records_leave_no_trace_in_any_output(tmp_path):
             assert said.count(public) == 1
             outcomes.append((data, done.returncode, said.replace(public, ""), done.stderr))
     assert [code for _, code, _, _ in outcomes] == [0] * 6
-    assert len(set(outcomes)) == 2  # one for each name of the data
+    assert len(set(outcomes)) == 2  # one per file name
 
 
-def test_the_release_names_neither_file_nor_column(run, tmp_path):
+def test_release_without_file_and_column_names(run, tmp_path):
     (tmp_path / "SECRETFILE.csv").write_text("SECRETCOLUMN,b\n5,6\n")
     assert run("fit", "SECRETFILE.csv", "--columns", "SECRETCOLUMN", *PLAN, "-o", "out.privhp").code == 0
     assert b"SECRET" not in (tmp_path / "out.privhp").read_bytes()
 
 
-BAD_PLANS = {
+INVALID_PLANS = {
     "no bounds": ["--domain", "interval", "--epsilon", "1", "--expected-records", "1e3"],
     "no domain": ["--epsilon", "1", "--expected-records", "1e3"],
     "no epsilon": ["--domain", "interval:0:1", "--expected-records", "1e3"],
@@ -118,9 +132,9 @@ BAD_PLANS = {
 }
 
 
-@pytest.mark.parametrize("plan", BAD_PLANS.values(), ids=BAD_PLANS.keys())
-def test_a_bad_plan_fails_before_a_byte_is_read(tmp_path, plan):
-    """Nobody writes to the pipe, so whoever opens it waits for ever."""
+@pytest.mark.parametrize("plan", INVALID_PLANS.values(), ids=INVALID_PLANS.keys())
+def test_invalid_plan_before_data(tmp_path, plan):
+    """Nothing writes to the pipe, so opening it would block."""
     os.mkfifo(tmp_path / "pipe")
     done = spawn("fit", "pipe", *plan, "-o", "out.privhp", folder=tmp_path)
     assert done.returncode == 2
@@ -129,7 +143,7 @@ def test_a_bad_plan_fails_before_a_byte_is_read(tmp_path, plan):
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
-def test_an_output_that_is_there_fails_before_a_byte_is_read(tmp_path):
+def test_existing_output_before_data(tmp_path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "out.privhp").write_text("precious")
     done = spawn("fit", "pipe", *PLAN, "-o", "out.privhp", folder=tmp_path)
@@ -138,7 +152,7 @@ def test_an_output_that_is_there_fails_before_a_byte_is_read(tmp_path):
     assert (tmp_path / "out.privhp").read_text() == "precious"
 
 
-def test_a_good_plan_does_read_the_pipe(run, tmp_path):
+def test_pipe(run, tmp_path):
     os.mkfifo(tmp_path / "pipe")
     writer = threading.Thread(target=(tmp_path / "pipe").write_bytes, args=[b"fare\n5\n"])
     writer.start()
@@ -158,20 +172,20 @@ def test_a_good_plan_does_read_the_pipe(run, tmp_path):
         ("data.npy", b"a\n1\n", [], ".npy"),
     ],
 )
-def test_files_that_do_not_fit_are_refused_and_nothing_is_written(refused, tmp_path, name, content, columns, says):
+def test_unsuitable_files(refused, tmp_path, name, content, columns, says):
     (tmp_path / name).write_bytes(content)
     assert says in refused("fit", name, *columns, *PLAN, "-o", "out.privhp")
     assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
-def test_files_that_cannot_be_opened_are_refused_by_name(refused, tmp_path):
+def test_missing_files(refused, tmp_path):
     (tmp_path / "folder").mkdir()
     for name in ("no.csv", "no.npy", "no.csv.gz", "folder"):
         assert f"cannot use {name}: " in refused("fit", name, *PLAN, "-o", "out.privhp")
     assert "cannot use no.toml: " in refused("fit", "-", "--domain", "no.toml", *PLAN[2:], "-o", "out.privhp")
 
 
-def test_the_data_is_never_written_over(refused, tmp_path, monkeypatch):
+def test_output_is_input(refused, tmp_path, monkeypatch):
     (tmp_path / "data").write_text("fare\n5\n")
     (tmp_path / "link").symlink_to("data")
     (tmp_path / "hard").hardlink_to(tmp_path / "data")
@@ -184,14 +198,14 @@ def test_the_data_is_never_written_over(refused, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("name", ["-", "data.csv", "new.csv", "new.CSV", "new.npy", "new.csv.gz", "new.toml"])
-def test_a_release_has_a_name_of_its_own(refused, tmp_path, name):
+def test_output_with_name_of_data(refused, tmp_path, name):
     (tmp_path / "data.csv").write_text("fare\n5\n")
     assert "fares.privhp" in refused("fit", "data.csv", *PLAN, "-o", name, "--force")
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
     assert (tmp_path / "data.csv").read_text() == "fare\n5\n"
 
 
-def test_the_noisy_count_is_told_in_the_same_words_when_nothing_was_counted(run, tmp_path):
+def test_message_without_valid_records(run, tmp_path):
     (tmp_path / "data.csv").write_text("fare\n" + "text\n" * 5000)
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
     assert out == (
@@ -200,7 +214,7 @@ def test_the_noisy_count_is_told_in_the_same_words_when_nothing_was_counted(run,
     )
 
 
-def test_outputs_are_checked(run, refused, release, tmp_path):
+def test_output_path(run, refused, release, tmp_path):
     before = (tmp_path / release).read_bytes()
     assert "--force" in refused("fit", "data.csv", *PLAN, "-o", release)
     assert "create it first" in refused("fit", "data.csv", *PLAN, "-o", "no/folder/out.privhp")
@@ -211,16 +225,16 @@ def test_outputs_are_checked(run, refused, release, tmp_path):
     assert (tmp_path / release).read_bytes() != before
 
 
-def test_ctrl_c_leaves_nothing_behind(tmp_path):
+def test_interrupt_while_reading(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    # A shell that runs the tests in the background would have interrupts ignored.
+    # A shell that runs the tests in the background ignores interrupts.
     script = (
         "import signal, sys; from privhp.cli import main;"
         "signal.signal(signal.SIGINT, signal.default_int_handler); sys.exit(main())"
     )
     command = [sys.executable, "-c", script, "fit", "pipe", *PLAN, "-o", "out.privhp"]
     process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    with (tmp_path / "pipe").open("wb", buffering=0) as pipe:  # opens once the other side reads
+    with (tmp_path / "pipe").open("wb", buffering=0) as pipe:  # blocks until the other side reads
         pipe.write(b"fare\n" + b"5\n" * 1000)
         process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
@@ -228,7 +242,7 @@ def test_ctrl_c_leaves_nothing_behind(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
-def test_an_interrupt_while_the_release_is_written_leaves_nothing_behind(run, tmp_path, monkeypatch):
+def test_interrupt_while_writing(run, tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_text("fare\n5\n")
 
     def interrupt(*arguments):
@@ -245,7 +259,7 @@ class Terminal(io.StringIO):
         return True
 
 
-def test_a_terminal_sees_share_and_time_and_nothing_else(run, tmp_path, monkeypatch):
+def test_progress_on_terminal(run, tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_bytes(b"fare\n" + b"123.4567\n" * 200_000)
     terminal = Terminal()
     monkeypatch.setattr(progress, "_EVERY", 0.0)
@@ -262,7 +276,7 @@ def test_a_terminal_sees_share_and_time_and_nothing_else(run, tmp_path, monkeypa
     assert sys.stderr.getvalue() == ""
 
 
-def test_progress_rests_between_looks_and_guesses_what_is_left():
+def test_progress_of_file():
     now = 0.0
     stream = io.StringIO()
     with progress.Progress(stream, size=400_000_000, shown=True, clock=lambda: now) as bar:
@@ -275,7 +289,7 @@ def test_progress_rests_between_looks_and_guesses_what_is_left():
     assert stream.getvalue() == "\r 22%  1:30 elapsed, 1.0 MB/s, 5:10 left\033[K\r1:40 elapsed\033[K\r\033[K"
 
 
-def test_progress_of_a_pipe_tells_the_rate_and_of_a_resumed_file_that_of_this_run():
+def test_progress_of_pipe_and_resumed_file():
     now = 0.0
     stream = io.StringIO()
     with progress.Progress(stream, size=None, shown=True, clock=lambda: now) as bar:

@@ -1,4 +1,4 @@
-"""`privhp fit` and `sample` with all formats: wrong turns are answered by one line, and records by none."""
+"""`privhp fit` and `sample` with all formats, and their errors."""
 
 import gzip
 import json
@@ -16,7 +16,7 @@ FIT = ["--columns", "fare", *PLAN, "-o", "out.privhp"]
 
 
 def write(folder, name, values):
-    """Values that may be anything as a file with a column called fare."""
+    """Write arbitrary values as a file with the column fare."""
     texts = [json.dumps({"fare": value}, default=str) if not isinstance(value, bytes) else None for value in values]
     raw = [value if isinstance(value, bytes) else str(value).encode() for value in values]
     path = folder / name
@@ -38,7 +38,7 @@ def write(folder, name, values):
 
 
 NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.parquet", "a.arrow"]
-BAD = [
+INVALID = [
     "",
     "text",
     "nan",
@@ -58,11 +58,11 @@ BAD = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_bad_values_change_nothing_else_and_nobody_speaks_of_them(tmp_path, name):
+def test_invalid_values(tmp_path, name):
     good = [float(value) for value in range(1000)]
-    mixed = [part for place, value in enumerate(good) for part in (value, BAD[place % len(BAD)])]
+    mixed = [part for place, value in enumerate(good) for part in (value, INVALID[place % len(INVALID)])]
     said = []
-    for folder, values in (("good", good), ("mixed", mixed), ("bad", BAD * 20)):
+    for folder, values in (("good", good), ("mixed", mixed), ("bad", INVALID * 20)):
         (tmp_path / folder).mkdir()
         write(tmp_path / folder, name, values)
         done = spawn(
@@ -77,14 +77,14 @@ def test_bad_values_change_nothing_else_and_nobody_speaks_of_them(tmp_path, name
         public = f"about {generator.total:,.0f} records (noisy)"
         said.append((done.returncode, done.stdout.decode().replace(public, ""), done.stderr))
         expected = 0 if folder == "bad" else 1000
-        assert abs(generator.total - expected) < 30, "noise of scale 0.2 a level does not reach that far"
+        assert abs(generator.total - expected) < 30, "the noise has scale 0.2 per level"
     assert said[0] == said[1] == said[2]
     assert said[0][0] == 0
     assert said[0][2] == b""
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_wrong_columns_are_answered_by_one_line(refused, tmp_path, name):
+def test_wrong_columns(refused, tmp_path, name):
     write(tmp_path, name, [1.0, 2.0])
     if name.endswith(".ndjson"):
         assert "give them with --columns NAME" in refused("fit", name, *PLAN, "-o", "out.privhp")
@@ -95,7 +95,7 @@ def test_wrong_columns_are_answered_by_one_line(refused, tmp_path, name):
     assert "fare" not in answer
 
 
-def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
+def test_errors(refused, tmp_path, monkeypatch):
     write(tmp_path, "a.parquet", [1.0, 2.0])
     parquet.write_table(pa.table({"fare": np.array(["2020-01-01"], dtype="M8[us]")}), tmp_path / "times.parquet")
     (tmp_path / "text.parquet").write_text("fare\n5\n")
@@ -116,7 +116,7 @@ def test_wrong_turns_are_answered_by_one_line(refused, tmp_path, monkeypatch):
     assert not (tmp_path / "out.privhp").exists()
 
 
-def test_from_many_files_to_every_format(run, tmp_path):
+def test_several_files_to_every_format(run, tmp_path):
     for name in NAMES:
         write(tmp_path, name, range(1000))
     assert run("fit", *NAMES, *FIT).code == 0
@@ -138,7 +138,7 @@ def test_from_many_files_to_every_format(run, tmp_path):
         assert abs(hp.load(f"{ending}.privhp").total - 500) < 30
 
 
-def test_arrow_comes_through_a_pipe(tmp_path):
+def test_arrow_pipe(tmp_path):
     table = pa.table({"fare": np.arange(1000.0)})
     sink = pa.BufferOutputStream()
     with ipc.new_stream(sink, table.schema) as writer:

@@ -1,4 +1,4 @@
-"""`privhp init`: names and types in, blanks out, and never a value."""
+"""`privhp init`: a template with names and types of the columns, and without values."""
 
 import tomllib
 
@@ -52,7 +52,7 @@ def data(request, tmp_path):
     return request.param
 
 
-def test_kinds_come_from_types_and_bounds_stay_blank(run, data, tmp_path):
+def test_kinds_and_blank_bounds(run, data, tmp_path):
     code, out, err = run("init", data)
     assert (code, err) == (0, "")
     assert out == "wrote domain.toml; fill in the bounds from public knowledge, never from the data\n"
@@ -61,20 +61,20 @@ def test_kinds_come_from_types_and_bounds_stay_blank(run, data, tmp_path):
     assert {name: column["kind"] for name, column in columns.items()} == KINDS
     assert all(column.get("low", "") == column.get("high", "") == "" for column in columns.values())
     assert columns["kind"]["values"] == columns["code"]["values"] == []
-    assert str(columns["ok"]["values"]) == "[False, True]"  # which its type says
+    assert str(columns["ok"]["values"]) == "[False, True]"  # from the type
     assert columns["day"]["unit"] == "D"
     assert "# [columns.tags]  # list<" in text
     assert "must come from public knowledge" in text
 
 
-def test_no_value_and_no_statistics_of_values_is_in_it(run, data, tmp_path):
+def test_template_without_values(run, data, tmp_path):
     assert run("init", data).code == 0
     text = (tmp_path / "domain.toml").read_text()
     assert str(SECRET) not in text
     assert "secret" not in text
 
 
-def test_the_statistics_of_a_parquet_file_are_not_looked_at(run, tmp_path, monkeypatch):
+def test_parquet_statistics_unread(run, tmp_path, monkeypatch):
     class Opened:
         def __init__(self, *args, **options):
             raise AssertionError("only the schema may be read")
@@ -93,7 +93,7 @@ def test_the_statistics_of_a_parquet_file_are_not_looked_at(run, tmp_path, monke
     assert run("init", "trips.parquet").code == 0
 
 
-def test_what_is_not_filled_in_is_named_column_by_column_and_key_by_key(run, refused, tmp_path):
+def test_blank_keys(run, refused, tmp_path):
     parquet.write_table(pa.table({"fare": [1.0], "kind": ["a"]}), tmp_path / "t.parquet")
     assert run("init", "t.parquet").code == 0
     path = tmp_path / "domain.toml"
@@ -110,7 +110,7 @@ def test_what_is_not_filled_in_is_named_column_by_column_and_key_by_key(run, ref
     assert hp.read_domain(path) == hp.Table(fare=hp.Interval(0, 100), kind=hp.Categories(["a", "b"]))
 
 
-def test_text_has_names_alone(run, refused, tmp_path):
+def test_csv(run, refused, tmp_path):
     (tmp_path / "trips.csv").write_text('fare,"the kind"\n5.5,a\n')
     assert run("init", "trips.csv", "-o", "t.toml", "--quiet") == (0, "", "")
     columns = tomllib.loads((tmp_path / "t.toml").read_text())["columns"]
@@ -135,7 +135,7 @@ def test_text_has_names_alone(run, refused, tmp_path):
         "fe80::5,a",
     ],
 )
-def test_a_first_line_that_may_be_a_record_is_neither_written_nor_quoted(refused, tmp_path, first):
+def test_csv_without_header(refused, tmp_path, first):
     (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n", encoding="latin-1")
     line = refused("init", "trips.csv")
     assert "looks like a record; write the domain file by hand" in line
@@ -143,7 +143,7 @@ def test_a_first_line_that_may_be_a_record_is_neither_written_nor_quoted(refused
     assert not (tmp_path / "domain.toml").exists()
 
 
-def test_what_has_no_schema_is_refused(refused, tmp_path):
+def test_files_without_schema(refused, tmp_path):
     (tmp_path / "t.ndjson").write_text('{"secret": 1}\n')
     np.save(tmp_path / "t.npy", np.arange(3))
     (tmp_path / "t.parquet").write_bytes(b"nothing of the kind")
@@ -163,7 +163,7 @@ def test_what_has_no_schema_is_refused(refused, tmp_path):
     assert "domain.toml exists" in refused("init", "t.npy")
 
 
-def test_a_damaged_file_is_refused_in_words_of_our_own(refused, tmp_path, data):
+def test_damaged_file(refused, tmp_path, data):
     whole = (tmp_path / data).read_bytes()
     ends = {"trips.parquet": (len(whole) - 200, len(whole) - 8), "trips.arrow": (len(whole) - 200, len(whole) - 10)}
     first, last = ends.get(data, (8, 200))
@@ -171,7 +171,7 @@ def test_a_damaged_file_is_refused_in_words_of_our_own(refused, tmp_path, data):
     assert "damaged, truncated or in another format" in refused("init", data)
 
 
-def test_a_type_with_a_name_of_several_lines_stays_in_its_comment():
+def test_type_with_newlines():
     kind = pa.struct([("a\n[columns.b]\u2028\rkind", pa.int8())])
     text = domain_template([SchemaColumn("a", kind), SchemaColumn("c", pa.float64())])
     assert list(tomllib.loads(text)["columns"]) == ["c"]
@@ -179,6 +179,6 @@ def test_a_type_with_a_name_of_several_lines_stays_in_its_comment():
 
 @given(st.lists(st.text(min_size=1).filter(lambda name: name.isprintable() or "\n" in name), unique=True, min_size=1))
 @example(["a.b", 'say "so"', "back\\slash", "\x7f", "\x00\x1f", "ü", "\u2028"])
-def test_any_name_is_written_so_that_it_reads_back(names):
+def test_column_names_round_trip(names):
     text = domain_template([SchemaColumn(name, pa.float64()) for name in names])
     assert list(tomllib.loads(text)["columns"]) == names

@@ -1,4 +1,4 @@
-"""`privhp inspect`: all of a release, little of a checkpoint."""
+"""`privhp inspect`: contents of a release, plan of a checkpoint."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ import pytest
 import privhp
 
 
-def test_a_release_is_shown_in_full(run, release):
+def test_release(run, release):
     code, out, err = run("inspect", release)
     generator = privhp.load(release)
     assert (code, err) == (0, "")
@@ -20,7 +20,7 @@ def test_a_release_is_shown_in_full(run, release):
 @pytest.mark.parametrize(
     ("domain", "shows"), [("ipv4", "99%   255."), ("integers:5:6", "99%   6"), ("box:0:1,0:1", None)]
 )
-def test_quantiles_are_shown_where_there_is_an_order(run, tmp_path, domain, shows):
+def test_quantiles_of_ordered_domains(run, tmp_path, domain, shows):
     np.save(tmp_path / "data.npy", np.full((3000, 2), {"ipv4": 2**32 - 1, "integers:5:6": 6}.get(domain, 1)))
     columns = [] if domain.startswith("box") else ["--columns", "1"]
     options = ["--domain", domain, *columns, "--epsilon", "1", "--expected-records", "1e3", "-o", "out"]
@@ -29,7 +29,7 @@ def test_quantiles_are_shown_where_there_is_an_order(run, tmp_path, domain, show
     assert shows in out if shows else "share at or below" not in out
 
 
-def test_of_a_checkpoint_only_the_plan_is_shown(run, release):
+def test_checkpoint(run, release):
     plan = privhp.load(release).plan
     summary = privhp.Summary(plan)
     summary.update(np.full(5000, 7.0))
@@ -41,7 +41,7 @@ def test_of_a_checkpoint_only_the_plan_is_shown(run, release):
     assert rest == f"{plan}\n"
 
 
-def test_other_files_are_refused(refused, release, tmp_path):
+def test_other_files(refused, release, tmp_path):
     (tmp_path / "empty").write_bytes(b"")
     (tmp_path / "damaged").write_bytes((tmp_path / release).read_bytes()[:-1])
     privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
@@ -53,12 +53,12 @@ def test_other_files_are_refused(refused, release, tmp_path):
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_the_system_is_shown_with_the_kernels_in_use(run, monkeypatch, native):
+def test_system(run, monkeypatch, native):
     monkeypatch.setattr(privhp.kernels, "BACKEND", "native" if native else "plain")
     code, out, err = run("inspect", "--system")
     assert (code, err) == (0, "")
     assert f"privhp   {privhp.__version__}\nkernels  {'native' if native else 'plain'}" in out
 
 
-def test_a_file_or_the_system_must_be_named(refused):
+def test_missing_argument(refused):
     assert "file --system is required" in refused("inspect")

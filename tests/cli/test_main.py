@@ -1,4 +1,4 @@
-"""The command line as a whole."""
+"""Help, usage errors, exit codes and signals of the command line."""
 
 import re
 import signal
@@ -15,19 +15,19 @@ from privhp.cli.commands import plan as plan_command
 COMMANDS = [command.__name__.rpartition(".")[2] for command in commands.COMMANDS]
 
 
-def test_all_commands_are_there():
+def test_commands():
     asked = "fit sample query report plan inspect merge compare demo init completion"
     assert sorted(COMMANDS) == sorted(asked.split())
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_teaches_by_example(run, command):
+def test_help_has_examples(run, command):
     code, out, err = run(command, "--help")
     assert (code, err) == (0, "")
     assert f"\n  privhp {command} " in out
 
 
-def test_help_of_all_names_every_command(run):
+def test_help_lists_commands(run):
     out = run("--help").out
     for command in COMMANDS:
         assert f"\n    {command}" in out
@@ -44,7 +44,7 @@ def test_help_of_all_names_every_command(run):
         (["sample", "a", "b", "-o", "c"], "unrecognized arguments: b"),
     ],
 )
-def test_usage_errors_are_one_line_that_points_to_help(refused, arguments, says):
+def test_usage_errors(refused, arguments, says):
     line = refused(*arguments)
     assert says in line
     assert line.endswith("--help\n")
@@ -61,20 +61,20 @@ def test_usage_errors_are_one_line_that_points_to_help(refused, arguments, says)
         (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
     ],
 )
-def test_what_is_unknown_points_to_its_command_and_to_the_nearest_option(refused, arguments, line):
+def test_unknown_options(refused, arguments, line):
     assert refused(*arguments) == f"privhp: error: unrecognized arguments: {line}\n"
 
 
-def test_a_file_may_be_named_like_an_option(refused):
+def test_file_named_like_an_option(refused):
     options = ["--domain", "ipv4", "--epsilon", "1", "--expected-records", "9", "-o", "out.privhp"]
     assert "cannot use --data: " in refused("fit", *options, "--", "--data")
 
 
-def test_the_version_is_shown(run):
+def test_version(run):
     assert run("--version") == (0, f"privhp {privhp.__version__}\n", "")
 
 
-def test_the_help_of_fit_explains_what_newcomers_ask(run):
+def test_help_of_fit(run):
     text = " ".join(run("fit", "--help").out.split())
     for part in (
         "A number near 0 means a wrong column, text in a numeric column, or wrong bounds",
@@ -86,14 +86,14 @@ def test_the_help_of_fit_explains_what_newcomers_ask(run):
         assert part in text
 
 
-def test_the_module_runs_as_a_program(tmp_path):
+def test_module(tmp_path):
     done = spawn("plan", "--domain", "ipv4", "--epsilon", "1", "--expected-records", "10", folder=tmp_path)
     assert done.returncode == 0
     assert done.stdout.startswith(b"domain      IPv4()\n")
     assert spawn("plan", folder=tmp_path).returncode == 2
 
 
-def test_a_reader_that_leaves_early_is_no_error(tmp_path):
+def test_closed_pipe(tmp_path):
     command = [
         sys.executable,
         "-m",
@@ -113,8 +113,8 @@ def test_a_reader_that_leaves_early_is_no_error(tmp_path):
     assert process.wait(timeout=60) == 0
 
 
-def test_help_is_quick_and_needs_the_standard_library_alone():
-    """What a command needs is imported when it runs."""
+def test_imports_of_help():
+    """Commands import what they need when they run."""
     script = "import sys; from privhp.cli import main\ntry: main(sys.argv[1:])\nexcept SystemExit: pass\n"
     script += "print([name for name in sys.modules if name.split('.')[0] in ('numpy', 'pyarrow')])"
     for arguments_given in (["--help"], ["fit", "--help"], ["fit"], ["--version"]):
@@ -124,7 +124,7 @@ def test_help_is_quick_and_needs_the_standard_library_alone():
         assert done.stdout.splitlines()[-1] == "[]"
 
 
-def test_exit_codes_are_told_in_the_help(run):
+def test_exit_codes_in_help(run):
     text = " ".join(run("--help").out.split())
     assert "0 done; 1 failed" in text
     assert "2 refused" in text
@@ -150,7 +150,7 @@ PLAN = ["plan", "--domain", "ipv4", "--epsilon", "1", "--expected-records", "10"
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, BaseException) else str(value),
 )
-def test_every_end_has_its_exit_code(run, monkeypatch, error, code, says):
+def test_exit_codes(run, monkeypatch, error, code, says):
     def fails(options):
         raise error
 
@@ -161,13 +161,13 @@ def test_every_end_has_its_exit_code(run, monkeypatch, error, code, says):
     assert says is None or says in outcome.err
 
 
-def test_a_request_to_terminate_is_an_interrupt_and_no_longer_than_the_command(run, monkeypatch):
+def test_sigterm(run, monkeypatch):
     monkeypatch.setattr(plan_command, "run", lambda options: signal.raise_signal(signal.SIGTERM))
     assert run(*PLAN) == (130, "", "")
     assert signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
 
 
-def test_whoever_handles_requests_to_terminate_goes_on_to_do_so(run, monkeypatch):
+def test_existing_sigterm_handler(run, monkeypatch):
     seen = []
     monkeypatch.setattr(plan_command, "run", lambda options: signal.raise_signal(signal.SIGTERM))
     before = signal.signal(signal.SIGTERM, lambda *_: seen.append("here"))
@@ -178,7 +178,7 @@ def test_whoever_handles_requests_to_terminate_goes_on_to_do_so(run, monkeypatch
     assert seen == ["here"]
 
 
-def test_a_mistake_of_our_own_does_not_quote_a_record(run, monkeypatch):
+def test_internal_error(run, monkeypatch):
     monkeypatch.setattr(plan_command, "run", lambda options: float("the record of Jane Doe"))
     code, out, err = run(*PLAN)
     assert (code, out) == (1, "")

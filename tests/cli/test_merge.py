@@ -1,4 +1,4 @@
-"""`privhp merge`: parts of one plan add up, and nothing counts twice."""
+"""`privhp merge`: sums of summaries with one plan, and refused merges."""
 
 import json
 from unittest import mock
@@ -24,8 +24,8 @@ def plan(run):
 
 
 @pytest.fixture
-def parts(run, plan, tmp_path):
-    """Summaries of two halves of some numbers, and how often each number is in both."""
+def summaries(run, plan, tmp_path):
+    """Summary files of two halves of the data, and the frequency of each number."""
     values = np.random.default_rng(0).integers(0, 256, 10_000)
     for place, half in enumerate(np.array_split(values, 2)):
         (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, half)))
@@ -38,7 +38,7 @@ def parts(run, plan, tmp_path):
     return ["0.part", "1.part"], np.bincount(values, minlength=256)
 
 
-def test_a_plan_is_written_and_read_back(run, plan, tmp_path):
+def test_plan_file(run, plan, tmp_path):
     code, out, err = run("inspect", plan)
     again = run("plan", *MERGEABLE).out
     assert (code, err) == (0, "")
@@ -49,7 +49,7 @@ def test_a_plan_is_written_and_read_back(run, plan, tmp_path):
     assert hp.Plan.from_spec(spec).neighbours == "add-remove"
 
 
-def test_parts_without_noise_add_up_to_the_counts_of_all(run, plan, tmp_path):
+def test_exact_sum_without_noise(run, plan, tmp_path):
     with mock.patch("privhp.collect.summary.discrete_laplace", no_noise):
         values = np.arange(1000) % 256
         for place in range(3):
@@ -62,8 +62,8 @@ def test_parts_without_noise_add_up_to_the_counts_of_all(run, plan, tmp_path):
     assert np.array_equal(release.counts[deepest], expected)
 
 
-def test_a_part_that_was_added_up_before_has_the_noise_of_its_own_parts(run, parts, plan):
-    names, _ = parts
+def test_merge_of_merged_summary(run, summaries, plan):
+    names, _ = summaries
     both = hp.resume(names[0])
     both.merge(hp.resume(names[1]))
     hp.save(both, "both.part")
@@ -71,9 +71,9 @@ def test_a_part_that_was_added_up_before_has_the_noise_of_its_own_parts(run, par
     assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith(MERGED.format(3))
 
 
-def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
-    """Bit for bit: noise is in the parts already, and none is added or lost."""
-    names, expected = parts
+def test_merged_release_is_sum_of_summaries(run, summaries):
+    """Bit for bit: the summaries hold the noise, and a merge adds none."""
+    names, expected = summaries
     code, out, err = run("merge", *names, "-o", "all.privhp")
     assert (code, err) == (0, "")
     assert out.startswith("wrote all.privhp: epsilon = 1 (pure differential privacy), about ")
@@ -81,20 +81,20 @@ def test_the_merged_release_is_the_sum_of_the_released_parts(run, parts):
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
     assert np.array_equal(merged.release.cells(), total)
-    assert merged.release.merged == 2  # standard errors go by it
+    assert merged.release.merged == 2  # standard errors depend on it
     assert "merged      2 summaries, each with the noise of the plan\n" in run("inspect", "all.privhp").out
     assert abs(merged.total - expected.sum()) < 500
 
 
-def test_summaries_are_for_their_owner_alone(run, parts, tmp_path):
-    (name, _), _ = parts
+def test_permissions_of_summaries(run, summaries, tmp_path):
+    (name, _), _ = summaries
     assert (tmp_path / name).stat().st_mode & 0o777 == 0o600
     assert "CONFIDENTIAL" in run("inspect", name).out
     assert hp.resume(name).plan == hp.Plan.from_spec(json.loads((tmp_path / "plan.json").read_text()))
 
 
-def test_a_summary_that_is_given_twice_is_refused(refused, parts, tmp_path):
-    (one, other), _ = parts
+def test_same_summary_twice(refused, summaries, tmp_path):
+    (one, other), _ = summaries
     (tmp_path / "copy.part").write_bytes((tmp_path / one).read_bytes())
     for again in (one, "copy.part"):
         line = refused("merge", one, other, again, "-o", "all.privhp")
@@ -102,15 +102,15 @@ def test_a_summary_that_is_given_twice_is_refused(refused, parts, tmp_path):
     assert not (tmp_path / "all.privhp").exists()
 
 
-def test_parts_of_other_plans_are_refused(run, refused, parts, tmp_path):
-    (one, _), _ = parts
+def test_summaries_of_other_plans(run, refused, summaries, tmp_path):
+    (one, _), _ = summaries
     assert run("plan", *MERGEABLE, "--max-records-per-person", "2", "-o", "other.json").code == 0
     assert run("fit", "1.csv", "--plan", "other.json", "--summary-only", "-o", "x.part").code == 0
     assert "x.part: the plans differ; build both sides from one plan" in refused("merge", one, "x.part", "-o", "a")
 
 
-def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
-    (one, other), _ = parts
+def test_unfinished_summaries_and_other_files(run, refused, summaries, tmp_path):
+    (one, other), _ = summaries
     assert "at least two summaries" in refused("merge", one, "-o", "all.privhp")
     assert run("merge", one, other, "-o", "all.privhp").code == 0
     assert "all.privhp: this is a release" in refused("merge", one, "all.privhp", "-o", "more.privhp")
@@ -123,20 +123,20 @@ def test_what_is_no_finished_summary_is_refused(run, refused, parts, tmp_path):
     )
 
 
-def test_a_part_with_checkpoints_leaves_its_summary_alone(run, plan, parts, tmp_path):
+def test_summary_of_checkpointed_fit(run, plan, summaries, tmp_path):
     options = ["--plan", plan, "--summary-only", "--checkpoint", "state"]
     assert run("fit", "0.csv", *options, "-o", "kept.part").code == 0
     assert not (tmp_path / "state").exists()
     assert run("merge", "kept.part", "1.part", "-o", "all.privhp", "--quiet") == (0, "", "")
 
 
-def test_a_plan_that_grows_is_refused_before_anything_is_read(refused, tmp_path):
+def test_learned_partition_before_data(refused, tmp_path):
     growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
     line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.part")
     assert "write one with privhp plan --mergeable -o plan.json, and pass it to each fit with --plan plan.json" in line
 
 
-def test_a_plan_file_says_everything(refused, plan, tmp_path):
+def test_plan_file_with_other_options(refused, plan, tmp_path):
     fit = ["fit", "no.csv", "-o", "out.privhp"]
     assert "leave out --epsilon, --depth" in refused(*fit, "--plan", plan, "--epsilon", "1", "--depth", "3")
     assert "not allowed with argument" in refused(*fit, "--plan", plan, "--domain", "ipv4")
@@ -153,7 +153,7 @@ def test_a_plan_file_says_everything(refused, plan, tmp_path):
     assert "plan.json exists" in refused("plan", *MERGEABLE, "-o", plan)
 
 
-def test_the_paper_s_plans_can_be_merged_too(run, tmp_path):
+def test_plan_of_the_paper(run, tmp_path):
     (tmp_path / "d.csv").write_text("fare\n5\n")
     assert run("plan", *PLAN, "-o", "p.json").code == 0
     for name in ("a", "b"):

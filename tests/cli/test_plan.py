@@ -1,4 +1,4 @@
-"""`privhp plan` and the ways to name a domain."""
+"""`privhp plan`, and domains as options and files."""
 
 import pytest
 
@@ -73,7 +73,7 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
         ("no.toml", "No such file"),
     ],
 )
-def test_domains_that_make_no_sense_are_refused(refused, text, says):
+def test_invalid_domains(refused, text, says):
     assert says in refused("plan", "--domain", text, "--epsilon", "1", "--expected-records", "1e6")
 
 
@@ -91,14 +91,14 @@ def test_domains_that_make_no_sense_are_refused(refused, text, says):
         (b'kind = "ipv4"\ncolumns = [1]', "columns"),
     ],
 )
-def test_files_that_describe_no_domain_are_refused(refused, tmp_path, lines, says):
+def test_invalid_domain_files(refused, tmp_path, lines, says):
     (tmp_path / "domain.toml").write_bytes(lines)
     line = refused("plan", "--domain", "domain.toml", "--epsilon", "1", "--expected-records", "1e6")
     assert says in line
     assert "domain.toml" in line
 
 
-def test_the_plan_is_printed_as_the_library_prints_it(run):
+def test_printed_plan(run):
     code, out, err = run(
         "plan",
         "--domain",
@@ -116,7 +116,7 @@ def test_the_plan_is_printed_as_the_library_prints_it(run):
     assert (code, out, err) == (0, f"{plan}\n", "")
 
 
-def test_without_sizes_the_best_plan_is_chosen(run):
+def test_plan_of_the_planner(run):
     given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6"]
     chosen = {"domain": Interval(0, 1000), "epsilon": 1, "expected_records": 1_000_000}
     assert run("plan", *given).out == f"{Plan.auto(**chosen, memory='256 KiB')}\n"
@@ -137,11 +137,11 @@ def test_without_sizes_the_best_plan_is_chosen(run):
         (["--memory", "10"], "memory"),
     ],
 )
-def test_sizes_that_do_not_go_together_are_refused(refused, options, says):
+def test_conflicting_sizes(refused, options, says):
     assert says in refused("plan", "--domain", "interval:0:1", "--epsilon", "1", "--expected-records", "1e6", *options)
 
 
-def test_every_option_reaches_the_plan(run):
+def test_options(run):
     options = {
         "epsilon": "0.1",
         "expected-records": "1e5",
@@ -192,7 +192,7 @@ def test_every_option_reaches_the_plan(run):
         ("--max-records-per-person", "0", "max_records_per_person"),
     ],
 )
-def test_plans_that_cannot_be_honoured_are_refused(refused, option, value, says):
+def test_invalid_plans(refused, option, value, says):
     sizes = {"--method": "paper", "--hot-cells": "4"} if option in ("--hot-cells", "--depth") else {}
     given = {"--domain": "interval:0:1", "--epsilon": "1", "--expected-records": "1e6"} | sizes | {option: value}
     assert says in refused("plan", *[part for pair in given.items() for part in pair])

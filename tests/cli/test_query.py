@@ -1,4 +1,4 @@
-"""`privhp query`: answers in the records' own terms, for people and for programs."""
+"""`privhp query`: shares, quantiles and heavy hitters, as tables and as JSON."""
 
 import json
 
@@ -18,7 +18,7 @@ TABLE = [
 
 @pytest.fixture
 def trips(run, tmp_path):
-    """A release of a table whose plan tells standard errors."""
+    """A release of a table, with standard errors."""
     n = 20_000
     rng = np.random.default_rng(0)
     columns = {
@@ -40,7 +40,7 @@ def answers(run, *arguments):
     return [json.loads(line) for line in out.splitlines()]
 
 
-def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
+def test_shares(run, trips):
     generator = hp.load(trips)
     cash, late = answers(run, trips, "--where", "kind = cash and fare < 25", "--where", "delay >= 50")
     expected = generator.mass({"kind": "cash", "fare": (None, 25)})
@@ -56,13 +56,13 @@ def test_shares_are_those_of_the_library_with_their_standard_errors(run, trips):
     assert abs(cash["share"] - 0.125) < 5 * cash["stderr"] + 0.005
 
 
-def test_strictness_counts_for_whole_numbers(run, trips):
+def test_strict_inequalities_of_integers(run, trips):
     below, up_to, at = answers(run, trips, "--where", "delay < 50", "--where", "delay <= 50", "--where", "delay = 50")
     assert below["share"] + at["share"] == pytest.approx(up_to["share"])
     assert at["share"] > 0
 
 
-def test_quantiles_of_a_column_leave_null_out(run, trips):
+def test_quantiles_without_null(run, trips):
     fares = answers(run, trips, "--quantile", "0.25,0.5", "--marginal", "fare")
     marginal = hp.load(trips).marginal("fare")
     assert [one["value"] for one in fares] == marginal.quantile([0.25, 0.5]).value.tolist()
@@ -71,7 +71,7 @@ def test_quantiles_of_a_column_leave_null_out(run, trips):
     assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5).value)
 
 
-def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
+def test_heavy_hitters_as_conditions(run, trips):
     heavy = answers(run, trips, "--heavy-hitters", "0.2", "--marginal", "kind")
     assert [one["heavy_hitter"] for one in heavy] == ["kind = card", "kind = cash"]
     for one in heavy:
@@ -82,7 +82,7 @@ def test_heavy_hitters_are_conditions_that_can_be_asked_again(run, trips):
         assert again["share"] == pytest.approx(one["share"])
 
 
-def test_people_get_tables(run, trips):
+def test_tables(run, trips):
     code, out, err = run(
         *("query", trips, "--where", "kind = cash", "--quantile", "0.5", "--marginal", "fare", "--heavy-hitters", "0.2")
     )
@@ -99,7 +99,7 @@ def test_people_get_tables(run, trips):
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
-def test_the_only_column_of_a_table_need_not_be_named(run, release):
+def test_quantiles_of_single_column_table(run, release):
     plan = ["--domain", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", *plan, "-o", "one.privhp").code == 0
     named = answers(run, "one.privhp", "--quantile", "0.5", "--marginal", "fare")
@@ -107,8 +107,8 @@ def test_the_only_column_of_a_table_need_not_be_named(run, release):
     assert run("sample", "one.privhp", "-n", "1", "-o", "-").out.splitlines()[0] == "fare"
 
 
-def test_a_release_without_names_gets_them_from_columns(run, release):
-    """The plan of the paper tells no standard errors."""
+def test_names_from_columns(run, release):
+    """Plans of the paper have no standard errors."""
     unnamed, *_ = answers(run, release, "--where", "value < 500", "--quantile", "0.5")
     named, quantile = answers(run, release, "--columns", "fare", "--where", "fare < 500", "--quantile", "0.5")
     assert unnamed["share"] == named["share"] == hp.load(release).mass((0, 500)).value
@@ -126,7 +126,7 @@ def test_a_release_without_names_gets_them_from_columns(run, release):
     ("domain", "value", "error"),
     [("time:2024-01-01:2024-12-31", "2024-0", 86400.0), ("ipv4", "10.", None), ("interval:0:1000", 500.0, 30.0)],
 )
-def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
+def test_formatted_quantiles(run, tmp_path, domain, value, error):
     n = 2000
     lines = {
         "time": [f"2024-0{1 + place % 6}-01" for place in range(n)],
@@ -142,7 +142,7 @@ def test_values_are_written_as_records_are(run, tmp_path, domain, value, error):
     assert found["stderr"] is None if error is None else 0 <= found["stderr"] < 30 * error
 
 
-def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
+def test_errors(refused, trips, release):
     assert "nothing to query; give --where, --quantile or --heavy-hitters" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
     assert "have no names; give --columns fare" in refused("query", release, "--where", "fare < 10")
@@ -165,6 +165,6 @@ def test_wrong_questions_are_answered_in_one_line(refused, trips, release):
     )
 
 
-def test_where_nothing_is_heavy_nothing_is_said(run, release):
+def test_no_heavy_hitters(run, release):
     assert run("query", release, "--heavy-hitters", "1", "--json") == (0, "", "")
     assert run("query", release, "--heavy-hitters", "1").out.count("\n") == 1  # the header

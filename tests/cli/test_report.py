@@ -1,4 +1,4 @@
-"""`privhp report`: a page of a release, and of a release beside its data."""
+"""`privhp report`: pages with and without real records."""
 
 import stat
 from pathlib import Path
@@ -8,7 +8,7 @@ import pytest
 from pages import Reader
 
 
-def test_a_page_is_written(run, release, tmp_path: Path):
+def test_page(run, release, tmp_path: Path):
     code, out, err = run("report", release, "--columns", "fare", "-o", "fares.html")
     assert (code, err) == (0, "")
     assert out == "wrote fares.html, as private as the release; open it in a browser\n"
@@ -18,7 +18,7 @@ def test_a_page_is_written(run, release, tmp_path: Path):
     assert "NOT PRIVATE" not in text
 
 
-def test_a_page_with_real_records_says_that_it_is_not_private_and_is_for_the_owner_alone(run, release, tmp_path: Path):
+def test_page_with_real_records(run, release, tmp_path: Path):
     code, out, _ = run("report", release, "--columns", "fare", "--against", "data.csv", "-o", "fares.html")
     assert code == 0
     assert "NOT PRIVATE" in out
@@ -29,12 +29,12 @@ def test_a_page_with_real_records_says_that_it_is_not_private_and_is_for_the_own
     assert stat.S_IMODE((tmp_path / "fares.html").stat().st_mode) == 0o600
 
 
-def test_quiet_says_nothing(run, release):
+def test_quiet(run, release):
     assert run("report", release, "-o", "fares.html", "--quiet", "--title", "Fares").out == ""
 
 
 @pytest.mark.parametrize(
-    ("arguments", "complaint"),
+    ("arguments", "message"),
     [
         (["-o", "fares.csv"], "a name such as fares.html"),
         (["-o", "there.html"], "replace it with --force"),
@@ -43,8 +43,8 @@ def test_quiet_says_nothing(run, release):
         (["-o", "out.html", "--columns", "fee", "--against", "data.csv"], "'fee'"),
     ],
 )
-def test_wrong_turns_are_answered(refused, release, tmp_path: Path, arguments: list[str], complaint: str):
+def test_errors(refused, release, tmp_path: Path, arguments: list[str], message: str):
     (tmp_path / "there.html").write_text("mine")
-    assert complaint in refused("report", release, *arguments)
+    assert message in refused("report", release, *arguments)
     assert not (tmp_path / "out.html").exists()
     assert (tmp_path / "there.html").read_text() == "mine"

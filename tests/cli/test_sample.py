@@ -1,4 +1,4 @@
-"""`privhp sample`: formats, chunks, seeds, and nothing half-written."""
+"""`privhp sample`: formats, chunks, seeds and failures."""
 
 import csv
 import subprocess
@@ -30,14 +30,14 @@ def pairs(run, tmp_path):
     return "p"
 
 
-def test_csv_has_a_header_and_the_rows_asked_for(run, release):
+def test_csv(run, release):
     assert run("sample", release, "-n", "25", "-o", "out.csv") == (0, "wrote out.csv: 25 synthetic records\n", "")
     lines = Path("out.csv").read_text().splitlines()
     assert (lines[0], len(lines)) == ("value", 26)
     assert all(0 <= row[0] <= 1000 for row in numbers("out.csv"))
 
 
-def test_columns_can_be_named(run, refused, pairs):
+def test_column_names(run, refused, pairs):
     assert run("sample", pairs, "-n", "3", "-o", "a.csv").code == 0
     assert Path("a.csv").read_text().splitlines()[0] == "x1,x2"
     assert run("sample", pairs, "-n", "3", "-o", "b.csv", "--columns", 'lon, the "lat"').code == 0
@@ -45,13 +45,13 @@ def test_columns_can_be_named(run, refused, pairs):
     assert "expected 2 column names" in refused("sample", pairs, "-n", "3", "-o", "c.csv", "--columns", "lon")
 
 
-def test_by_default_there_are_as_many_rows_as_the_noisy_count(run, release):
+def test_default_number_of_rows(run, release):
     assert run("sample", release, "-o", "out.npy").code == 0
     assert len(np.load("out.npy")) == round(privhp.load(release).total)
 
 
 @pytest.mark.parametrize("rows", ["0", "1", "1000", "1e3"])
-def test_both_formats_hold_the_same_rows(run, release, rows):
+def test_formats(run, release, rows):
     for name in ("out.csv", "out.npy"):
         assert run("sample", release, "-n", rows, "--seed", "7", "-o", name, "--quiet") == (0, "", "")
     array = np.load("out.npy")
@@ -59,7 +59,7 @@ def test_both_formats_hold_the_same_rows(run, release, rows):
     assert [row[0] for row in numbers("out.csv")] == array.tolist()
 
 
-def test_seeds_repeat_and_methods_differ(run, release):
+def test_seed_and_method(run, release):
     def rows(*options: str) -> list[float]:
         assert run("sample", release, "-n", "500", "-o", "out.npy", "--force", *options).code == 0
         values: list[float] = np.load("out.npy").tolist()
@@ -74,7 +74,7 @@ def test_seeds_repeat_and_methods_differ(run, release):
 
 
 @pytest.mark.parametrize("name", ["out.csv", "out.npy"])
-def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
+def test_chunks(run, pairs, monkeypatch, name):
     monkeypatch.setattr(writer, "CHUNK", 100)
     monkeypatch.setattr(text_writer, "_ROWS", 30)
     assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
@@ -84,7 +84,7 @@ def test_chunks_join_without_a_seam(run, pairs, monkeypatch, name):
     assert rows == expected.tolist()
 
 
-def test_whole_numbers_are_written_as_such_and_addresses_dotted(run, tmp_path):
+def test_integers_and_addresses(run, tmp_path):
     (tmp_path / "data.csv").write_text("1\n2\n")
     options = ["--no-header", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", "--domain", f"integers:{2**60}:{2**60 + 9}", *options, "-o", "whole").code == 0
@@ -100,7 +100,7 @@ def test_whole_numbers_are_written_as_such_and_addresses_dotted(run, tmp_path):
     ] == np.load("ip.npy").tolist()
 
 
-def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
+def test_errors(refused, release, tmp_path):
     (tmp_path / "text.privhp").write_text("hello")
     privhp.save(privhp.Summary(privhp.load(release).plan), "checkpoint")
     assert "text.privhp: this is not a privhp file" in refused("sample", "text.privhp", "-o", "out.csv")
@@ -128,7 +128,7 @@ def test_what_cannot_be_sampled_is_refused(refused, release, tmp_path):
         (MemoryError, 1, "privhp: error: not enough memory"),
     ],
 )
-def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkeypatch, name, error, code, says):
+def test_failure_while_writing(run, release, tmp_path, monkeypatch, name, error, code, says):
     monkeypatch.setattr(writer, "CHUNK", 10)
     draw = privhp.Generator.sample
 
@@ -146,7 +146,7 @@ def test_what_fails_halfway_leaves_nothing_behind(run, release, tmp_path, monkey
     assert run("sample", release, "-n", "20", "-o", name).code == 0
 
 
-def test_standard_output_gets_the_rows_and_nothing_else(run, release):
+def test_standard_output(run, release):
     for form in ("csv", "ndjson"):
         assert run("sample", release, "-n", "25", "--seed", "1", "-o", f"out.{form}").code == 0
         piped = run("sample", release, "-n", "25", "--seed", "1", "--format", form, "-o", "-")
@@ -155,7 +155,7 @@ def test_standard_output_gets_the_rows_and_nothing_else(run, release):
 
 
 @pytest.mark.parametrize("form", ["csv", "ndjson", "arrow", "npy"])
-def test_a_pipe_that_is_closed_ends_it_without_a_word(release, tmp_path, form):
+def test_closed_pipe(release, tmp_path, form):
     command = [sys.executable, "-m", "privhp", "sample", release, "-n", "1e9", "--format", form, "-o", "-"]
     with subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         assert process.stdout.read(10)
@@ -164,7 +164,7 @@ def test_a_pipe_that_is_closed_ends_it_without_a_word(release, tmp_path, form):
         assert process.wait(60) == 0
 
 
-def test_a_forced_output_that_fails_keeps_the_old_file(run, release, tmp_path, monkeypatch):
+def test_failure_keeps_existing_file(run, release, tmp_path, monkeypatch):
     (tmp_path / "out.csv").write_text("precious")
 
     def fail(self, n, **options):

@@ -1,4 +1,4 @@
-"""Tables from text to text."""
+"""Tables in text files: fit, sample and errors."""
 
 import csv
 from datetime import datetime
@@ -42,7 +42,7 @@ def rows(path: str) -> list[dict[str, str]]:
         return list(csv.DictReader(file))
 
 
-def test_a_table_goes_from_text_to_text(run, data):
+def test_fit_and_sample(run, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
     generator = privhp.load("trips.privhp")
     assert abs(generator.total - 4000) < 200
@@ -60,7 +60,7 @@ def test_a_table_goes_from_text_to_text(run, data):
     assert all(0 <= float(row["fare"]) <= 100 for row in made)
 
 
-def test_what_is_written_is_read_back_as_it_was(run, data):
+def test_synthetic_file_round_trip(run, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
     assert run("sample", "trips.privhp", "-n", "500", "--seed", "1", "-o", "out.csv").code == 0
     plan = privhp.load("trips.privhp").plan
@@ -72,7 +72,7 @@ def test_what_is_written_is_read_back_as_it_was(run, data):
     assert np.array_equal(read.counters, direct.counters)
 
 
-def test_a_line_with_a_bad_field_is_lost_alone(run, tmp_path):
+def test_line_with_invalid_field(run, tmp_path):
     plan = privhp.Plan.paper(
         privhp.Table(a=privhp.Interval(0, 1), b=privhp.Nullable(privhp.Categories(["x", "y"], other="z"))),
         epsilon=1,
@@ -88,13 +88,13 @@ def test_a_line_with_a_bad_field_is_lost_alone(run, tmp_path):
             for batch in open_source(tmp_path / "data.csv", domain=plan.domain).batches():
                 tally.add(batch.records)
                 lines += len(plan.domain.as_batch(batch.records))
-            assert lines == text.count(b"\n"), "a line that is lost keeps its place"
+            assert lines == text.count(b"\n"), "a skipped line counts as a row"
             counters.append(tally.counters)
         assert np.array_equal(2 * counters[0], counters[1])
         assert counters[0].sum() == 3
 
 
-def test_a_domain_file_describes_a_table(run, tmp_path, data):
+def test_domain_file(run, tmp_path, data):
     (tmp_path / "trips.toml").write_text(
         '[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 100\n\n'
         '[columns.delay]\nkind = "integers"\nlow = -120\nhigh = 1440\nnullable = true\n'
@@ -105,7 +105,7 @@ def test_a_domain_file_describes_a_table(run, tmp_path, data):
     assert domain.names == ("fare", "delay")
 
 
-def test_columns_of_a_file_may_have_other_names_or_none(run, tmp_path):
+def test_columns_by_other_names_and_numbers(run, tmp_path):
     (tmp_path / "a.csv").write_text("amount,late\n" + "5,3\n" * 2000)
     (tmp_path / "b.csv").write_text("3,5\n" * 2000)
     columns = ["--domain", "fare=interval:0:10", "--domain", "delay=integers:0:9"]
@@ -117,27 +117,27 @@ def test_columns_of_a_file_may_have_other_names_or_none(run, tmp_path):
     assert privhp.load("c").mass({"delay": (5, 5)}).value > 0.9
 
 
-def test_an_array_on_disk_has_the_columns_in_order(run, tmp_path):
+def test_npy(run, tmp_path):
     np.save(tmp_path / "a.npy", np.full((2000, 2), [5.0, 3.0]))
     columns = ["--domain", "fare=interval:0:10", "--domain", "delay=integers:0:9"]
     assert run("fit", "a.npy", *columns, *PLAN, "-o", "a").code == 0
     assert privhp.load("a").mass({"delay": (3, 3)}).value > 0.9
 
 
-def test_what_is_wrong_with_a_column_is_said_in_one_line(refused, data):
+def test_column_errors(refused, data):
     assert "a column 'fee'" in refused("fit", data, "--domain", "fee=interval:0:100", *PLAN, "-o", "a")
     assert "column 'fare': expected interval:LOW:HIGH" in refused("plan", "--domain", "fare=interval:0", *PLAN)
     both = ["--domain", "ipv4", "--domain", "fare=interval:0:1"]
     assert "write NAME=DOMAIN for each column" in refused("plan", *both, *PLAN)
 
 
-def test_a_table_is_not_written_as_an_array(run, refused, data):
+def test_npy_output(run, refused, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
     assert "write .csv or .parquet" in refused("sample", "trips.privhp", "-n", "3", "-o", "out.npy")
     assert not Path("out.npy").exists()
 
 
-def test_a_release_of_a_table_can_be_looked_at(run, data):
+def test_inspect(run, data):
     assert run("fit", data, *COLUMNS, *PLAN, "-o", "trips.privhp").code == 0
     code, out, err = run("inspect", "trips.privhp")
     assert (code, err) == (0, "")

@@ -1,4 +1,4 @@
-"""From a Parquet file to a synthetic one: the same names and the same types."""
+"""Names and types of columns are the same in the real and the synthetic file."""
 
 import json
 import tomllib
@@ -67,7 +67,7 @@ def real_table() -> pa.Table:
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
-def test_a_synthetic_file_has_the_schema_of_the_real_one(run, tmp_path, ending):
+def test_schema_of_synthetic_file(run, tmp_path, ending):
     real = real_table()
     if ending == "parquet":
         parquet.write_table(real, tmp_path / "real.parquet")
@@ -81,7 +81,7 @@ def test_a_synthetic_file_has_the_schema_of_the_real_one(run, tmp_path, ending):
     made = parquet.read_table(path) if ending == "parquet" else ipc.open_file(path).read_all()
     assert made.schema.equals(real.schema)
     assert made.num_rows == 1000
-    assert 100 < made["delay"].null_count < 300, "a fifth, told from the rest by the first cuts"
+    assert 100 < made["delay"].null_count < 300, "a fifth of the records"
 
 
 FILLED = {
@@ -101,7 +101,7 @@ FILLED = {
 }
 
 
-def test_a_domain_file_that_is_filled_in_gives_the_schema_back(run, tmp_path):
+def test_schema_from_domain_file(run, tmp_path):
     real = real_table()
     parquet.write_table(real, tmp_path / "real.parquet")
     assert run("init", "real.parquet", "-o", "draft.toml").code == 0
@@ -117,7 +117,7 @@ def test_a_domain_file_that_is_filled_in_gives_the_schema_back(run, tmp_path):
     assert parquet.read_schema(tmp_path / "made.parquet").equals(real.schema)
 
 
-def test_csv_says_the_offset_of_the_zone(run, tmp_path):
+def test_utc_offset_in_csv(run, tmp_path):
     times = "2020-07-01T12:00:00-04:00\n2020-12-01T12:00:00-05:00\n" * 500
     (tmp_path / "real.csv").write_text("pickup\n" + times)
     form = "pickup=time:2020-01-01:2020-12-31:zone=America/New_York"

@@ -1,4 +1,4 @@
-"""What newcomers get wrong, each answered by one line that says what to do."""
+"""Errors of the command line: one line that says what is wrong and what to do."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ def data(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        # missing or senseless bounds
+        # missing or invalid bounds
         (["fit", "trips.csv", "--columns", "fare", "--domain", "interval", *PLAN, *OUT], "expected interval:LOW:HIGH"),
         (["fit", "trips.csv", "--domain", "fare=interval:0", *PLAN, *OUT], "column 'fare': expected interval:LOW:HIGH"),
         (["fit", "trips.csv", *PLAN, *OUT], "--domain --plan is required"),
@@ -83,15 +83,15 @@ def data(tmp_path):
     ],
     ids=lambda value: None,
 )
-def test_wrong_turns_are_answered_in_one_line_that_says_what_to_do(refused, tmp_path, arguments, says):
+def test_errors(refused, tmp_path, arguments, says):
     before = sorted(tmp_path.iterdir())
     assert says in refused(*arguments)
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "out.txt").read_text() == "precious"
 
 
-def test_no_header_is_quoted_in_a_suggestion(refused, tmp_path):
-    """The first line of a text may be a record."""
+def test_header_of_text_unquoted(refused, tmp_path):
+    """The first line of a text file may be a record."""
     (tmp_path / "bare.csv").write_text("fares,jane\n5,b\n")
     line = refused("fit", "bare.csv", *FARE, *OUT)
     assert "did you mean" not in line
@@ -99,7 +99,7 @@ def test_no_header_is_quoted_in_a_suggestion(refused, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["trips.parquet", "trips.arrow", "trips.csv.zst"])
-def test_what_is_not_installed_is_named_with_how_to_get_it(refused, tmp_path, monkeypatch, name):
+def test_missing_pyarrow(refused, tmp_path, monkeypatch, name):
     for part in ("", ".parquet", ".ipc"):
         monkeypatch.setitem(sys.modules, f"pyarrow{part}", None)
     (tmp_path / name).write_bytes(b"whatever")
@@ -109,15 +109,15 @@ def test_what_is_not_installed_is_named_with_how_to_get_it(refused, tmp_path, mo
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_what_may_not_be_read_is_named(refused, tmp_path):
+def test_unreadable_file(refused, tmp_path):
     (tmp_path / "trips.csv").chmod(0)
     assert "cannot use trips.csv: Permission denied; check its name and permissions" in refused(
         "fit", "trips.csv", *FARE, *OUT
     )
 
 
-def test_text_where_numbers_are_declared_is_noted_whatever_it_says(run, tmp_path):
-    """It may hold numbers, so it is read; the note is about the schema alone, and comes once."""
+def test_note_on_text_in_numeric_column(run, tmp_path):
+    """Text may hold numbers, so it is read. The note depends on the schema only, and is printed once."""
     notes = []
     for number, texts in enumerate((["12.5", "7"], ["cheap", "dear"])):
         for part in ("a", "b"):
@@ -131,7 +131,7 @@ def test_text_where_numbers_are_declared_is_noted_whatever_it_says(run, tmp_path
     assert notes[0].startswith("note: column 'fare' is text (string) and declared as interval: ")
 
 
-def test_a_note_that_nobody_reads_does_not_cost_the_release(tmp_path):
+def test_note_to_closed_pipe(tmp_path):
     parquet.write_table(pa.table({"fare": ["12.5", "7"]}), tmp_path / "texts.parquet")
     reading, writing = os.pipe()
     os.close(reading)
@@ -142,21 +142,21 @@ def test_a_note_that_nobody_reads_does_not_cost_the_release(tmp_path):
     assert (tmp_path / "out.privhp").exists()
 
 
-def test_an_empty_parquet_file_is_no_mistake(run, tmp_path):
-    """Nobody is in it, which is as much a secret as who is."""
+def test_empty_parquet_file(run, tmp_path):
+    """That a file has no records is confidential too."""
     parquet.write_table(pa.table({"fare": np.zeros(0)}), tmp_path / "none.parquet")
     assert run("fit", "none.parquet", *FARE, *OUT).code == 0
 
 
-def test_quiet_commands_say_nothing(run, tmp_path):
+def test_quiet(run, tmp_path):
     assert run("fit", "trips.csv", *FARE, *OUT, "--quiet") == (0, "", "")
     assert run("sample", "out.privhp", "-n", "5", "-o", "s.csv", "--quiet") == (0, "", "")
     assert run("report", "out.privhp", "-o", "r.html", "--quiet") == (0, "", "")
     assert run("init", "trips.csv", "--quiet") == (0, "", "")
 
 
-def test_standard_error_is_for_errors_alone(tmp_path):
-    """And for a line of progress, where it is a terminal."""
+def test_standard_error_without_errors(tmp_path):
+    """Progress is written to a terminal only."""
     done = spawn("fit", "trips.csv", *FARE, *OUT, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     done = spawn("compare", "trips.csv", "out.privhp", "--columns", "fare", folder=tmp_path, stdin=subprocess.DEVNULL)
