@@ -1,4 +1,4 @@
-"""Parquet, Arrow, NDJSON, packed text, many files: the same records, the same cells."""
+"""Parquet, Arrow, NDJSON, compressed text and several files give the same cells."""
 
 import contextlib
 import datetime as dt
@@ -42,7 +42,7 @@ PLAN = Plan(DOMAIN, epsilon=1, budgets={12: 1}, exact_depth=12)
 
 
 def table(rows: int = ROWS) -> pa.Table:
-    """A table with a column that nobody asks for, nulls, and values out of bounds."""
+    """A table with an unselected column, nulls, and values out of bounds."""
     rng = np.random.default_rng(0)
     pickup = np.datetime64("2018-01-01") + rng.integers(0, 10**8, rows).astype("m8[s]")
     delay = rng.integers(-200, 1500, rows)
@@ -61,8 +61,8 @@ def table(rows: int = ROWS) -> pa.Table:
     )
 
 
-def written(folder: Path, name: str, rows: int = ROWS) -> Path:
-    """The table in a file whose kind is told by its name."""
+def write_table_to(folder: Path, name: str, rows: int = ROWS) -> Path:
+    """Write the table to a file in the format of its suffix."""
     path, data = folder / name, table(rows)
     text = io.StringIO()
     if ".csv" in name:
@@ -93,7 +93,7 @@ def written(folder: Path, name: str, rows: int = ROWS) -> Path:
 NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.jsonl.gz", "a.parquet", "a.feather", "a.arrow", "a.arrows"]
 
 
-def counted(data: object, *, after: tuple[int, int] = START, **options: object) -> np.ndarray:
+def counts_of(data: object, *, after: tuple[int, int] = START, **options: object) -> np.ndarray:
     tally = Tally(PLAN)
     for batch in open_source(data, domain=DOMAIN, **options).batches(after):
         tally.add(batch.records)
@@ -102,7 +102,7 @@ def counted(data: object, *, after: tuple[int, int] = START, **options: object) 
 
 @pytest.fixture(scope="module")
 def expected() -> np.ndarray:
-    """Counts by way of Python's own values, one record at a time."""
+    """Counts of Python values, one record at a time."""
     tally = Tally(PLAN)
     tally.add(table().to_pylist())
     assert 0.1 * ROWS < tally.counters.sum() < 0.9 * ROWS
@@ -110,18 +110,18 @@ def expected() -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_format_gives_the_same_counts(tmp_path, name, expected):
-    assert np.array_equal(counted(written(tmp_path, name)), expected)
+def test_counts_of_formats(tmp_path, name, expected):
+    assert np.array_equal(counts_of(write_table_to(tmp_path, name)), expected)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_row_keeps_its_place(tmp_path, name):
-    source = open_source(written(tmp_path, name), domain=DOMAIN)
+def test_row_numbers(tmp_path, name):
+    source = open_source(write_table_to(tmp_path, name), domain=DOMAIN)
     assert sum(len(batch.records) for batch in source.batches()) == ROWS
 
 
 class Capsules:
-    """Anything that has Arrow's PyCapsule interface and nothing else."""
+    """Object with the PyCapsule interface of Arrow only."""
 
     def __init__(self, data: pa.Table) -> None:
         self._data = data
@@ -146,19 +146,19 @@ FRAMES = {
 
 
 @pytest.mark.parametrize("make", FRAMES.values(), ids=FRAMES.keys())
-def test_what_a_program_holds_gives_the_same_counts(make, expected):
-    assert np.array_equal(counted(make(table())), expected)
+def test_counts_of_frames(make, expected):
+    assert np.array_equal(counts_of(make(table())), expected)
 
 
-def test_a_relation_of_duckdb_gives_the_same_counts(expected):
+def test_duckdb_relation(expected):
     data = table()
-    assert np.array_equal(counted(duckdb.from_arrow(data)), expected)
+    assert np.array_equal(counts_of(duckdb.from_arrow(data)), expected)
 
 
 @pytest.mark.parametrize(
     "make", [np.asarray, list, pd.Series, pl.Series, pa.array, lambda values: pa.chunked_array([values]), iter]
 )
-def test_a_single_column_may_come_without_a_name(make):
+def test_single_column_without_name(make):
     values = np.random.default_rng(0).random(1000)
     plan = Plan(hp.Interval(0, 1), epsilon=1, budgets={8: 1}, exact_depth=8)
     tally, direct = Tally(plan), Tally(plan)
@@ -170,7 +170,7 @@ def test_a_single_column_may_come_without_a_name(make):
 
 
 @pytest.mark.parametrize("make", [lambda data: data, lambda data: data.to_pandas(), lambda data: data.to_pydict()])
-def test_columns_of_a_frame_may_be_chosen(make):
+def test_columns_of_frame(make):
     data = make(table(100))
     source = open_source(data, domain=hp.Box([(49, 61), (-9, 2)]), columns=["lat", "lon"])
     (batch,) = source.batches()
@@ -179,50 +179,50 @@ def test_columns_of_a_frame_may_be_chosen(make):
         list(open_source(data, domain=hp.Interval(0, 1), columns=["fee"]).batches())
 
 
-def test_what_holds_no_records_is_refused():
+def test_unsupported_objects():
     for data in (None, 5, 0.5, True):
         with pytest.raises(RecordsError, match="expected a path, records"):
             open_source(data, domain=DOMAIN)
 
 
-def test_many_files_are_one_source(tmp_path, expected):
+def test_several_files(tmp_path, expected):
     for name in NAMES:
-        written(tmp_path, f"part-{name}")
-    assert np.array_equal(counted(str(tmp_path / "part-*")), len(NAMES) * expected)
-    assert np.array_equal(counted([tmp_path / "part-a.csv", tmp_path / "part-a.parquet"]), 2 * expected)
-    assert np.array_equal(counted(tmp_path / "part-a.csv"), expected)
+        write_table_to(tmp_path, f"part-{name}")
+    assert np.array_equal(counts_of(str(tmp_path / "part-*")), len(NAMES) * expected)
+    assert np.array_equal(counts_of([tmp_path / "part-a.csv", tmp_path / "part-a.parquet"]), 2 * expected)
+    assert np.array_equal(counts_of(tmp_path / "part-a.csv"), expected)
     (tmp_path / "[x]*.csv").write_bytes((tmp_path / "part-a.csv").read_bytes())
-    assert np.array_equal(counted(tmp_path / "[x]*.csv"), expected), "a name that is there is no pattern"
+    assert np.array_equal(counts_of(tmp_path / "[x]*.csv"), expected), "the name of an existing file is not a glob"
     (tmp_path / "deep" / "er").mkdir(parents=True)
     (tmp_path / "deep" / "er" / "b.csv").write_bytes((tmp_path / "part-a.csv").read_bytes())
-    assert np.array_equal(counted(str(tmp_path / "**" / "b.csv")), expected)
+    assert np.array_equal(counts_of(str(tmp_path / "**" / "b.csv")), expected)
 
 
-def test_files_that_are_none_or_twice_there_are_refused(tmp_path):
-    path = written(tmp_path, "a.csv", 10)
+def test_missing_and_repeated_files(tmp_path):
+    path = write_table_to(tmp_path, "a.csv", 10)
     (tmp_path / "link.csv").symlink_to(path)
     with pytest.raises(FileError, match=r"no file matches .*; check the pattern"):
-        counted(str(tmp_path / "no*.csv"))
+        counts_of(str(tmp_path / "no*.csv"))
     with pytest.raises(FileError, match="a file is given twice"):
-        counted(str(tmp_path / "*.csv"))
+        counts_of(str(tmp_path / "*.csv"))
     with pytest.raises(FileError, match="or standard input"):
-        counted([Path("-"), path])
+        counts_of([Path("-"), path])
 
 
-def test_every_file_is_looked_at_before_the_first_is_read(tmp_path):
-    written(tmp_path, "a.csv")
+def test_files_checked_before_reading(tmp_path):
+    write_table_to(tmp_path, "a.csv")
     (tmp_path / "b.csv").write_text("other,names\n1,2\n")
     with pytest.raises(FileError, match=r"b\.csv: expected the first line to name a column 'pickup'"):
         open_source(str(tmp_path / "*.csv"), domain=DOMAIN)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_reading_goes_on_from_any_position(tmp_path, name, expected):
-    """What comes before a position and what comes after it are everything, once."""
-    written(tmp_path, f"0-{name}", 3000)
-    written(tmp_path, f"1-{name}")
+def test_read_from_position(tmp_path, name, expected):
+    """The batches before and after a position contain each record once."""
+    write_table_to(tmp_path, f"0-{name}", 3000)
+    write_table_to(tmp_path, f"1-{name}")
     both = str(tmp_path / f"*-{name}")
-    whole = counted(both)
+    whole = counts_of(both)
     tally = Tally(PLAN)
     with (
         mock.patch("privhp.io.sources.text_lines._BLOCK", 150_000),
@@ -235,12 +235,12 @@ def test_reading_goes_on_from_any_position(tmp_path, name, expected):
         for place, batch in enumerate(batches):
             tally.add(batch.records)
             if place % 3 == 0 or place == len(batches) - 1:
-                after = counted(both, after=batch.position)
+                after = counts_of(both, after=batch.position)
                 assert np.array_equal(tally.counters + after, whole)
 
 
-def test_the_identity_knows_files_and_columns(tmp_path):
-    path = written(tmp_path, "a.csv", 10)
+def test_identity(tmp_path):
+    path = write_table_to(tmp_path, "a.csv", 10)
 
     def identity(**options: object) -> str | None:
         return open_source(path, domain=hp.Interval(0, 1), **options).identity
@@ -255,25 +255,25 @@ def test_the_identity_knows_files_and_columns(tmp_path):
 
 @pytest.mark.parametrize("name", ["a.parquet", "a.feather", "a.arrow", "a.arrows", "a.csv.zst", "a.csv.gz"])
 @pytest.mark.parametrize("damage", [lambda data: data[: len(data) // 2], lambda data: b"hello", lambda data: b""])
-def test_damaged_files_are_refused_without_a_word_about_their_records(tmp_path, name, damage):
-    path = written(tmp_path, name)
+def test_damaged_files(tmp_path, name, damage):
+    path = write_table_to(tmp_path, name)
     path.write_bytes(damage(path.read_bytes()))
     with pytest.raises(FileError, match=rf"{name}: (expected (a complete|the file)|the file is empty)") as caught:
-        counted(path)
+        counts_of(path)
     assert len(str(caught.value)) < 300
 
 
-def test_bytes_changed_inside_a_file_are_an_error_or_other_records_but_nothing_else(tmp_path):
+def test_changed_bytes(tmp_path):
     rng = np.random.default_rng(1)
     for name in ("a.parquet", "a.arrow", "a.arrows", "a.feather"):
-        path = written(tmp_path, name, 500)
+        path = write_table_to(tmp_path, name, 500)
         content = path.read_bytes()
         for _ in range(40):
             changed = bytearray(content)
             changed[rng.integers(len(content))] ^= 1 << int(rng.integers(8))
             path.write_bytes(changed)
             with contextlib.suppress(FileError, RecordsError):
-                counted(path)
+                counts_of(path)
 
 
 @pytest.mark.parametrize(
@@ -292,7 +292,7 @@ def test_bytes_changed_inside_a_file_are_an_error_or_other_records_but_nothing_e
         ("nested", hp.IPv4(), ".* declared as ipv4, got struct"),
     ],
 )
-def test_columns_of_another_type_are_refused_before_they_are_read(tmp_path, column, domain, says):
+def test_column_type_errors(tmp_path, column, domain, says):
     data = table(10).append_column("nested", pa.array([{"a": 1}] * 10))
     parquet.write_table(data, tmp_path / "a.parquet")
     with pytest.raises(FileError, match=f"column '{column}': {says}"):
@@ -340,8 +340,8 @@ SAMPLES = {
     ],
     ids=repr,
 )
-def test_a_type_is_refused_just_where_no_value_of_it_has_a_cell(sample, domain):
-    """Samples hold something for every domain that reads their type at all."""
+def test_refused_types(sample, domain):
+    """The values include one inside each domain that accepts their type."""
     data = pa.table({"a": SAMPLES[sample]})
     try:
         batches = list(open_source(data, domain=domain).batches())
@@ -352,7 +352,7 @@ def test_a_type_is_refused_just_where_no_value_of_it_has_a_cell(sample, domain):
         assert any((domain.encode(batch.records, level=domain.depth) != OUTSIDE).any() for batch in batches)
 
 
-def test_a_domain_of_ones_own_gets_columns_of_every_type():
+def test_types_of_custom_domain():
     class Anything(hp.Integers):
         kind = "anything"
         accepts = None
@@ -365,7 +365,7 @@ def test_a_domain_of_ones_own_gets_columns_of_every_type():
         assert len(batch.records) == len(array)
 
 
-def test_arrays_of_numbers_are_refused_where_words_are_declared(tmp_path):
+def test_numeric_array_as_categories(tmp_path):
     np.save(tmp_path / "a.npy", np.arange(5))
     with pytest.raises(FileError, match="column '1': expected text, since it is declared as categories, got int64"):
         open_source(tmp_path / "a.npy", domain=hp.Categories(["a", "b"]))
@@ -389,13 +389,13 @@ def test_arrays_of_numbers_are_refused_where_words_are_declared(tmp_path):
     ids=str,
 )
 @pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9), hp.Categories([1, 3])], ids=repr)
-def test_columns_of_every_type_are_read_as_their_values(values, kind, domain):
-    """One by one as Python's own values, or all together, with null or without."""
+def test_values_of_types(values, kind, domain):
+    """A column and its Python values have the same cells, with null or without."""
     check_read_as_values(values, kind, domain)
 
 
 @pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9)], ids=repr)
-def test_decimals_are_read_as_their_values(domain):
+def test_decimals(domain):
     check_read_as_values([1, None, 3], pa.decimal128(5, 2), domain)
 
 
@@ -420,7 +420,7 @@ def check_read_as_values(values, kind, domain):
         pa.date64(),
     ],
 )
-def test_times_of_every_type_are_read_as_their_values(kind):
+def test_times(kind):
     domain = hp.Table(a=hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")))
     array = pa.array([dt.datetime(2019, 5, 5), None, dt.datetime(2035, 1, 1)], pa.timestamp("us")).cast(kind)
     (batch,) = open_source(pa.table({"a": array}), domain=domain).batches()
@@ -431,8 +431,8 @@ def test_times_of_every_type_are_read_as_their_values(kind):
 
 @pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Categories(["a", "b"]), hp.Time("2018-01-01", "2020-01-01")])
 @pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
-def test_text_that_is_no_utf_8_is_lost_alone(tmp_path, domain, kind):
-    """Arrow's own conversions refuse the whole batch."""
+def test_invalid_utf8(tmp_path, domain, kind):
+    """Arrow itself refuses the whole batch."""
     good = {"Interval": b"5", "Categories": b"a", "Time": b"2019-01-01"}[type(domain).__name__]
     plain = pa.types.is_dictionary(kind)
     values = pa.array([good, b"\xff\xfe", good], pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
@@ -474,7 +474,7 @@ BAD_JSON = [
 
 
 @pytest.mark.parametrize("bad", BAD_JSON, ids=lambda line: repr(line[:20]))
-def test_a_bad_line_of_json_is_lost_alone(tmp_path, bad):
+def test_invalid_line_of_json(tmp_path, bad):
     domain = hp.Table(a=hp.Interval(0, 1))
     good = b'{"a": 0.25}\n{"a": 0.75, "more": {}}\n'
     (tmp_path / "a.ndjson").write_bytes(good + bad + b"\n" + good)
@@ -486,7 +486,7 @@ def test_a_bad_line_of_json_is_lost_alone(tmp_path, bad):
     assert codes[2] >= 4
 
 
-def test_keys_of_json_must_be_named(tmp_path):
+def test_keys_of_json(tmp_path):
     (tmp_path / "a.ndjson").write_bytes(b'{"a": 1}\n')
     with pytest.raises(FileError, match=r"columns=\['NAME'\]"):
         open_source(tmp_path / "a.ndjson", domain=hp.Interval(0, 1))
@@ -494,16 +494,16 @@ def test_keys_of_json_must_be_named(tmp_path):
     assert list(batch.records) == [1]
 
 
-def test_the_format_may_be_said(tmp_path, expected):
+def test_format_option(tmp_path, expected):
     for name, kind in (("a.parquet", "parquet"), ("a.ndjson", "ndjson"), ("a.arrow", "arrow"), ("a.csv", "csv")):
-        path = written(tmp_path, name).rename(tmp_path / "data")
-        assert np.array_equal(counted(path, format=kind), expected)
+        path = write_table_to(tmp_path, name).rename(tmp_path / "data")
+        assert np.array_equal(counts_of(path, format=kind), expected)
     with pytest.raises(FileError, match="expected a format among csv"):
-        counted(path, format="xlsx")
+        counts_of(path, format="xlsx")
 
 
-def test_without_pyarrow_one_line_says_what_to_install(tmp_path, monkeypatch):
-    paths = [written(tmp_path, name, 10) for name in ("a.parquet", "a.arrow", "a.csv.zst")]
+def test_missing_pyarrow(tmp_path, monkeypatch):
+    paths = [write_table_to(tmp_path, name, 10) for name in ("a.parquet", "a.arrow", "a.csv.zst")]
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     for path in paths:
         with pytest.raises(FileError, match=r"pip install 'privhp\[io\]'"):
@@ -527,8 +527,8 @@ print(peak() - before)
 
 
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv"])
-def test_a_large_file_is_read_in_little_memory(tmp_path, ending, offline):
-    """Beyond interpreter and libraries: 100 MB, however large the file and its row groups."""
+def test_memory_of_large_file(tmp_path, ending, offline):
+    """At most 100 MB above the interpreter and libraries, for any size of file and row groups."""
     rows = 10**8 if offline else 10**7 if ending == ".parquet" else 2 * 10**6
     path = tmp_path / f"a{ending}"
     rng = np.random.default_rng(0)
@@ -551,7 +551,7 @@ def test_a_large_file_is_read_in_little_memory(tmp_path, ending, offline):
 
 
 @pytest.mark.parametrize("ending", ["parquet", "arrow"])
-def test_names_that_are_no_text_are_refused_by_one_line(tmp_path, ending):
+def test_invalid_column_names(tmp_path, ending):
     path = tmp_path / f"a.{ending}"
     data = pa.table({"faré": [1.0], "b": [2.0]})
     if ending == "parquet":

@@ -1,4 +1,4 @@
-"""Questions in the records' own terms: heavy hitters, marginals, samples of a region; and what they cost."""
+"""Heavy hitters, marginals, conditional samples, and the number of cells that they visit."""
 
 import ipaddress
 from collections.abc import Callable
@@ -36,7 +36,7 @@ def exact(domain: Domain, records: Any, *, depth: int | None = None) -> Generato
     return Generator(release_of(Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level), records))
 
 
-def shown(hitters: list[HeavyHitter]) -> list[tuple[Any, float, float]]:
+def as_tuples(hitters: list[HeavyHitter]) -> list[tuple[Any, float, float]]:
     return [(hitter.region, round(hitter.count, 6), round(hitter.residual_count, 6)) for hitter in hitters]
 
 
@@ -50,37 +50,37 @@ ADDRESSES = (
 )
 
 
-def test_heavy_prefixes_leave_out_what_heavy_ones_inside_them_have() -> None:
+def test_residual_shares_of_prefixes() -> None:
     generator = exact(IPv4(), ADDRESSES, depth=16)
-    assert shown(generator.heavy_hitters(0.15)) == [
+    assert as_tuples(generator.heavy_hitters(0.15)) == [
         ("10.1.0.0/16", 50, 50),
         ("192.168.0.0/16", 25, 25),
         ("10.0.0.0/8", 70, 20),
     ]
-    assert shown(generator.heavy_hitters(0.22)) == [("10.1.0.0/16", 50, 50), ("192.168.0.0/16", 25, 25)]
-    assert shown(generator.heavy_hitters(0.3, levels=[8])) == [("10.0.0.0/8", 70, 70)]
-    assert shown(generator.heavy_hitters(0.3, levels=range(1, 33)))[0] == ("10.1.0.0/16", 50, 50)
-    assert shown(generator.heavy_hitters(0.2, levels=[8, 13])) == [
+    assert as_tuples(generator.heavy_hitters(0.22)) == [("10.1.0.0/16", 50, 50), ("192.168.0.0/16", 25, 25)]
+    assert as_tuples(generator.heavy_hitters(0.3, levels=[8])) == [("10.0.0.0/8", 70, 70)]
+    assert as_tuples(generator.heavy_hitters(0.3, levels=range(1, 33)))[0] == ("10.1.0.0/16", 50, 50)
+    assert as_tuples(generator.heavy_hitters(0.2, levels=[8, 13])) == [
         ("10.0.0.0/13", 50, 50),
         ("192.168.0.0/13", 25, 25),
         ("10.8.0.0/13", 20, 20),
     ]
 
 
-def test_prefixes_of_a_network_are_whole_octets_too() -> None:
+def test_heavy_prefixes_of_network() -> None:
     generator = exact(IPv4("10.0.0.0/12"), ADDRESSES, depth=12)
-    assert shown(generator.heavy_hitters(0.1)) == [
+    assert as_tuples(generator.heavy_hitters(0.1)) == [
         ("10.1.2.0/24", 40, 40),
         ("10.9.0.0/24", 11, 11),
         ("10.1.200.0/24", 10, 10),
         ("10.12.0.0/24", 9, 9),
     ]
-    assert shown(generator.heavy_hitters(0.16)) == [("10.1.2.0/24", 40, 40)]
+    assert as_tuples(generator.heavy_hitters(0.16)) == [("10.1.2.0/24", 40, 40)]
 
 
 def test_heavy_prefixes_of_ipv6() -> None:
     generator = exact(IPv6("2001:db8::/32"), ["2001:db8:1:2::3"] * 3 + ["2001:db8:ffff::"], depth=16)
-    assert shown(generator.heavy_hitters()) == [("2001:db8:1::/48", 3, 3), ("2001:db8:ffff::/48", 1, 1)]
+    assert as_tuples(generator.heavy_hitters()) == [("2001:db8:1::/48", 3, 3), ("2001:db8:ffff::/48", 1, 1)]
 
 
 TREE = {
@@ -90,35 +90,35 @@ TREE = {
 }
 
 
-def test_heavy_nodes_of_a_taxonomy_have_their_paths() -> None:
+def test_heavy_nodes_of_taxonomy() -> None:
     generator = exact(Taxonomy(TREE), ["apple"] * 5 + ["pear"] * 5 + ["red"] * 6 + ["blue"] * 4 + ["cow"] * 80)
-    assert shown(generator.heavy_hitters(0.1)) == [
+    assert as_tuples(generator.heavy_hitters(0.1)) == [
         ("milk/cow", 80, 80),
         ("fruit/plum", 10, 10),
         ("fruit", 20, 10),
     ]
 
 
-def test_heavy_categories_are_single_values() -> None:
+def test_heavy_categories() -> None:
     generator = exact(Categories(["a", "b", "c", "d", "e"]), ["a"] * 6 + ["b"] * 3 + ["d"])
-    assert shown(generator.heavy_hitters(0.3)) == [("a", 6, 6), ("b", 3, 3)]
+    assert as_tuples(generator.heavy_hitters(0.3)) == [("a", 6, 6), ("b", 3, 3)]
     assert [hitter.region for hitter in generator.heavy_hitters(0.3, levels=[1])] == [["a", "b", "c"]]
 
 
-def test_heavy_stretches_of_numbers_times_and_places() -> None:
+def test_heavy_ranges_of_numbers_times_and_places() -> None:
     days = Time("2020-01-01", "2020-01-08", unit="D")
     (hitter,) = exact(days, ["2020-01-03"] * 9 + ["2020-01-08"]).heavy_hitters(0.5)
     assert hitter.region == (np.datetime64("2020-01-03"), np.datetime64("2020-01-03"))
-    assert shown(exact(Integers(1, 6), [5, 6, 6], depth=2).heavy_hitters(0.5)) == [((5, 6), 3, 3)]
-    assert shown(exact(Interval(0, 8), [1.5] * 3, depth=3).heavy_hitters(0.5)) == [((1.0, 2.0), 3, 3)]
-    assert shown(exact(Box([(0, 1), (0, 1)]), [(0.1, 0.9)], depth=2).heavy_hitters()) == [
+    assert as_tuples(exact(Integers(1, 6), [5, 6, 6], depth=2).heavy_hitters(0.5)) == [((5, 6), 3, 3)]
+    assert as_tuples(exact(Interval(0, 8), [1.5] * 3, depth=3).heavy_hitters(0.5)) == [((1.0, 2.0), 3, 3)]
+    assert as_tuples(exact(Box([(0, 1), (0, 1)]), [(0.1, 0.9)], depth=2).heavy_hitters()) == [
         (((0.0, 0.5), (0.5, 1.0)), 1, 1)
     ]
     (hitter,) = exact(Geo(170, -10, -170, 10), [(-175.0, 5.0)], depth=2).heavy_hitters()
     assert hitter.region == pytest.approx((-180, 0, -170, 10))
 
 
-def test_heavy_cells_of_a_table_name_the_columns_that_were_cut() -> None:
+def test_heavy_cells_of_table() -> None:
     domain = Table(fare=Interval(0, 8), kind=Categories(["a", "b"]), late=Nullable(Integers(0, 3)))
     generator = exact(domain, {"fare": [1.0] * 4, "kind": ["b"] * 4, "late": [None] * 4}, depth=3)
     assert [hitter.region for hitter in generator.heavy_hitters()] == [{"fare": (0.0, 4.0), "kind": "b", "late": None}]
@@ -126,13 +126,13 @@ def test_heavy_cells_of_a_table_name_the_columns_that_were_cut() -> None:
     assert [hitter.region for hitter in generator.heavy_hitters()] == [{"fare": (0.0, 4.0)}]
 
 
-def test_the_whole_domain_is_no_heavy_hitter() -> None:
+def test_heavy_hitters_without_root() -> None:
     assert histogram(Interval(0, 1), 0, [9]).heavy_hitters(0.1) == []
     assert histogram(Interval(0, 1), 3, [1] * 8).heavy_hitters(1) == []
 
 
 class Halves(Domain):
-    """A space of one's own that says nothing more than it must."""
+    """A custom domain with the required methods only."""
 
     kind, depth = "halves in test_queries", 3
 
@@ -150,7 +150,7 @@ class Halves(Domain):
 
 
 class Regions(Halves):
-    """The same with regions: sets of its eight records."""
+    """The same domain with regions: sets of its eight records."""
 
     kind = "regions in test_queries"
 
@@ -159,13 +159,13 @@ class Regions(Halves):
         return inside.mean(axis=1)[codes.astype(np.int64)]
 
 
-def test_a_space_of_ones_own_has_heavy_cells() -> None:
+def test_heavy_cells_of_custom_domain() -> None:
     (hitter,) = histogram(Halves(), 2, [0, 9, 0, 1]).heavy_hitters(0.5)
     assert (hitter.region, hitter.level, hitter.code, hitter.mass) == ("cell 01", 2, 1, 0.9)
     assert Halves().describe(0, level=0) == "everything"
 
 
-def test_a_space_of_ones_own_is_sampled_in_a_region_if_it_has_regions() -> None:
+def test_conditional_sample_of_custom_domain() -> None:
     sample = histogram(Regions(), 1, [3, 1]).sample(600, where={1, 2, 7}, method="independent", rng=1)
     numbers, counts = np.unique(sample, return_counts=True)
     assert numbers.tolist() == [1, 2, 7]
@@ -175,13 +175,13 @@ def test_a_space_of_ones_own_is_sampled_in_a_region_if_it_has_regions() -> None:
 
 
 @pytest.mark.parametrize("threshold", [0, -0.1, 1.1, float("nan"), "0.1", None, True])
-def test_a_threshold_is_a_share_above_0(threshold: Any) -> None:
+def test_invalid_threshold(threshold: Any) -> None:
     with pytest.raises(QueryError, match="expected a threshold above 0 and up to 1"):
         histogram(Interval(0, 1), 1, [3, 4]).heavy_hitters(threshold)
 
 
 @pytest.mark.parametrize("levels", [[], [0], [1, 64], [1.5], "8", [True], 33])
-def test_levels_are_those_of_the_domain(levels: Any) -> None:
+def test_invalid_levels(levels: Any) -> None:
     with pytest.raises(QueryError, match="expected levels between 1 and 32"):
         histogram(IPv4(), 1, [3, 4]).heavy_hitters(0.1, levels=levels)
 
@@ -210,7 +210,7 @@ def trips() -> Generator:
     )
 
 
-def test_the_marginal_of_a_column_is_asked_like_a_generator_of_it(trips: Generator) -> None:
+def test_marginal_of_column(trips: Generator) -> None:
     fares = trips.marginal("fare")
     assert isinstance(fares, Distribution)
     assert fares.domain == Interval(0, 100)
@@ -226,7 +226,7 @@ def test_the_marginal_of_a_column_is_asked_like_a_generator_of_it(trips: Generat
     assert [hitter.region for hitter in trips.marginal("kind").heavy_hitters(0.1)] == ["a", "b", "c"]
 
 
-def test_the_marginal_of_several_columns_is_a_table_in_its_order(trips: Generator) -> None:
+def test_marginal_of_several_columns(trips: Generator) -> None:
     both = trips.marginal(["kind", "fare"])
     assert both.domain == Table(fare=Interval(0, 100), kind=Categories(["a", "b", "c"]))
     assert list(both.sample(3, rng=1)) == ["fare", "kind"]
@@ -237,7 +237,7 @@ def test_the_marginal_of_several_columns_is_a_table_in_its_order(trips: Generato
     assert trips.marginal(["fare"]).domain == Table(fare=Interval(0, 100))
 
 
-def test_values_that_may_be_null_have_an_order_without_null(trips: Generator) -> None:
+def test_marginal_without_null(trips: Generator) -> None:
     late = trips.marginal("late")
     with pytest.raises(DomainError, match="no order"):
         late.quantile(0.5)
@@ -248,14 +248,14 @@ def test_values_that_may_be_null_have_an_order_without_null(trips: Generator) ->
     assert values.mass((0, 15)).value == pytest.approx(late.mass((0, 15)).value / late.mass((None, None)).value)
 
 
-def test_without_null_a_leaf_that_never_told_it_apart_has_its_declared_share() -> None:
+def test_marginal_without_null_of_unsplit_leaf() -> None:
     domain = Table(a=Interval(0, 1), b=Nullable(Interval(0, 1), share=0.25), weights={"b": 0.1})
     generator = exact(domain, {"a": [0.1] * 8, "b": [0.3] * 8}, depth=1)
     assert generator.marginal("b", null=False).total == pytest.approx(6)
     assert generator.marginal("b").mass(None).value == pytest.approx(0.25)
 
 
-def test_a_marginal_of_no_records_is_the_base_measure() -> None:
+def test_marginal_of_empty_release() -> None:
     generator = histogram(Table(a=Interval(0, 1), b=Integers(0, 2)), 3, [0] * 8)
     assert generator.marginal("b").mass((2, 2)).value == pytest.approx(1 / 3)
     assert generator.marginal("a").quantile(0.5).value == pytest.approx(0.5)
@@ -277,13 +277,13 @@ def test_a_marginal_of_no_records_is_the_base_measure() -> None:
         (lambda trips: trips.sample(0, where={"fare": (5, 5)}), "the region has mass 0"),
     ],
 )
-def test_questions_that_make_no_sense_get_one_line(trips: Generator, ask: Callable[..., Any], message: str) -> None:
+def test_invalid_queries(trips: Generator, ask: Callable[..., Any], message: str) -> None:
     with pytest.raises(QueryError, match=message) as refusal:
         ask(trips)
     assert len(str(refusal.value).splitlines()) == 1
 
 
-def test_a_region_to_sample_is_refused_as_mass_refuses_it(trips: Generator) -> None:
+def test_invalid_region_of_sample(trips: Generator) -> None:
     for region in (3, {"fares": (0, 1)}, {"fare": 3}, (0, 1)):
         with pytest.raises(DomainError) as one:
             trips.mass(region)
@@ -294,8 +294,8 @@ def test_a_region_to_sample_is_refused_as_mass_refuses_it(trips: Generator) -> N
 
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_samples_of_a_region_keep_to_it_exactly(trips: Generator, method: Any, shuffle: bool) -> None:
-    """Much finer than the cells of the table go."""
+def test_conditional_sample_stays_in_region(trips: Generator, method: Any, shuffle: bool) -> None:
+    """The region is much smaller than the cells."""
     where = {"fare": (10, 10.001), "kind": ["a", "c"], "late": (7, 7), ("lon", "lat"): (-1, 51.5, -0.999, None)}
     sample = trips.sample(2000, where=where, method=method, shuffle=shuffle, rng=1)
     assert ((sample["fare"] >= 10) & (sample["fare"] <= 10.001)).all()
@@ -306,13 +306,13 @@ def test_samples_of_a_region_keep_to_it_exactly(trips: Generator, method: Any, s
     assert trips.sample(50, where={"late": None}, method=method, shuffle=shuffle, rng=1)["late"].mask.all()
 
 
-def test_as_many_samples_of_a_region_as_there_are_records_in_it(trips: Generator) -> None:
+def test_default_size_of_conditional_sample(trips: Generator) -> None:
     assert len(trips.sample(where={"kind": "b"}, rng=1)["fare"]) == round(trips.total * trips.mass({"kind": "b"}).value)
 
 
 @pytest.mark.parametrize("method", ["balanced", "independent"])
 @pytest.mark.parametrize("shuffle", [True, False])
-def test_samples_of_a_region_fill_an_array(method: Any, shuffle: bool) -> None:
+def test_conditional_sample_into_array(method: Any, shuffle: bool) -> None:
     generator = histogram(Interval(0, 1), 2, [1, 2, 3, 4])
     out = np.zeros(100)
     assert generator.sample(where=(0.1, 0.6), method=method, shuffle=shuffle, rng=1, out=out) is out
@@ -322,7 +322,7 @@ def test_samples_of_a_region_fill_an_array(method: Any, shuffle: bool) -> None:
     assert sorted(frame["a"]) == [1, 1, 2, 2]
 
 
-def test_samples_of_a_prefix_longer_than_any_cell_are_in_it() -> None:
+def test_conditional_sample_of_long_prefix() -> None:
     generator = exact(IPv6(), ["2001:db8::1"] * 9, depth=6)
     network = ipaddress.ip_network("2001:db8:1:2:3:4:5:0/112")
     sample = generator.sample(50, where=str(network), rng=1)
@@ -330,8 +330,8 @@ def test_samples_of_a_prefix_longer_than_any_cell_are_in_it() -> None:
     assert len(set(sample.tolist())) > 45
 
 
-class Watched(IPv4):
-    """Counts the cells that it is asked about."""
+class CountedIPv4(IPv4):
+    """IPv4 that counts the cells whose overlap is computed."""
 
     kind = "watched in test_queries"
 
@@ -346,15 +346,15 @@ class Watched(IPv4):
 
 @pytest.mark.parametrize("level", [10, 20])
 @pytest.mark.parametrize(("prefix", "most"), [("10.0.0.0/8", 2 * 8 + 1), ("10.1.2.3/32", 2 * 20 + 1), ("0.0.0.0/0", 1)])
-def test_a_prefix_is_found_by_looking_at_two_cells_a_level(level: int, prefix: str, most: int) -> None:
-    """Among a million leaves as among a thousand."""
-    domain = Watched()
+def test_cells_visited_for_prefix(level: int, prefix: str, most: int) -> None:
+    """Two cells per level, with a thousand leaves or a million."""
+    domain = CountedIPv4()
     generator = histogram(domain, level, [1] * 2**level)
     assert generator.mass(prefix).value == pytest.approx(2.0 ** -ipaddress.ip_network(prefix).prefixlen)
     assert domain.cells <= most
 
 
-def test_a_region_looks_only_at_the_cells_along_its_edge(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cells_visited_for_region(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[int] = []
     look = Box.overlap
 
@@ -368,8 +368,8 @@ def test_a_region_looks_only_at_the_cells_along_its_edge(monkeypatch: pytest.Mon
     assert sum(seen) < 4 * 4 * 2**9 * 2  # four sides of at most 512 cells, each with its parents and their halves
 
 
-def test_cells_without_mass_are_not_looked_into() -> None:
-    domain = Watched()
+def test_cells_without_mass_unvisited() -> None:
+    domain = CountedIPv4()
     generator = histogram(domain, 16, [0] * 2**15 + [1] + [0] * (2**15 - 1))
     assert generator.mass("10.0.0.0/8").value == 0
     assert domain.cells <= 3

@@ -1,4 +1,4 @@
-"""The compiled scanner reads what it reads as the definition does, and leaves it the rest."""
+"""The compiled scanner agrees with the plain reader, and leaves it the unusual lines."""
 
 from unittest import mock
 
@@ -75,7 +75,7 @@ def cells(content: bytes, domain: Domain) -> list[int]:
 @pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
 @settings(max_examples=PROMISED)
 @given(st.lists(line, max_size=8), st.sampled_from(DOMAINS))
-def test_the_scanner_reads_what_the_definition_reads(lines, domain):
+def test_scanner_matches_definition(lines, domain):
     content = b"".join(text + b"\n" for text in lines)
     with mock.patch.object(csv_scanner, "native", None):
         defined = cells(content, domain)
@@ -86,7 +86,7 @@ def test_the_scanner_reads_what_the_definition_reads(lines, domain):
 @pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
 @settings(max_examples=PROMISED)
 @given(st.lists(numbers, min_size=1, max_size=20))
-def test_numbers_are_read_to_the_last_bit(texts):
+def test_bits_of_numbers(texts):
     content = "".join(f"{text}\n" for text in texts).encode()
     found = np.concatenate(text_batches(content, Interval(-5, 100)))
     with mock.patch.object(csv_scanner, "native", None):
@@ -94,8 +94,8 @@ def test_numbers_are_read_to_the_last_bit(texts):
     assert found.tobytes() == defined.tobytes() or np.array_equal(found, defined, equal_nan=True)
 
 
-def test_plain_lines_need_no_second_look():
-    """What most files are made of must not fall back to reading line by line."""
+def test_plain_lines_without_fallback():
+    """Common lines must not fall back to the plain reader."""
     domain = Table(
         a=Interval(0, 9),
         b=Nullable(Integers(0, 9)),

@@ -1,4 +1,4 @@
-"""Synthetic records written: names, types, chunks, seeds."""
+"""Files of synthetic records: names, types, chunks and seeds."""
 
 import io
 import json
@@ -46,7 +46,7 @@ TYPES = {
 
 @pytest.fixture(scope="module")
 def generator() -> hp.Generator:
-    """The base measure: nothing was counted, and no noise."""
+    """Generator of the base measure: no records and no noise."""
     plan = hp.Plan.paper(DOMAIN, epsilon=1, expected_records=1e4, hot_cells=8)
     return hp.Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
 
@@ -56,7 +56,7 @@ PACKED = ["a.csv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
 
 
 @pytest.mark.parametrize("name", FILES + PACKED)
-def test_what_is_written_is_read_back_as_it_was(generator, tmp_path, monkeypatch, name):
+def test_round_trip(generator, tmp_path, monkeypatch, name):
     monkeypatch.setattr(writer, "CHUNK", 300)
     write_sample(generator, tmp_path / name, rows=1000, seed=5)
     plan = hp.Plan(DOMAIN, epsilon=1, budgets={16: 1}, exact_depth=16)
@@ -72,7 +72,7 @@ def test_what_is_written_is_read_back_as_it_was(generator, tmp_path, monkeypatch
 
 
 @pytest.mark.parametrize("rows", [0, 1, 700])
-def test_arrow_knows_the_types_of_the_domain(generator, tmp_path, rows):
+def test_arrow_types(generator, tmp_path, rows):
     write_sample(generator, tmp_path / "a.parquet", rows=rows, seed=1)
     write_sample(generator, tmp_path / "a.arrow", rows=rows, seed=1)
     stored = parquet.read_table(tmp_path / "a.parquet")
@@ -86,7 +86,7 @@ def test_arrow_knows_the_types_of_the_domain(generator, tmp_path, rows):
     assert stored["day"].null_count > 0 or rows < 2
 
 
-def test_lines_of_json_hold_numbers_texts_and_null(generator, tmp_path):
+def test_values_in_json(generator, tmp_path):
     write_sample(generator, tmp_path / "a.ndjson", rows=200, seed=1)
     rows = [json.loads(line) for line in (tmp_path / "a.ndjson").read_text().splitlines()]
     assert len(rows) == 200
@@ -97,7 +97,7 @@ def test_lines_of_json_hold_numbers_texts_and_null(generator, tmp_path):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrow", *PACKED])
-def test_the_same_seed_gives_the_same_file(generator, tmp_path, name):
+def test_seed(generator, tmp_path, name):
     contents = []
     for seed in (1, 1, 2):
         write_sample(generator, tmp_path / name, rows=500, seed=seed)
@@ -106,7 +106,7 @@ def test_the_same_seed_gives_the_same_file(generator, tmp_path, name):
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson"])
-def test_without_pyarrow_the_same_text_is_written(generator, tmp_path, monkeypatch, name):
+def test_text_without_pyarrow(generator, tmp_path, monkeypatch, name):
     write_sample(generator, tmp_path / name, rows=500, seed=1)
     with_it = (tmp_path / name).read_bytes()
     monkeypatch.setitem(sys.modules, "pyarrow", None)
@@ -115,7 +115,7 @@ def test_without_pyarrow_the_same_text_is_written(generator, tmp_path, monkeypat
 
 
 @pytest.mark.parametrize("kind", ["csv", "ndjson", "arrow"])
-def test_a_pipe_gets_what_a_file_holds(generator, tmp_path, kind):
+def test_pipe(generator, tmp_path, kind):
     pipe = io.BytesIO()
     write_sample(generator, pipe, rows=500, seed=1, format=kind)
     write_sample(generator, tmp_path / f"a.{kind}", rows=500, seed=1)
@@ -125,7 +125,7 @@ def test_a_pipe_gets_what_a_file_holds(generator, tmp_path, kind):
         assert pipe.getvalue() == (tmp_path / f"a.{kind}").read_bytes()
 
 
-def test_only_text_is_packed(generator, tmp_path):
+def test_compression_of_text_only(generator, tmp_path):
     for name, form in (("a.parquet.gz", None), ("a.gz", None), ("a.gz", "parquet")):
         with pytest.raises(FileError, match=r"compressed text that ends in \.gz or \.zst, got"):
             write_sample(generator, tmp_path / name, rows=5, format=form)
@@ -137,7 +137,7 @@ def test_only_text_is_packed(generator, tmp_path):
     assert len((tmp_path / "a").read_text().splitlines()) == 5
 
 
-def test_without_pyarrow_one_line_says_what_to_install(generator, tmp_path, monkeypatch):
+def test_missing_pyarrow(generator, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(FileError, match=r"pip install 'privhp\[io\]'"):
         write_sample(generator, tmp_path / "a.parquet", rows=5)
@@ -145,7 +145,7 @@ def test_without_pyarrow_one_line_says_what_to_install(generator, tmp_path, monk
     assert [path.name for path in tmp_path.iterdir()] == ["a.csv"]
 
 
-def test_rows_are_made_a_chunk_at_a_time(generator, tmp_path, monkeypatch):
+def test_chunks(generator, tmp_path, monkeypatch):
     monkeypatch.setattr(writer, "CHUNK", 100)
     told: list[int] = []
     sizes: list[int] = []

@@ -1,4 +1,4 @@
-"""Files and pipes: what becomes of a line depends on that line alone."""
+"""Text files, pipes and arrays: the values of a line depend on that line only."""
 
 import gzip
 import io
@@ -67,21 +67,21 @@ def parse(records: list[bytes], domain: Domain = DECADE) -> list[float | list[fl
 
 
 def same(one: list[float | list[float]], other: list[float | list[float]]) -> bool:
-    """Equality that takes NaN for equal to itself."""
+    """Equality in which NaN equals NaN."""
     return repr(one) == repr(other)
 
 
-def test_one_column_gives_arrays_of_shape_n(tmp_path):
+def test_shape_of_one_column(tmp_path):
     path = write(tmp_path, b"a,b\n1,2\n3,4.5\n")
     assert read(path, DECADE, ["b"]).tolist() == [2.0, 4.5]
 
 
-def test_several_columns_give_rows_in_the_order_asked_for(tmp_path):
+def test_order_of_columns(tmp_path):
     path = write(tmp_path, b"a,b,c\n1,2,3\n4,5,6\n")
     assert read(path, SQUARE, ["c", "a"]).tolist() == [[3.0, 1.0], [6.0, 4.0]]
 
 
-def test_without_columns_the_header_must_fit_the_domain(tmp_path):
+def test_header_without_columns(tmp_path):
     path = write(tmp_path, b"a,b\n1,2\n")
     assert read(path, SQUARE).tolist() == [[1.0, 2.0]]
     with pytest.raises(FileError, match=r"header of 1 column, .* columns=\['NAME'\]$"):
@@ -101,35 +101,35 @@ def test_without_columns_the_header_must_fit_the_domain(tmp_path):
         b'"say ""hi""",b\n"a ""b""",2\n',
     ],
 )
-def test_headers_and_lines_as_other_programs_write_them(tmp_path, content):
+def test_csv_dialects(tmp_path, content):
     assert read(write(tmp_path, content), DECADE, ["b"]).tolist() == [2.0]
 
 
-def test_a_header_longer_than_a_block_is_read(tmp_path):
+def test_long_header(tmp_path):
     names = ",".join(f"column{index}" for index in range(40_000))
     path = write(tmp_path, names.encode() + b"\n" + b"," * 39_999 + b"7\n")
     assert read(path, DECADE, ["column39999"]).tolist() == [7.0]
 
 
-def test_without_header_columns_are_numbers_from_one(tmp_path):
+def test_column_numbers(tmp_path):
     path = write(tmp_path, b"1,2\n3,4\n")
     assert read(path, DECADE, ["2"], header=False).tolist() == [2.0, 4.0]
     assert read(path, DECADE, header=False).tolist() == [1.0, 3.0]
 
 
 @pytest.mark.parametrize("column", ["0", "-1", "a", "1.5", "", "²", "9" * 5000])
-def test_column_numbers_must_be_numbers(tmp_path, column):
+def test_invalid_column_numbers(tmp_path, column):
     with pytest.raises(RecordsError, match="column numbers from 1"):
         read(write(tmp_path, b"1,2\n"), DECADE, [column], header=False)
 
 
-def test_the_number_of_columns_must_fit_before_the_file_is_opened():
+def test_number_of_columns_before_data():
     with pytest.raises(RecordsError, match="has values per record, 2, got 1: a"):
         read(Path("there-is-no-such-file.csv"), SQUARE, ["a"])
 
 
 @pytest.mark.parametrize(("header", "problem"), [(b"12345,b", "no such name"), (b"a,a", "twice"), (b'"a', "no such")])
-def test_a_header_that_does_not_fit_is_refused_and_not_quoted(tmp_path, header, problem):
+def test_invalid_header_unquoted(tmp_path, header, problem):
     with pytest.raises(FileError, match=problem) as caught:
         read(write(tmp_path, header + b"\n1,2\n"), DECADE, ["a" if b"12345" not in header else "c"])
     assert "12345" not in str(caught.value)
@@ -137,7 +137,7 @@ def test_a_header_that_does_not_fit_is_refused_and_not_quoted(tmp_path, header, 
 
 
 def foreign_files() -> dict[str, bytes]:
-    """Files that are no text, by what the message must say."""
+    """Binary files, by a part of the message."""
     array, archive = io.BytesIO(), io.BytesIO()
     np.save(array, np.zeros(3))
     np.savez(archive, a=np.zeros(3))
@@ -153,24 +153,24 @@ def foreign_files() -> dict[str, bytes]:
 
 @pytest.mark.parametrize(("says", "content"), foreign_files().items(), ids=lambda part: str(part)[:12])
 @pytest.mark.parametrize("columns", [None, ["a"]])
-def test_a_file_that_is_no_text_is_told_by_its_beginning(tmp_path, says, content, columns):
+def test_binary_files(tmp_path, says, content, columns):
     with pytest.raises(FileError, match=f"expected comma-separated text, got an? {says}"):
         read(write(tmp_path, content), DECADE, columns)
 
 
-def test_a_header_may_begin_like_another_kind_of_file(tmp_path):
+def test_header_like_a_binary_file(tmp_path):
     for name in ("PK", "PAR1", "PRIVHP"):
         assert read(write(tmp_path, name.encode() + b",b\n1,2\n"), DECADE, [name]).tolist() == [1.0]
 
 
 @pytest.mark.parametrize("content", foreign_files().values(), ids=str)
-def test_a_first_line_that_is_a_record_is_never_judged_by_its_beginning(tmp_path, content):
-    """It is lost alone, like any other record that makes no sense."""
+def test_record_like_a_binary_file(tmp_path, content):
+    """The line alone is skipped, as any invalid record."""
     path = write(tmp_path, content.replace(b"\n", b"") + b"\n7\n")
     assert same(read(path, DECADE, header=False).tolist(), [np.nan, 7.0])
 
 
-def test_an_empty_file_has_no_header_but_may_have_no_records(tmp_path):
+def test_empty_file(tmp_path):
     path = write(tmp_path, b"")
     with pytest.raises(FileError, match="the file is empty"):
         read(path, DECADE, ["a"])
@@ -180,29 +180,29 @@ def test_an_empty_file_has_no_header_but_may_have_no_records(tmp_path):
 
 
 @pytest.mark.parametrize("bad", BAD_LINES, ids=lambda line: repr(line[:12]))
-def test_a_bad_line_is_lost_alone(bad):
+def test_invalid_line(bad):
     assert same(parse([b"1", bad, b"2"]), [1.0, np.nan, 2.0])
 
 
 @pytest.mark.parametrize("bad", [b"1", b"1,", b",1", b"1,x", b'"1,1', b"1\x00,1", b'1,"1"2"'])
-def test_a_row_with_one_bad_number_is_lost_whole_and_alone(bad):
+def test_row_with_invalid_number(bad):
     assert same(parse([b"1,2", bad, b"3,4"], SQUARE), [[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
 
 
-def test_columns_that_are_not_asked_for_may_hold_anything(tmp_path):
+def test_unselected_columns(tmp_path):
     path = write(tmp_path, b'a,b\n1,\xff\xfe\n2,\x00\n3,"x, y"\n4\n')
     assert read(path, DECADE, ["a"]).tolist() == [1.0, 2.0, 3.0, 4.0]
 
 
 @pytest.mark.parametrize("length", [MAX_LINE - 1, MAX_LINE, MAX_LINE + 1, 2 * MAX_LINE])
 @pytest.mark.parametrize("before", [0, 1, 2**18 - 2])
-def test_the_cap_on_lines_does_not_depend_on_where_a_line_stands(length, before):
+def test_longest_line_at_any_offset(length, before):
     line = b"1," + b"x" * (length - 2)
     expected = 1.0 if length <= MAX_LINE else np.nan
     assert same(parse([b" " * before, line, b"2"])[1:], [expected, 2.0])
 
 
-def test_an_endless_line_needs_bounded_memory():
+def test_memory_of_endless_line():
     class Endless(io.RawIOBase):
         left = 64 * 2**20
 
@@ -222,7 +222,7 @@ def test_an_endless_line_needs_bounded_memory():
 
 
 @given(st.binary(max_size=60), st.lists(st.integers(1, 9), min_size=1))
-def test_lines_end_at_newline_bytes_however_the_bytes_arrive(content, sizes):
+def test_lines_from_partial_reads(content, sizes):
     class Trickle(io.BytesIO):
         turn = 0
 
@@ -251,13 +251,13 @@ any_line = st.lists(
 
 DOMAINS = [DECADE, SQUARE, Integers(-3, 12, outside="clamp"), IPv4(), Box([(0, 9), (0, 9)], outside="clamp")]
 
-# A privacy promise with a number: this many cases in the suite, more when asked for.
-PROMISED = max(500, settings().max_examples)
+# The number of cases is part of the privacy checks; --offline runs more.
+CASES = max(500, settings().max_examples)
 
 
-@settings(max_examples=PROMISED)
+@settings(max_examples=CASES)
 @given(st.lists(any_line, max_size=8), st.sampled_from(DOMAINS))
-def test_a_line_means_the_same_alone_as_in_company(records, domain):
+def test_lines_are_independent(records, domain):
     alone = [code for line in records for code in codes([line], domain)]
     with mock.patch.object(text_lines, "_BLOCK", 7):
         assert codes(records, domain) == alone
@@ -271,14 +271,14 @@ def codes(records: list[bytes], domain: Domain) -> list[int]:
 
 
 def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
-    """All counters, without noise, after a file was read."""
+    """All counters of a file, without noise."""
     tally = Tally(plan)
     for batch in text_batches(content, plan.domain, header=header):
         tally.add(batch)
     return np.concatenate([tally.counters, *[table.ravel() for table in tally.tables.values()]])
 
 
-@settings(max_examples=PROMISED)
+@settings(max_examples=CASES)
 @given(
     st.lists(any_line, min_size=1, max_size=8),
     st.data(),
@@ -286,8 +286,8 @@ def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
     st.sampled_from(DOMAINS),
     st.booleans(),
 )
-def test_one_line_moves_the_state_by_at_most_one_record(records, data, replacement, domain, header):
-    """From bytes to state: a line that goes moves each level by one record at most, one that changes by two."""
+def test_sensitivity_to_one_line(records, data, replacement, domain, header):
+    """Removing a line changes each level by at most one record, replacing it by at most two."""
     plan = Plan.paper(domain, epsilon=1, expected_records=64, hot_cells=2, exact_depth=1, depth=4, sketch_rows=2)
     place = data.draw(st.integers(0, len(records) - 1))
     others = records[:place] + ([] if replacement is None else [replacement]) + records[place + 1 :]
@@ -300,38 +300,38 @@ def test_one_line_moves_the_state_by_at_most_one_record(records, data, replaceme
     assert np.abs(before - after).sum() <= (one_record if replacement is None else 2 * one_record)
 
 
-def test_whole_numbers_are_read_exactly(tmp_path):
+def test_large_integers(tmp_path):
     values = [2**60 + 1, 2**60 + 2, 2**53 + 1, 0]
     path = write(tmp_path, b"n\n" + b"".join(b"%d\n" % value for value in values))
     assert read(path, BIG).tolist() == values
     assert codes([b"%d" % value for value in values], BIG) == values
 
 
-def test_whole_numbers_may_be_written_as_floats_and_fractions_are_left_to_the_domain():
+def test_integers_written_as_floats():
     assert parse([b"3.0", b"1e2", b"2.5", b"9" * 5000], BIG) == [3.0, 100.0, 2.5, float("inf")]
 
 
-def test_a_whole_number_with_an_underscore_is_lost_alone():
+def test_integer_with_underscore():
     assert same(parse([b"1", b"1_000", b"1_0.0", b"2"], BIG), [1, np.nan, np.nan, 2])
 
 
-def test_an_underscore_in_another_column_does_no_harm(tmp_path):
+def test_underscore_in_unselected_column(tmp_path):
     assert read(write(tmp_path, b"a,b\n1,x_y\n"), DECADE, ["a"]).tolist() == [1.0]
 
 
-def test_addresses_are_read_in_both_forms():
+def test_addresses():
     assert parse([b"10.0.0.1", b" 167772161 ", b'"10.0.0.1"\r'], IPv4()) == [10 * 2**24 + 1] * 3
     assert same(parse([b"167_772_161", b"10.0.0", b"10.0.0.256", b"\xff", b"1.5"], IPv4()), [np.nan] * 5)
 
 
-def test_batches_are_bounded_and_complete(tmp_path):
+def test_batches(tmp_path):
     path = write(tmp_path, b"a\n" + b"".join(b"%d\n" % value for value in range(200_000)))
     batches = [batch.records for batch in open_source(path, domain=Interval(0, 1e6)).batches()]
     assert len(batches) > 1
     assert np.concatenate(batches).tolist() == list(range(200_000))
 
 
-def test_memory_does_not_grow_with_the_file(tmp_path):
+def test_memory_of_large_file(tmp_path):
     path = write(tmp_path, (b"1," + b"x" * 1000 + b"\n") * 40_000)
     tracemalloc.start()
     try:
@@ -343,7 +343,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     assert peak < 6 * 2**20
 
 
-def test_what_is_read_goes_up_to_the_size(tmp_path):
+def test_bytes_read(tmp_path):
     plain = write(tmp_path, b"a\n" + b"1\n" * 150_000)
     packed = write(tmp_path, gzip.compress(plain.read_bytes()), "data.csv.gz")
     array = tmp_path / "data.npy"
@@ -355,13 +355,13 @@ def test_what_is_read_goes_up_to_the_size(tmp_path):
         assert read_so_far[-1] == source.size == path.stat().st_size
 
 
-def test_gzip_is_read_by_its_name(tmp_path):
+def test_gzip(tmp_path):
     path = write(tmp_path, gzip.compress(b"a\n1\n2\n"), "data.csv.gz")
     assert read(path, DECADE).tolist() == [1.0, 2.0]
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"a\n1\n", lambda data: data[:12] + b"!" * 40])
-def test_a_damaged_gzip_file_is_refused(tmp_path, damage):
+def test_damaged_gzip(tmp_path, damage):
     path = write(tmp_path, damage(gzip.compress(b"a\n" + bytes(range(48, 58)) * 500)), "data.csv.gz")
     with pytest.raises(FileError, match="complete gzip file"):
         read(path, DECADE)
@@ -379,14 +379,14 @@ def test_a_damaged_gzip_file_is_refused(tmp_path, damage):
     ],
     ids=str,
 )
-def test_arrays_of_numbers_are_read(tmp_path, array):
+def test_npy(tmp_path, array):
     path = tmp_path / "data.npy"
     np.save(path, array)
     read_back = [DECADE.encode(batch.records, level=8) for batch in open_source(path, domain=DECADE).batches()]
     assert np.array_equal(np.concatenate([*read_back, []]), DECADE.encode(array, level=8))
 
 
-def test_columns_of_an_array_are_numbers_from_one(tmp_path):
+def test_columns_of_npy(tmp_path):
     path = tmp_path / "data.npy"
     for order in "CF":
         np.save(path, np.array([[1, 2, 3], [4, 5, 6]], order=order))
@@ -394,7 +394,7 @@ def test_columns_of_an_array_are_numbers_from_one(tmp_path):
         assert read(path, SQUARE, ["3", "1"]).tolist() == [[3, 1], [6, 4]]
 
 
-def test_whole_numbers_in_arrays_stay_exact(tmp_path):
+def test_large_integers_in_npy(tmp_path):
     path = tmp_path / "data.npy"
     np.save(path, np.array([2**60 + 1]))
     assert BIG.encode(read(path, BIG), level=BIG.depth).tolist() == [2**60 + 1]
@@ -432,20 +432,20 @@ def not_numbers() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize(("content"), not_numbers().values(), ids=not_numbers().keys())
-def test_what_is_not_an_array_of_numbers_is_refused_without_a_count(tmp_path, content):
+def test_invalid_npy(tmp_path, content):
     with pytest.raises(FileError, match="expected") as caught:
         read(write(tmp_path, content, "data.npy"), DECADE)
     assert "7919" not in str(caught.value)
 
 
-def test_a_column_that_an_array_does_not_have_is_refused(tmp_path):
+def test_missing_column_of_npy(tmp_path):
     path = tmp_path / "data.npy"
     np.save(path, np.zeros((3, 2)))
     with pytest.raises(FileError, match="at least 3 columns"):
         read(path, DECADE, ["3"])
 
 
-def test_a_file_that_does_not_exist_is_an_os_error(tmp_path):
+def test_missing_file(tmp_path):
     for name in ("no.csv", "no.npy", "no.csv.gz"):
         with pytest.raises(FileNotFoundError):
             read(tmp_path / name, DECADE)

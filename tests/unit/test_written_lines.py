@@ -1,4 +1,4 @@
-"""Rows as lines of text read back the same, whatever is in names and values."""
+"""Rows as lines of JSON and CSV: round trips of arbitrary names and values."""
 
 import contextlib
 import csv
@@ -41,7 +41,7 @@ def rows(draw: st.DrawFn) -> tuple[list[str], Columns, list[tuple[Any, ...]]]:
 
 
 @given(given_rows=rows())
-def test_lines_of_json_read_back_the_same(given_rows: tuple[list[str], Columns, list[tuple[Any, ...]]]) -> None:
+def test_json_round_trip(given_rows: tuple[list[str], Columns, list[tuple[Any, ...]]]) -> None:
     names, columns, expected = given_rows
     file = io.BytesIO()
     Ndjson(file, names).write(columns)
@@ -50,7 +50,7 @@ def test_lines_of_json_read_back_the_same(given_rows: tuple[list[str], Columns, 
 
 
 @given(given_rows=rows())
-def test_lines_of_csv_read_back_the_same(given_rows: tuple[list[str], Columns, list[tuple[Any, ...]]]) -> None:
+def test_csv_round_trip(given_rows: tuple[list[str], Columns, list[tuple[Any, ...]]]) -> None:
     names, columns, expected = given_rows
     file = io.BytesIO()
     Csv(file, names).write(columns)
@@ -84,8 +84,8 @@ def arrays(draw: st.DrawFn) -> Columns:
 @given(columns=arrays())
 @example(columns=[(OutputForm(), np.array([0.0, -0.0, 5.0, 1e-5, 9.9e-5, 1e-4, 1e15, 1e16, 123.25, 1e22, 5e-324]))])
 @example(columns=[(OutputForm(), np.array([0.1, 1e-4, 9.99e-5, 16777216.0, 3.4e38], dtype=np.float32))])
-def test_all_at_once_gives_the_same_lines_as_one_by_one(columns: Columns) -> None:
-    """Both as the libraries of Python write them."""
+def test_vectorised_lines_match_single_lines(columns: Columns) -> None:
+    """Both as the standard library writes them."""
     names = [f"{place}%" for place in range(len(columns))]
     rows = list(zip(*(to_list(format_column(form, values)) for form, values in columns), strict=True))
     truth = {False: "false", True: "true"}
