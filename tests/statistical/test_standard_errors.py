@@ -258,8 +258,8 @@ def test_coverage_of_marginals(releases: int, offline: bool) -> None:
     plan = Plan(FARES, epsilon="1/5", budgets=budgets, exact_depth=9, inference="least-squares")
     found = marginal_deviations(plan, releases, ends=np.arange(1, 8) / 8)
     full, half, quarter = ((found <= 1.645 * width).mean(axis=0) for width in (1.0, 0.5, 0.25))
-    least, most = LEAST - chance(LEAST, releases), MOST + chance(MOST, releases)
-    most_of_half = MOST_OF_HALF + chance(MOST_OF_HALF, releases)
+    least, most = LEAST - tolerance(LEAST, releases), MOST + tolerance(MOST, releases)
+    most_of_half = MOST_OF_HALF + tolerance(MOST_OF_HALF, releases)
     assert ((least < full) & (full < most)).all(), full
     assert (half < most_of_half).all(), half
     assert (quarter < least).all(), quarter
@@ -272,4 +272,4 @@ def test_coverage_of_marginals_with_regions_that_cut_cells() -> None:
     """At least 85%, of a plan from the planner: standard errors of cut cells are conservative."""
     plan = Plan.auto(FARES, epsilon="1/5", expected_records=10_000, memory="16 KiB", mergeable=True)
     full = (marginal_deviations(plan, 100) <= 1.645).mean(axis=0)
-    assert (full > LEAST - chance(LEAST, 100)).all(), full
+    assert (full > LEAST - tolerance(LEAST, 100)).all(), full
