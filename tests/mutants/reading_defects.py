@@ -64,7 +64,7 @@ def invalid_line_counted(patch: pytest.MonkeyPatch) -> None:
     columns = csv_scanner.Scanner.columns
 
     def generous(self: Any, block: bytes) -> Any:
-        found, lost = columns(self, block)
-        return found, np.zeros_like(lost)
+        found, invalid = columns(self, block)
+        return found, np.zeros_like(invalid)
 
     patch.setattr(csv_scanner.Scanner, "columns", generous)

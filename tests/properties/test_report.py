@@ -38,7 +38,7 @@ def test_page_is_self_contained(generator: Generator) -> None:
 @settings(max_examples=60)
 @given(generators(any_domains()))
 def test_plots_equal_generator(generator: Generator) -> None:
-    for picture in pictures_of(generator, most_maps=1):
+    for picture in pictures_of(generator, max_maps=1):
         if isinstance(picture, Histogram):
             regions = picture.axis.regions
             indices = [0, len(regions) // 2, len(regions) - 1]
@@ -58,7 +58,7 @@ def test_counts_of_real_records(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))
     domain = generator.domain
     inputs = [data.draw(batches(domain)) for _ in range(2)]
-    drawn = pictures_of(generator, most_maps=1)
+    drawn = pictures_of(generator, max_maps=1)
     against = RealShares(domain, drawn, inputs)
     assert against.size == sum(RealBatch(domain, batch).size for batch in inputs)
     encoded = [domain.encode(domain.as_batch(batch), level=domain.depth) for batch in inputs]

@@ -71,9 +71,9 @@ def _leaf_masses(generator: Generator, domain: Domain, cells: int) -> Floats:
     first, last = np.floor(low).astype(np.int64), np.ceil(high).astype(np.int64)
     columns, rows = last - first
     leaf = np.repeat(np.arange(leaves.codes.size), columns * rows)
-    place = np.arange(leaf.size) - np.repeat(np.cumsum(columns * rows) - columns * rows, columns * rows)
+    offset = np.arange(leaf.size) - np.repeat(np.cumsum(columns * rows) - columns * rows, columns * rows)
     mass, cell = generator.probabilities[leaf], np.zeros(leaf.shape, dtype=np.int64)
-    for axis, steps in enumerate((place // rows[leaf], place % rows[leaf])):
+    for axis, steps in enumerate((offset // rows[leaf], offset % rows[leaf])):
         at = first[axis, leaf] + steps
         met = np.minimum(high[axis, leaf], at + 1) - np.maximum(low[axis, leaf], at)
         mass = mass * met / (high - low)[axis, leaf]
@@ -81,8 +81,8 @@ def _leaf_masses(generator: Generator, domain: Domain, cells: int) -> Floats:
     return _sum_by_cell(cell, mass, cells)
 
 
-def _sum_by_cell(places: NDArray[np.int64], masses: Floats, cells: int) -> Floats:
-    return np.bincount(places, masses, minlength=cells**2).astype(np.float64).reshape(cells, cells)
+def _sum_by_cell(indices: NDArray[np.int64], masses: Floats, cells: int) -> Floats:
+    return np.bincount(indices, masses, minlength=cells**2).astype(np.float64).reshape(cells, cells)
 
 
 def _minimum_cost(surplus: Floats) -> float:
@@ -94,12 +94,12 @@ def _minimum_cost(surplus: Floats) -> float:
     moved = float(np.abs(surplus).sum())
     if moved == 0:
         return 0.0
-    places = np.arange(surplus.size).reshape(surplus.shape)
+    nodes = np.arange(surplus.size).reshape(surplus.shape)
     pairs = [
-        (places[1:], places[:-1]),
-        (places[:, 1:], places[:, :-1]),
-        (places[1:, 1:], places[:-1, :-1]),
-        (places[1:, :-1], places[:-1, 1:]),
+        (nodes[1:], nodes[:-1]),
+        (nodes[:, 1:], nodes[:, :-1]),
+        (nodes[1:, 1:], nodes[:-1, :-1]),
+        (nodes[1:, :-1], nodes[:-1, 1:]),
     ]
     one = np.concatenate([start.ravel() for start, _ in pairs])
     other = np.concatenate([end.ravel() for _, end in pairs])

@@ -78,14 +78,14 @@ def _leaves(side: Side, depth: int) -> _Leaves:
 def _difference(one: _Leaves, other: _Leaves, *, domain: Domain, depth: int) -> _Leaves:
     """Difference of two sides on their common refinement."""
     starts = sorted_once(one.starts(depth), other.starts(depth))
-    own = [np.searchsorted(side.starts(depth), starts, side="right") - 1 for side in (one, other)]
-    levels = np.maximum(one.levels[own[0]], other.levels[own[1]])
+    containing = [np.searchsorted(side.starts(depth), starts, side="right") - 1 for side in (one, other)]
+    levels = np.maximum(one.levels[containing[0]], other.levels[containing[1]])
     codes = starts >> (depth - levels).astype(np.uint64)
     measures = _measures(codes, levels, domain)
     masses = np.zeros(starts.shape)
-    for side, places, sign in ((one, own[0], 1.0), (other, own[1], -1.0)):
-        wholes = _measures(side.codes, side.levels, domain)[places]
-        masses += sign * side.masses[places] * np.divide(measures, wholes, out=np.ones_like(wholes), where=wholes > 0)
+    for side, indices, sign in ((one, containing[0], 1.0), (other, containing[1], -1.0)):
+        wholes = _measures(side.codes, side.levels, domain)[indices]
+        masses += sign * side.masses[indices] * np.divide(measures, wholes, out=np.ones_like(wholes), where=wholes > 0)
     return _Leaves(codes, levels, masses)
 
 

@@ -17,9 +17,9 @@ from privhp.reporting.value_scales import ValueScale, scale_of
 from privhp.reporting.variables import Variable
 
 TAIL = 0.002
-"""Share of the records that may lie beyond either end of an axis, so that a few far out do not squeeze the rest."""
+"""Share of the records beyond each end of an axis, so that a few outliers do not compress the rest."""
 
-MOST_CATEGORIES = 16
+MAX_CATEGORIES = 16
 """Largest number of values on a categorical axis."""
 
 _COARSE = 64
@@ -114,8 +114,8 @@ class CategoryAxis:
     def ticks(self) -> list[Tick]:
         """The values, each at the middle of its band."""
         return [
-            Tick((place + 0.5) / len(self.names), self.variable.domain.inner.format_value(name))
-            for place, name in enumerate(self.names)
+            Tick((index + 0.5) / len(self.names), self.variable.domain.inner.format_value(name))
+            for index, name in enumerate(self.names)
         ]
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
@@ -125,7 +125,7 @@ class CategoryAxis:
 
 
 def axis_of(distribution: Distribution, variable: Variable) -> Axis | None:
-    """An axis with nearly all of the distribution on it, cut at round numbers; None if the variable is no scale."""
+    """Axis of a variable, divided at round numbers, with nearly all of the mass on it; None without a scale."""
     scale = scale_of(variable.scale)
     if scale is None:
         return None
@@ -168,4 +168,4 @@ def _length(scale: ValueScale, low: float, high: float) -> float:
 
 def category_axis_of(variable: Variable) -> CategoryAxis | None:
     """The axis of a categorical variable with few values."""
-    return CategoryAxis(variable, variable.values) if 0 < len(variable.values) <= MOST_CATEGORIES else None
+    return CategoryAxis(variable, variable.values) if 0 < len(variable.values) <= MAX_CATEGORIES else None

@@ -10,13 +10,13 @@ from privhp.reporting.page import picture_figure, style
 from privhp.reporting.pictures import pictures_of
 from privhp.reporting.sections import accuracy_section, facts, generator_facts, plan_facts
 
-MOST = 4
+MAX_PICTURES = 4
 """Largest number of pictures in a notebook; a report has all of them."""
 
 
 def generator_card(generator: Generator) -> str:
     """Key figures of a release, and its first pictures."""
-    figures = "".join(map(picture_figure, pictures_of(generator, most_maps=1)[:MOST]))
+    figures = "".join(map(picture_figure, pictures_of(generator, max_maps=1)[:MAX_PICTURES]))
     return _card(generator.plan, facts(generator_facts(generator)), f'<div class="figures">{figures}</div>')
 
 

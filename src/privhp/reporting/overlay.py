@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class RealBatch:
-    """A batch of real records, read as a summary reads them: records without a cell are left out.
+    """A batch of real records, read as a summary reads them: records without a cell are skipped.
 
     Args:
         domain: Domain of the records.
@@ -38,10 +38,10 @@ class RealBatch:
             valid = None if batch.invalid is None else ~batch.invalid
         else:
             codes[None] = domain.encode(batch, level=domain.depth)
-        inside = np.logical_and.reduce([own != OUTSIDE for own in codes.values()])
+        inside = np.logical_and.reduce([cells != OUTSIDE for cells in codes.values()])
         if valid is not None:
             inside &= valid
-        self._codes = {column: own[inside] for column, own in codes.items()}
+        self._codes = {column: cells[inside] for column, cells in codes.items()}
         self.size = int(np.count_nonzero(inside))
 
     def codes(self, column: Name | None) -> tuple[Codes, int]:
@@ -75,6 +75,6 @@ class RealShares:
         for records in batches:
             batch = RealBatch(domain, records)
             self.size += batch.size
-            for picture, own in zip(pictures, counts, strict=True):
-                own += picture.count(batch)
-        self.shares = [own / max(self.size, 1) for own in counts]
+            for picture, total in zip(pictures, counts, strict=True):
+                total += picture.count(batch)
+        self.shares = [total / max(self.size, 1) for total in counts]

@@ -46,7 +46,7 @@ def report_page(
     real: Sequence[Floats | None] = [None] * len(pictures)
     if against is not None:
         real = RealShares(generator.domain, pictures, against).shares
-    figures = [picture_figure(picture, own) for picture, own in zip(pictures, real, strict=True)]
+    figures = [picture_figure(picture, shares) for picture, shares in zip(pictures, real, strict=True)]
     maps = [picture for picture in pictures if isinstance(picture, Map)]
     sections = [
         ("Privacy guarantee", promise_section(generator.plan, covers_page=against is None)),
@@ -54,7 +54,8 @@ def report_page(
         ("Distribution of the records", f'<div class="figures">{"".join(figures)}</div>'),
         (
             "Resolution",
-            levels_section(generator) + "".join(f'<div class="figures">{depth_figure(own)}</div>' for own in maps[:1]),
+            levels_section(generator)
+            + "".join(f'<div class="figures">{depth_figure(picture)}</div>' for picture in maps[:1]),
         ),
         ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]

@@ -25,8 +25,8 @@ from privhp.reporting.region_masses import margins, masses, survey
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
-MOST_MAPS = 6
-MOST_LISTED = 64
+MAX_MAPS = 6
+MAX_LISTED = 64
 """Largest number of categories that are all queried; of longer lists only the heavy hitters are shown."""
 
 HEAVY = (0.01, 0.002)
@@ -116,8 +116,8 @@ class Map:
         rows, columns = (self._bins(batch, axis) for axis in (self.up, self.across))
         height, width = self.shares.shape
         inside = (rows >= 1) & (rows <= height) & (columns >= 1) & (columns <= width)
-        places = (rows[inside] - 1) * width + columns[inside] - 1
-        return np.bincount(places, minlength=self.shares.size).astype(np.float64).reshape(self.shares.shape)
+        indices = (rows[inside] - 1) * width + columns[inside] - 1
+        return np.bincount(indices, minlength=self.shares.size).astype(np.float64).reshape(self.shares.shape)
 
     def _bins(self, batch: RealBatch, axis: Axis | CategoryAxis) -> NDArray[np.int64]:
         """The bin of each record, 0 for null."""
@@ -130,14 +130,14 @@ Picture: TypeAlias = Histogram | Names | Map
 
 
 def pictures_of(
-    distribution: Distribution, names: Sequence[str] | None = None, *, most_maps: int = MOST_MAPS
+    distribution: Distribution, names: Sequence[str] | None = None, *, max_maps: int = MAX_MAPS
 ) -> list[Picture]:
     """Maps of points, then a picture of each variable, then maps of pairs of variables.
 
     Args:
         distribution: The distribution.
         names: Names of the values of a record, for a domain without columns.
-        most_maps: Largest number of maps.
+        max_maps: Largest number of maps.
     """
     variables = variables_of(distribution.domain, names)
     axes = [axis_of(distribution, variable) for variable in variables]
@@ -149,8 +149,8 @@ def pictures_of(
         category_axis_of(variable) if axis is None else axis.recut(MAP_BINS)
         for variable, axis in zip(variables, axes, strict=True)
     ]
-    maps = _maps(distribution, [side for side in sides if side is not None], most_maps)
-    return [*(own for own in maps if own.is_point), *single, *(own for own in maps if not own.is_point)]
+    maps = _maps(distribution, [side for side in sides if side is not None], max_maps)
+    return [*(one for one in maps if one.is_point), *single, *(one for one in maps if not one.is_point)]
 
 
 def _histogram(distribution: Distribution, axis: Axis) -> Histogram:
@@ -164,15 +164,15 @@ def _histogram(distribution: Distribution, axis: Axis) -> Histogram:
 
 def _names(distribution: Distribution, variable: Variable) -> Names:
     names = variable.values
-    if 0 < len(names) <= MOST_LISTED:
+    if 0 < len(names) <= MAX_LISTED:
         return _listed(distribution, variable, names)
-    own = distribution if variable.column is None else distribution.marginal(variable.column)
+    marginal = distribution if variable.column is None else distribution.marginal(variable.column)
     for threshold in HEAVY:
-        hitters = own.heavy_hitters(threshold)
+        hitters = marginal.heavy_hitters(threshold)
         if len(hitters) >= FEW:
             break
     if not hitters:  # the leaves are larger than every reportable cell
-        hitters = own.heavy_hitters(HEAVY[0], levels=range(1, own.domain.depth + 1))
+        hitters = marginal.heavy_hitters(HEAVY[0], levels=range(1, marginal.domain.depth + 1))
     hitters = sorted(hitters, key=lambda hitter: -hitter.mass)
     return Names(
         variable.label,
@@ -180,9 +180,7 @@ def _names(distribution: Distribution, variable: Variable) -> Names:
         [_text(hitter.region) for hitter in hitters],
         [(hitter.level, hitter.code) for hitter in hitters],
         np.array([hitter.mass for hitter in hitters]),
-        _heavy_margins(
-            distribution, [variable.region(hitter.region) for hitter in hitters[:MOST_LISTED]], len(hitters)
-        ),
+        _heavy_margins(distribution, [variable.region(hitter.region) for hitter in hitters[:MAX_LISTED]], len(hitters)),
         nested=not names,
     )
 

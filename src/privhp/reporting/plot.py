@@ -10,7 +10,7 @@ import numpy as np
 from privhp.answers.distribution import Distribution
 from privhp.errors import QueryError
 from privhp.reporting.axes import Axis, CategoryAxis
-from privhp.reporting.figures.names import MOST
+from privhp.reporting.figures.names import MAX_BARS
 from privhp.reporting.pictures import Map, Names, Picture, pictures_of
 
 FILL, EDGE = "#8db6de", "#2f6fb3"
@@ -26,8 +26,8 @@ def plot(distribution: Distribution) -> Any:
     columns = min(len(pictures), 2)
     rows = math.ceil(len(pictures) / columns)
     figure = Figure(figsize=(5.5 * columns, 3.8 * rows), layout="constrained")
-    for place, picture in enumerate(pictures):
-        panel = figure.add_subplot(rows, columns, place + 1)
+    for index, picture in enumerate(pictures):
+        panel = figure.add_subplot(rows, columns, index + 1)
         panel.set_title(picture.label, loc="left", fontsize=10)
         _draw(panel, picture)
     return figure
@@ -43,10 +43,10 @@ def _draw(panel: Any, picture: Picture) -> None:
         _draw_names(panel, picture)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         return
-    places, shares, margins = picture.axis.positions, picture.shares[1:-1], picture.margins
-    panel.stairs(shares, places, fill=True, color=FILL)
+    positions, shares, margins = picture.axis.positions, picture.shares[1:-1], picture.margins
+    panel.stairs(shares, positions, fill=True, color=FILL)
     panel.stairs(
-        shares + margins, places, baseline=np.maximum(shares - margins, 0.0), fill=True, color="black", alpha=0.2
+        shares + margins, positions, baseline=np.maximum(shares - margins, 0.0), fill=True, color="black", alpha=0.2
     )
     panel.set_ylim(bottom=0)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
@@ -54,7 +54,7 @@ def _draw(panel: Any, picture: Picture) -> None:
 
 
 def _draw_names(panel: Any, picture: Names) -> None:
-    names, shares, margins = picture.names[:MOST], picture.shares[:MOST], picture.margins[:MOST]
+    names, shares, margins = picture.names[:MAX_BARS], picture.shares[:MAX_BARS], picture.margins[:MAX_BARS]
     panel.barh(names, shares, xerr=margins, color=FILL, ecolor=EDGE)
     panel.invert_yaxis()
 

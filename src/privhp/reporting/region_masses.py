@@ -62,10 +62,10 @@ def _leaves(distribution: Distribution, *, empty: bool = False) -> Iterator[tupl
     """Leaves of one level at a time with their masses; empty leaves only if asked for."""
     leaves, shares = distribution.leaves(), distribution.probabilities
     for level in np.unique(leaves.levels).tolist():
-        own = np.flatnonzero((leaves.levels == level) & (empty | (shares > 0)))
-        for start in range(0, own.size, _CHUNK):
-            places = own[start : start + _CHUNK]
-            yield leaves.codes[places], level, shares[places]
+        chosen = np.flatnonzero((leaves.levels == level) & (empty | (shares > 0)))
+        for start in range(0, chosen.size, _CHUNK):
+            indices = chosen[start : start + _CHUNK]
+            yield leaves.codes[indices], level, shares[indices]
 
 
 def _overlaps(domain: Domain, regions: Regions, codes: Codes, level: int) -> Floats:

@@ -7,7 +7,7 @@ import numpy as np
 
 from privhp.core.number_format import format_number
 
-_MOST = 6
+_MAX_TICKS = 6
 _CALENDAR = [
     ("s", (1, 2, 5, 10, 15, 30)),
     ("m", (1, 2, 5, 10, 15, 30)),
@@ -28,20 +28,20 @@ class Tick(NamedTuple):
     text: str
 
 
-def number_ticks(low: float, high: float, most: int = _MOST) -> list[Tick]:
+def number_ticks(low: float, high: float, max_ticks: int = _MAX_TICKS) -> list[Tick]:
     """Multiples of a round step between two numbers."""
-    least = (high - low) / most
+    least = (high - low) / max_ticks
     magnitude = 10.0 ** math.floor(math.log10(least))
     step = next(nice * magnitude for nice in (1.0, 2.0, 5.0, 10.0) if nice * magnitude >= least * (1 - 1e-9))
-    places = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
-    return [Tick(place * step, format_number(place * step)) for place in places]
+    multiples = range(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1)
+    return [Tick(multiple * step, format_number(multiple * step)) for multiple in multiples]
 
 
 def decade_ticks(low: float, high: float) -> list[Tick]:
-    """Powers of ten between two numbers, or round ones between them where there are few."""
+    """Powers of ten between two numbers, or round numbers if there are few powers."""
     first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
     steps = (1,) if last - first > 3 else (1, 3) if last - first > 1 else (1, 2, 3, 5)
-    skip = max(1, (last - first) // _MOST)
+    skip = max(1, (last - first) // _MAX_TICKS)
     values = [nice * 10.0**power for power in range(first, last + 1, skip) for nice in steps]
     return [Tick(value, format_number(value)) for value in values if low <= value <= high]
 
@@ -51,7 +51,7 @@ def time_ticks(low: np.datetime64, high: np.datetime64) -> list[tuple[float, str
     for unit, steps in _CALENDAR:
         for step in steps:
             times = _between(low, high, unit, step)
-            if times.size <= _MOST or step == 500:
+            if times.size <= _MAX_TICKS or step == 500:
                 return [(float(time.astype(np.int64)), _text(time, unit)) for time in times]
     raise AssertionError("the last step is always taken")
 
@@ -61,8 +61,8 @@ def _between(
 ) -> "np.ndarray[tuple[int], np.dtype[np.datetime64]]":
     first = low.astype(f"M8[{unit}]").astype(np.int64) // step * step
     last = high.astype(f"M8[{unit}]").astype(np.int64)
-    if (last - first) // step > 4 * _MOST:  # far too many: do not list them
-        last = first + 4 * _MOST * step
+    if (last - first) // step > 4 * _MAX_TICKS:  # far too many to list
+        last = first + 4 * _MAX_TICKS * step
     times = np.arange(first, last + 1, step).astype(f"M8[{unit}]").astype("M8[s]")
     return times[(times >= low) & (times <= high)]
 

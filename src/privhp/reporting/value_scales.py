@@ -17,7 +17,7 @@ from privhp.core.number_format import format_duration, format_number
 from privhp.domains.plot_scale import PlotScale
 from privhp.reporting.ticks import Tick, decade_ticks, number_ticks, time_ticks
 
-_MOST_BINS = 72
+_MAX_BINS = 72
 _NICE = (1.0, 2.0, 5.0)
 _SECONDS = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 10800, 21600, 43200)
 _DAYS = (1, 2, 7, 14, 28, 91, 182, 364, 728, 3640, 36400)
@@ -53,7 +53,7 @@ class ValueScale:
 
     def nice_cut(self, low: float, high: float) -> Floats:
         """Edges of at most about 70 bins, at round numbers."""
-        return _multiples(self._step((high - low) / _MOST_BINS), low, high, self.low, self.high)
+        return _multiples(self._step((high - low) / _MAX_BINS), low, high, self.low, self.high)
 
     def _step(self, least: float) -> float:
         """Smallest round step of at least `least`."""
@@ -100,10 +100,10 @@ class LogValueScale(ValueScale):
 
     def nice_cut(self, low: float, high: float) -> Floats:
         """Bins of equal ratio."""
-        return self.cut(low, high, _MOST_BINS)
+        return self.cut(low, high, _MAX_BINS)
 
     def ticks(self, low: float, high: float) -> list[Tick]:
-        """Powers of ten, or numbers between them where there are few."""
+        """Powers of ten, or round numbers if there are few powers."""
         return decade_ticks(low, high)
 
     def width(self, edges: Floats) -> str:

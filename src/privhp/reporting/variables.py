@@ -42,9 +42,9 @@ class Variable:
         """All values of a categorical variable, in order."""
         return () if self.scale is None else self.scale.values
 
-    def region(self, own: Any) -> Any:
-        """Region of the records with this variable in a region; None is null, for a nullable variable."""
-        region = self.domain.coordinate_region(self.coordinate, own)
+    def region(self, of_variable: Any) -> Any:
+        """Region of the records with this variable in the region `of_variable`; None is null."""
+        region = self.domain.coordinate_region(self.coordinate, of_variable)
         return region if self.column is None else {self.column: region}
 
 

@@ -1,4 +1,4 @@
-"""Pictures as HTML that stands alone: text in HTML, shapes in SVG, maps as PNG. One file for each kind of picture.
+"""Figures of pictures as self-contained HTML: text in HTML, shapes in SVG, maps as PNG.
 
-All of them stretch to the width that there is, while text keeps its size.
+Figures scale to the available width; text keeps its size.
 """

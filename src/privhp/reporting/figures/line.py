@@ -25,7 +25,7 @@ from privhp.reporting.value_scales import TimeScale
 
 def line_figure(picture: Histogram, real: Floats | None = None) -> str:
     """Figure of a histogram, with real records if given."""
-    axis, places = picture.axis, picture.axis.positions
+    axis, positions = picture.axis, picture.axis.positions
     heights = _heights(picture, picture.shares)
     margins = _as_heights(picture, picture.margins)
     top = float((heights + margins).max())
@@ -33,19 +33,19 @@ def line_figure(picture: Histogram, real: Floats | None = None) -> str:
         top = max(top, float(_heights(picture, real).max()))
     top = max(top, 1e-12)
     bars = [
-        path(steps(places, heights / top, closed=True), "synthetic area"),
-        path(band(places, np.maximum(heights - margins, 0.0) / top, (heights + margins) / top), "margin"),
+        path(steps(positions, heights / top, closed=True), "synthetic area"),
+        path(band(positions, np.maximum(heights - margins, 0.0) / top, (heights + margins) / top), "margin"),
     ]
-    curves = [path(polyline(places, _cumulative(picture.shares)), "synthetic line")]
+    curves = [path(polyline(positions, _cumulative(picture.shares)), "synthetic line")]
     if real is not None:
-        bars.append(path(steps(places, _heights(picture, real) / top, closed=False), "real line"))
-        curves.append(path(polyline(places, _cumulative(real)), "real line"))
+        bars.append(path(steps(positions, _heights(picture, real) / top, closed=False), "real line"))
+        curves.append(path(polyline(positions, _cumulative(real)), "real line"))
     texts = _texts(picture, real)
     upward = [Tick(value / top, f"{100 * value:.3g}%") for value, _ in number_ticks(0, top, 5)]
     quarters = [Tick(value, f"{value:.0%}") for value in (0.0, 0.5, 1.0)]
     body = (
         legend(real=real is not None)
-        + plot("tall", stretched(*bars, targets(places, texts)), upward=upward)
+        + plot("tall", stretched(*bars, targets(positions, texts)), upward=upward)
         + plot("short", stretched(*curves), upward=quarters)
         + axis_labels(axis.ticks)
     )
@@ -57,7 +57,7 @@ def _heights(picture: Histogram, shares: Floats) -> Floats:
 
 
 def _as_heights(picture: Histogram, shares: Floats) -> Floats:
-    """Heights of the bars by density, so that a bin cut short by a bound is not too low."""
+    """Heights of the bars by density, so that a bin truncated by a bound is not too low."""
     widths = np.diff(picture.axis.positions)
     heights: Floats = shares * (np.median(widths) / widths)
     return heights

@@ -55,8 +55,8 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
     )
     flipped = isinstance(picture.up, Axis)
     side = "".join(
-        f'<span style="{"bottom" if flipped else "top"}:{100 * place:.2f}%">{escape(text)}</span>'
-        for place, text in picture.up.ticks
+        f'<span style="{"bottom" if flipped else "top"}:{100 * position:.2f}%">{escape(text)}</span>'
+        for position, text in picture.up.ticks
     )
     heading = f'<p class="panel-title {title}">{title}</p>' if title else ""
     sides = "wide" if not flipped else ""

@@ -23,25 +23,27 @@ def figure(title: str, body: str, *, caption: str, kind: str = "", label: str | 
     )
 
 
-def steps(places: Floats, heights: Floats, *, closed: bool) -> str:
+def steps(positions: Floats, heights: Floats, *, closed: bool) -> str:
     """Outline of bars, with edges and heights from 0 to 1."""
-    xs, ys = np.repeat(places, 2)[1:-1], np.repeat(heights, 2)
+    xs, ys = np.repeat(positions, 2)[1:-1], np.repeat(heights, 2)
     points = " ".join(f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for x, y in zip(xs.tolist(), ys.tolist(), strict=True))
-    return f"M{SIZE * places[0]:.1f},{SIZE} L{points} {SIZE * places[-1]:.1f},{SIZE} Z" if closed else f"M{points}"
+    return (
+        f"M{SIZE * positions[0]:.1f},{SIZE} L{points} {SIZE * positions[-1]:.1f},{SIZE} Z" if closed else f"M{points}"
+    )
 
 
-def band(places: Floats, lower: Floats, upper: Floats) -> str:
+def band(positions: Floats, lower: Floats, upper: Floats) -> str:
     """Area between two outlines of bars."""
-    back = np.repeat(lower, 2)[::-1], np.repeat(places, 2)[1:-1][::-1]
+    back = np.repeat(lower, 2)[::-1], np.repeat(positions, 2)[1:-1][::-1]
     points = " ".join(
         f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for y, x in zip(*map(np.ndarray.tolist, back), strict=True)
     )
-    return f"{steps(places, upper, closed=False)} L{points} Z"
+    return f"{steps(positions, upper, closed=False)} L{points} Z"
 
 
-def polyline(places: Floats, heights: Floats) -> str:
+def polyline(positions: Floats, heights: Floats) -> str:
     """A line through points from 0 to 1."""
-    pairs = zip(places.tolist(), heights.tolist(), strict=True)
+    pairs = zip(positions.tolist(), heights.tolist(), strict=True)
     return "M" + " ".join(f"{SIZE * x:.1f},{SIZE * (1 - y):.1f}" for x, y in pairs)
 
 
@@ -58,27 +60,27 @@ def stretched(*shapes: str) -> str:
 
 def plot(kind: str, shapes: str, *, upward: Sequence[Tick] = ()) -> str:
     """Shapes over the grid lines of the vertical axis."""
-    lines = "".join(f'<i style="bottom:{100 * place:.2f}%"><b>{escape(text)}</b></i>' for place, text in upward)
+    lines = "".join(f'<i style="bottom:{100 * position:.2f}%"><b>{escape(text)}</b></i>' for position, text in upward)
     return f'<div class="plot {kind}">{lines}{shapes}</div>'
 
 
 def axis_labels(ticks: Sequence[Tick]) -> str:
     """Tick labels of the horizontal axis. Narrow screens hide every second one; none overflows at the ends."""
     texts = "".join(
-        f'<span class="{_side(place)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
-        f'style="left:{100 * place:.2f}%">{escape(text)}</span>'
-        for index, (place, text) in enumerate(ticks)
+        f'<span class="{_side(position)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
+        f'style="left:{100 * position:.2f}%">{escape(text)}</span>'
+        for index, (position, text) in enumerate(ticks)
     )
     return f'<div class="ticks">{texts}</div>'
 
 
-def _side(place: float) -> str:
-    return "first" if place < 0.04 else "last" if place > 0.96 else "middle"
+def _side(position: float) -> str:
+    return "first" if position < 0.04 else "last" if position > 0.96 else "middle"
 
 
-def targets(places: Floats, texts: Iterable[str]) -> str:
+def targets(positions: Floats, texts: Iterable[str]) -> str:
     """Invisible bars with tooltips."""
-    pairs = zip(places[:-1].tolist(), np.diff(places).tolist(), texts, strict=True)
+    pairs = zip(positions[:-1].tolist(), np.diff(positions).tolist(), texts, strict=True)
     return "".join(
         f'<rect class="target" x="{SIZE * start:.1f}" y="0" width="{SIZE * width:.1f}" height="{SIZE}">'
         f"<title>{escape(text)}</title></rect>"

@@ -9,25 +9,27 @@ from privhp.core.number_format import format_plus_minus, format_share
 from privhp.reporting.figures.markup import figure, legend
 from privhp.reporting.pictures import Names
 
-MOST = 20
+MAX_BARS = 20
 
 
 def names_figure(picture: Names, real: Floats | None = None) -> str:
     """Figure of a ranked list, with real records if given."""
-    found = picture.shares[:MOST]
-    top = max(float(found.max(initial=0.0)), float(real[:MOST].max(initial=0.0)) if real is not None else 0.0, 1e-12)
+    found = picture.shares[:MAX_BARS]
+    top = max(
+        float(found.max(initial=0.0)), float(real[:MAX_BARS].max(initial=0.0)) if real is not None else 0.0, 1e-12
+    )
     rows = "".join(
-        _row(picture, place, None if real is None else float(real[place]), top)
-        for place in range(min(MOST, len(picture.names)))
+        _row(picture, index, None if real is None else float(real[index]), top)
+        for index in range(min(MAX_BARS, len(picture.names)))
     )
     body = f'{legend(real=real is not None)}<div class="names">{rows}</div>'
     return figure(picture.label, body, caption=_caption(picture), kind="list")
 
 
-def _row(picture: Names, place: int, real: float | None, top: float) -> str:
-    name, value = picture.names[place], float(picture.shares[place])
+def _row(picture: Names, index: int, real: float | None, top: float) -> str:
+    name, value = picture.names[index], float(picture.shares[index])
     bars = f'<span class="bar synthetic" style="width:{100 * value / top:.2f}%"></span>'
-    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.margins[place]))}</small>"
+    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.margins[index]))}</small>"
     if real is not None:
         bars += f'<span class="bar real" style="width:{100 * real / top:.2f}%"></span>'
         text += f'<small class="real">{format_share(real)}</small>'
@@ -37,7 +39,7 @@ def _row(picture: Names, place: int, real: float | None, top: float) -> str:
 def _caption(picture: Names) -> str:
     if not picture.names:
         return "No value holds enough records to exceed the noise."
-    shown, rest = min(MOST, len(picture.names)), len(picture.names) - MOST
+    shown, rest = min(MAX_BARS, len(picture.names)), len(picture.names) - MAX_BARS
     sentences = ["Share of the records."]
     if picture.margins.any():
         sentences.append("± is the half-width of a 90% interval, in percentage points.")
@@ -46,7 +48,7 @@ def _caption(picture: Names) -> str:
     if rest > 0:
         sentences.append(
             f"The {shown} largest of {shown + rest}; the others hold up to "
-            f"{format_share(float(picture.shares[MOST]))} each."
+            f"{format_share(float(picture.shares[MAX_BARS]))} each."
         )
     elif not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
         sentences.append(f"The remaining {format_share(missing)} is not resolved into values.")
