@@ -78,7 +78,7 @@ def data(tmp_path):
         ),
         (["init", "trips.csv", "-o", "folder.toml/x.toml"], "there is no folder folder.toml to write x.toml in"),
         # values
-        (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "number for epsilon"),
+        (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "expected --epsilon as a number"),
         (["fit", "trips.csv", *FARE, "--expected-records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),
     ],
     ids=lambda value: None,

@@ -177,19 +177,19 @@ def test_options(run):
     [
         ("--epsilon", "0", "epsilon between"),
         ("--epsilon", "-1", "epsilon between"),
-        ("--epsilon", "much", "number for epsilon"),
-        ("--epsilon", "nan", "number for epsilon"),
+        ("--epsilon", "much", "expected --epsilon as a number"),
+        ("--epsilon", "nan", "expected --epsilon as a number"),
         ("--expected-records", "0", "public guess"),
         ("--expected-records", "many", "expected a number such as 1e6"),
         ("--expected-records", "nan", "public guess"),
-        ("--hot-cells", "0", "hot_cells"),
+        ("--hot-cells", "0", "expected --hot-cells as an integer"),
         ("--hot-cells", "1.5", "whole number"),
         ("--hot-cells", "-3", "whole number"),
         ("--depth", "64", "depth"),
         ("--exact-depth", "nan", "whole number"),
         ("--expand", "some", "invalid choice"),
         ("--neighbours", "both", "invalid choice"),
-        ("--max-records-per-person", "0", "max_records_per_person"),
+        ("--max-records-per-person", "0", "expected --max-records-per-person as an integer"),
     ],
 )
 def test_invalid_plans(refused, option, value, says):

@@ -107,7 +107,7 @@ def test_range_of_epsilon_includes_its_ends() -> None:
 
 @pytest.mark.parametrize("value", [0, -1, 1001, "1000.0000001", 9.999e-7, "1e300", Fraction(-1, 2), 10**400, "-0.1"])
 def test_epsilon_out_of_range_is_refused(value: Any) -> None:
-    with pytest.raises(PlanError, match="expected an epsilon between 1e-6 and 1000, got") as caught:
+    with pytest.raises(PlanError, match="expected epsilon= between 1e-6 and 1000, got") as caught:
         exact_epsilon(value)
     assert str(value) in str(caught.value)
 
@@ -122,7 +122,7 @@ def test_epsilon_out_of_range_is_refused(value: Any) -> None:
     ids=lambda value: type(value).__name__,
 )
 def test_non_numbers_are_refused(value: Any) -> None:
-    with pytest.raises(PlanError, match=r"expected a number for epsilon, such as 0\.5") as caught:
+    with pytest.raises(PlanError, match=r"expected epsilon= as a number such as 0\.5") as caught:
         exact_epsilon(value)
     assert describe_value(value) in str(caught.value)
 

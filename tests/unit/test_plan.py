@@ -482,7 +482,7 @@ def test_sketch_sizes_without_sketches(sizes: dict[str, int]) -> None:
 
 @pytest.mark.parametrize("nothing", [False, 0.0, None, ""])
 def test_values_equal_to_0_that_are_no_integers(nothing: Any) -> None:
-    with pytest.raises(PlanError, match=r"expected a whole number .* for sketch_rows, got"):
+    with pytest.raises(PlanError, match=r"expected sketch_rows= as an integer from .*, got"):
         Plan(UNIT, epsilon=1, budgets={2: 1}, exact_depth=2, sketch_rows=nothing)
 
 

@@ -31,7 +31,7 @@ from privhp.reporting.axes import TAIL
 from privhp.reporting.overlay import RealShares
 from privhp.reporting.pictures import Histogram, Map, Names, pictures_of
 from privhp.reporting.png import shaded
-from privhp.reporting.prose import promise
+from privhp.reporting.prose import guarantee_sentences
 from privhp.reporting.ticks import decade_ticks, number_ticks, time_ticks
 from privhp.reporting.variables import variables_of
 from releases import histogram, release_of
@@ -201,7 +201,7 @@ def test_escaped_names() -> None:
 @pytest.mark.parametrize("epsilon", [0.1, 1, 3, 50])
 def test_guarantee_of_plan(epsilon: float) -> None:
     plan = Plan.paper(Interval(0, 1), epsilon=epsilon, expected_records=1000)
-    words = " ".join(promise(plan))
+    words = " ".join(guarantee_sentences(plan))
     assert f"epsilon = {epsilon:g}:" in words
     sure = math.exp(epsilon) / (1 + math.exp(epsilon))
     assert (f"{sure:.1%} sure" if sure < 0.999 else "almost 100% sure") in words
@@ -213,8 +213,8 @@ def test_protected_unit(neighbours: str, most: int) -> None:
     plan = Plan.paper(
         Interval(0, 1), epsilon=1, expected_records=1000, neighbours=neighbours, max_records_per_person=most
     )
-    words = " ".join(promise(plan))
-    assert ("number of records is public" in words) == (neighbours == "replace-one")
+    words = " ".join(guarantee_sentences(plan))
+    assert ("number of rows is public" in words) == (neighbours == "replace-one")
     assert ("up to 7" in words) == (most == 7)
 
 
@@ -222,7 +222,7 @@ def test_protected_unit(neighbours: str, most: int) -> None:
 def test_odds_of_presence_and_value(neighbours: str, value: int) -> None:
     """A change of value is two steps under add-remove and zero-out, and one under replace-one."""
     plan = Plan.paper(Interval(0, 1), epsilon=0.5, expected_records=1000, neighbours=neighbours)
-    text = " ".join(promise(plan))
+    text = " ".join(guarantee_sentences(plan))
     presence = f"{1 / (1 + math.exp(-0.5)):.1%}"
     assert ("presence of a record can be at most" in text) == (neighbours != "replace-one")
     assert presence in text

@@ -9,8 +9,11 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "columns=": "--columns",
+    "depth=": "--depth",
     "domain=": "--domain",
     "epsilon=": "--epsilon",
+    "exact_depth=": "--exact-depth",
+    "expand=": "--expand",
     "expected_records=": "--expected-records",
     "format=": "--format",
     "header=False": "--no-header",
@@ -22,8 +25,10 @@ OPTIONS = {
     "neighbours=": "--neighbours",
     "plan=": "--plan",
     "resume=True": "--resume",
+    "sketch_rows=": "--sketch-rows",
+    "sketch_width=": "--sketch-width",
 }
-"""Python parameters in messages of the library, and the options that set them."""
+"""Options for `name=` in messages of the library. A bare parameter name is not translated."""
 
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 

@@ -29,7 +29,7 @@ def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fracti
     try:
         return _rational(value)
     except (ValueError, TypeError, ArithmeticError):
-        raise PlanError(f'expected a number for {name}, such as 0.5 or "1/3", got {describe_value(value)}') from None
+        raise PlanError(f'expected {name} as a number such as 0.5 or "1/3", got {describe_value(value)}') from None
 
 
 def _rational(value: Any) -> Fraction:
@@ -45,9 +45,9 @@ def _rational(value: Any) -> Fraction:
 
 def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:
     """An epsilon as an exact rational, between 1e-6 and 1000."""
-    epsilon = exact(value, name="epsilon")
+    epsilon = exact(value, name="epsilon=")
     if not MIN_EPSILON <= epsilon <= MAX_EPSILON:
-        raise PlanError(f"expected an epsilon between 1e-6 and 1000, got {value}")
+        raise PlanError(f"expected epsilon= between 1e-6 and 1000, got {value}")
     return epsilon
 
 

@@ -42,7 +42,7 @@ def check_expected_records(value: Any) -> None:
     real = isinstance(value, Real) and not isinstance(value, bool)
     if not real or not 1 <= value <= MAX_RECORDS:
         raise PlanError(
-            "expected a number from 1 to 1e15 for expected_records, a public guess of the number of records, "
+            "expected expected_records= from 1 to 1e15, a public guess of the number of records, "
             f"got {describe_value(value)}"
         )
 
@@ -50,7 +50,8 @@ def check_expected_records(value: Any) -> None:
 def check_integer(value: Any, name: str, low: int, high: int) -> int:
     """An integer between two bounds, as an `int`."""
     if isinstance(value, bool) or not isinstance(value, Integral) or not low <= int(value) <= high:
-        raise PlanError(f"expected a whole number between {low} and {high} for {name}, got {describe_value(value)}")
+        label = f"{name}=" if name.isidentifier() else name
+        raise PlanError(f"expected {label} as an integer from {low} to {high}, got {describe_value(value)}")
     return int(value)
 
 
@@ -71,7 +72,7 @@ def read_budgets(budgets: Mapping[int, Any]) -> dict[int, Fraction]:
                 f"expected budgets above 0 and at most epsilon, got {budget} for level {level}; "
                 "leave out a level that is not measured"
             )
-        read[check_integer(level, "a level of budgets", 0, MAX_DEPTH)] = share
+        read[check_integer(level, "the level of budgets", 0, MAX_DEPTH)] = share
     return dict(sorted(read.items()))
 
 

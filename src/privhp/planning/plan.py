@@ -68,7 +68,7 @@ class Plan:
         growth: Size and refinement rows of a learned partition, instead of sketches.
         inference: "least-squares", or "top-down" for the paper's rule.
         expected_records: Expected number of records, a public guess for refinements and predictions; 0 for none.
-        memory: Bytes for the counters and the work on a batch; 0 for no limit.
+        memory: Bytes for the counters and the scratch memory; 0 for no limit.
         neighbours: "add-remove", "zero-out" or "replace-one". A learned partition is refined at row numbers,
             so it needs "zero-out" or "replace-one".
         max_records_per_person: Maximum number of records of one person; the noise is proportional to it.
@@ -185,7 +185,7 @@ class Plan:
             domain: Domain of the records.
             epsilon: Total privacy budget.
             expected_records: Expected number of records: a public guess, never a count of the data.
-            memory: Bytes for all counters and the work on a batch, such as 65536 or "64 KiB".
+            memory: Bytes for all counters and the scratch memory, such as 65536 or "64 KiB".
             mergeable: Whether tallies or summaries of the plan can be merged.
             neighbours: By default "zero-out", or "add-remove" for a mergeable plan.
             max_records_per_person: Maximum number of records of one person.

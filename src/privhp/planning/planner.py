@@ -57,7 +57,7 @@ class Planner:
         domain: Domain of the records.
         epsilon: Total privacy budget.
         expected_records: Expected number of records.
-        memory: Bytes for counters and the work on a batch.
+        memory: Bytes for counters and scratch memory.
         neighbours: Neighbouring relation.
         max_records_per_person: Maximum number of records of one person.
         learned: Whether the plan may have a learned partition.

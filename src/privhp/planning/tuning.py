@@ -36,7 +36,7 @@ class Tuning:
         sketch_hash_group: Levels that share a hash function; see `docs/decisions/02-grouped-hash.md`.
         min_sketch_width: Buckets of a row, at least.
         buckets_per_hot_cell: Buckets of a row for each cell that is split further.
-        scratch_share: Share of the memory that is kept for the work on a batch.
+        scratch_share: Share of the memory that is kept as scratch memory.
         min_scratch: Bytes for that work, at least, but never more than a quarter of the memory.
         max_scratch: Bytes for that work, at most.
         split_z: Standard deviations of its noise that a count must exceed for its cell to be split.

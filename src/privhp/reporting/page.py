@@ -15,7 +15,7 @@ from privhp.reporting.figures.maps import depth_figure, map_figure
 from privhp.reporting.figures.names import names_figure
 from privhp.reporting.overlay import RealShares
 from privhp.reporting.pictures import Histogram, Map, Picture, pictures_of
-from privhp.reporting.sections import accuracy_section, facts, generator_facts, levels_section, promise_section
+from privhp.reporting.sections import accuracy_section, facts, generator_facts, guarantee_section, levels_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy of the page: no requests."""
@@ -49,7 +49,7 @@ def report_page(
     figures = [picture_figure(picture, shares) for picture, shares in zip(pictures, real, strict=True)]
     maps = [picture for picture in pictures if isinstance(picture, Map)]
     sections = [
-        ("Privacy guarantee", promise_section(generator.plan, covers_page=against is None)),
+        ("Privacy guarantee", guarantee_section(generator.plan, covers_page=against is None)),
         ("Expected accuracy", accuracy_section(generator.plan, round(generator.total))),
         ("Distribution of the records", f'<div class="figures">{"".join(figures)}</div>'),
         (

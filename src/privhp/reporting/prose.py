@@ -11,9 +11,16 @@ from privhp.planning.plan import Plan
 PROTECTED: dict[Neighbours, str] = {
     "add-remove": "the presence of {unit} in the data, and every value in it",
     "zero-out": "the presence of {unit} in the counts, and every value in it; the number of rows is public",
-    "replace-one": "every value of {unit}; the number of records is public",
+    "replace-one": "every value of {unit}; the number of rows is public",
 }
 """What the release protects of one person under each neighbouring relation."""
+
+CHANGE: dict[Neighbours, str] = {
+    "add-remove": "adding or removing {unit}",
+    "zero-out": "counting or not counting {unit}",
+    "replace-one": "replacing {unit} by any other",
+}
+"""Change of the data that epsilon bounds under each neighbouring relation."""
 
 STREAMS = {
     "smooth": "spread evenly over the domain",
@@ -30,7 +37,7 @@ def protected_unit(plan: Plan) -> str:
     return "one person's record" if many == 1 else f"all of one person's records (up to {many:,})"
 
 
-def promise(plan: Plan, *, covers_page: bool = True) -> list[str]:
+def guarantee_sentences(plan: Plan, *, covers_page: bool = True) -> list[str]:
     """The guarantee in sentences.
 
     Args:
@@ -38,13 +45,14 @@ def promise(plan: Plan, *, covers_page: bool = True) -> list[str]:
         covers_page: Whether the guarantee covers the page; it does not if the page shows real records.
     """
     epsilon = float(plan.epsilon)
-    protected = PROTECTED[plan.neighbours].format(unit=protected_unit(plan))
+    unit = protected_unit(plan)
+    protected = PROTECTED[plan.neighbours].format(unit=unit)
     return [
         f"The release protects {protected}.",
         _odds(plan.neighbours, epsilon),
-        f"This is differential privacy with epsilon = {epsilon:g}: adding, removing or changing one person's records "
-        f"as far as it protects them makes no outcome more than {_factor(epsilon)} times as likely or as unlikely. "
-        "The bound holds without exception: no failure probability (delta) is left out.",
+        f"This is differential privacy with epsilon = {epsilon:g}: {CHANGE[plan.neighbours].format(unit=unit)} changes "
+        f"the probability of any outcome by a factor of at most {_factor(epsilon)}. There is no failure probability "
+        "(delta).",
         f"It covers {'this page, ' if covers_page else ''}the release, and every synthetic record that is ever made "
         f"from it{'' if covers_page else ', but not this page'}. Releases of the same people's data add up: so do "
         "their epsilons.",

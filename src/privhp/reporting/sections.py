@@ -12,7 +12,7 @@ from privhp.answers.generator import Generator
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.error_model import Prediction
 from privhp.planning.plan import Plan
-from privhp.reporting.prose import STREAMS, promise
+from privhp.reporting.prose import STREAMS, guarantee_sentences
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
@@ -51,9 +51,9 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     ]
 
 
-def promise_section(plan: Plan, *, covers_page: bool) -> str:
+def guarantee_section(plan: Plan, *, covers_page: bool) -> str:
     """The guarantee."""
-    first, *rest = promise(plan, covers_page=covers_page)
+    first, *rest = guarantee_sentences(plan, covers_page=covers_page)
     return f'<p class="lead">{escape(first)}</p>' + "".join(f"<p>{escape(sentence)}</p>" for sentence in rest)
 
 
