@@ -166,7 +166,7 @@ def test_pipe(run, tmp_path):
         ("data.csv", b"a,b\n1,2\n", ["--columns", "c"], "'c'"),
         ("data.csv", b"a,b\n1,2\n", [], "--columns NAME"),
         ("data.csv", gzip.compress(b"a\n1\n", mtime=0), [], "got a gzip file; give it a name that ends in .gz"),
-        ("data.csv", b"", ["--columns", "a"], "empty file"),
+        ("data.csv", b"", ["--columns", "a"], "the file is empty"),
         ("data.csv", b"1,2\n", ["--columns", "a", "--no-header"], "column numbers"),
         ("data.csv.gz", b"a\n1\n", [], "gzip"),
         ("data.npy", b"a\n1\n", [], ".npy"),

@@ -29,13 +29,13 @@ def summaries(run, plan, tmp_path):
     values = np.random.default_rng(0).integers(0, 256, 10_000)
     for place, half in enumerate(np.array_split(values, 2)):
         (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, half)))
-        outcome = run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.part")
+        outcome = run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.summary")
         assert outcome == (
             0,
-            f"wrote {place}.part: a summary, confidential; merge it with others by privhp merge\n",
+            f"wrote {place}.summary: a summary, confidential; merge it with others by privhp merge\n",
             "",
         )
-    return ["0.part", "1.part"], np.bincount(values, minlength=256)
+    return ["0.summary", "1.summary"], np.bincount(values, minlength=256)
 
 
 def test_plan_file(run, plan, tmp_path):
@@ -54,8 +54,8 @@ def test_exact_sum_without_noise(run, plan, tmp_path):
         values = np.arange(1000) % 256
         for place in range(3):
             (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, values[place::3])))
-            assert run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.part").code == 0
-    assert run("merge", "0.part", "1.part", "2.part", "-o", "all.privhp").code == 0
+            assert run("fit", f"{place}.csv", "--plan", plan, "--summary-only", "-o", f"{place}.summary").code == 0
+    assert run("merge", "0.summary", "1.summary", "2.summary", "-o", "all.privhp").code == 0
     release = hp.load("all.privhp").release
     deepest = release.plan.exact_depth
     expected = np.bincount(values >> (8 - deepest), minlength=2**deepest)
@@ -66,9 +66,9 @@ def test_merge_of_merged_summary(run, summaries, plan):
     names, _ = summaries
     both = hp.resume(names[0])
     both.merge(hp.resume(names[1]))
-    hp.save(both, "both.part")
-    assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.part").code == 0
-    assert run("merge", "both.part", "2.part", "-o", "all.privhp").out.endswith(MERGED.format(3))
+    hp.save(both, "both.summary")
+    assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.summary").code == 0
+    assert run("merge", "both.summary", "2.summary", "-o", "all.privhp").out.endswith(MERGED.format(3))
 
 
 def test_merged_release_is_sum_of_summaries(run, summaries):
@@ -95,8 +95,8 @@ def test_permissions_of_summaries(run, summaries, tmp_path):
 
 def test_same_summary_twice(refused, summaries, tmp_path):
     (one, other), _ = summaries
-    (tmp_path / "copy.part").write_bytes((tmp_path / one).read_bytes())
-    for again in (one, "copy.part"):
+    (tmp_path / "copy.summary").write_bytes((tmp_path / one).read_bytes())
+    for again in (one, "copy.summary"):
         line = refused("merge", one, other, again, "-o", "all.privhp")
         assert f"{again}: the two share counts already, and merging them would count records twice" in line
     assert not (tmp_path / "all.privhp").exists()
@@ -105,8 +105,10 @@ def test_same_summary_twice(refused, summaries, tmp_path):
 def test_summaries_of_other_plans(run, refused, summaries, tmp_path):
     (one, _), _ = summaries
     assert run("plan", *MERGEABLE, "--max-records-per-person", "2", "-o", "other.json").code == 0
-    assert run("fit", "1.csv", "--plan", "other.json", "--summary-only", "-o", "x.part").code == 0
-    assert "x.part: the plans differ; build both sides from one plan" in refused("merge", one, "x.part", "-o", "a")
+    assert run("fit", "1.csv", "--plan", "other.json", "--summary-only", "-o", "x.summary").code == 0
+    assert "x.summary: the plans differ; build both sides from one plan" in refused(
+        "merge", one, "x.summary", "-o", "a"
+    )
 
 
 def test_unfinished_summaries_and_other_files(run, refused, summaries, tmp_path):
@@ -116,7 +118,7 @@ def test_unfinished_summaries_and_other_files(run, refused, summaries, tmp_path)
     assert "all.privhp: this is a release" in refused("merge", one, "all.privhp", "-o", "more.privhp")
     assert "0.csv: this is not a privhp file" in refused("merge", one, "0.csv", "-o", "more.privhp")
     assert "exists; choose another name" in refused("merge", one, other, "-o", "all.privhp")
-    assert "0.part is an input file" in refused("merge", one, other, "-o", one, "--force")
+    assert "0.summary is an input file" in refused("merge", one, other, "-o", one, "--force")
     hp.save(hp.resume(one), "under-way", position={"file": 0})
     assert "under-way: this is the checkpoint of an unfinished fit" in refused(
         "merge", "under-way", other, "-o", "b.privhp"
@@ -125,14 +127,14 @@ def test_unfinished_summaries_and_other_files(run, refused, summaries, tmp_path)
 
 def test_summary_of_checkpointed_fit(run, plan, summaries, tmp_path):
     options = ["--plan", plan, "--summary-only", "--checkpoint", "state"]
-    assert run("fit", "0.csv", *options, "-o", "kept.part").code == 0
+    assert run("fit", "0.csv", *options, "-o", "kept.summary").code == 0
     assert not (tmp_path / "state").exists()
-    assert run("merge", "kept.part", "1.part", "-o", "all.privhp", "--quiet") == (0, "", "")
+    assert run("merge", "kept.summary", "1.summary", "-o", "all.privhp", "--quiet") == (0, "", "")
 
 
 def test_learned_partition_before_data(refused, tmp_path):
     growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
-    line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.part")
+    line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.summary")
     assert "write one with privhp plan --mergeable -o plan.json, and pass it to each fit with --plan plan.json" in line
 
 

@@ -98,7 +98,9 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     """Add the options of a plan."""
     plan = parser.add_group("plan, fixed before the data is read")
     add_domain(plan, required=True, plan_file=plan_file)
-    plan.add_argument("--epsilon", required=not plan_file, help="privacy budget; smaller is more private and noisier")
+    plan.add_argument(
+        "--epsilon", required=not plan_file, help="privacy loss of the release; smaller is more private and noisier"
+    )
     plan.add_argument(
         "--expected-records",
         required=not plan_file,
@@ -106,7 +108,7 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
         metavar="RECORDS",
         help="expected number of records, such as 1e6: a public guess, never a count of the data",
     )
-    plan.add_argument("--memory", metavar="SIZE", help="memory for the counters; default 256KiB")
+    plan.add_argument("--memory", metavar="SIZE", help="memory for counters and scratch; default 256KiB")
     plan.add_argument(
         "--neighbours",
         choices=["add-remove", "zero-out", "replace-one"],
@@ -123,8 +125,8 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     plan.add_argument(
         "--method",
         choices=["auto", "paper"],
-        help="auto: the planner minimises the predicted error; paper: the settings of the paper, from --hot-cells "
-        "and the options below; default auto",
+        help="auto: the planner minimises the predicted error; paper: the settings of the paper, with --hot-cells "
+        "and the other sizes below; default auto",
     )
     paper = parser.add_group("sizes of --method paper")
     paper.add_argument("--hot-cells", type=integer, metavar="CELLS", help="cells expanded at each sketched level")

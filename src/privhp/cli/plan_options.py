@@ -53,7 +53,7 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
 
 
 def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
-    """Those of the named options that were given, as flags."""
+    """Flags of those named options that were given."""
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 

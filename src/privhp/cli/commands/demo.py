@@ -17,7 +17,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "demo",
-        "Try every command on a year of flights. Each command is printed before it runs.",
+        "Run the main commands on a year of flights. Each command is printed before it runs.",
         "example:\n  privhp demo flights\n",
     )
     parser.add_argument("folder", nargs="?", default="privhp-demo", help="output folder; default privhp-demo")

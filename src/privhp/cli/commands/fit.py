@@ -40,8 +40,8 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "fit",
-        "Read records once and write a private release. Unreadable or out-of-domain records are skipped without a "
-        "message, because a message would leak.",
+        "Read records once and write a private release. Records that are unreadable or outside\n"
+        "the domain are skipped without a message, because a message would reveal them.",
         _EXAMPLES + DOMAINS + _END,
     )
     add_file(
@@ -58,7 +58,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--no-header",
         action="store_true",
-        help="the first line is a record; columns are numbered from 1; without --columns the first ones are read",
+        help="the first line is a record; columns are numbered from 1; without --columns, the first columns are read",
     )
     checkpoints = parser.add_group("checkpoints, for long jobs")
     add_file(

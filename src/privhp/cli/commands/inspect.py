@@ -25,7 +25,7 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "inspect",
-        "Show the plan and a summary of a release. For a confidential checkpoint or summary file, show the plan only.",
+        "Show the plan and the quantiles of a release. Of a checkpoint or summary file, show the plan.",
         _EXAMPLES,
     )
     subject = parser.add_exclusive_group(required=True)

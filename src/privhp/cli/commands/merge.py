@@ -11,10 +11,10 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 example, with half of the data on each of two machines:
-  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o parts.json
-  privhp fit 'trips/0.parquet' --plan parts.json --summary-only -o 1.part
-  privhp fit 'trips/1.parquet' --plan parts.json --summary-only -o 2.part
-  privhp merge 1.part 2.part -o all.privhp
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o shared.json
+  privhp fit 'trips/0.parquet' --plan shared.json --summary-only -o a.summary
+  privhp fit 'trips/1.parquet' --plan shared.json --summary-only -o b.summary
+  privhp merge a.summary b.summary -o all.privhp
 
 All machines use one plan file. The release has the guarantee of the plan if no record
 is in two summaries; a record in two has twice the epsilon. A summary that is given twice

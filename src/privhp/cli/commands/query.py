@@ -34,7 +34,7 @@ conditions, joined by and:
 In a release without column names a value is called value, the coordinates of a point x1,
 x2, ..., and those of a place longitude and latitude; --columns sets other names. Queries
 cost no privacy. The standard error covers noise and discretisation: 90% of true values
-are within 1.645 standard errors. It is unknown for plans of --method paper. The columns
+are within 1.645 standard errors. Plans of --method paper have none. The columns
 at least and at most bound the share by the cells inside and the cells touched.
 """
 

@@ -19,15 +19,15 @@ within one, in every million rows. With --independent the records are drawn inde
 
 def add(commands: Commands) -> None:
     """Declare the command."""
-    parser = add_command(
-        commands, "sample", "Write synthetic records. Sampling costs no privacy, however often it is done.", _EXAMPLES
-    )
+    parser = add_command(commands, "sample", "Write synthetic records. Sampling costs no privacy.", _EXAMPLES)
     add_file(parser, "release", help="a release that privhp fit wrote")
     parser.add_argument(
         "-n", type=integer, metavar="ROWS", help="number of records; default: the noisy number of records"
     )
     parser.add_argument("--seed", type=integer, help="random seed, for reproducible rows")
-    parser.add_argument("--independent", action="store_true", help="draw records independently")
+    parser.add_argument(
+        "--independent", action="store_true", help="draw records independently, without systematic sampling"
+    )
     parser.add_argument("--columns", type=names, metavar="NAMES", help="column names of the output, such as lon,lat")
     parser.add_argument(
         "--format",
