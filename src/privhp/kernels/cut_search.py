@@ -22,7 +22,7 @@ class CutIndex(NamedTuple):
     Buckets are narrow near the middle, where cuts usually are dense. The bucket
     is a monotone function of the number in floating point, too. So all cuts in
     lower buckets are below a number and all cuts in higher buckets above it, and
-    only the cuts of its own bucket are compared.
+    only the cuts in the bucket of the number are compared.
     """
 
     middle: float
