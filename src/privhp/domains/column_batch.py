@@ -54,10 +54,11 @@ class ColumnBatch:
 
 def stack_points(columns: Sequence[Column]) -> Column:
     """Columns of numbers as one column of points; null where all coordinates are null."""
+    coordinates = [as_floats(column) for column in columns]
     points = np.empty((len(columns[0]), len(columns)))
-    for index, column in enumerate(columns):
-        points[:, index] = as_floats(column)  # ten times as fast as np.stack
-    missing = np.isnan(points[:, 0])
+    for index, numbers in enumerate(coordinates):
+        points[:, index] = numbers  # ten times as fast as np.stack
+    missing = np.isnan(coordinates[0])
     if not missing.any():
         return Column(points)
     # NaN stands for null and for invalid coordinates, so the columns decide which points are null.

@@ -13,7 +13,7 @@ from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError, RecordsError
 
-MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16, 2**12, 2**18
+MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16 - 1, 2**12, 2**18
 """Limits of rows and values in a batch."""
 
 _ADVICE: dict[ValueKind | None, str] = {
