@@ -150,11 +150,11 @@ def _apart(plan: Plan, level: int) -> tuple[Whole, Whole, Whole]:
     ones.add(records)
     names.add(records, counts=np.arange(records.size))
     places = np.full((plan.sketch_rows, records.size), -1)
-    for row, counts, name in zip(places, ones.tables[level], names.tables[level], strict=True):
+    for row, counts, name in zip(places, ones.sketches[level], names.sketches[level], strict=True):
         alone = np.flatnonzero(counts == 1)
         row[name[alone]] = alone
     apart = (places >= 0).all(axis=0)
-    free = [np.flatnonzero(counts == 0)[: apart.sum()] for counts in ones.tables[level]]
+    free = [np.flatnonzero(counts == 0)[: apart.sum()] for counts in ones.sketches[level]]
     return records[apart], places[:, apart], np.stack(free)
 
 

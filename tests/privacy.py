@@ -159,7 +159,7 @@ def draws_spend_at_most_epsilon(plans: list[Plan] | None = None) -> None:
 
 
 def released_counts_are_exact_counts_plus_noise(plans: list[Plan] | None = None) -> None:
-    """Each released level is its exact count plus its draw, for updates, tallies and merges."""
+    """Each released level is its noise-free count plus its draw, for updates, tallies and merges."""
     for plan in plans or example_plans():
         own = {level: draw.values.reshape(plan.shapes[level]) for level, draw in draws_by_level(plan).items()}
         truth = Tally(plan)
@@ -178,12 +178,12 @@ def released_counts_are_exact_counts_plus_noise(plans: list[Plan] | None = None)
 
 
 def _less(generator: Generator, truth: Tally) -> dict[int, Counts]:
-    """Released counts minus exact counts, by level."""
+    """Released counts minus noise-free counts, by level."""
     plan, left = truth.plan, {}
     for level, counts in generator.release.counts.items():
         assert counts.dtype == np.int64, "the release is not made of integers"
         exact = level <= plan.exact_depth
-        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else truth.tables[level])
+        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else truth.sketches[level])
     return left
 
 

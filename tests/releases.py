@@ -15,7 +15,7 @@ def exact_counts(tally: Tally) -> dict[int, Counts]:
     """Exact counts of every measured level."""
     plan = tally.plan
     exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
-    return exact | tally.tables
+    return exact | tally.sketches
 
 
 def release_of(plan: Plan, records: Any, noise: Mapping[int, Counts] | None = None) -> Release:

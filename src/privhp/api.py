@@ -108,7 +108,9 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
             returns both.
     """
     if isinstance(obj, Tally):
-        raise FileError("a tally holds exact counts and is never saved; let a summary absorb it and save the summary")
+        raise FileError(
+            "a tally holds noise-free counts and is never saved; let a summary absorb it and save the summary"
+        )
     if not isinstance(obj, Generator | Summary):
         raise FileError(f"expected a Generator or a Summary to save, got {type(obj).__name__}")
     if position is not None and not isinstance(obj, Summary):

@@ -32,7 +32,7 @@ PLAN += ["--method", "paper", "--hot-cells", "64"]
 CHECKPOINT = ["--checkpoint", "state", "--every", "0s"]
 ROWS = 60_000
 
-# Without noise, so that the release shows the exact counts; small blocks and a pause after each.
+# Without noise, so that the release shows the noise-free counts; small blocks and a pause after each.
 WORKER = """
 import sys, time
 from unittest import mock

@@ -97,7 +97,7 @@ def test_documented_reader_on_sketches(reader: dict[str, Any]) -> None:
         for record, code in zip(records, plan.domain.encode(records, level=plan.depth).tolist(), strict=True):
             tally = hp.Tally(plan)
             tally.add(np.array([record]))
-            for level, table in tally.tables.items():
+            for level, table in tally.sketches.items():
                 cell = code >> (plan.depth - level)
                 assert list(reader["buckets"](plan.spec(), level, cell)) == table.argmax(axis=1).tolist()
                 assert reader["estimate"](plan.spec(), {level: table}, level, cell) == 1

@@ -40,10 +40,10 @@ def position_of_previous_batch(patch: pytest.MonkeyPatch) -> None:
 def position_saved_before_counting(patch: pytest.MonkeyPatch) -> None:
     """Batches that are read but not yet counted are marked as counted."""
 
-    def run(self: Ingestion, watch: Any = None) -> bool:
+    def run(self: Ingestion, should_stop: Any = None) -> bool:
         for batch in self._source.batches(self._position):
             self._position = batch.position or START
-            if watch is not None and watch(batch):
+            if should_stop is not None and should_stop(batch):
                 return False
             self.summary.update(batch.records)
         return True

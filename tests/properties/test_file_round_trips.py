@@ -107,7 +107,7 @@ def test_tally_bytes_round_trip(data: st.DataObject) -> None:
     assert restored.plan == plan
     assert restored.merged_ids == tallies[0].merged_ids
     assert np.array_equal(restored.counters, tallies[0].counters)
-    assert all(np.array_equal(restored.tables[level], table) for level, table in tallies[0].tables.items())
+    assert all(np.array_equal(restored.sketches[level], table) for level, table in tallies[0].sketches.items())
     assert restored.to_bytes() == first
 
 

@@ -188,7 +188,7 @@ def one_by_one(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64]
     for code, weight in zip(codes.tolist(), [1] * len(codes) if weights is None else weights.tolist(), strict=True):
         if code < 2**plan.depth:
             tally.counters[code >> (plan.depth - plan.exact_depth)] += weight
-            for level, table in tally.tables.items():
+            for level, table in tally.sketches.items():
                 cell = np.array([code >> (plan.depth - level)], dtype=np.uint64)
                 levels_below = level - plan.hash_levels[level]
                 for row, words in enumerate(plan.hash_coefficients(level)):
@@ -200,7 +200,7 @@ def one_by_one(plan: Plan, codes: NDArray[np.uint64], weights: NDArray[np.int64]
 
 def same(one: Tally, other: Tally) -> bool:
     return np.array_equal(one.counters, other.counters) and all(
-        np.array_equal(one.tables[level], other.tables[level]) for level in one.tables
+        np.array_equal(one.sketches[level], other.sketches[level]) for level in one.sketches
     )
 
 

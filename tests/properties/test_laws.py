@@ -49,7 +49,7 @@ def tally_of(plan: Plan, *parts: object) -> Tally:
 
 
 def cells_of(tally: Tally) -> list[int]:
-    return np.concatenate([tally.counters, *(table.ravel() for table in tally.tables.values())]).tolist()
+    return np.concatenate([tally.counters, *(table.ravel() for table in tally.sketches.values())]).tolist()
 
 
 @st.composite
@@ -119,7 +119,7 @@ def test_mass(data: DataObject, plan: Plan) -> None:
     inside = int((plan.domain.encode(batch, level=plan.depth) != OUTSIDE).sum())
     tally = tally_of(plan, batch)
     assert tally.counters.sum() == inside
-    for table in tally.tables.values():
+    for table in tally.sketches.values():
         assert table.sum(axis=1).tolist() == [inside] * plan.sketch_rows
 
 

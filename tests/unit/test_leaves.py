@@ -35,7 +35,7 @@ def sketched_plan(expand: str) -> Plan:
 
 
 def leaves_of(plan: Plan, counts: dict[int, list[int]]) -> Leaves:
-    """Leaves of exact counts, with zeros at the sketched levels."""
+    """Leaves of noise-free counts, with zeros at the sketched levels."""
     tables = {level: np.zeros(plan.shapes[level], dtype=np.int64) for level in plan.sketched_levels}
     counters = {level: np.array(values) for level, values in counts.items()}
     return Generator(Release(plan, counters | tables)).leaves()

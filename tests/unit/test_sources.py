@@ -275,7 +275,7 @@ def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
     tally = Tally(plan)
     for batch in text_batches(content, plan.domain, header=header):
         tally.add(batch)
-    return np.concatenate([tally.counters, *[table.ravel() for table in tally.tables.values()]])
+    return np.concatenate([tally.counters, *[table.ravel() for table in tally.sketches.values()]])
 
 
 @settings(max_examples=CASES)

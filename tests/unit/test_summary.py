@@ -46,7 +46,7 @@ def test_each_level_has_independent_noise(draws: list[Counts]) -> None:
     tally = Tally(plan)
     tally.add(BATCH)
     exact = {level: fold(tally.counters, levels=plan.exact_depth - level) for level in plan.exact_levels}
-    noise = {level: (counts[level] - true).ravel().tolist() for level, true in (exact | tally.tables).items()}
+    noise = {level: (counts[level] - true).ravel().tolist() for level, true in (exact | tally.sketches).items()}
     assert sorted(noise.values()) == sorted(drawn.tolist() for drawn in draws)
     assert all(len(noise[level]) == 2**level for level in plan.exact_levels)
 

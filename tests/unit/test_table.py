@@ -312,7 +312,7 @@ def test_blocks_of_batch(shape: str, threads: int, encoded_sizes: list[int], mon
     monkeypatch.setattr(privhp.collect.tally, "_MAX_BLOCK_ROWS", 10**6)
     expected.add(columns, counts=counts)
     assert np.array_equal(tally.counters, expected.counters)
-    assert all(np.array_equal(tally.tables[level], expected.tables[level]) for level in expected.tables)
+    assert all(np.array_equal(tally.sketches[level], expected.sketches[level]) for level in expected.sketches)
 
 
 def test_state_after_refused_batch() -> None:

@@ -18,15 +18,15 @@ def small_plan(**changes: object) -> Plan:
 
 
 def cells_of(tally: Tally) -> list[int]:
-    return np.concatenate([tally.counters, *(table.ravel() for table in tally.tables.values())]).tolist()
+    return np.concatenate([tally.counters, *(table.ravel() for table in tally.sketches.values())]).tolist()
 
 
 def test_new_tally() -> None:
     plan = small_plan()
     tally = Tally(plan)
     assert tally.counters.shape == (4,)
-    assert list(tally.tables) == [3, 4]
-    assert all(table.shape == (plan.sketch_rows, plan.sketch_width) for table in tally.tables.values())
+    assert list(tally.sketches) == [3, 4]
+    assert all(table.shape == (plan.sketch_rows, plan.sketch_width) for table in tally.sketches.values())
     assert not any(cells_of(tally))
 
 
@@ -38,8 +38,8 @@ def test_increments_of_one_record() -> None:
     assert tally.counters.tolist() == [0, 1, 0, 0]
     for level, cell in ((3, 2), (4, 4)):
         touched = [(row, bucket(level, row, cell)) for row in range(plan.sketch_rows)]
-        assert list(zip(*np.nonzero(tally.tables[level]), strict=True)) == touched
-        assert tally.tables[level].sum() == plan.sketch_rows
+        assert list(zip(*np.nonzero(tally.sketches[level]), strict=True)) == touched
+        assert tally.sketches[level].sum() == plan.sketch_rows
 
 
 def test_records_without_cell_are_skipped() -> None:

@@ -2,9 +2,11 @@
 
 A checkpoint holds the counters of a summary, the ids of all merged summaries
 and tallies, and, while a source is being read, the position of the reader. A
-summary file is a checkpoint without a position. One checkpoint alone is as
-private as a release; a checkpoint and a later one, or the release, reveal the
-records in between.
+summary file is a checkpoint without a position.
+
+One checkpoint alone is as private as a release (pan-privacy against one
+intrusion). A checkpoint and a later one, or the release, reveal the noise-free
+counts of the records in between.
 """
 
 import os

@@ -35,13 +35,13 @@ class Ingestion:
         self.summary, self._source = Summary(plan, scratch=SCRATCH), source
         self._position: Position = START
 
-    def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
-        """Count the remaining batches until `watch` returns true; return whether all were counted."""
+    def run(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
+        """Count the remaining batches until `should_stop` returns true for one; return whether all were counted."""
         with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
                 self.summary.update(batch.records)
                 self._position = batch.position or START
-                if watch is not None and watch(batch):
+                if should_stop is not None and should_stop(batch):
                     return False
         return True
 
@@ -114,19 +114,19 @@ class CheckpointedIngestion(Ingestion):
         self.summary, self._source = summary, source
         self._position = (int(position["file"]), int(position["place"]))
 
-    def run(self, watch: Callable[[Batch], bool] | None = None) -> bool:
+    def run(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
         """Count the remaining batches and save periodically; see `Ingestion.run`."""
         saved = self._clock()
 
-        def watch_and_save(batch: Batch) -> bool:
+        def save_if_due(batch: Batch) -> bool:
             nonlocal saved
-            stop = watch is not None and watch(batch)
+            stop = should_stop is not None and should_stop(batch)
             if not stop and self._clock() - saved >= self._every:
                 self.save()
                 saved = self._clock()
             return stop
 
-        done = super().run(watch_and_save)
+        done = super().run(save_if_due)
         self.save()
         return done
 

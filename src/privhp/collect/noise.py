@@ -1,9 +1,9 @@
-"""Exact discrete Laplace noise from the entropy of the operating system.
+"""Discrete Laplace (two-sided geometric) noise from the entropy of the operating system.
 
 The only module that draws noise. It draws integers X with P(X = x)
-proportional to exp(-|x| / t) for a rational scale t, exactly: every Bernoulli
-draw compares random bits with the binary expansion of its probability and
-takes more bits while they are equal, so no probability is rounded.
+proportional to exp(-|x| / t) for a rational scale t, without rounding: every
+Bernoulli draw compares random bits with the binary expansion of its probability
+and takes more bits while they are equal.
 
 With q = exp(-1/t), X is 0 with probability (1 - q) / (1 + q) and otherwise
 has a random sign and magnitude 1 + G, where G is geometric: P(G = g) is
@@ -124,7 +124,7 @@ def _bounds(form: str, rate: Fraction, bits: int, precision: int) -> tuple[Decim
 
 
 def _bernoulli(size: int, probability: Probability) -> NDArray[np.bool_]:
-    """Independent exact Bernoulli draws: a random byte against the expansion, more on a tie."""
+    """Independent Bernoulli draws without rounding: a random byte against the expansion, more on a tie."""
     first = probability.digits(8)
     drawn = _random_bytes(size)
     result = drawn < first

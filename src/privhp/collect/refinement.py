@@ -1,4 +1,4 @@
-"""The split rule of a growing partition, and the shrinkage of its counts.
+"""Split rule of a learned partition, and the shrinkage of its counts.
 
 Computes from a plan and noisy counts by how many levels each cell is split,
 and counts with less noise. All inputs are public or noisy, so this is
@@ -6,7 +6,7 @@ post-processing and costs no privacy budget.
 
 The gain of splitting a cell is its expected number of future records times its
 diameter; the cost is one slot per child. The splits with the largest gain are
-made within the budget of slots. A child must expect the minimum number of
+made within the free slots. A child must expect the minimum number of
 records of the plan.
 
 The expected future records of a cell are extrapolated from its significant
@@ -35,36 +35,39 @@ _BINS_PER_OCTAVE, _BINS, _ZERO_BIN = 8, 920, 512  # gains between 2**-64 and 2**
 
 @dataclass
 class SplitChoice:
-    """The splits that fit a budget of slots: all of at least `bin`, and some of the bin below it.
+    """Splits that fit the free slots.
+
+    These are all with a gain bin of at least `bin`, and a fraction of those in the
+    bin below, the threshold bin.
 
     Gains are compared by bin, so that cells can be processed in chunks and only a
     histogram of gains is in memory.
 
     Args:
         bin: Lowest bin of gains whose splits are all made.
-        budget: Slots left for splits of the marginal bin, which is the one below `bin`.
-        rate: Fraction of the splits of the marginal bin that is made.
+        free_slots: Slots left for splits of the threshold bin.
+        rate: Fraction of the splits of the threshold bin that is made.
         carry: Accumulated fraction of splits, which spreads them evenly over the cells.
     """
 
     bin: int
-    budget: int
+    free_slots: int
     rate: float
     carry: float = 0.0
 
 
-def choose_splits(costs: Counts, budget: int) -> SplitChoice:
-    """Choose the splits with the largest gain whose total cost is within a budget.
+def choose_splits(costs: Counts, free_slots: int) -> SplitChoice:
+    """Choose the splits with the largest gain whose total cost is within the free slots.
 
     Args:
         costs: Cost in slots of all splits by bin of their gain.
-        budget: Number of free slots.
+        free_slots: Number of free slots.
     """
     above = np.append(np.cumsum(costs[::-1])[::-1], 0)  # cost of all splits of this bin and higher ones
-    lowest = costs.size - int((above[:-1] <= budget).sum())
-    left = max(budget - int(above[lowest]), 0)
-    marginal = int(costs[lowest - 1]) if lowest else 0
-    return SplitChoice(lowest, left, left / marginal if marginal else 0.0)
+    lowest = costs.size - int((above[:-1] <= free_slots).sum())
+    left = max(free_slots - int(above[lowest]), 0)
+    threshold_cost = int(costs[lowest - 1]) if lowest else 0
+    return SplitChoice(lowest, left, left / threshold_cost if threshold_cost else 0.0)
 
 
 def split_cost(step: int) -> int:
@@ -73,7 +76,7 @@ def split_cost(step: int) -> int:
 
 
 def significance_threshold(*, z: float, scale: float, draws: int) -> float:
-    """Significance threshold for a count that carries `draws` noise draws: `z` standard deviations of the noise."""
+    """Significance threshold for a count with `draws` independent noise terms: `z` standard deviations of the noise."""
     return z * scale * float(np.sqrt(2.0 * draws))
 
 
@@ -114,14 +117,14 @@ class Refinement:
         self._diameters = np.array([plan.domain.diameter(level) / diameter for level in range(plan.depth + 1)])
         self._marginal = self._time_marginal(chunk)
         self._hit_rate = self._prediction_hit_rate(chunk) if self._marginal is None else 0.0
-        self._choice = choose_splits(self._costs(chunk), self._budget())
+        self._choice = choose_splits(self._costs(chunk), self._free_slots())
 
     def levels(self, cells: Cells) -> Counts:
         """Number of levels to split each cell by; 0 for cells that stay whole."""
         bins, choice = self._gain_bins(cells), self._choice
         steps: Counts = np.logical_and.accumulate((bins >= 0) & (bins >= choice.bin), axis=0).sum(axis=0)
         next_bins = np.take_along_axis(bins, steps[None], axis=0)[0]
-        steps[self._marginal_splits(np.flatnonzero((next_bins >= 0) & (next_bins == choice.bin - 1)), steps)] += 1
+        steps[self._threshold_bin_splits(np.flatnonzero((next_bins >= 0) & (next_bins == choice.bin - 1)), steps)] += 1
         return steps
 
     def shrink(self, cells: Cells, counts: Counts) -> Counts:
@@ -157,10 +160,10 @@ class Refinement:
                 counts = self._partition.slots[parents.cells.slots].astype(np.float64)
                 later = self._partition.slots[parents.parts().slots].reshape(counts.size, -1)
                 # Twice the threshold: many counts just above it are there because of their noise.
-                clear = counts > 2.0 * self._threshold(self._refinements - parents.cells.born)
+                significant = counts > 2.0 * self._threshold(self._refinements - parents.cells.born)
                 ratio = (self._rows - start) / (start - self._starts[parents.cells.born])
-                predicted += float(counts[clear].sum()) * ratio
-                arrived, children = arrived + float(later[clear].sum()), children + later[clear].size
+                predicted += float(counts[significant].sum()) * ratio
+                arrived, children = arrived + float(later[significant].sum()), children + later[significant].size
         return min(max(arrived / predicted, 0.0), 1.0) if predicted > self._threshold(children) else 1.0
 
     def _threshold(self, draws: int) -> float:
@@ -201,20 +204,20 @@ class Refinement:
                 np.add.at(costs, bins[bins >= 0], split_cost(step))
         return costs
 
-    def _budget(self) -> int:
+    def _free_slots(self) -> int:
         """Slots for this refinement: its share of all slots, and the slots that earlier refinements left."""
         roots = 2**self._partition.level
         share = (self._refinements + 1) / len(self._growth.refined_after)
-        budget: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
-        return budget
+        free: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
+        return free
 
-    def _marginal_splits(self, candidates: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
-        """Splits of the marginal bin that fit in the remaining slots, chosen evenly across cells."""
+    def _threshold_bin_splits(self, candidates: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
+        """Splits of the threshold bin that fit in the remaining slots, chosen evenly across cells."""
         choice = self._choice
         due = choice.carry + choice.rate * np.arange(candidates.size + 1)
         choice.carry = float(due[-1])
         chosen: NDArray[np.int64] = candidates[np.diff(np.floor(due)) > 0]
         costs = np.cumsum([split_cost(step) for step in steps[chosen].tolist()])
-        afforded = int((costs <= choice.budget).sum())
-        choice.budget -= int(costs[afforded - 1]) if afforded else 0
+        afforded = int((costs <= choice.free_slots).sum())
+        choice.free_slots -= int(costs[afforded - 1]) if afforded else 0
         return chosen[:afforded]

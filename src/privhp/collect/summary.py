@@ -2,7 +2,7 @@
 
 A summary takes records, tallies and other summaries, and gives one release.
 Every counter gets its noise before the first record, so no state of a summary
-holds an exact count.
+holds a noise-free count.
 """
 
 import math
@@ -57,8 +57,8 @@ class Summary:
         for level in plan.exact_levels[:-1]:
             self._corrections[level] = -fold(self._tally.counters, levels=plan.exact_depth - level)
             self._add_noise(level, self._corrections[level])
-        for level, table in self._tally.tables.items():
-            self._add_noise(level, table.reshape(-1))
+        for level, sketch in self._tally.sketches.items():
+            self._add_noise(level, sketch.reshape(-1))
         if self._tally.partition is not None:
             self._add_noise(plan.growth_level, self._tally.partition.slots[: 2**plan.growth_level])
 
@@ -73,7 +73,7 @@ class Summary:
 
         Args:
             records: An array of shape (n,) or (n, d), a sequence of records, a data frame or a dict of arrays.
-            counts: Number of occurrences of each record, for aggregated batches; not for growing partitions.
+            counts: Number of occurrences of each record, for aggregated batches; not for learned partitions.
             threads: Number of threads that count an array, each in a separate tally. The result is the same.
         """
         self._life.check_open()
@@ -89,9 +89,10 @@ class Summary:
     def merge(self, other: "Summary") -> None:
         """Add another summary of the same plan, with its noise, and close the other.
 
-        If no record is in both, the result has the privacy guarantee of each. It
-        has more noise than one summary of both streams: where all workers are
-        trusted, use tallies.
+        If no record is in both, and no person has more than
+        `max_records_per_person` records in both together, the result has the
+        guarantee of each. It has more noise than one summary of both streams: where
+        all workers are trusted, use tallies.
         """
         self._life.check_open()
         if not isinstance(other, Summary):
@@ -146,12 +147,12 @@ class Summary:
 
     @property
     def rows(self) -> int:
-        """Rows of a growing partition, which are public; 0 for every other plan."""
+        """Rows of the stream so far, skipped ones included; public. 0 for a plan without a learned partition."""
         return self._tally.rows
 
     @property
     def refinements(self) -> int:
-        """Number of refinements of a growing partition."""
+        """Number of refinements of a learned partition."""
         return 0 if self._tally.partition is None else self._tally.partition.refinements
 
     def state(self) -> Counts:
@@ -202,7 +203,7 @@ class Summary:
         """The counters of each measured level, coarsest first."""
         partition = self._tally.partition
         grown = {} if partition is None else {self.plan.growth_level: partition.slots}
-        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.tables, **grown}
+        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.sketches, **grown}
 
     def _draw_noise(self, level: int, size: int) -> Counts:
         """Independent discrete Laplace draws at the noise scale of a level."""
@@ -230,11 +231,11 @@ class Summary:
     def _refine(self) -> None:
         """Split the cells with the largest gain, and add fresh noise to every cell of the refined partition.
 
-        The noisy counts up to here are a release of the records so far, and this
-        method is post-processing of them. Records after this row are counted under
-        fresh noise. So each record takes part in one of several epsilon-private
-        releases (parallel composition over row numbers). An exception in here leaves
-        the summary unfinished, so no record is counted in a cell without fresh noise.
+        The noisy counts of an epoch are one measurement, differentially private with
+        the budget of this level. Each record is counted in one epoch, and the cells
+        of an epoch depend on earlier noisy counts only (adaptive parallel
+        composition). An exception in this method leaves the summary unfinished, so no
+        record is counted in a cell without fresh noise.
         """
         partition = self._tally.partition
         assert partition is not None

@@ -1,8 +1,8 @@
-"""A tally: exact counts of records under a plan, without noise.
+"""A tally: noise-free counts of records under a plan.
 
-A tally takes records and other tallies and adds up their counts. Its counts
-are exact, so a tally is as confidential as the data: it stays inside one
-trusted job and ends in a summary, which holds the noise.
+A tally takes records and other tallies and adds up their counts. It holds no
+noise, so it is as confidential as the data: it stays inside one trusted job and
+ends in a summary, which adds the noise.
 """
 
 import io
@@ -33,7 +33,7 @@ _ROW_BYTES = 80
 
 
 class Tally:
-    """Exact counts of records, independent of their order, batches and split. Confidential.
+    """Noise-free counts of records, independent of their order, batches and split. Confidential.
 
     A record increments one counter at the exact depth, which serves all exact
     levels, and one bucket per row of each sketch. The counters take 8 bytes
@@ -52,11 +52,12 @@ class Tally:
         self.merged_ids = frozenset([secrets.token_bytes(16)])
         self.life = LifeCycle()
         self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
-        self.tables: dict[int, Counts] = {
+        self.sketches: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
         self.partition: Partition | None = None
-        self.rows = 0  # rows of a growing partition, where row numbers are public
+        self.rows = 0
+        """Rows of the stream so far, skipped ones included; 0 without a learned partition. Public."""
         self._is_worker = False
         if plan.growth is not None:
             self.partition = Partition(plan.growth_level, np.zeros(plan.growth.slots, dtype=np.int64))
@@ -109,13 +110,13 @@ class Tally:
     def to_bytes(self) -> bytes:
         """The tally as bytes, to send it to another machine of the same trusted job.
 
-        Confidential: the bytes hold exact counts, without noise. The ids of the
-        tally are among them, so a summary absorbs it once, however often it is sent.
+        Confidential: the bytes hold noise-free counts. The ids of the tally are among
+        them, so a summary absorbs it once, however often it is sent.
         """
         self.life.check_complete()
         if self.plan.growth is not None:
             raise StateError(_NO_GROWTH)
-        cells = np.concatenate([array.ravel() for array in (self.counters, *self.tables.values())])
+        cells = np.concatenate([array.ravel() for array in (self.counters, *self.sketches.values())])
         return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
 
     @classmethod
@@ -126,11 +127,11 @@ class Tally:
             tally = cls(header.plan)
         tally.merged_ids = frozenset(ids)
         start = 0
-        for array in (tally.counters, *tally.tables.values()):
+        for array in (tally.counters, *tally.sketches.values()):
             array[...] = cells[start : start + array.size].reshape(array.shape)
             start += array.size
         records = tally.counters.sum()  # modulo 2**64, as all counts
-        if any((table.sum(axis=1) != records).any() for table in tally.tables.values()):
+        if any((sketch.sum(axis=1) != records).any() for sketch in tally.sketches.values()):
             raise malformed("its cells are not counts of records")
         return tally
 
@@ -197,7 +198,7 @@ class Tally:
         groups: dict[int, kernels.SketchGroup] = {}
         for level, base in self.plan.hash_levels.items():
             group = groups.setdefault(base, kernels.SketchGroup(base, self.plan.hash_coefficients(level), []))
-            group.tables.append((level, self.tables[level]))
+            group.tables.append((level, self.sketches[level]))
         return list(groups.values())
 
     def _add_in_threads(self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int) -> None:
@@ -230,8 +231,8 @@ class Tally:
         if self.partition is not None and other.partition is not None:
             self.partition.plus(other.partition)
             self.rows += other.rows
-        for level, table in self.tables.items():
-            table += other.tables[level]
+        for level, sketch in self.sketches.items():
+            sketch += other.sketches[level]
 
 
 _NO_GROWTH = (

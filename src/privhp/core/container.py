@@ -32,7 +32,7 @@ _CHUNK = 1 << 20
 _ADVICE = {
     RELEASE: "this is a release, which cannot be updated or merged; open it with privhp.load",
     CHECKPOINT: "this is a checkpoint or summary file, which is confidential; open it with privhp.resume",
-    TALLY: "this is a tally, which is confidential and holds exact counts; read it with privhp.Tally.from_bytes",
+    TALLY: "this is a tally, which is confidential and holds noise-free counts; read it with privhp.Tally.from_bytes",
 }
 
 

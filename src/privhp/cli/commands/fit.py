@@ -160,11 +160,11 @@ def _ingest(ingestion: "Ingestion", source: "Source", options: Namespace, *, sto
     shown = not options.quiet and sys.stderr.isatty()
     with Progress(sys.stderr, size=source.size, shown=shown, resumed=options.resume) as progress:
 
-        def watch(batch: "Batch") -> bool:
+        def should_stop(batch: "Batch") -> bool:
             progress.show(batch.read)
             return stop.is_set()
 
-        return ingestion.run(watch)
+        return ingestion.run(should_stop)
 
 
 @contextmanager
