@@ -1,6 +1,9 @@
 """Estimates: values, standard errors and intervals of masses, distribution functions and quantiles."""
 
+import operator
 import pickle
+from decimal import Decimal
+from fractions import Fraction
 from statistics import NormalDist
 from typing import Any
 
@@ -140,9 +143,53 @@ def test_arrays_of_estimates(generator: hp.Generator) -> None:
     assert np.asarray(generator.mass((0, 5)), dtype=np.float32).dtype == np.float32
 
 
-def test_estimates_have_no_order(generator: hp.Generator) -> None:
-    with pytest.raises(TypeError):
-        generator.mass((0, 5)) < 0.5  # type: ignore[operator]  # noqa: B015
+def test_repr_of_rounding_errors() -> None:
+    assert repr(constant(1.0, 1e-17)) == "1.0000 +- 0.0000"
+    assert repr(constant(0.0, 1e-17)) == "0 +- 1e-17"
+    assert repr(constant(3.25e-14, 1e-15)) == "3.25e-14 +- 1e-15"
+
+
+def test_comparison_with_number_is_refused(generator: hp.Generator) -> None:
+    estimate = generator.mass((0, 5))
+    for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
+        for number in (0.5, 1, np.float64(0.5)):
+            with pytest.raises(TypeError, match=r"compare float\(estimate\) or estimate.value"):
+                compare(estimate, number)
+        with pytest.raises(TypeError, match="not a number"):
+            compare(0.5, estimate)
+    assert estimate == estimate
+    assert estimate != generator.mass((0, 5))
+    assert estimate in {estimate}
+    assert estimate != "text"
+
+
+@pytest.mark.parametrize("value", [None, [None, 0.5], "a", ["0.5", "a"], object(), [[1], [2, 3]], 1j, {}, "NaT"])
+@pytest.mark.parametrize("domain", [hp.Interval(0, 1), hp.Integers(0, 9), hp.Time("2020-01-01", "2021-01-01")])
+def test_values_of_other_types_are_refused(domain: hp.Domain, value: Any) -> None:
+    generator = hp.Summary(hp.Plan(domain, epsilon=1, budgets={1: 1}, exact_depth=1)).release()
+    for query in (generator.cdf, generator.quantile):
+        with pytest.raises(hp.QueryError, match="expected "):
+            query(value)
+
+
+def test_cdf_of_readable_values(generator: hp.Generator, trips: hp.Generator) -> None:
+    expected = generator.cdf(5).value
+    assert generator.cdf("5").value == expected
+    assert generator.cdf(Fraction(5)).value == expected
+    assert generator.cdf([Decimal(5)]).value == [expected]
+    for value in (np.datetime64("2020-01-01"), np.timedelta64(5, "s")):
+        with pytest.raises(hp.QueryError, match="expected numbers for a cdf"):
+            generator.cdf(value)
+
+
+def test_advice_for_domains_without_order(trips: hp.Generator) -> None:
+    for query in ("cdf", "quantile"):
+        with pytest.raises(hp.DomainError, match=r"has no order.*; use marginal\(COLUMN\)$"):
+            getattr(trips, query)(0.5)
+        with pytest.raises(hp.DomainError, match=r"has no order.*; use marginal\(..., null=False\)$"):
+            getattr(trips.marginal("delay"), query)(0.5)
+        with pytest.raises(hp.DomainError, match=r"no quantiles$"):
+            getattr(trips.marginal("kind"), query)(0.5)
 
 
 def test_estimate_can_be_pickled(trips: hp.Generator) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import math
 from collections.abc import Callable
 from functools import cached_property
+from numbers import Number
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -14,12 +15,18 @@ from privhp.errors import QueryError
 
 T = TypeVar("T")
 
+_ROUNDING = 1e-12
+"""Relative standard errors below this are rounding errors of the computation; they print as 0."""
+
+_MAX_DECIMALS = 12
+
 
 class Estimate(Generic[T]):
     """An answer with its standard error.
 
     The standard error covers the noise of the release and the resolution of
-    its leaves; it is computed from public quantities alone.
+    its leaves; it is computed from public quantities alone. An Estimate is not a
+    number: use `float(estimate)` or `estimate.value` in arithmetic and comparisons.
 
     Attributes:
         value: The answer: a number, a time, or an array of them.
@@ -85,6 +92,23 @@ class Estimate(Generic[T]):
         high = np.where(value <= info.max - margin, value + margin, info.max)
         return low.astype(value.dtype), high.astype(value.dtype)
 
+    def __eq__(self, other: object) -> bool:
+        """Identity of two estimates; a number is refused, since it is compared with the value."""
+        if isinstance(other, Number | np.generic | np.ndarray):
+            raise self._no_comparison()
+        return NotImplemented
+
+    __hash__ = object.__hash__
+
+    def __lt__(self, other: object) -> bool:
+        raise self._no_comparison()
+
+    __le__ = __gt__ = __ge__ = __lt__
+
+    @staticmethod
+    def _no_comparison() -> TypeError:
+        return TypeError("an Estimate is not a number; compare float(estimate) or estimate.value")
+
     def __float__(self) -> float:
         return float(self.value)  # type: ignore[arg-type]
 
@@ -100,10 +124,14 @@ class Estimate(Generic[T]):
         except QueryError:
             return str(self.value)
         if isinstance(self.value, float) and isinstance(stderr, float):
+            if stderr < _ROUNDING * abs(self.value):
+                stderr = 0.0
             decimals = _decimals(stderr)
+            if decimals > _MAX_DECIMALS:
+                return f"{self.value:.6g} +- {stderr:.2g}"
             return f"{self.value:.{decimals}f} +- {stderr:.{decimals}f}"
         if isinstance(stderr, float):
-            return f"{self.value} +- {stderr:.{_decimals(stderr)}f}"
+            return f"{self.value} +- {stderr:.{min(_decimals(stderr), _MAX_DECIMALS)}f}"
         return f"{self.value} +- {stderr}"
 
 
@@ -118,4 +146,4 @@ def _decimals(stderr: float) -> int:
     """Number of decimals that shows two significant digits of a standard error."""
     if not stderr > 0 or not math.isfinite(stderr):
         return 4
-    return min(max(1 - math.floor(math.log10(stderr)), 0), 15)
+    return max(1 - math.floor(math.log10(stderr)), 0)

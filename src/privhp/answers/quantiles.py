@@ -2,6 +2,8 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -9,15 +11,17 @@ from numpy.typing import ArrayLike, NDArray
 
 from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats
-from privhp.errors import QueryError
+from privhp.domains.domain import Domain
+from privhp.errors import DomainError, QueryError, RecordsError
 
 
 def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
     """Probability at or below each record."""
-    points = np.ravel(records)
+    points = _flat_array(records)
     if points.dtype.kind == "f" and np.isnan(points).any():
         raise QueryError("cdf: NaN is not a value of the domain; leave it out")
-    cells = _cells_of(histogram, points)
+    with _query_errors(histogram.domain):
+        cells = _cells_of(histogram, points)
     answer = np.empty(points.shape)
     for level, chosen in histogram.by_level(cells):
         indices = cells[chosen]
@@ -31,6 +35,7 @@ def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
 def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Indices:
     """Index of the cell of each record, by descent from the root."""
     codes = np.zeros(points.shape, dtype=np.uint64)
+    histogram.domain.cell_cdf(points, codes, level=0)  # checks the values, also for a single leaf
     for level in range(1, histogram.depth + 1):
         codes = codes << np.uint64(1)
         codes = codes | (histogram.domain.cell_cdf(points, codes, level=level) >= 1.0)
@@ -39,13 +44,42 @@ def _cells_of(histogram: Histogram, points: NDArray[Any]) -> Indices:
 
 def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
     """Quantiles: the least record at or below which each share of the distribution lies."""
-    points = np.ravel(np.asarray(shares, dtype=np.float64))
+    points = _flat_array(shares)
+    try:
+        points = np.array(points.tolist(), dtype=np.float64)
+    except (TypeError, ValueError):
+        points = np.array([np.nan])
     if not ((points >= 0) & (points <= 1)).all():
         raise QueryError("expected shares between 0 and 1, such as 0.5 for the median")
     cells = np.searchsorted(histogram.ends, np.maximum(points, np.finfo(np.float64).tiny))
     before = histogram.before(cells)
     within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)
-    answer = histogram.domain.cell_quantile(within, np.zeros(points.shape, dtype=np.uint64), level=0)
+    with _query_errors(histogram.domain):
+        answer = histogram.domain.cell_quantile(within, np.zeros(points.shape, dtype=np.uint64), level=0)
     for level, chosen in histogram.by_level(cells):
         answer[chosen] = histogram.domain.cell_quantile(within[chosen], histogram.codes[cells[chosen]], level=level)
     return answer.reshape(np.shape(shares))
+
+
+def _flat_array(values: ArrayLike) -> NDArray[Any]:
+    """Values as an array of one dimension."""
+    try:
+        return np.ravel(np.asarray(values))
+    except ValueError:
+        raise QueryError("expected one value, or an array of values; the lists have different lengths") from None
+
+
+@contextmanager
+def _query_errors(domain: Domain) -> Iterator[None]:
+    """Raise errors of an ordered domain as a `QueryError`; add the way to an order to those of another domain."""
+    try:
+        yield
+    except (DomainError, RecordsError) as error:
+        if domain.ordered:
+            raise QueryError(str(error)) from None
+        advice = ""
+        if domain.columns:
+            advice = "; use marginal(COLUMN)"
+        elif domain.nullable and domain.inner.ordered:
+            advice = "; use marginal(..., null=False)"
+        raise DomainError(f"{error}{advice}") from None

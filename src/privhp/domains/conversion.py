@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Counts, Floats
 from privhp.domains.column import Column, Mask, attempt, take
 from privhp.domains.to_column import to_column
-from privhp.errors import RecordsError
+from privhp.errors import DomainError, RecordsError
 
 INT64_MAX = 2**63 - 1
 
@@ -113,6 +113,16 @@ def floor_int64(array: NDArray[Any]) -> Counts:
     small = np.abs(numbers) < 2.0**63
     ends = np.where(numbers > 0, INT64_MAX, -INT64_MAX)
     return np.where(small, np.floor(np.where(small, numbers, 0)).astype(np.int64), ends)
+
+
+def query_numbers(values: NDArray[Any]) -> NDArray[Any]:
+    """Numbers of a query, such as the arguments of a cdf; refuses values that are not numbers, and null."""
+    if values.dtype.kind in "biuf":
+        return values
+    numbers = np.array([attempt(value, _number, math.nan) for value in values.tolist()], dtype=np.float64)
+    if values.dtype.kind not in "OUST" or np.isnan(numbers).any():
+        raise DomainError("expected numbers for a cdf, got other values")
+    return numbers
 
 
 def as_counts(counts: Any, *, records: int) -> Counts:

@@ -13,7 +13,7 @@ from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
 from privhp.domains.condition_grammar import Comparison
-from privhp.domains.conversion import as_floats, as_integers, floor_int64
+from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain
@@ -140,7 +140,7 @@ class Interval(GridDomain):
         return low, high
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        numbers = np.clip(np.asarray(records, dtype=np.float64), self.low, self.high)
+        numbers = np.clip(query_numbers(np.asarray(records)).astype(np.float64), self.low, self.high)
         return self.axis.cell_cdf(self.scale_map.positions(numbers), codes, bits=level)
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
@@ -290,7 +290,7 @@ class Integers(IntegerRangeDomain):
         return first, min(first + (1 << (self.depth - level)) - 1, self.high)
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        offsets = np.clip(floor_int64(np.asarray(records)), self.low - 1, self.high) - self.low + 1
+        offsets = np.clip(floor_int64(query_numbers(np.asarray(records))), self.low - 1, self.high) - self.low + 1
         starts, lengths = self._ranges(codes, level)
         share: Floats = np.clip(offsets - starts, 0, lengths) / np.maximum(lengths, 1)
         return share
