@@ -18,7 +18,7 @@ from audits import ALPHA, SAMPLES, Events, measured_epsilon
 from partition_checks import MARK_ZERO, MARKS_END
 from privhp import Integers, Plan, Summary
 from privhp.core.cells import Counts
-from privhp.planning.growth import Growth
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.planning.tuning import LINE
 
 LEVEL, CHILDREN = 18, 2
@@ -29,14 +29,18 @@ ROOTS = 2**LEVEL
 NEIGHBOURS = 2**LINE.shrinkage_levels
 
 
-def plan_of(*, budget: int, refined_after: tuple[int, ...], expected_records: int, least: int) -> Plan:
+def plan_of(*, budget: int, refinement_rows: tuple[int, ...], expected_records: int, min_child_records: int) -> Plan:
     """A partition of 2**18 cells of two integers each, with slots for all splits."""
     return Plan(
         Integers(0, ROOTS * CHILDREN - 1),
         epsilon=budget + 1,
         budgets={0: 1, LEVEL: budget},
         exact_depth=0,
-        growth=Growth(slots=len(refined_after) * ROOTS * (CHILDREN + 2), refined_after=refined_after, least=least),
+        learned=RefinementSchedule(
+            slots=len(refinement_rows) * ROOTS * (CHILDREN + 2),
+            refinement_rows=refinement_rows,
+            min_child_records=min_child_records,
+        ),
         inference="least-squares",
         expected_records=expected_records,
         neighbours="zero-out",
@@ -74,9 +78,9 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
     )
     plan = plan_of(
         budget=1,
-        refined_after=(first.size, first.size + second.size),
+        refinement_rows=(first.size, first.size + second.size),
         expected_records=2 * first.size,
-        least=many * 3 // 10,
+        min_child_records=many * 3 // 10,
     )
     slots = slots_after_passes(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
@@ -128,7 +132,7 @@ def _check_budget(kind: NDArray[np.int64], trials: int) -> None:
     of_all, full = roots[kind < _FULL], np.repeat(roots[kind == _FULL], _MANY)
     first = np.concatenate([of_all, of_all, np.where(kind == 1, roots, -1), full])
     second = np.where(kind == 2, roots, -1)
-    plan = plan_of(budget=2, refined_after=(first.size,), expected_records=5 * first.size, least=1)
+    plan = plan_of(budget=2, refinement_rows=(first.size,), expected_records=5 * first.size, min_child_records=1)
     while late.trials < trials:
         seen = _events(slots_after_passes(plan, [first, second]))
         for events, own in zip((base, early, late), range(3), strict=True):

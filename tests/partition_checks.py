@@ -29,8 +29,8 @@ import privhp.collect.tally
 import privhp.planning.partition
 from privhp import Integers, Plan, PlanError, RecordsError, StateError, Summary, Tally, kernels
 from privhp.core.cells import Counts
-from privhp.planning.growth import Growth
 from privhp.planning.partition import Cells, Partition
+from privhp.planning.refinement_schedule import RefinementSchedule
 from spies import record_draws
 
 Cell = tuple[int, int]
@@ -41,12 +41,12 @@ MARKS_END, MARK_ZERO = -(2**62), -(2**63)
 
 def plan_of(**changes: Any) -> Plan:
     """A plan with two refinements over the integers below 1024, and slots for nearly all splits."""
-    growth = Growth(slots=3000, refined_after=(7, 12), least=1)
+    schedule = RefinementSchedule(slots=3000, refinement_rows=(7, 12), min_child_records=1)
     settings: dict[str, Any] = {
         "epsilon": 4,
         "budgets": {1: "1/2", 2: "1/2", 4: 3},
         "exact_depth": 2,
-        "growth": growth,
+        "learned": schedule,
         "inference": "least-squares",
         "expected_records": 40,
         "neighbours": "zero-out",
@@ -129,15 +129,15 @@ def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, i
 
 def count_reference(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, int], dict[Cell, int]]:
     """Reference counts of the leaves and of the split cells: each row in the leaf of its pass."""
-    assert plan.growth is not None
-    live = {(plan.growth_level, code): 0 for code in range(2**plan.growth_level)}
+    assert plan.learned is not None
+    live = {(plan.learned_level, code): 0 for code in range(2**plan.learned_level)}
     frozen: dict[Cell, int] = {}
     refinements = 0
     for number, row in enumerate(rows, start=1):
         if isinstance(row, int) and 0 <= row < 2**plan.depth:
             (cell,) = [(level, code) for level, code in live if row >> (plan.depth - level) == code]
             live[cell] += 1
-        if number in plan.growth.refined_after:
+        if number in plan.learned.refinement_rows:
             cuts = Chosen(plan, seed, refinements)
             refinements += 1
             for level, code in list(live):
@@ -155,7 +155,7 @@ def example_stream(size: int, *, seed: int = 0, dropped: float = 0.3) -> list[An
 
 
 def slots_of(summary: Summary) -> Counts:
-    return summary.release().release.counts[summary.plan.growth_level]
+    return summary.release().release.counts[summary.plan.learned_level]
 
 
 # When it is refined
@@ -176,7 +176,7 @@ def refinements_follow_row_numbers() -> None:
                 assert summary.rows == 20, "a row is not counted as one"
             assert seen.rows == [7, 12], "the partition is not refined after the rows that the plan says"
             for end, slots in zip(seen.rows, seen.slots, strict=True):
-                live, frozen, _ = read_slots(slots, plan.growth_level)
+                live, frozen, _ = read_slots(slots, plan.learned_level)
                 counted = sum(live.values()) + sum(frozen.values())
                 assert counted == sum(row is not None for row in rows[:end]), "a refinement sees other rows"
 
@@ -270,9 +270,9 @@ def interrupted_refinement_only_allows_release() -> None:
             with contextlib.suppress(StateError):
                 action()
                 raise AssertionError("a summary goes on after a refinement that broke off")
-        live, frozen, _ = read_slots(slots_of(summary), plan.growth_level)
+        live, frozen, _ = read_slots(slots_of(summary), plan.learned_level)
         draws = sum(live.values()) + sum(frozen.values()) - 7
-        assert draws >= 2**plan.growth_level, "counts are lost where a refinement breaks off"
+        assert draws >= 2**plan.learned_level, "counts are lost where a refinement breaks off"
 
 
 def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
@@ -306,7 +306,7 @@ def _refined(plan: Plan, *, stop: int | None) -> tuple[Summary, int]:
 
 
 def plans_without_row_numbers_are_refused() -> None:
-    """Growth is refused under add-remove, with counts=, for tallies and for merges: there rows have no fixed number."""
+    """Learned partitions are refused under add-remove, with counts=, for tallies and for merges."""
     plan = plan_of()
     with contextlib.suppress(PlanError):
         replace(plan, neighbours="add-remove")

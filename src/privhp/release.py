@@ -26,8 +26,8 @@ class Release:
     Args:
         plan: The plan of the summary.
         counts: Noisy counters by measured level: one per cell for an exact level, a table of
-            rows and buckets for a sketched level, the slots of a growing partition for its first level.
-        refinements: Number of refinements of a growing partition.
+            rows and buckets for a sketched level, the slots of a learned partition for its first level.
+        refinements: Number of refinements of a learned partition.
         merged: Number of merged summaries, each with independent noise.
     """
 
@@ -41,8 +41,8 @@ class Release:
         if found != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
             raise PlanError("a release needs one int64 array of the plan's shape for each measured level")
         check_merged(self.plan, self.merged)
-        if self.plan.growth is not None:
-            check_partition(self.plan, self.counts[self.plan.growth_level], self.refinements)
+        if self.plan.learned is not None:
+            check_partition(self.plan, self.counts[self.plan.learned_level], self.refinements)
         frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
         object.__setattr__(self, "counts", MappingProxyType(frozen))
 
@@ -109,7 +109,7 @@ class _Header:
 def plan_header(plan: Plan, *, refinements: int, merged: int) -> dict[str, Any]:
     """The header keys that release files and checkpoints share; defaults are left out."""
     header = {"plan": plan.spec()} | ({} if merged == 1 else {"parts": merged})
-    return header | ({} if plan.growth is None else {"refinements": refinements})
+    return header | ({} if plan.learned is None else {"refinements": refinements})
 
 
 def read_progress(header: dict[str, Any]) -> tuple[int, int]:
@@ -119,15 +119,15 @@ def read_progress(header: dict[str, Any]) -> tuple[int, int]:
 
 def check_merged(plan: Plan, merged: int) -> None:
     """Refuse a number of merged summaries that is impossible under the plan."""
-    if type(merged) is not int or not 1 <= merged <= (2**62 if plan.growth is None else 1):
-        raise PlanError("the number of merged summaries must be positive, and 1 for a growing partition")
+    if type(merged) is not int or not 1 <= merged <= (2**62 if plan.learned is None else 1):
+        raise PlanError("the number of merged summaries must be positive, and 1 for a learned partition")
 
 
 def check_partition(plan: Plan, slots: Counts, refinements: int) -> None:
     """Refuse slots or a number of refinements that are impossible under the plan."""
-    assert plan.growth is not None
-    known = type(refinements) is int and 0 <= refinements <= len(plan.growth.refined_after)
-    if not known or not is_sound(slots, level=plan.growth_level, depth=plan.depth, refinements=refinements):
+    assert plan.learned is not None
+    known = type(refinements) is int and 0 <= refinements <= len(plan.learned.refinement_rows)
+    if not known or not is_sound(slots, level=plan.learned_level, depth=plan.depth, refinements=refinements):
         raise PlanError("the slots are not a valid partition with at most the refinements of the plan")
 
 

@@ -259,4 +259,4 @@ def test_resume_of_learned_partition(tmp_path):
     command[3] = "0"
     assert subprocess.run([*command, "--resume"], cwd=tmp_path, check=False).returncode == 0
     generator = hp.load(tmp_path / "out.privhp")
-    assert generator.release.refinements == len(generator.plan.growth.refined_after)
+    assert generator.release.refinements == len(generator.plan.learned.refinement_rows)

@@ -45,7 +45,7 @@ def test_plan_file(run, plan, tmp_path):
     assert out == f"plan.json: a plan. It is public and contains no data.\n\n{again}"
     spec = json.loads((tmp_path / plan).read_text())
     assert hp.Plan.from_spec(spec).spec() == spec
-    assert hp.Plan.from_spec(spec).growth is None
+    assert hp.Plan.from_spec(spec).learned is None
     assert hp.Plan.from_spec(spec).neighbours == "add-remove"
 
 
@@ -133,8 +133,8 @@ def test_summary_of_checkpointed_fit(run, plan, summaries, tmp_path):
 
 
 def test_learned_partition_before_data(refused, tmp_path):
-    growing = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
-    line = refused("fit", "no.csv", *growing, "--summary-only", "-o", "0.summary")
+    learned = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
+    line = refused("fit", "no.csv", *learned, "--summary-only", "-o", "0.summary")
     assert "write one with privhp plan --mergeable -o plan.json, and pass it to each fit with --plan plan.json" in line
 
 

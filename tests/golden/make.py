@@ -16,7 +16,7 @@ import numpy as np
 
 import privhp as hp
 from privhp.core.container import VERSION
-from privhp.planning.growth import Growth
+from privhp.planning.refinement_schedule import RefinementSchedule
 
 FOLDER = Path(__file__).parent / f"v{VERSION}"
 
@@ -39,7 +39,8 @@ def plan_of(kind: str) -> hp.Plan:
             epsilon=2,
             budgets={1: "1/4", 3: "1/4", 5: "3/2"},
             exact_depth=3,
-            growth=Growth(slots=200, refined_after=(50, 150), least=2),  # both before the checkpoint: noise is fresh
+            # Both rows are before the checkpoint, since the noise of a refinement is fresh.
+            learned=RefinementSchedule(slots=200, refinement_rows=(50, 150), min_child_records=2),
             inference="least-squares",
             expected_records=500,
             memory=4096,
@@ -67,7 +68,7 @@ def write_pair(checkpoint: Path, release: Path, plan: hp.Plan) -> None:
     rng = np.random.default_rng(0)
     summary = hp.Summary(plan)
     records = plan.domain.decode(rng.integers(0, 2, RECORDS, dtype=np.uint64), level=1, rng=rng)
-    if plan.growth is None:
+    if plan.learned is None:
         tally = hp.Tally(plan)
         tally.add(records)
         summary.absorb(tally)

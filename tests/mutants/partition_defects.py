@@ -52,7 +52,7 @@ def fresh_noise_is_shrunk(patch: pytest.MonkeyPatch) -> None:
     def drawing(self: Summary, slots: Any) -> None:
         add_noise(self, slots)
         assert self._tally.partition is not None
-        counts, noise = self._tally.partition.slots, 2.0 * float(self.plan.scale(self.plan.growth_level)) ** 2
+        counts, noise = self._tally.partition.slots, 2.0 * float(self.plan.scale(self.plan.learned_level)) ** 2
         groups = slots >> self.plan.tuning.shrinkage_levels
         counts[slots] = james_stein_shrinkage(counts[slots], groups, variance=noise)
 
@@ -103,9 +103,9 @@ def refinement_by_number_of_records(patch: pytest.MonkeyPatch) -> None:
     """Refine by the number of counted records, which is not public."""
 
     def within(self: Tally, rows: int) -> bool:
-        assert self.plan.growth is not None
+        assert self.plan.learned is not None
         assert self.partition is not None
-        done = self.partition.refinements == len(self.plan.growth.refined_after)
+        done = self.partition.refinements == len(self.plan.learned.refinement_rows)
         return not done and int(self.counters.sum()) + rows >= self._next_refinement()
 
     patch.setattr(Tally, "_refines_within", within)
@@ -156,10 +156,10 @@ def split_in_two_assignments(patch: pytest.MonkeyPatch) -> None:
 
 
 @caught_by(partition_checks.plans_without_row_numbers_are_refused)
-def growth_under_add_remove(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.planning.plan_checks, "check_growth", lambda plan: None)
+def learned_partition_under_add_remove(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(privhp.planning.plan_checks, "check_learned", lambda plan: None)
 
 
 @caught_by(partition_checks.plans_without_row_numbers_are_refused)
-def growth_with_weighted_rows(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Tally, "_check_growth", lambda self, counts, refine: None)
+def learned_partition_with_weighted_rows(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Tally, "_check_learned", lambda self, counts, refine: None)

@@ -20,8 +20,8 @@ from partition_checks import MARK_ZERO, MARKS_END, count_reference, no_noise, pl
 from privhp import Generator, Plan, Summary, kernels
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE
-from privhp.planning.growth import Growth
 from privhp.planning.partition import is_sound
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.release import Release
 from spies import record_draws
 
@@ -34,7 +34,9 @@ def learned_plans(draw: st.DrawFn) -> Plan:
     """Plans with up to four refinements between rows 1 and 30, and few or many slots for splits."""
     rows = sorted(draw(st.sets(st.integers(1, 30), min_size=1, max_size=4)))
     return plan_of(
-        growth=Growth(slots=draw(st.sampled_from([20, 60, 300])), refined_after=tuple(rows), least=1),
+        learned=RefinementSchedule(
+            slots=draw(st.sampled_from([20, 60, 300])), refinement_rows=tuple(rows), min_child_records=1
+        ),
         neighbours=draw(st.sampled_from(["zero-out", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 2)),
         memory=draw(st.sampled_from([0, 2**14])),
@@ -83,7 +85,7 @@ def test_counts_equal_reference(rows: list[Any], seed: int, plain: bool, threads
         for batch in batches:
             summary.update(as_array(batch), threads=threads)
         counts = summary.release().release.counts
-    live, frozen, _ = read_slots(counts[plan.growth_level], plan.growth_level)
+    live, frozen, _ = read_slots(counts[plan.learned_level], plan.learned_level)
     assert (live, frozen) == count_reference(plan, rows, seed)
     for level in plan.exact_levels:
         inside = [row >> (plan.depth - level) for row in rows if row is not None and 0 <= row < 1024]
@@ -139,7 +141,7 @@ def test_resume_at_any_row(tmp_path: Path, plan: Plan, before: list[Any], after:
 @given(plan=learned_plans(), rows=ROWS)
 def test_leaves_of_learned_partition(plan: Plan, rows: list[Any]) -> None:
     generator = make_summary(plan, [rows]).release()
-    live, _, _ = read_slots(generator.release.counts[plan.growth_level], plan.growth_level)
+    live, _, _ = read_slots(generator.release.counts[plan.learned_level], plan.learned_level)
     leaves = generator.leaves()
     assert set(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True)) == set(live)
     assert (leaves.counts >= 0).all()
@@ -190,13 +192,15 @@ VALUES = st.one_of(
 @given(plan=learned_plans(), rows=ROWS, seed=SEEDS, data=st.data())
 def test_validity_of_slots_equals_reference(plan: Plan, rows: list[Any], seed: int, data: st.DataObject) -> None:
     """Slots of a summary, some of them changed, moved or cleared."""
-    assert plan.growth is not None
-    plan = plan_of(growth=Growth(slots=400, refined_after=plan.growth.refined_after, least=1))
+    assert plan.learned is not None
+    plan = plan_of(
+        learned=RefinementSchedule(slots=400, refinement_rows=plan.learned.refinement_rows, min_child_records=1)
+    )
     with record_draws(no_noise), splits_by_code(seed), contextlib.suppress(IndexError):
         summary = Summary(plan)
         summary.update(rows)
     cells = np.concatenate([counters.ravel() for counters in summary._counters.values()])
-    slots = plan.unpack(cells)[plan.growth_level].copy()
+    slots = plan.unpack(cells)[plan.learned_level].copy()
     for _ in range(data.draw(st.integers(0, 3))):
         marks = np.flatnonzero(slots < MARKS_END).tolist()
         place = data.draw(st.sampled_from([*marks, *range(70)]))
@@ -208,7 +212,7 @@ def test_validity_of_slots_equals_reference(plan: Plan, rows: list[Any], seed: i
         elif slots[place] < MARKS_END:
             step = {"born": 1, "levels": 256, "first": 2**16}[change] * data.draw(st.sampled_from([-1, 1]))
             slots[place] = max(int(slots[place]) + step, MARK_ZERO)
-    shape: dict[str, int] = {"level": plan.growth_level, "refinements": summary.refinements}
+    shape: dict[str, int] = {"level": plan.learned_level, "refinements": summary.refinements}
     for depth in (plan.depth, plan.depth - 1, 6):
         assert is_sound(slots, depth=depth, **shape) == is_partition(slots, depth=depth, **shape)
 
@@ -219,13 +223,15 @@ CHANGES = st.lists(st.tuples(st.integers(0, 59), st.one_of(MARKS, st.integers(-9
 @settings(max_examples=300)
 @given(seed=SEEDS, changes=CHANGES)
 def test_release_of_arbitrary_slots(seed: int, changes: list[tuple[int, int]]) -> None:
-    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
+    plan = plan_of(
+        learned=RefinementSchedule(slots=60, refinement_rows=(7, 12), min_child_records=1), expected_records=10**6
+    )
     release = make_summary(plan, [partition_checks.example_stream(20, seed=seed, dropped=0)]).release().release
-    slots = release.counts[plan.growth_level].copy()
+    slots = release.counts[plan.learned_level].copy()
     for place, value in changes:
         slots[place] = value
     with contextlib.suppress(hp.PlanError):
-        leaves = Generator(Release(plan, {**release.counts, plan.growth_level: slots}, refinements=2)).leaves()
+        leaves = Generator(Release(plan, {**release.counts, plan.learned_level: slots}, refinements=2)).leaves()
         assert np.isfinite(leaves.counts).all()
         assert (leaves.counts >= 0).all()
 
@@ -239,7 +245,9 @@ def files_of(plan: Plan, folder: Path) -> dict[bytes, bytes]:
 
 def test_files_with_changed_slots(tmp_path: Path) -> None:
     """A slot becomes a small count, a mark or any number, with a valid checksum."""
-    plan = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1), expected_records=10**6)
+    plan = plan_of(
+        learned=RefinementSchedule(slots=60, refinement_rows=(7, 12), min_child_records=1), expected_records=10**6
+    )
     rng = np.random.default_rng(0)
     read = 0
     with mock.patch.object(os, "fsync"):

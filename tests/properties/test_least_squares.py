@@ -18,8 +18,8 @@ from privhp.answers.constrained_inference import (
 )
 from privhp.answers.hierarchy import Hierarchy
 from privhp.kernels.partition_marks import MARK_LIMIT
-from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.release import Release
 
 Floats = NDArray[np.float64]
@@ -146,13 +146,13 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
 def partition_release(seed: int) -> Release:
     """Release of level 1 and a partition from level 3: one refinement splits two cells, another one a child."""
     rng = np.random.default_rng(seed)
-    growth = Growth(slots=64, refined_after=(10, 20), least=1)
+    schedule = RefinementSchedule(slots=64, refinement_rows=(10, 20), min_child_records=1)
     plan = Plan(
         Integers(0, 1023),
         epsilon=1,
         budgets={1: "1/4", 3: "3/4"},
         exact_depth=1,
-        growth=growth,
+        learned=schedule,
         inference="least-squares",
         expected_records=100,
         neighbours="zero-out",

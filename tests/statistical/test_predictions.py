@@ -78,7 +78,7 @@ def test_predicted_noise_of_exact_levels(plan: Plan) -> None:
     assert 1 / FACTOR < measure_error(plan, smooth) / predicted.total < FACTOR
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
 @pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
 @pytest.mark.parametrize("domain", [UNIT, pytest.param(IPv4(), marks=pytest.mark.slow)], ids=["line", "addresses"])
 def test_predictions_of_auto_plans(domain: Domain, draw: Any, mergeable: bool) -> None:

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import Box, Generator, Integers, Interval, Nullable, Plan, Summary, Table
-from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.release import Release
 
 UNIT = Interval(0, 1)
@@ -190,14 +190,14 @@ def test_coverage_of_intervals(name: str, mergeable: bool, offline: bool) -> Non
 
 def test_stderr_of_empty_split_cell() -> None:
     """A cell without records is split, and its children have no records either, only noise."""
-    growth = Growth(slots=20, refined_after=(10,), least=1)
+    schedule = RefinementSchedule(slots=20, refinement_rows=(10,), min_child_records=1)
     budgets = {1: "1/2", 3: "1/2"}
     plan = Plan(
         Integers(0, 63),
         epsilon=1,
         budgets=budgets,
         exact_depth=1,
-        growth=growth,
+        learned=schedule,
         inference="least-squares",
         expected_records=1000,
         neighbours="zero-out",

@@ -66,13 +66,13 @@ def check(plan: Plan, memory: int) -> None:
         assert max(error.noise, error.collisions, error.resolution) <= error.total * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
 def test_plan_of_every_domain_fits_its_memory(domain: Domain, mergeable: bool) -> None:
     check(Plan.auto(domain, **COMMON, memory="16 KiB", mergeable=mergeable), 2**14)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
 @pytest.mark.parametrize("memory", [256, 1024, 2**30, 2**40])
 @pytest.mark.parametrize("name", ["interval", "two categories", "box"])
 def test_tiny_and_huge_memories(name: str, memory: int, mergeable: bool) -> None:
@@ -93,7 +93,7 @@ def test_random_parameters(domain: Domain, memory: int, **parameters: Any) -> No
     plan = Plan.auto(domain, memory=memory, **parameters)
     check(plan, memory)
     assert plan.neighbours == parameters["neighbours"]
-    assert (plan.growth is None) or plan.neighbours != "add-remove"
+    assert (plan.learned is None) or plan.neighbours != "add-remove"
     assert Plan.from_spec(plan.spec()) == plan
 
 
@@ -127,7 +127,7 @@ def test_error_falls_with_memory(name: str) -> None:
 
 def test_table_of_one_line() -> None:
     table, line = (Plan.auto(domain, **COMMON) for domain in (Table(x=UNIT), UNIT))
-    assert (table.budgets, table.growth) == (line.budgets, line.growth)
+    assert (table.budgets, table.learned) == (line.budgets, line.learned)
     assert not Table(x=Nullable(UNIT)).is_line
     assert not Table(x=UNIT, y=UNIT).is_line
 
@@ -136,7 +136,7 @@ def test_table_of_one_line() -> None:
 def test_no_refinement_at_full_depth(domain: Domain) -> None:
     plan = Plan.auto(domain, **COMMON)
     assert plan.depth == domain.depth
-    assert plan.growth is None
+    assert plan.learned is None
 
 
 def test_unused_memory() -> None:
@@ -145,7 +145,7 @@ def test_unused_memory() -> None:
     assert large.nbytes < 2 * small.nbytes
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["growing", "mergeable"])
+@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
 def test_errors_fall_with_epsilon_and_records(mergeable: bool) -> None:
     """In proportion to all records, for each kind of stream."""
     memory = "16 KiB"
@@ -184,7 +184,7 @@ def test_ten_records_per_person_equal_a_tenth_of_epsilon() -> None:
 
 def test_mergeable_plan() -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=2000, memory="16 KiB", mergeable=True)
-    assert (plan.growth, plan.neighbours) == (None, "add-remove")
+    assert (plan.learned, plan.neighbours) == (None, "add-remove")
     first, second = Tally(plan), Tally(plan)
     first.add(np.full(1000, 0.2))
     second.add(np.full(1000, 0.8))
@@ -231,7 +231,7 @@ def test_first_cells_of_a_learned_partition(
     expected_records: int,
 ) -> None:
     plan = Plan.auto(wide(5), epsilon=0.5, expected_records=expected_records, memory="64 MiB")
-    assert plan.growth is None or 2**plan.growth_level <= expected_records / 2
+    assert plan.learned is None or 2**plan.learned_level <= expected_records / 2
 
 
 def test_too_many_columns_warn() -> None:

@@ -148,7 +148,7 @@ def test_tally_with_inconsistent_counts() -> None:
 def test_tally_of_growing_plan() -> None:
     plan = plan_of()
     data = forge({"plan": plan.spec(), "lineage": 1}, magic=TALLY, body=bytes(8 * 2**plan.exact_depth + 16))
-    assert "growing partition has no tallies" in refusal(data, TALLY)
+    assert "learned partition has no tallies" in refusal(data, TALLY)
 
 
 @pytest.mark.parametrize("key", PLAN.spec())

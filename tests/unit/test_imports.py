@@ -47,7 +47,7 @@ def test_type_checkers_see_the_public_names() -> None:
 
 
 def test_implementation_classes_are_not_public() -> None:
-    assert not {"Growth", "Leaves", "Release"} & set(hp.__all__)
+    assert not {"RefinementSchedule", "Leaves", "Release"} & set(hp.__all__)
 
 
 def test_unknown_name_raises_attribute_error() -> None:

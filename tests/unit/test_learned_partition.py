@@ -20,7 +20,7 @@ from forgery import forge, refusal
 from partition_checks import MARK_ZERO, plan_of
 from privhp.core.container import CHECKPOINT, RELEASE
 from privhp.kernels.partition_marks import split_mark
-from privhp.planning.growth import Growth
+from privhp.planning.refinement_schedule import RefinementSchedule
 from texts import text_batches
 
 FIXED = 32 * 1024
@@ -209,12 +209,12 @@ def test_memory_of_plan(kind: str, memory: int) -> None:
         summary = hp.Summary(plan)
         for batch in batches:
             summary.update(batch)
-    assert summary.refinements == (0 if plan.growth is None else len(plan.growth.refined_after))
+    assert summary.refinements == (0 if plan.learned is None else len(plan.learned.refinement_rows))
 
 
 # Hostile files
 
-PLAN = plan_of(growth=Growth(slots=60, refined_after=(7, 12), least=1))
+PLAN = plan_of(learned=RefinementSchedule(slots=60, refinement_rows=(7, 12), min_child_records=1))
 EXACT = 2 + 4
 
 
@@ -315,7 +315,7 @@ def test_refinements_without_learned_partition() -> None:
 def test_long_chain_of_splits() -> None:
     """Each cell is split into two, and one child is split again, through all of a large file."""
     slots = 2**20
-    plan = plan_of(growth=Growth(slots=slots, refined_after=(7, 12), least=1))
+    plan = plan_of(learned=RefinementSchedule(slots=slots, refinement_rows=(7, 12), min_child_records=1))
     links = (slots - 16) // 3
     cells = np.zeros(slots, dtype=np.int64)
     first = 17 + 3 * np.arange(links)
@@ -326,7 +326,7 @@ def test_long_chain_of_splits() -> None:
         refusal(data, RELEASE)
 
 
-INVALID_GROWTH: list[dict[str, Any]] = [
+INVALID_SCHEDULES: list[dict[str, Any]] = [
     {"refined_after": []},
     {"refined_after": [0]},
     {"refined_after": [12, 7]},
@@ -344,13 +344,13 @@ INVALID_GROWTH: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("change", INVALID_GROWTH, ids=str)
-def test_invalid_growth(change: dict[str, Any]) -> None:
+@pytest.mark.parametrize("change", INVALID_SCHEDULES, ids=str)
+def test_invalid_schedule(change: dict[str, Any]) -> None:
     spec = PLAN.spec()
     refusal(forge({"plan": spec | {"growth": spec["growth"] | change}, "refinements": 0}), RELEASE)
 
 
-def test_growth_needs_one_level() -> None:
+def test_learned_partition_needs_one_level() -> None:
     with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):
         plan_of(budgets={1: 1, 2: 1})
     with pytest.raises(hp.PlanError, match="exactly one level below the exact_depth"):

@@ -78,11 +78,11 @@ def test_invalid_merged_is_refused(parts: object) -> None:
         Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # tested
 
 
-def test_growing_partition_is_not_merged() -> None:
-    growing = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
-    release = hp.Summary(growing).release().release
-    with pytest.raises(hp.PlanError, match="1 for a growing partition"):
-        Release(growing, dict(release.counts), merged=2)
+def test_learned_partition_is_not_merged() -> None:
+    learned = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
+    release = hp.Summary(learned).release().release
+    with pytest.raises(hp.PlanError, match="1 for a learned partition"):
+        Release(learned, dict(release.counts), merged=2)
 
 
 def test_fewer_ids_than_merged_summaries() -> None:

@@ -8,20 +8,20 @@ from hypothesis import strategies as st
 from privhp import Interval, Plan
 from privhp.collect.refinement import Refinement
 from privhp.core.cells import Counts
-from privhp.planning.growth import Growth
 from privhp.planning.partition import Partition
+from privhp.planning.refinement_schedule import RefinementSchedule
 
 LEVEL, ROOTS = 6, 64
 FIRST, SECOND, RECORDS = 1000, 2000, 100_000
 
 
-def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), least: int = 10) -> Plan:
+def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), min_child_records: int = 10) -> Plan:
     return Plan(
         Interval(0, 1),
         epsilon=2,
         budgets={2: 1, LEVEL: 1},
         exact_depth=2,
-        growth=Growth(slots=slots, refined_after=moments, least=least),
+        learned=RefinementSchedule(slots=slots, refinement_rows=moments, min_child_records=min_child_records),
         inference="least-squares",
         expected_records=RECORDS,
         neighbours="zero-out",
@@ -29,8 +29,8 @@ def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), least: int = 10)
 
 
 def start(plan: Plan, counts: Counts) -> Partition:
-    assert plan.growth is not None
-    slots = np.zeros(plan.growth.slots, dtype=np.int64)
+    assert plan.learned is not None
+    slots = np.zeros(plan.learned.slots, dtype=np.int64)
     slots[:ROOTS] = counts
     return Partition(LEVEL, slots)
 
@@ -63,7 +63,7 @@ def test_splits_fit_the_slots(counts: list[int], slots: int) -> None:
 @pytest.mark.parametrize("chunk", [1, 16, 64, 2**31])
 def test_splits_of_equal_gain_are_spread_evenly(chunk: int) -> None:
     """A split takes three slots, so 20 of 64 splits fit."""
-    plan = plan_of(ROOTS + 3 * 20, least=200)
+    plan = plan_of(ROOTS + 3 * 20, min_child_records=200)
     cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, chunk=chunk)
     places = np.flatnonzero(cut)
     assert cut.sum() == places.size == 20

@@ -165,7 +165,7 @@ def test_bytes_round_trip() -> None:
 
 def test_bytes_of_growing_plan_are_refused() -> None:
     plan = Plan.auto(Interval(0, 1), epsilon=1, expected_records=300_000)
-    assert plan.growth is not None
+    assert plan.learned is not None
     with pytest.raises(StateError, match="only a summary"):
         Tally(plan).to_bytes()
 

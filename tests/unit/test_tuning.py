@@ -8,9 +8,9 @@ import pytest
 from privhp import Box, Domain, Integers, Interval, IPv4, Plan, Summary
 from privhp.planning import error_model
 from privhp.planning.error_model import Geometry, leaf_level
-from privhp.planning.growth import Growth
 from privhp.planning.plan_measurements import plan_measurements
-from privhp.planning.tuning import HALVING, LINE, OTHER, Tuning
+from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp.planning.tuning import GENERAL, HALVING, LINE, Tuning
 
 UNIT, SQUARE = Interval(0, 1), Box([(0, 1), (0, 1)])
 RECORDS = 50_000
@@ -18,7 +18,7 @@ RECORDS = 50_000
 
 @pytest.mark.parametrize(
     ("domain", "tuning"),
-    [(UNIT, LINE), (Integers(0, 1), LINE), (IPv4(), HALVING), (SQUARE, OTHER), (Box([(0, 1)] * 3), OTHER)],
+    [(UNIT, LINE), (Integers(0, 1), LINE), (IPv4(), HALVING), (SQUARE, GENERAL), (Box([(0, 1)] * 3), GENERAL)],
     ids=repr,
 )
 def test_tuning_of_a_domain(domain: Domain, tuning: Tuning) -> None:
@@ -28,8 +28,8 @@ def test_tuning_of_a_domain(domain: Domain, tuning: Tuning) -> None:
 def test_plan_has_the_tuning_of_its_domain() -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=RECORDS)
     assert plan.tuning is LINE
-    assert plan.growth is not None
-    assert plan.growth.refined_after == tuple(int(RECORDS * share) for share in LINE.refine_after)
+    assert plan.learned is not None
+    assert plan.learned.refinement_rows == tuple(int(RECORDS * share) for share in LINE.refinement_shares)
 
 
 def simulate_leaf_level(plan: Plan) -> int:
@@ -53,7 +53,7 @@ def test_leaf_level_of_the_model_is_that_of_a_refinement(
         epsilon=1,
         budgets={2: "1/2", 4: "1/2"},
         exact_depth=2,
-        growth=Growth(slots=2**14, refined_after=(RECORDS // 16,), least=5),
+        learned=RefinementSchedule(slots=2**14, refinement_rows=(RECORDS // 16,), min_child_records=5),
         inference="least-squares",
         expected_records=RECORDS,
         neighbours="zero-out",

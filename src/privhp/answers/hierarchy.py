@@ -100,7 +100,7 @@ class Hierarchy:
         self.layers = [self._exact_layer(release.plan.exact_levels[0])]
         for level in release.plan.exact_levels[1:]:
             self._append_level(self._exact_layer(level))
-        if release.plan.growth is not None:
+        if release.plan.learned is not None:
             self._append_partition(release.plan)
         self._bottom_up_pass()
         self._top_down_pass()
@@ -151,9 +151,9 @@ class Hierarchy:
     def _append_partition(self, plan: Plan) -> None:
         """Append the cells of the learned partition, one layer for each split on the path from its root."""
         partition = Partition(
-            plan.growth_level, self._release.counts[plan.growth_level], refinements=self._release.refinements
+            plan.learned_level, self._release.counts[plan.learned_level], refinements=self._release.refinements
         )
-        layer, splits = self._partition_layer(partition, list(partition.roots(2**plan.growth_level)))
+        layer, splits = self._partition_layer(partition, list(partition.roots(2**plan.learned_level)))
         self._append_level(layer)
         while splits:
             pending = [children for _, children in splits]
@@ -172,7 +172,7 @@ class Hierarchy:
 
         A cell carries one draw of noise for each refinement that it was counted through.
         """
-        noise_variance = self._noise_variance(self._plan.growth_level)
+        noise_variance = self._noise_variance(self._plan.learned_level)
         layers, splits, start = [], [], 0
         for cells in pending:
             counts = partition.slots[cells.slots].astype(np.float64)

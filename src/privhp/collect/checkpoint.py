@@ -93,7 +93,7 @@ class _Header:
         header = plan_header(self.plan, refinements=self.refinements, merged=self.merged) | {"lineage": self.ids}
         if self.position is not None:
             header["source"] = dict(self.position)
-        return header | ({} if self.plan.growth is None else {"rows": self.rows})
+        return header | ({} if self.plan.learned is None else {"rows": self.rows})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":

@@ -107,12 +107,12 @@ class Refinement:
     """
 
     def __init__(self, plan: Plan, partition: Partition, *, rows: int, chunk: int) -> None:
-        assert plan.growth is not None
-        self._plan, self._partition, self._growth = plan, partition, plan.growth
+        assert plan.learned is not None
+        self._plan, self._partition, self._schedule = plan, partition, plan.learned
         self._tuning = plan.tuning
         self._rows, self._refinements = rows, partition.refinements
-        self._starts = (0, *plan.growth.refined_after)
-        self._scale = float(plan.scale(plan.growth_level))
+        self._starts = (0, *plan.learned.refinement_rows)
+        self._scale = float(plan.scale(plan.learned_level))
         diameter = plan.domain.diameter(0) or 1.0
         self._diameters = np.array([plan.domain.diameter(level) / diameter for level in range(plan.depth + 1)])
         self._marginal = self._time_marginal(chunk)
@@ -189,7 +189,7 @@ class Refinement:
         bins = np.full((most + 1, expected.size), -1, dtype=np.int16)
         for step in range(min(most, self._plan.depth - cells.level)):
             parents: Floats = expected * 2.0**-step
-            possible = parents * 0.5 >= self._growth.least
+            possible = parents * 0.5 >= self._schedule.min_child_records
             gain = parents[possible] * self._diameters[cells.level + step]
             with np.errstate(divide="ignore"):
                 octaves = np.log2(gain)
@@ -207,8 +207,8 @@ class Refinement:
     def _free_slots(self) -> int:
         """Slots for this refinement: its share of all slots, and the slots that earlier refinements left."""
         roots = 2**self._partition.level
-        share = (self._refinements + 1) / len(self._growth.refined_after)
-        free: int = roots + int((self._growth.slots - roots) * share) - self._partition.used
+        share = (self._refinements + 1) / len(self._schedule.refinement_rows)
+        free: int = roots + int((self._schedule.slots - roots) * share) - self._partition.used
         return free
 
     def _threshold_bin_splits(self, candidates: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:

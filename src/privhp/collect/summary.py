@@ -60,7 +60,7 @@ class Summary:
         for level, sketch in self._tally.sketches.items():
             self._add_noise(level, sketch.reshape(-1))
         if self._tally.partition is not None:
-            self._add_noise(plan.growth_level, self._tally.partition.slots[: 2**plan.growth_level])
+            self._add_noise(plan.learned_level, self._tally.partition.slots[: 2**plan.learned_level])
 
     def update(self, records: Any, *, counts: Any = None, threads: int = 1) -> None:
         """Count a batch of records.
@@ -184,13 +184,13 @@ class Summary:
         summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
         for level, counters in plan.unpack(cells).items():
             summary._counters[level][...] = counters
-        if plan.growth is not None:
-            slots = summary._counters[plan.growth_level]
+        if plan.learned is not None:
+            slots = summary._counters[plan.learned_level]
             check_partition(plan, slots, refinements)
-            boundaries = (0, *plan.growth.refined_after, math.inf)
+            boundaries = (0, *plan.learned.refinement_rows, math.inf)
             if not boundaries[refinements] <= rows < boundaries[refinements + 1]:
                 raise StateError("the number of rows does not fit the number of refinements of the partition")
-            summary._tally.partition = Partition(plan.growth_level, slots, refinements=refinements)
+            summary._tally.partition = Partition(plan.learned_level, slots, refinements=refinements)
             summary._tally.rows = rows
         return summary
 
@@ -202,8 +202,8 @@ class Summary:
     def _counters(self) -> dict[int, Counts]:
         """The counters of each measured level, coarsest first."""
         partition = self._tally.partition
-        grown = {} if partition is None else {self.plan.growth_level: partition.slots}
-        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.sketches, **grown}
+        learned = {} if partition is None else {self.plan.learned_level: partition.slots}
+        return {**self._corrections, self.plan.exact_depth: self._tally.counters, **self._tally.sketches, **learned}
 
     def _draw_noise(self, level: int, size: int) -> Counts:
         """Independent discrete Laplace draws at the noise scale of a level."""
@@ -219,7 +219,7 @@ class Summary:
         """Add one draw to each of these slots of the partition, before they count another record."""
         partition = self._tally.partition
         assert partition is not None
-        partition.slots[slots] += self._draw_noise(self.plan.growth_level, slots.size)
+        partition.slots[slots] += self._draw_noise(self.plan.learned_level, slots.size)
 
     @property
     def _chunk(self) -> int:

@@ -59,8 +59,8 @@ class Tally:
         self.rows = 0
         """Rows of the stream so far, skipped ones included; 0 without a learned partition. Public."""
         self._is_worker = False
-        if plan.growth is not None:
-            self.partition = Partition(plan.growth_level, np.zeros(plan.growth.slots, dtype=np.int64))
+        if plan.learned is not None:
+            self.partition = Partition(plan.learned_level, np.zeros(plan.learned.slots, dtype=np.int64))
 
     def add(
         self,
@@ -82,12 +82,12 @@ class Tally:
             counts: Number of occurrences of each record.
             threads: Number of threads; each counts its share of an array in a separate tally. The counts are the same.
             scratch: Bytes for intermediate results, if more than the plan leaves.
-            refine: Refines a growing partition after the row numbers of the plan; only a summary has it.
+            refine: Refines a learned partition after the row numbers of the plan; only a summary has it.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"threads must be a positive integer, got {describe_value(threads)}")
-        if self.plan.growth is not None:
-            self._check_growth(counts, refine)
+        if self.plan.learned is not None:
+            self._check_learned(counts, refine)
         records = self.plan.domain.as_batch(records)
         if threads > 1 and _is_sliceable(records) and not self._refines_within(len(records)):
             self._add_in_threads(records, counts, threads, scratch)
@@ -114,8 +114,8 @@ class Tally:
         them, so a summary absorbs it once, however often it is sent.
         """
         self.life.check_complete()
-        if self.plan.growth is not None:
-            raise StateError(_NO_GROWTH)
+        if self.plan.learned is not None:
+            raise StateError(_NO_TALLIES)
         cells = np.concatenate([array.ravel() for array in (self.counters, *self.sketches.values())])
         return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
 
@@ -136,7 +136,7 @@ class Tally:
         return tally
 
     def _count(self, codes: Codes, weights: Counts | None, refine: Callable[[], None] | None) -> None:
-        """Count one block, and refine a growing partition at the row numbers of the plan."""
+        """Count one block, and refine a learned partition at the row numbers of the plan."""
         while refine is not None and self._refines_within(codes.size):
             rows = self._next_refinement() - self.rows
             self._count(codes[:rows], None if weights is None else weights[:rows], None)
@@ -149,25 +149,25 @@ class Tally:
 
     def _next_refinement(self) -> int:
         """Row number of the next refinement."""
-        assert self.plan.growth is not None
+        assert self.plan.learned is not None
         assert self.partition is not None
-        return self.plan.growth.refined_after[self.partition.refinements]
+        return self.plan.learned.refinement_rows[self.partition.refinements]
 
     def _refines_within(self, rows: int) -> bool:
         """Whether a refinement is due at one of the next `rows` rows."""
-        growth, partition = self.plan.growth, self.partition
-        if growth is None or partition is None or partition.refinements == len(growth.refined_after):
+        schedule, partition = self.plan.learned, self.partition
+        if schedule is None or partition is None or partition.refinements == len(schedule.refinement_rows):
             return False
         return self.rows + rows >= self._next_refinement()
 
-    def _check_growth(self, counts: Any, refine: Callable[[], None] | None) -> None:
+    def _check_learned(self, counts: Any, refine: Callable[[], None] | None) -> None:
         """Refuse batches whose row numbers depend on the records."""
         if refine is None and not self._is_worker:
-            raise StateError(_NO_GROWTH)
+            raise StateError(_NO_TALLIES)
         if counts is not None:
             raise StateError(
-                "a growing partition is refined at row numbers, so counts= is not possible; repeat the records, "
-                "or choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+                "a learned partition is refined at row numbers, so counts= is not supported; repeat the records, "
+                "or use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
             )
 
     def _encode_blocks(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
@@ -190,7 +190,7 @@ class Tally:
     @cached_property
     def _levels(self) -> dict[str, int]:
         """Levels that the kernel needs, computed once for all blocks."""
-        return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.growth_level}
+        return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.learned_level}
 
     @cached_property
     def _groups(self) -> list[kernels.SketchGroup]:
@@ -235,9 +235,9 @@ class Tally:
             sketch += other.sketches[level]
 
 
-_NO_GROWTH = (
-    "a growing partition needs noise to be refined, so only a summary can count its records; "
-    "for tallies choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+_NO_TALLIES = (
+    "a learned partition needs noise to be refined, so only a summary can count its records; "
+    "for tallies use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
 )
 
 
@@ -260,8 +260,8 @@ class _Header:
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":
         plan = Plan.from_spec(header["plan"])
-        if plan.growth is not None:
-            raise malformed("a growing partition has no tallies")
+        if plan.learned is not None:
+            raise malformed("a learned partition has no tallies")
         return cls(plan, read_number(header, "lineage", default=0, least=1))
 
 
@@ -282,10 +282,10 @@ def _is_sliceable(records: Any) -> bool:
 
 def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], others: frozenset[bytes]) -> None:
     """Refuse to add counts of another plan, or counts that are already included."""
-    if plan.growth is not None:
+    if plan.learned is not None:
         raise StateError(
-            "a growing partition follows one stream and cannot be merged; "
-            "to merge, choose a plan that does not grow, such as Plan.auto(..., mergeable=True)"
+            "a learned partition follows one stream and cannot be merged; "
+            "to merge, use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
         )
     if plan != other:
         raise StateError("the plans differ; build both sides from one plan, with the same hash seed")

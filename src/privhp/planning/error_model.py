@@ -80,14 +80,14 @@ class LearnedPartition(NamedTuple):
         level: Its first level.
         variance: Noise variance of a counter.
         counters: Number of counters.
-        refine_after: Shares of the records after which it is refined.
+        refinement_shares: Shares of the records after which it is refined.
         min_child_records: Records that a child must expect for its parent to be split.
     """
 
     level: int
     variance: float
     counters: int
-    refine_after: tuple[float, ...]
+    refinement_shares: tuple[float, ...]
     min_child_records: float
 
 
@@ -172,15 +172,15 @@ def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, vari
 
 def _refined_partition(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> tuple[float, int]:
     """Noise variance of the first cells of a learned partition after all refinements, and the level of its leaves."""
-    tuning, refine_after = measurements.geometry.tuning, partition.refine_after
+    tuning, refinement_shares = measurements.geometry.tuning, partition.refinement_shares
     level, draws, last = partition.level, 1.0, 0.0
     free, used = partition.counters - 2.0**level, 0.0
-    for index, moment in enumerate(refine_after if stream != "sorted" else ()):
+    for index, moment in enumerate(refinement_shares if stream != "sorted" else ()):
         cells = _occupied_cells(measurements.geometry.is_line, level, stream)
         seen, rest = (measurements.expected_records * share / cells for share in (moment - last, 1.0 - moment))
         if seen <= tuning.split_z * math.sqrt(partition.variance * (index + 1 if last == 0.0 else 1)):
             continue
-        affordable = (free * (index + 1) / len(refine_after) - used) / cells
+        affordable = (free * (index + 1) / len(refinement_shares) - used) / cells
         deepest = measurements.geometry.depth - level
         steps = min(
             tuning.max_split_levels, deepest, _halvings(rest / partition.min_child_records), _halvings(affordable)
@@ -189,7 +189,7 @@ def _refined_partition(measurements: Measurements, partition: LearnedPartition, 
             used += cells * 2.0**steps
             level, draws, last = level + steps, draws + 2.0**steps, moment
     if level == partition.level:
-        draws = len(refine_after) + 1.0
+        draws = len(refinement_shares) + 1.0
     return partition.variance * draws, level
 
 

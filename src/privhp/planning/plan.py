@@ -21,7 +21,6 @@ from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.planning import plan_checks, sketch_hashing
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
-from privhp.planning.growth import Growth
 from privhp.planning.paper import paper_settings
 from privhp.planning.parameters import (
     COUNTER_BYTES,
@@ -35,6 +34,7 @@ from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_spec import read_spec, write_spec
 from privhp.planning.plan_text import format_plan, summarize_plan
 from privhp.planning.planner import Planner
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.planning.settings import Expand, Inference
 from privhp.planning.tuning import Tuning
 
@@ -50,7 +50,7 @@ class Plan:
     neighbouring relation. Each measured level has a budget, a share of epsilon.
     Levels up to `exact_depth` have a counter per cell. Deeper levels are
     sketched, or the one deeper level with a budget is the first level of a
-    learned partition (`growth`). A plan without deeper levels is the complete
+    learned partition (`learned`). A plan without deeper levels is the complete
     tree (PMM).
 
     Equal arguments give equal plans, except that a plan with sketches draws a
@@ -65,7 +65,7 @@ class Plan:
         sketch_width: Buckets of a row; 0 without sketches.
         hot_cells: Number of cells of each sketched level that are split further.
         expand: "top" splits the hot cells of the exact depth, "all" splits every cell.
-        growth: Size and refinement rows of a learned partition, instead of sketches.
+        learned: Size and refinement rows of a learned partition, instead of sketches.
         inference: "least-squares", or "top-down" for the paper's rule.
         expected_records: Expected number of records, a public guess for refinements and predictions; 0 for none.
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
@@ -85,7 +85,7 @@ class Plan:
     sketch_width: int = 0
     hot_cells: int = 0
     expand: Expand = "top"
-    growth: Growth | None = None
+    learned: RefinementSchedule | None = None
     inference: Inference = "top-down"
     expected_records: int = 0
     memory: int = 0
@@ -221,7 +221,7 @@ class Plan:
         """How a measured level is measured. All other methods ask this one."""
         if level <= self.exact_depth:
             return "exact"
-        return "sketched" if self.growth is None else "learned"
+        return "sketched" if self.learned is None else "learned"
 
     def _levels_measured(self, measurement: Measurement) -> list[int]:
         return [level for level in self.budgets if self.measurement(level) == measurement]
@@ -237,19 +237,19 @@ class Plan:
         return self._levels_measured("sketched")
 
     @property
-    def growth_level(self) -> int:
+    def learned_level(self) -> int:
         """First level of the learned partition."""
         return max(self.budgets)
 
     @property
     def depth(self) -> int:
         """Deepest level of a cell: the deepest measured level, or the domain's depth with a learned partition."""
-        return max(self.budgets) if self.growth is None else self.domain.depth
+        return max(self.budgets) if self.learned is None else self.domain.depth
 
     @property
     def shapes(self) -> dict[int, tuple[int, ...]]:
         """Shape of the counters of each measured level, coarsest first."""
-        deeper = (self.sketch_rows, self.sketch_width) if self.growth is None else (self.growth.slots,)
+        deeper = (self.sketch_rows, self.sketch_width) if self.learned is None else (self.learned.slots,)
         return {level: (2**level,) if self.measurement(level) == "exact" else deeper for level in self.budgets}
 
     @property
@@ -265,8 +265,8 @@ class Plan:
     @property
     def leaves(self) -> int:
         """Number of leaves of a release, at most."""
-        if self.growth is not None:
-            return self.growth.slots
+        if self.learned is not None:
+            return self.learned.slots
         leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
         for deeper in self.sketched_levels:
             splits_all = self.expand == "all" and level == self.exact_depth

@@ -5,7 +5,6 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from privhp.core.budget import MAX_SCALE, check_neighbours, exact_epsilon
 from privhp.errors import PlanError
-from privhp.planning.growth import Growth
 from privhp.planning.parameters import (
     MAX_HASH_GROUP,
     MAX_HOT_CELLS,
@@ -20,6 +19,7 @@ from privhp.planning.parameters import (
     list_parameters,
     read_budgets,
 )
+from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.planning.settings import Expand, Inference
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
 def check_plan(plan: "Plan") -> None:
     """Refuse a plan whose fields contradict each other or the guarantee."""
     check_levels(plan)
-    check_growth(plan)
+    check_learned(plan)
     check_sketches(plan)
     check_sizes(plan)
     check_privacy(plan)
@@ -78,30 +78,32 @@ def check_levels(plan: "Plan") -> None:
         )
 
 
-def check_growth(plan: "Plan") -> None:
+def check_learned(plan: "Plan") -> None:
     """Refuse a learned partition that does not fit the rest of the plan."""
-    growth = plan.growth
-    if growth is None:
+    schedule = plan.learned
+    if schedule is None:
         return
-    if not isinstance(growth, Growth):
-        raise PlanError(f"expected growth as a Growth or None, got {type(growth).__name__}")
+    if not isinstance(schedule, RefinementSchedule):
+        raise PlanError(f"expected learned as a RefinementSchedule or None, got {type(schedule).__name__}")
     if len([level for level in plan.budgets if level > plan.exact_depth]) != 1:
         raise PlanError(
             "expected a budget for exactly one level below the exact_depth, the first level of the learned partition, "
             f"got budgets for levels {', '.join(map(str, plan.budgets))} and exact_depth {plan.exact_depth}"
         )
     if plan.inference == "top-down":
-        raise PlanError('expected inference="least-squares" for a plan with growth, got "top-down"')
+        raise PlanError('expected inference="least-squares" for a plan with a learned partition, got "top-down"')
     if not plan.expected_records:
-        raise PlanError("a plan with growth needs expected_records, a public guess of the number of records")
-    if growth.slots < 2**plan.growth_level:
         raise PlanError(
-            f"expected at least one slot for each of the {2**plan.growth_level} cells of level "
-            f"{plan.growth_level}, got {growth.slots}"
+            "a plan with a learned partition needs expected_records, a public guess of the number of records"
+        )
+    if schedule.slots < 2**plan.learned_level:
+        raise PlanError(
+            f"expected at least one slot for each of the {2**plan.learned_level} cells of level "
+            f"{plan.learned_level}, got {schedule.slots}"
         )
     if plan.neighbours == "add-remove":
         raise PlanError(
-            'expected neighbours="zero-out" or "replace-one" for a plan with growth, got "add-remove"; '
+            'expected neighbours="zero-out" or "replace-one" for a plan with a learned partition, got "add-remove"; '
             "refinements happen at row numbers, and adding or removing a record shifts the rows after it"
         )
 

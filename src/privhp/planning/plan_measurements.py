@@ -21,13 +21,13 @@ def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Me
     check_expected_records(expected)
     variances = {level: noise_variance(float(plan.scale(level))) for level in plan.budgets}
     deeper: LearnedPartition | Sketches | None = None
-    if plan.growth is not None:
+    if plan.learned is not None:
         deeper = LearnedPartition(
-            level=plan.growth_level,
-            variance=variances[plan.growth_level],
-            counters=plan.growth.slots,
-            refine_after=tuple(min(row / expected, 1.0) for row in plan.growth.refined_after),
-            min_child_records=plan.growth.least,
+            level=plan.learned_level,
+            variance=variances[plan.learned_level],
+            counters=plan.learned.slots,
+            refinement_shares=tuple(min(row / expected, 1.0) for row in plan.learned.refinement_rows),
+            min_child_records=plan.learned.min_child_records,
         )
     elif plan.sketched_levels:
         noise = {level: variances[level] for level in plan.sketched_levels}

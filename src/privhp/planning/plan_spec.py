@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
-from privhp.planning.growth import Growth
+from privhp.planning.refinement_schedule import RefinementSchedule
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
 
+_KEYS = {"expected_records": "records", "learned": "growth"}
+"""Keys of the fields of a plan that have another name in files."""
+
+
 def spec_key(field: str) -> str:
     """Key of a field of a plan."""
-    return "records" if field == "expected_records" else field
+    return _KEYS.get(field, field)
 
 
 def write_spec(plan: "Plan") -> dict[str, Any]:
@@ -23,7 +27,7 @@ def write_spec(plan: "Plan") -> dict[str, Any]:
     return spec | {
         "domain": plan.domain.spec(),
         "epsilon": str(plan.epsilon),
-        "growth": None if plan.growth is None else plan.growth.spec(),
+        "growth": None if plan.learned is None else plan.learned.spec(),
         "budgets": {str(level): str(budget) for level, budget in plan.budgets.items()},
         "hash_seed": f"{plan.hash_seed:032x}",
     }
@@ -40,7 +44,7 @@ def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
             "budgets": {int(level): budget for level, budget in spec["budgets"].items()},
             "hash_seed": int(spec["hash_seed"], 16),
             "domain": Domain.from_spec(spec["domain"]),
-            "growth": None if spec["growth"] is None else Growth.from_spec(spec["growth"]),
+            "learned": None if spec["growth"] is None else RefinementSchedule.from_spec(spec["growth"]),
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise PlanError(f"the plan has an unreadable domain, growth, budget or hash_seed: {error}") from None

@@ -62,11 +62,11 @@ def _head(plan: "Plan") -> list[str]:
 
 def _splitting(plan: "Plan") -> list[str]:
     """How cells below the exact levels are split."""
-    if plan.growth is not None:
-        rows = " and ".join(f"{row:,}" for row in plan.growth.refined_after)
+    if plan.learned is not None:
+        rows = " and ".join(f"{row:,}" for row in plan.learned.refinement_rows)
         return [
-            f"learned     from the {2**plan.growth_level:,} cells of level {plan.growth_level} "
-            f"to at most {plan.growth.slots:,} counters",
+            f"learned     from the {2**plan.learned_level:,} cells of level {plan.learned_level} "
+            f"to at most {plan.learned.slots:,} counters",
             f"            refined after row {rows}",
         ]
     if plan.sketched_levels:
@@ -90,7 +90,7 @@ def _level_table(plan: "Plan") -> list[str]:
 
 
 def _cost(plan: "Plan") -> list[str]:
-    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + (plan.growth is not None)
+    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + (plan.learned is not None)
     return [f"a record costs {increments} counter increment{'s' if increments > 1 else ''}"]
 
 

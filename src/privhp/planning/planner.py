@@ -21,8 +21,8 @@ from privhp.planning.error_model import (
     Sketches,
     predict_error,
 )
-from privhp.planning.growth import MAX_SLOTS, Growth
 from privhp.planning.parameters import COUNTER_BYTES, MAX_WIDTH
+from privhp.planning.refinement_schedule import MAX_SLOTS, RefinementSchedule
 from privhp.planning.settings import PlanSettings
 
 
@@ -91,12 +91,12 @@ class Planner:
         budgets, tuning = split(self._epsilon, shares), self._tuning
         if shape.learned_from is not None:
             scale = float(self._sensitivity(shape.learned_from) / budgets[shape.learned_from])
-            growth = Growth(
+            schedule = RefinementSchedule(
                 slots=shape.counters,
-                refined_after=self._refinement_rows(),
-                least=max(math.ceil(scale * tuning.min_child_scales), 1),
+                refinement_rows=self._refinement_rows(),
+                min_child_records=max(math.ceil(scale * tuning.min_child_scales), 1),
             )
-            return PlanSettings(budgets, shape.exact[-1], growth=growth)
+            return PlanSettings(budgets, shape.exact[-1], learned=schedule)
         if shape.sketched:
             return PlanSettings(
                 budgets,
@@ -111,7 +111,7 @@ class Planner:
     def _shapes(self) -> Iterator[Shape]:
         """Candidate shapes: equally spaced exact levels, alone or above a learned partition or sketches."""
         tuning = self._tuning
-        most_levels = tuning.max_exact_levels_above_learned if self._learned else tuning.max_exact_levels
+        most_levels = tuning.max_exact_levels_above_learned if self._learned else tuning.max_exact_levels_alone
         for top in range(1, min(int(math.log2(self._counters)), self._geometry.depth) + 1):
             for step in range(2, 7):
                 for count in range(1, most_levels + 1):
@@ -195,7 +195,7 @@ class Planner:
                 level=shape.learned_from,
                 variance=noise[shape.learned_from],
                 counters=shape.counters,
-                refine_after=tuning.refine_after,
+                refinement_shares=tuning.refinement_shares,
                 min_child_records=scales[shape.learned_from] * tuning.min_child_scales,
             )
         elif shape.sketched:
@@ -210,5 +210,5 @@ class Planner:
 
     def _refinement_rows(self) -> tuple[int, ...]:
         """Row numbers after which the learned partition is refined."""
-        shares = self._tuning.refine_after
+        shares = self._tuning.refinement_shares
         return tuple(sorted({max(int(self._expected_records * share), 1) for share in shares}))

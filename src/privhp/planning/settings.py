@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from privhp.planning.growth import Growth
+from privhp.planning.refinement_schedule import RefinementSchedule
 
 Expand = Literal["top", "all"]
 """Which cells of the exact depth are split further: the hot cells, or all as in the paper's Algorithm 2."""
@@ -24,4 +24,4 @@ class PlanSettings:
     sketch_width: int = 0
     hot_cells: int = 0
     hash_group: int = 0
-    growth: Growth | None = None
+    learned: RefinementSchedule | None = None

@@ -16,7 +16,7 @@ class Tuning:
     """Constants for one kind of geometry.
 
     Args:
-        refine_after: Shares of the expected records after which a learned partition is refined. Each
+        refinement_shares: Shares of the expected records after which a learned partition is refined. Each
             refinement adds a noise draw to every cell that it leaves whole.
         min_child_scales: Records that a child must expect for its parent to be split, in noise scales.
         counters_per_root: Counters of a learned partition per cell of its first level, at least.
@@ -27,7 +27,7 @@ class Tuning:
         max_exact_levels_above_learned: Exact levels above a learned partition, at most.
         max_first_exact_level: Coarsest exact level, at most. On a line the largest error among many coarse
             cells moves mass over long distances.
-        max_exact_levels: Exact levels of a plan without a learned partition, at most. With more, each budget
+        max_exact_levels_alone: Exact levels of a plan without a learned partition, at most. With more, each budget
             is so small that the tails of the noise dominate, which a variance does not show.
         min_level_share: Share of the budget for each measured level, at least.
         finalists: Number of candidate shapes whose budgets are optimised.
@@ -48,14 +48,14 @@ class Tuning:
         time_marginal_bits: Fewest and most bits of the histogram of the columns that are not times.
     """
 
-    refine_after: tuple[float, ...]
+    refinement_shares: tuple[float, ...]
     min_child_scales: float
     counters_per_root: float
     max_root_level: int | None
     min_learned_share: float
     max_exact_levels_above_learned: int
     max_first_exact_level: int
-    max_exact_levels: int = 4
+    max_exact_levels_alone: int = 4
     min_level_share: float = 0.04
     finalists: int = 24
     sketch_rows: int = 2
@@ -73,8 +73,8 @@ class Tuning:
     time_marginal_bits: tuple[int, int] = (10, 14)
 
 
-OTHER = Tuning(
-    refine_after=(1 / 64, 1 / 8),
+GENERAL = Tuning(
+    refinement_shares=(1 / 64, 1 / 8),
     min_child_scales=5.0,
     counters_per_root=2.0,
     max_root_level=None,
@@ -82,14 +82,14 @@ OTHER = Tuning(
     max_exact_levels_above_learned=3,
     max_first_exact_level=63,
 )
-"""Any other geometry, such as a plane: most of the error is in the finest cells."""
+"""Base of the other two, for planes, most tables and large sets of categories: most error is in the finest cells."""
 
-HALVING = replace(OTHER, min_child_scales=8.0, min_learned_share=0.35)
+HALVING = replace(GENERAL, min_child_scales=8.0, min_learned_share=0.35)
 """Each level halves the diameter, as with addresses: coarse levels contribute as much error as fine ones."""
 
 LINE = replace(
     HALVING,
-    refine_after=(1 / 16,),
+    refinement_shares=(1 / 16,),
     min_child_scales=20.0,
     counters_per_root=1.25,
     max_root_level=12,
@@ -104,4 +104,4 @@ def choose_tuning(diameters: Sequence[float], *, is_line: bool) -> Tuning:
     if is_line:
         return LINE
     level = min(8, len(diameters) - 1)
-    return HALVING if diameters[level] <= diameters[0] / 2.0**8 else OTHER
+    return HALVING if diameters[level] <= diameters[0] / 2.0**8 else GENERAL

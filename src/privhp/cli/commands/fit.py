@@ -132,7 +132,7 @@ def _note(options: Namespace) -> Callable[[str], None]:
 def _check_mergeable(plan: "Plan") -> None:
     from privhp.errors import PlanError
 
-    if plan.growth is not None:
+    if plan.learned is not None:
         raise PlanError(
             "--summary-only needs a mergeable plan: write one with privhp plan --mergeable -o plan.json, "
             "and pass it to each fit with --plan plan.json"
