@@ -14,6 +14,7 @@ from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.budget import Neighbours
+from privhp.core.container import RELEASE
 from privhp.domains import Domain
 from privhp.errors import DomainError, FileError, PlanError, RecordsError, file_errors
 from privhp.io.disk import write_file
@@ -194,6 +195,7 @@ def report(
     write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600)
 
 
+@file_errors()
 def compare(
     generator: Any,
     data: Any,
@@ -207,10 +209,12 @@ def compare(
 
     The result depends on the real records without noise: do not publish it. Each
     distance has a baseline, the distance between two random halves of the real
-    records. A generator closer than the baseline is within sampling error.
+    records. A generator closer than the baseline is within sampling error. If one
+    side alone is a generator or the path of a release, the other side is the real
+    records, in either order.
 
     Args:
-        generator: A generator, or synthetic records as `fit` takes them.
+        generator: A generator, the path of a release, or synthetic records as `fit` takes them.
         data: Real records as `fit` takes them, or another generator. Records outside the domain are skipped; the
             others are held in memory, at least 16 bytes each.
         domain: Domain of the records, if neither side is a generator.
@@ -220,7 +224,10 @@ def compare(
     """
     from privhp.evaluate.comparison import compare_sides  # slow to import, and needed by compare only
 
-    domains = [side.domain for side in (generator, data) if isinstance(side, Generator)]
+    sides = [load(side) if is_release(side) else side for side in (data, generator)]
+    if isinstance(sides[0], Generator) and not isinstance(sides[1], Generator):
+        sides.reverse()
+    domains = [side.domain for side in sides if isinstance(side, Generator)]
     domains += [] if domain is None else [domain]
     if not domains:
         raise DomainError("the domain is unknown, because neither side is a generator; give domain=")
@@ -230,9 +237,17 @@ def compare(
         side
         if isinstance(side, Generator)
         else _read_records(_open(side, domains[0], columns=columns, header=header, format=format), domains[0])
-        for side in (data, generator)
+        for side in sides
     )
     return compare_sides(real, synthetic, domain=domains[0])
+
+
+def is_release(file: Any) -> bool:
+    """Whether an object is the path of a release file."""
+    if not isinstance(file, str | os.PathLike) or not Path(file).is_file():  # a pipe can be read only once
+        return False
+    with Path(file).open("rb") as opened:
+        return opened.read(len(RELEASE)) == RELEASE
 
 
 def _open(data: Any, domain: Domain, **options: Any) -> "Source":

@@ -60,9 +60,7 @@ def test_records_and_release(run, files):
     expected = hp.wasserstein(hp.load("real.privhp"), files)
     assert found["distances"]["wasserstein"] == pytest.approx(expected, rel=1e-6)
     assert distances(run, "real.csv", "real.privhp", *DOMAIN) == found
-    turned = distances(run, "real.privhp", "real.csv", "--columns", "fare")
-    assert turned["distances"]["wasserstein"] == pytest.approx(expected, rel=1e-6)
-    assert turned["baseline"] is None
+    assert distances(run, "real.privhp", "real.csv", "--columns", "fare") == found
 
 
 def test_not_private_label(run, files):

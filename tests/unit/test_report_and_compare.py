@@ -128,6 +128,16 @@ def test_compare_with_array(fares):
     assert 0 < own.baseline < 50
 
 
+def test_compare_in_either_order(fares, tmp_path):
+    expected = hp.compare(fares, FARES).to_dict()
+    assert expected["baseline"] is not None
+    assert hp.compare(FARES, fares).to_dict() == expected
+    hp.save(fares, tmp_path / "fares.privhp")
+    for release in (tmp_path / "fares.privhp", str(tmp_path / "fares.privhp")):
+        assert hp.compare(release, FARES).to_dict() == expected
+        assert hp.compare(FARES, release).to_dict() == expected
+
+
 def test_compare_synthetic_records():
     shifted = hp.compare(FARES + 7, FARES, domain=DOMAIN)
     assert shifted["wasserstein"].distance == pytest.approx(7, abs=1e-6)

@@ -13,8 +13,9 @@ examples:
   privhp compare trips.csv fares.privhp --columns fare
   privhp compare trips.csv synthetic.csv --columns fare --domain interval:0:1000
 
-Each side is a file of records or a release. A release has a domain, and its distribution
-is compared without sampling. The result is NOT PRIVATE if a side is real records. Records
+Each side is a file of records or a release; next to a release, the file of records is REAL
+in either order. A release has a domain, and its distribution is compared without
+sampling. The result is NOT PRIVATE if a side is real records. Records
 outside the domain are skipped; all others are held in memory, at least 16 bytes each.
 
 The baseline is the distance between two random halves of REAL. A generator closer than
@@ -41,7 +42,7 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the distances and their baselines."""
     from privhp.answers.generator import Generator
-    from privhp.api import compare, load
+    from privhp.api import compare, is_release, load
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import read_domain
     from privhp.cli.progress import WatchedSource
@@ -51,7 +52,7 @@ def run(options: Namespace) -> None:
 
     given, columns = read_domain(options) if options.domain else (None, None)
     sides: list[Any] = [
-        read_file(load, name) if _is_release(name) else name for name in (options.synthetic, options.real)
+        read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
     ]
     domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
     if domain is None:
@@ -65,15 +66,3 @@ def run(options: Namespace) -> None:
         domain=given,
     )
     print(json.dumps(comparison.to_dict()) if options.json else comparison)
-
-
-def _is_release(name: str) -> bool:
-    from pathlib import Path
-
-    from privhp.core.container import RELEASE
-
-    path = Path(name)
-    if not path.is_file():  # a pipe or standard input can be read only once
-        return False
-    with path.open("rb") as file:
-        return file.read(len(RELEASE)) == RELEASE
