@@ -48,24 +48,24 @@ def plan_of(*, budget: int, refinement_rows: tuple[int, ...], expected_records: 
     )
 
 
-def slots_after_passes(plan: Plan, passes: list[NDArray[Any]]) -> Counts:
+def slots_after_epochs(plan: Plan, epochs: list[NDArray[Any]]) -> Counts:
     summary = Summary(plan)
-    for rows in passes:
+    for rows in epochs:
         summary.update(rows)
     return summary.release().release.counts[LEVEL]
 
 
 def released_noise_is_one_draw_per_pass(samples: int = SAMPLES) -> None:
-    """Chi-square of the noise of cells against sums of one draw for each pass."""
-    for passes, noise in _released_noise():
-        p_value = _fit(noise[:samples], passes, Fraction(1))
-        assert p_value >= ALPHA, f"sums of {passes} draws have another distribution: p = {p_value:.2g}"
+    """Chi-square of the noise of cells against sums of one draw for each epoch."""
+    for epochs, noise in _released_noise():
+        p_value = _fit(noise[:samples], epochs, Fraction(1))
+        assert p_value >= ALPHA, f"sums of {epochs} draws have another distribution: p = {p_value:.2g}"
 
 
 def _released_noise() -> Iterator[tuple[int, Counts]]:
-    """Noise of cells split after one pass, of their children after two more, and of unsplit cells after three.
+    """Noise of cells split after one epoch, of their children after two more, and of unsplit cells after three.
 
-    Every second cell has many records in the first pass. In the second pass one
+    Every second cell has many records in the first epoch. In the second epoch one
     empty cell and one child in each neighbourhood have many, and there are no
     other records. A cell is split from 60 records on; noise of scale 1 causes a
     wrong split in one of 10**10 such partitions.
@@ -82,7 +82,7 @@ def _released_noise() -> Iterator[tuple[int, Counts]]:
         expected_records=2 * first.size,
         min_child_records=many * 3 // 10,
     )
-    slots = slots_after_passes(plan, [first, second, np.array([blank])])
+    slots = slots_after_epochs(plan, [first, second, np.array([blank])])
     fields = slots[:ROOTS:2] - MARK_ZERO
     empty = np.delete(np.arange(1, ROOTS, 2), np.s_[:: NEIGHBOURS // CHILDREN // 2])
     assert (slots[:ROOTS:2] < MARKS_END).all(), "a cell of many records was not split"
@@ -134,7 +134,7 @@ def _check_budget(kind: NDArray[np.int64], trials: int) -> None:
     second = np.where(kind == 2, roots, -1)
     plan = plan_of(budget=2, refinement_rows=(first.size,), expected_records=5 * first.size, min_child_records=1)
     while late.trials < trials:
-        seen = _events(slots_after_passes(plan, [first, second]))
+        seen = _events(slots_after_epochs(plan, [first, second]))
         for events, own in zip((base, early, late), range(3), strict=True):
             events.seen += seen[:, kind == own].sum(axis=1)
             events.trials += int((kind == own).sum())

@@ -1,9 +1,9 @@
 """The privacy argument of a learned partition as named checks that raise AssertionError.
 
-Each record is counted in one cell, in one pass over the rows between two
-refinements. Privacy follows from three facts: passes end at fixed row numbers;
-given the splits, one row changes one counter of one pass by one; and in every
-pass each counted cell has a fresh noise draw before the first record.
+Each record is counted in one cell, in one epoch, the rows between two
+refinements. Privacy follows from three facts: epochs end at fixed row numbers;
+given the splits, one row changes one counter of one epoch by one; and in every
+epoch each counted cell has a fresh noise draw before the first record.
 
 The checks choose splits at random, independent of the counts, so that two
 streams can be compared under the same splits. Expected counts come from a
@@ -106,13 +106,13 @@ def unit_noise(size: int, scale: Fraction) -> Counts:
 
 
 def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, int], dict[Cell, int]]:
-    """Counts of leaves and of split cells, and the number of refinements before each was created."""
+    """Counts of leaves and of split cells, and the first epoch of each."""
     live: dict[Cell, int] = {}
     frozen: dict[Cell, int] = {}
-    born: dict[Cell, int] = {}
+    first_epoch: dict[Cell, int] = {}
 
     def read(place: int, cell: Cell, since: int) -> None:
-        value, born[cell] = int(slots[place]), since
+        value, first_epoch[cell] = int(slots[place]), since
         if value >= MARKS_END:
             live[cell] = value
             return
@@ -124,11 +124,11 @@ def read_slots(slots: Counts, level: int) -> tuple[dict[Cell, int], dict[Cell, i
 
     for code in range(2**level):
         read(code, (level, code), 0)
-    return live, frozen, born
+    return live, frozen, first_epoch
 
 
 def count_reference(plan: Plan, rows: list[Any], seed: int) -> tuple[dict[Cell, int], dict[Cell, int]]:
-    """Reference counts of the leaves and of the split cells: each row in the leaf of its pass."""
+    """Reference counts of the leaves and of the split cells: each row in the leaf of its epoch."""
     assert plan.learned is not None
     live = {(plan.learned_level, code): 0 for code in range(2**plan.learned_level)}
     frozen: dict[Cell, int] = {}
@@ -216,7 +216,7 @@ def _state(plan: Plan, rows: list[Any], seed: int) -> dict[int, Counts]:
 
 
 def every_pass_has_fresh_noise() -> None:
-    """Before the first record of a pass each leaf gets one more draw, and split cells get none."""
+    """Before the first record of a epoch each leaf gets one more draw, and split cells get none."""
     for plan in (plan_of(), plan_of(neighbours="replace-one", max_records_per_person=3), plan_of(memory=2**16)):
         persons = plan.max_records_per_person * (2 if plan.neighbours == "replace-one" else 1)
         for seed in range(5):
@@ -225,7 +225,7 @@ def every_pass_has_fresh_noise() -> None:
                 summary = Summary(plan)
                 drawn = len(draws)
                 summary.update([None] * 20)
-            assert checked == {0: 1, 1: 1, 2: 1}, "a pass was not counted at once"
+            assert checked == {0: 1, 1: 1, 2: 1}, "a epoch was not counted at once"
             assert {draw.scale for draw in draws[drawn:]} == {Fraction(persons, 3)}, "noise of another scale is added"
 
 
@@ -244,14 +244,16 @@ def _before_counting(checked: Counter[int]) -> Iterator[None]:
 
 
 def _draws_are_complete(slots: Counts, level: int) -> int:
-    """Check that each cell has one draw for each of its passes; return the number of refinements."""
-    live, frozen, born = read_slots(slots, level)
-    now = max(born.values())
+    """Check that each cell has one draw for each of its epochs; return the number of refinements."""
+    live, frozen, first_epoch = read_slots(slots, level)
+    now = max(first_epoch.values())
     for cell, draws in live.items():
-        assert draws == now + 1 - born[cell], "a cell has no noise for this pass"
+        assert draws == now + 1 - first_epoch[cell], "a cell has no noise for this epoch"
     for split, draws in frozen.items():
-        when = min(born[cell] for cell in born if _is_descendant(cell, split))
-        assert draws == when - born[split], "a split cell does not have one draw for each pass in which it counted"
+        when = min(first_epoch[cell] for cell in first_epoch if _is_descendant(cell, split))
+        assert draws == when - first_epoch[split], (
+            "a split cell does not have one draw for each epoch in which it counted"
+        )
     return now
 
 

@@ -133,7 +133,7 @@ def every_counter_has_one_draw_at_its_scale(plans: list[Plan] | None = None) -> 
     for plan in plans or example_plans():
         with record_draws() as draws:
             summary = Summary(plan)
-            born = Counter((draw.values.size, draw.scale) for draw in draws)
+            initial = Counter((draw.values.size, draw.scale) for draw in draws)
             summary.update(example_records(plan))
             summary.absorb(Tally(plan))
             summary.release()
@@ -141,8 +141,8 @@ def every_counter_has_one_draw_at_its_scale(plans: list[Plan] | None = None) -> 
             (cells_of(plan, level), sensitivity_by_definition(plan, level) / budget)
             for level, budget in plan.budgets.items()
         )
-        assert born == due, "the draws of a new summary are not those that are due"
-        assert len(draws) == born.total(), "noise is drawn after the first record"
+        assert initial == due, "the draws of a new summary are not those that are due"
+        assert len(draws) == initial.total(), "noise is drawn after the first record"
 
 
 def draws_spend_at_most_epsilon(plans: list[Plan] | None = None) -> None:

@@ -152,7 +152,7 @@ def split_in_two_assignments(patch: pytest.MonkeyPatch) -> None:
 
     put.__code__ = put.__code__.replace(co_filename=privhp.planning.partition.__file__)
     patch.setattr(Partition, "_one_line_later", put, raising=False)
-    patch.setattr(Partition, "cut", unsafe)
+    patch.setattr(Partition, "split", unsafe)
 
 
 @caught_by(partition_checks.plans_without_row_numbers_are_refused)

@@ -281,9 +281,9 @@ def partitions(draw: st.DrawFn) -> Partition:
     rng = np.random.default_rng(draw(st.integers(0, 2**32)))
     for _ in range(draw(st.integers(0, 3))):
         partition.refinements += 1
-        for cells in list(partition.counted(2**12)):
+        for cells in list(partition.leaves(2**12)):
             partition.slots[cells.slots] += rng.integers(-5, 5, size=cells.slots.size)
-            partition.cut(cells, rng.choice([0, 0, 0, 0, 0, 1, 3], size=cells.slots.size))
+            partition.split(cells, rng.choice([0, 0, 0, 0, 0, 1, 3], size=cells.slots.size))
     return partition
 
 
@@ -304,7 +304,7 @@ def test_count_codes_in_partition(
     codes[rng.random(size) < 0.1] = OUTSIDE
     weights = rng.integers(0, 5, size=size) if weighted else None
     expected = partition.slots.copy()
-    for cells in partition.counted(2**12):
+    for cells in partition.leaves(2**12):
         for slot, cell in zip(cells.slots.tolist(), cells.codes.tolist(), strict=True):
             held = codes >> np.uint64(depth - cells.level) == cell
             expected[slot] += held.sum() if weights is None else weights[held].sum()

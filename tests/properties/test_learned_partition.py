@@ -156,7 +156,7 @@ def is_partition(slots: Counts, *, level: int, depth: int, refinements: int) -> 
         visited.append(place)
         return -(2**61) <= slots[place] <= 2**61
 
-    def is_cell(place: int, level: int, born: int) -> bool:
+    def is_cell(place: int, level: int, first_epoch: int) -> bool:
         if slots[place] >= MARKS_END:
             return is_count(place)
         mark = int(slots[place]) - MARK_ZERO
@@ -164,7 +164,7 @@ def is_partition(slots: Counts, *, level: int, depth: int, refinements: int) -> 
         visited.append(place)
         return (
             level < level + levels <= depth
-            and born < when <= refinements
+            and first_epoch < when <= refinements
             and place < first - 1
             and first + 2**levels <= slots.size
             and is_count(first - 1)
@@ -175,8 +175,8 @@ def is_partition(slots: Counts, *, level: int, depth: int, refinements: int) -> 
     return used and not slots[len(visited) :].any()
 
 
-def mark(first: int, levels: int, born: int) -> int:
-    return MARK_ZERO + (first << 16 | levels << 8 | born)
+def mark(first: int, levels: int, refinement: int) -> int:
+    return MARK_ZERO + (first << 16 | levels << 8 | refinement)
 
 
 MARKS = st.builds(mark, st.integers(0, 70), st.integers(0, 8), st.integers(0, 5))
@@ -204,13 +204,13 @@ def test_validity_of_slots_equals_reference(plan: Plan, rows: list[Any], seed: i
     for _ in range(data.draw(st.integers(0, 3))):
         marks = np.flatnonzero(slots < MARKS_END).tolist()
         place = data.draw(st.sampled_from([*marks, *range(70)]))
-        change = data.draw(st.sampled_from(["value", "copy", "born", "levels", "first"]))
+        change = data.draw(st.sampled_from(["value", "copy", "refinement", "levels", "first"]))
         if change == "value":
             slots[place] = data.draw(VALUES)
         elif change == "copy":
             slots[place] = slots[data.draw(st.sampled_from([*marks, 0]))]
         elif slots[place] < MARKS_END:
-            step = {"born": 1, "levels": 256, "first": 2**16}[change] * data.draw(st.sampled_from([-1, 1]))
+            step = {"refinement": 1, "levels": 256, "first": 2**16}[change] * data.draw(st.sampled_from([-1, 1]))
             slots[place] = max(int(slots[place]) + step, MARK_ZERO)
     shape: dict[str, int] = {"level": plan.learned_level, "refinements": summary.refinements}
     for depth in (plan.depth, plan.depth - 1, 6):

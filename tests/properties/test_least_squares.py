@@ -162,11 +162,11 @@ def partition_release(seed: int) -> Release:
         partition.refinements += 1
         cells = next(partition.roots(8)) if partition.refinements == 1 else None
         if cells is None:
-            cells = next(group for group in partition.counted(64) if group.level > 3)
+            cells = next(group for group in partition.leaves(64) if group.level > 3)
             cut = [0]
         steps = np.zeros(cells.slots.size, dtype=np.int64)
         steps[cut] = 2
-        partition.cut(cells, steps)
+        partition.split(cells, steps)
     counted = (partition.slots >= MARK_LIMIT) & (np.arange(64) < partition.used)
     partition.slots[counted] = FULL + rng.integers(-500, 500, int(counted.sum()))
     return Release(plan, {1: 4 * FULL + rng.integers(-500, 500, 2), 3: partition.slots}, refinements=2)

@@ -205,7 +205,7 @@ def test_stderr_of_empty_split_cell() -> None:
     partition = Partition(3, np.zeros(20, dtype=np.int64), refinements=1)
     partition.slots[0] = 1000
     (roots,) = partition.roots(8)
-    partition.slots[partition.cut(roots, np.where(np.arange(8) == 2, 3, 0))] = -3
+    partition.slots[partition.split(roots, np.where(np.arange(8) == 2, 3, 0))] = -3
     generator = Generator(Release(plan, {1: np.array([1000, 0]), 3: partition.slots}, refinements=1))
     answer = generator.mass((16, 19))
     assert answer.value < 1e-3

@@ -225,8 +225,8 @@ def cells_of(slots: dict[int, int], plan: hp.Plan = PLAN) -> bytes:
     return cells.astype("<i8").tobytes()
 
 
-def mark(first: int, levels: int, born: int) -> int:
-    return int(split_mark(np.array([first]), levels, born)[0])
+def mark(first: int, levels: int, refinement: int) -> int:
+    return int(split_mark(np.array([first]), levels, refinement)[0])
 
 
 def forged(slots: dict[int, int], magic: bytes, plan: hp.Plan = PLAN, **header: Any) -> bytes:
@@ -248,8 +248,8 @@ HOSTILE = {
     "too many levels": {3: mark(17, 7, 1)},
     "all levels": {3: mark(17, 255, 1)},
     "a shift beyond the word": {3: mark(17, 64, 1)},
-    "born before the first refinement": {3: mark(17, 1, 0)},
-    "born after the last": {3: mark(17, 1, 3)},
+    "split before the first refinement": {3: mark(17, 1, 0)},
+    "split after the last": {3: mark(17, 1, 3)},
     "children beyond the slots": {3: mark(58, 2, 1)},
     "children far beyond the slots": {3: mark(2**45, 1, 1)},
     "the last mark there can be": {3: -(2**62) - 1},

@@ -40,9 +40,9 @@ def refine(plan: Plan, partition: Partition, *, rows: int, chunk: int = 2**31) -
     refinement = Refinement(plan, partition, rows=rows, chunk=chunk)
     partition.refinements += 1
     found: dict[tuple[int, int], int] = {}
-    for cells in partition.counted(chunk):
+    for cells in partition.leaves(chunk):
         levels = refinement.levels(cells)
-        partition.cut(cells, levels)
+        partition.split(cells, levels)
         found |= {
             (code << (20 - cells.level), cells.level): level
             for code, level in zip(cells.codes.tolist(), levels.tolist(), strict=True)
@@ -71,7 +71,7 @@ def test_splits_of_equal_gain_are_spread_evenly(chunk: int) -> None:
 
 
 def partition_after_first_refinement(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
-    """A partition whose first eight cells had all records and were split, with `came` records in the next pass."""
+    """A partition whose first eight cells had all records and were split, with `came` records in the next epoch."""
     partition = start(plan, np.where(np.arange(ROOTS) < 8, 100, 0))
     cut = np.flatnonzero(refine(plan, partition, rows=FIRST))
     for parents in partition.parents(2**31):
@@ -95,15 +95,15 @@ def test_wrong_prediction_splits_uniformly() -> None:
     assert (partition.slots[8:ROOTS] < 0).all()
 
 
-def test_short_pass_does_not_change_prediction() -> None:
+def test_short_epoch_does_not_change_prediction() -> None:
     plan = plan_of(2000, moments=(FIRST, FIRST + 1))
     partition, _ = partition_after_first_refinement(plan, came=0)
     refine(plan, partition, rows=FIRST + 1)
     assert not np.any(partition.slots[8:ROOTS])
 
 
-def test_partition_above_budget_is_not_split() -> None:
-    """Three quarters of the slots are used, and the budget so far is half; files may contain such a partition."""
+def test_partition_without_free_slots_is_not_split() -> None:
+    """Three quarters of the slots are used, and the share so far is half; files may contain such a partition."""
     plan = plan_of(4 * ROOTS, moments=(FIRST, SECOND, 2 * SECOND))
     partition = start(plan, np.full(ROOTS, 1000))
     partition.used = 3 * ROOTS
@@ -117,7 +117,7 @@ def shrunk(counts: list[int], *, chunk: int = 2**31) -> list[int]:
     refinement = Refinement(plan, partition, rows=FIRST, chunk=chunk)
     return [
         count
-        for cells in partition.counted(chunk)
+        for cells in partition.leaves(chunk)
         for count in refinement.shrink(cells, partition.slots[cells.slots]).tolist()
     ]
 

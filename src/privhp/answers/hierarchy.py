@@ -170,19 +170,19 @@ class Hierarchy:
     ) -> tuple[Layer, list[tuple[NDArray[np.int64], Cells]]]:
         """A layer of cells of the partition; and the indices of those that were split, with their children.
 
-        A cell carries one draw of noise for each refinement that it was counted through.
+        A count has one noise term for each epoch in which its cell counted.
         """
         noise_variance = self._noise_variance(self._plan.learned_level)
         layers, splits, start = [], [], 0
         for cells in pending:
             counts = partition.slots[cells.slots].astype(np.float64)
-            draws = np.full(counts.shape, partition.refinements + 1.0 - cells.born)
-            _, split = partition.sorted_out(cells)
+            draws = np.full(counts.shape, partition.refinements + 1.0 - cells.first_epoch)
+            _, split = partition.leaves_and_parents(cells)
             for parents in split:
                 indices = np.searchsorted(cells.codes, parents.cells.codes)
                 counts[indices] = partition.slots[parents.cells.slots]
-                draws[indices] = parents.born - cells.born
-                splits.append((indices + start, parents.parts()))
+                draws[indices] = parents.refinement - cells.first_epoch
+                splits.append((indices + start, parents.children()))
             layers.append(self._layer(cells.codes, cells.level, counts, noise_variance * draws))
             start += counts.size
         return Layer.concatenate(layers), splits

@@ -129,7 +129,7 @@ class Refinement:
 
     def shrink(self, cells: Cells, counts: Counts) -> Counts:
         """Counts of the cells so far, shrunk towards the mean of their group."""
-        draws = self._refinements + 1 - cells.born  # an upper bound: earlier shrinkage has reduced the noise
+        draws = self._refinements + 1 - cells.first_epoch  # an upper bound: earlier shrinkage has reduced the noise
         groups = cells.codes >> np.uint64(self._tuning.shrinkage_levels)
         return james_stein_shrinkage(counts, groups, variance=noise_variance(self._scale) * draws)
 
@@ -138,7 +138,7 @@ class Refinement:
         if not TimeMarginal.applies_to(self._plan.domain, depth=self._plan.depth):
             return None
         marginal = TimeMarginal(self._plan.domain, depth=self._plan.depth, bits=self._marginal_bits())
-        for cells in self._partition.counted(chunk):
+        for cells in self._partition.leaves(chunk):
             marginal.add(cells, self._significant_counts(cells))
         marginal.finalize()
         return marginal
@@ -156,12 +156,12 @@ class Refinement:
         predicted, arrived, children = 0.0, 0.0, 0
         start = self._starts[self._refinements]
         for parents in self._partition.parents(chunk) if self._refinements else ():
-            if parents.born == self._refinements:
+            if parents.refinement == self._refinements:
                 counts = self._partition.slots[parents.cells.slots].astype(np.float64)
-                later = self._partition.slots[parents.parts().slots].reshape(counts.size, -1)
+                later = self._partition.slots[parents.children().slots].reshape(counts.size, -1)
                 # Twice the threshold: many counts just above it are there because of their noise.
-                significant = counts > 2.0 * self._threshold(self._refinements - parents.cells.born)
-                ratio = (self._rows - start) / (start - self._starts[parents.cells.born])
+                significant = counts > 2.0 * self._threshold(self._refinements - parents.cells.first_epoch)
+                ratio = (self._rows - start) / (start - self._starts[parents.cells.first_epoch])
                 predicted += float(counts[significant].sum()) * ratio
                 arrived, children = arrived + float(later[significant].sum()), children + later[significant].size
         return min(max(arrived / predicted, 0.0), 1.0) if predicted > self._threshold(children) else 1.0
@@ -172,14 +172,14 @@ class Refinement:
     def _significant_counts(self, cells: Cells) -> Floats:
         """The significant counts of cells, and 0 for all others."""
         counts = self._partition.slots[cells.slots].astype(np.float64)
-        return np.where(counts > self._threshold(self._refinements + 1 - cells.born), counts, 0.0)
+        return np.where(counts > self._threshold(self._refinements + 1 - cells.first_epoch), counts, 0.0)
 
     def _expected_records(self, cells: Cells) -> Floats:
         """Expected records of each cell in the rest of the stream."""
         rest = max(self._plan.expected_records - self._rows, 0)
         if self._marginal is not None:
             return rest * self._marginal.shares(cells)
-        extrapolated = self._significant_counts(cells) * (rest / (self._rows - self._starts[cells.born]))
+        extrapolated = self._significant_counts(cells) * (rest / (self._rows - self._starts[cells.first_epoch]))
         return self._hit_rate * extrapolated + (1.0 - self._hit_rate) * rest * 2.0**-cells.level
 
     def _gain_bins(self, cells: Cells) -> NDArray[np.int16]:
@@ -199,7 +199,7 @@ class Refinement:
     def _costs(self, chunk: int) -> Counts:
         """Cost of all possible splits by bin of their gain."""
         costs = np.zeros(_BINS, dtype=np.int64)
-        for cells in self._partition.counted(chunk):
+        for cells in self._partition.leaves(chunk):
             for step, bins in enumerate(self._gain_bins(cells)):
                 np.add.at(costs, bins[bins >= 0], split_cost(step))
         return costs

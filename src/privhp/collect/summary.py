@@ -241,11 +241,11 @@ class Summary:
         assert partition is not None
         refinement = Refinement(self.plan, partition, rows=self._tally.rows, chunk=self._chunk)
         partition.refinements += 1
-        for cells in partition.counted(self._chunk):
+        for cells in partition.leaves(self._chunk):
             levels = refinement.levels(cells)
             # Shrinkage first, fresh noise second: shrinkage may reduce only the noise of the records before this row.
             partition.slots[cells.slots] = refinement.shrink(cells, partition.slots[cells.slots])
-            new = partition.cut(cells, levels)
+            new = partition.split(cells, levels)
             self._add_noise_at(cells.slots[levels == 0])
             for start in range(0, new.size, self._chunk):
                 self._add_noise_at(new[start : start + self._chunk])

@@ -223,13 +223,13 @@ class Tally:
         worker = Tally(self.plan)
         worker._is_worker = True
         if self.partition is not None:
-            worker.partition = self.partition.emptied()
+            worker.partition = self.partition.empty_copy()
         return worker
 
     def _add_counts(self, other: "Tally") -> None:
         self.counters += other.counters
         if self.partition is not None and other.partition is not None:
-            self.partition.plus(other.partition)
+            self.partition.add_counts(other.partition)
             self.rows += other.rows
         for level, sketch in self.sketches.items():
             sketch += other.sketches[level]

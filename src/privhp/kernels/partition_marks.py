@@ -13,9 +13,9 @@ MARK_LIMIT = -(2**62)
 """Values below this are marks; counts and noise never come near it."""
 
 
-def split_mark(first: NDArray[np.int64], levels: int, born: int) -> NDArray[np.int64]:
+def split_mark(first: NDArray[np.int64], levels: int, refinement: int) -> NDArray[np.int64]:
     """Marks of cells that one refinement splits by `levels`, from the index of each cell's first child."""
-    mark: NDArray[np.int64] = (first << 16 | levels << 8 | born) + np.iinfo(np.int64).min
+    mark: NDArray[np.int64] = (first << 16 | levels << 8 | refinement) + np.iinfo(np.int64).min
     return mark
 
 

@@ -27,16 +27,16 @@ class Cells:
         slots: Indices of their counters.
         codes: The cells.
         level: Their level.
-        born: Number of refinements before they were created.
+        first_epoch: First epoch in which they count: the number of refinements before they were created.
     """
 
     slots: NDArray[np.int64]
     codes: Codes
     level: int
-    born: int
+    first_epoch: int
 
     def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Cells":
-        return Cells(self.slots[chosen], self.codes[chosen], self.level, self.born)
+        return Cells(self.slots[chosen], self.codes[chosen], self.level, self.first_epoch)
 
 
 class Parents(NamedTuple):
@@ -45,23 +45,24 @@ class Parents(NamedTuple):
     Args:
         cells: The cells; their slots hold their counts before the split.
         levels: Levels between the cells and their children.
-        born: Number of refinements up to the split, that one included.
+        refinement: Number of the refinement that split them, counted from 1; the first epoch of their children.
     """
 
     cells: Cells
     levels: int
-    born: int
+    refinement: int
 
-    def parts(self) -> Cells:
+    def children(self) -> Cells:
         """All children, grouped by parent."""
         places = (self.cells.slots[:, None] + 1 + np.arange(2**self.levels)).ravel()
         codes = descendants(self.cells.codes, levels=self.levels).ravel()
-        return Cells(places, codes, self.cells.level + self.levels, self.born)
+        return Cells(places, codes, self.cells.level + self.levels, self.refinement)
 
-    def pieces(self, most: int) -> "list[Parents]":
-        """The same cells in groups with at most `most` children, or of one cell."""
+    def chunks(self, most: int) -> "list[Parents]":
+        """The same cells in chunks with at most `most` children, or of one cell."""
         step, size = max(most >> self.levels, 1), self.cells.slots.size
-        return [Parents(self.cells[start : start + step], self.levels, self.born) for start in range(0, size, step)]
+        starts = range(0, size, step)
+        return [Parents(self.cells[start : start + step], self.levels, self.refinement) for start in starts]
 
 
 class Partition:
@@ -81,43 +82,43 @@ class Partition:
             first, levels, _ = read_split_mark(marks)
             self.used = int((first + (1 << levels)).max())
 
-    def emptied(self) -> "Partition":
+    def empty_copy(self) -> "Partition":
         """A copy with all counts 0."""
         slots = np.where(self.slots < MARK_LIMIT, self.slots, 0)
         return Partition(self.level, slots, refinements=self.refinements)
 
-    def plus(self, other: "Partition") -> None:
+    def add_counts(self, other: "Partition") -> None:
         """Add the counts of a partition with the same cells."""
         self.slots += np.where(self.slots < MARK_LIMIT, 0, other.slots)
 
     def roots(self, most: int) -> Iterator[Cells]:
-        """The cells of the first level, split or not, in pieces of at most `most`."""
+        """The cells of the first level, split or not, in chunks of at most `most`."""
         for start in range(0, 2**self.level, most):
             places = np.arange(start, min(start + most, 2**self.level))
             yield Cells(places, places.astype(np.uint64), self.level, 0)
 
-    def sorted_out(self, cells: Cells) -> tuple[Cells, list[Parents]]:
+    def leaves_and_parents(self, cells: Cells) -> tuple[Cells, list[Parents]]:
         """The leaves among some cells, and the split cells, grouped by levels and refinement."""
         values = self.slots[cells.slots]
-        cut = values < MARK_LIMIT
-        first, levels, born = read_split_mark(values[cut])
+        is_split = values < MARK_LIMIT
+        first, levels, refinement = read_split_mark(values[is_split])
         parents = []
-        for kind in np.unique(levels << 8 | born).tolist():
-            own = (levels << 8 | born) == kind
-            moved = Cells(first[own] - 1, cells.codes[cut][own], cells.level, cells.born)
+        for kind in np.unique(levels << 8 | refinement).tolist():
+            chosen = (levels << 8 | refinement) == kind
+            moved = Cells(first[chosen] - 1, cells.codes[is_split][chosen], cells.level, cells.first_epoch)
             parents.append(Parents(moved, kind >> 8, kind & 0xFF))
-        return cells[~cut], parents
+        return cells[~is_split], parents
 
-    def counted(self, most: int) -> Iterator[Cells]:
-        """The leaves, in pieces of at most `most`."""
+    def leaves(self, most: int) -> Iterator[Cells]:
+        """The leaves, in chunks of at most `most`."""
         for leaves, _ in self._walk(most):
             for start in range(0, leaves.slots.size, most):
                 yield leaves[start : start + most]
 
     def parents(self, most: int) -> Iterator[Parents]:
-        """The split cells, in pieces with at most `most` children, or of one cell."""
-        for _, pieces in self._walk(most):
-            yield from pieces
+        """The split cells, in chunks with at most `most` children, or of one cell."""
+        for _, parents in self._walk(most):
+            yield from parents
 
     def _walk(self, most: int) -> Iterator[tuple[Cells, list[Parents]]]:
         """All cells, group by group: the leaves and the split cells."""
@@ -125,12 +126,12 @@ class Partition:
             pending: list[Cells | Parents] = [roots]
             while pending:
                 group = pending.pop()
-                leaves, cut = self.sorted_out(group if isinstance(group, Cells) else group.parts())
-                pieces = [piece for parents in cut for piece in parents.pieces(most)]
-                yield leaves, pieces
-                pending += pieces
+                leaves, split = self.leaves_and_parents(group if isinstance(group, Cells) else group.children())
+                chunks = [chunk for parents in split for chunk in parents.chunks(most)]
+                yield leaves, chunks
+                pending += chunks
 
-    def cut(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
+    def split(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
         """Split leaves, each by its number of levels (0 for none), and return the slots of all new children."""
         new = [np.zeros(0, dtype=np.int64)]
         for step in np.unique(levels[levels > 0]).tolist():
@@ -155,10 +156,10 @@ def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool
     """
     is_mark = slots < MARK_LIMIT
     places = np.flatnonzero(is_mark)
-    first, levels, born = read_split_mark(slots[places])
+    first, levels, refinement = read_split_mark(slots[places])
     order = np.argsort(first)
-    places, first, levels, born = places[order], first[order], levels[order], born[order]
-    if ((levels < 1) | (levels > depth - level) | (born < 1) | (born > refinements)).any():
+    places, first, levels, refinement = places[order], first[order], levels[order], refinement[order]
+    if ((levels < 1) | (levels > depth - level) | (refinement < 1) | (refinement > refinements)).any():
         return False
     starts = 2**level + np.concatenate([[0], np.cumsum(1 + (1 << levels))])
     if starts[-1] > slots.size or (first - 1 != starts[:-1]).any() or (places >= starts[:-1]).any():
@@ -168,7 +169,7 @@ def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool
     block = np.searchsorted(starts, places, side="right") - 1  # of each mark; -1 in the first level
     inner = np.flatnonzero(block >= 0)
     block = block[inner]
-    if (places[inner] == starts[block]).any() or (born[inner] <= born[block]).any():
+    if (places[inner] == starts[block]).any() or (refinement[inner] <= refinement[block]).any():
         return False
     ends = level + levels
     for _ in range(refinements):  # children are split later than their parent, so nesting is at most this deep
