@@ -137,6 +137,26 @@ def test_compression_of_text_only(generator, tmp_path):
     assert len((tmp_path / "a").read_text().splitlines()) == 5
 
 
+@pytest.mark.parametrize("name", ["a.csv.bz2", "a.csv.xz", "A.CSV.ZIP"])
+@pytest.mark.parametrize("form", [None, "csv"])
+def test_unsupported_compression(generator, tmp_path, name, form):
+    with pytest.raises(FileError, match=r"files are not supported; compress with \.gz or \.zst"):
+        write_sample(generator, tmp_path / name, rows=5, format=form)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("name", ["A.CSV.GZ", "A.NDJSON.ZST", "A.PARQUET"])
+def test_suffix_in_upper_case(generator, tmp_path, name):
+    for own in (name, name.lower()):
+        write_sample(generator, tmp_path / own, rows=5, seed=1)
+    assert (tmp_path / name).read_bytes() == (tmp_path / name.lower()).read_bytes()
+
+
+def test_unknown_format(generator, tmp_path):
+    with pytest.raises(FileError, match="expected a format among csv, ndjson, parquet, arrow, npy, got 'xlsx'"):
+        write_sample(generator, tmp_path / "a", rows=5, format="xlsx")
+
+
 def test_missing_pyarrow(generator, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(FileError, match=r"pip install 'privhp\[io\]'"):

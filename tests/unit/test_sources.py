@@ -1,5 +1,6 @@
 """Text files, pipes and arrays: the values of a line depend on that line only."""
 
+import bz2
 import gzip
 import io
 import tracemalloc
@@ -355,9 +356,17 @@ def test_bytes_read(tmp_path):
         assert read_so_far[-1] == source.size == path.stat().st_size
 
 
-def test_gzip(tmp_path):
-    path = write(tmp_path, gzip.compress(b"a\n1\n2\n"), "data.csv.gz")
+@pytest.mark.parametrize("name", ["data.csv.gz", "DATA.CSV.GZ"])
+def test_gzip(tmp_path, name):
+    path = write(tmp_path, gzip.compress(b"a\n1\n2\n"), name)
     assert read(path, DECADE).tolist() == [1.0, 2.0]
+
+
+@pytest.mark.parametrize("form", [None, "csv", "arrow"])
+def test_unsupported_compression(tmp_path, form):
+    path = write(tmp_path, bz2.compress(b"a\n1\n2\n"), "data.csv.bz2")
+    with pytest.raises(FileError, match=r"data\.csv\.bz2: \.bz2 files are not supported; compress with"):
+        open_source(path, domain=DECADE, format=form)
 
 
 @pytest.mark.parametrize("damage", [lambda data: data[:-9], lambda data: b"a\n1\n", lambda data: data[:12] + b"!" * 40])

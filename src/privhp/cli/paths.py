@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TypeVar
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES
+from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
 from privhp.io.sources.files import FORMAT_BY_SUFFIX
 
-_DATA = (*FORMAT_BY_SUFFIX, *COMPRESSION_SUFFIXES, ".toml")  # endings of data and domain files
+_DATA = (*FORMAT_BY_SUFFIX, *COMPRESSION_BY_SUFFIX, ".toml")  # endings of data and domain files
 
 Item = TypeVar("Item")
 

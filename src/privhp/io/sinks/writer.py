@@ -5,8 +5,8 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import gzip
 import os
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Literal, Protocol
 
 import numpy as np
@@ -16,8 +16,8 @@ from privhp.errors import FileError, RecordsError
 from privhp.io.disk import replace_file
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_npy
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
-from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES
-from privhp.io.sources.files import Format, format_of
+from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, Compression, compression_of
+from privhp.io.sources.files import Format, check_format, format_of
 from privhp.io.sources.optional import import_pyarrow
 
 CHUNK = 10**6
@@ -77,15 +77,7 @@ def write_sample(
     rng = np.random.default_rng(seed)
     domain = generator.domain
     with _open_output(output, compression) as file:
-        if kind == "csv":
-            sink: Sink = Csv(file, names)
-        elif kind == "ndjson":
-            sink = Ndjson(file, names)
-        elif kind == "npy":
-            sink = Npy(file, (rows, *example.shape[1:]), example.dtype)
-        else:
-            columnar = Parquet if kind == "parquet" else Ipc if isinstance(output, Path) else IpcStream
-            sink = columnar(file, names, _columns(domain, example))
+        sink = _sink(kind, file, names, example, domain=domain, rows=rows, piped=not isinstance(output, Path))
         try:
             for start in range(0, rows, CHUNK):
                 size = min(CHUNK, rows - start)
@@ -98,42 +90,74 @@ def write_sample(
         sink.close()
 
 
-def _format_and_compression(output: Path | BinaryIO, format: Format | None) -> tuple[Format, str]:  # noqa: A002 - see above
-    """Format of the output, and the suffix of its compression."""
+def _sink(
+    kind: Format, file: Any, names: Sequence[str], example: Any, *, domain: Domain, rows: int, piped: bool
+) -> Sink:
+    """Writer of a format to an open file."""
+    match kind:
+        case "csv":
+            return Csv(file, names)
+        case "ndjson":
+            return Ndjson(file, names)
+        case "npy":
+            return Npy(file, (rows, *example.shape[1:]), example.dtype)
+        case "parquet":
+            return Parquet(file, names, _columns(domain, example))
+        case "arrow":
+            return (IpcStream if piped else Ipc)(file, names, _columns(domain, example))
+
+
+def _format_and_compression(
+    output: Path | BinaryIO,
+    format: Format | None,  # noqa: A002 - see above
+) -> tuple[Format, Compression | None]:
+    """Format and compression of the output."""
+    check_format(format)
     if not isinstance(output, Path):
         if format == "parquet":
             raise FileError('Parquet needs a file, since it is read from its end; for a pipe, choose format="arrow"')
-        return format or "csv", ""
+        return format or "csv", None
     name = output.name.lower()
-    compression = next((suffix for suffix in COMPRESSION_SUFFIXES if name.endswith(suffix)), "")
-    known = name.removesuffix(compression).endswith(TEXT_SUFFIXES if compression else OUTPUT_SUFFIXES)
-    if not known and (format is None or (compression and format not in ("csv", "ndjson"))):
+    compression = compression_of(name)
+    text = name if compression is None else name.removesuffix(PurePath(name).suffix)
+    known = text.endswith(OUTPUT_SUFFIXES if compression is None else TEXT_SUFFIXES)
+    if not known and (format is None or (compression is not None and format not in ("csv", "ndjson"))):
         raise FileError(
             f"expected an output that ends in {', '.join(OUTPUT_SUFFIXES[:-1])} or {OUTPUT_SUFFIXES[-1]}, "
-            f"or compressed text that ends in {' or '.join(COMPRESSION_SUFFIXES)}, got {output}"
+            f"or compressed text that ends in {' or '.join(COMPRESSION_BY_SUFFIX)}, got {output}"
         )
     return format or format_of(name), compression
 
 
 @contextmanager
-def _open_output(output: Path | BinaryIO, compression: str) -> Iterator[Any]:
+def _open_output(output: Path | BinaryIO, compression: Compression | None) -> Iterator[Any]:
     """Open file or pipe, compressed if its suffix asks for it."""
     if not isinstance(output, Path):
         yield output
         output.flush()
         return
-    with replace_file(output) as file:
-        if compression == ".gz":
-            # Without the name and the time, so that the same rows give the same bytes.
-            with gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0) as compressed:
-                yield compressed
-        elif compression == ".zst":
-            pa = import_pyarrow("zstd")
-            # The stream closes its file, so it gets a duplicate.
-            with open(os.dup(file.fileno()), "wb") as duplicate, pa.CompressedOutputStream(duplicate, "zstd") as stream:
-                yield stream
-        else:
-            yield file
+    with replace_file(output) as file, _COMPRESSORS[compression](file) as compressed:
+        yield compressed
+
+
+def _compress_gzip(file: BinaryIO) -> AbstractContextManager[Any]:
+    """Gzip stream without the name and the time, so that the same rows give the same bytes."""
+    return gzip.GzipFile("", "wb", compresslevel=6, fileobj=file, mtime=0)
+
+
+@contextmanager
+def _compress_zstd(file: BinaryIO) -> Iterator[Any]:
+    pa = import_pyarrow("zstd")
+    # The stream closes its file, so it gets a duplicate.
+    with open(os.dup(file.fileno()), "wb") as duplicate, pa.CompressedOutputStream(duplicate, "zstd") as stream:
+        yield stream
+
+
+_COMPRESSORS: dict[Compression | None, Callable[[BinaryIO], AbstractContextManager[Any]]] = {
+    None: nullcontext,
+    "gzip": _compress_gzip,
+    "zstd": _compress_zstd,
+}
 
 
 def _names(domain: Domain, columns: Sequence[str] | None) -> list[str]:

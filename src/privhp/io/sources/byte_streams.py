@@ -7,14 +7,30 @@ import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from pathlib import PurePath
+from typing import Any, Literal
 
 from privhp.errors import FileError
 from privhp.io.sources.optional import import_pyarrow
 
 STANDARD_INPUT = "-"
-COMPRESSION_SUFFIXES = (".gz", ".zst")
-"""Suffixes of compressed texts."""
+
+Compression = Literal["gzip", "zstd"]
+
+COMPRESSION_BY_SUFFIX: dict[str, Compression] = {".gz": "gzip", ".zst": "zstd"}
+"""Compression of a text by the last suffix of its name, in lower case."""
+
+_UNSUPPORTED_SUFFIXES = (".7z", ".br", ".bz2", ".lz4", ".lzma", ".xz", ".zip")
+
+
+def compression_of(name: str) -> Compression | None:
+    """Compression of a file by its name; None for a plain file."""
+    suffix = PurePath(name.lower()).suffix
+    if suffix in _UNSUPPORTED_SUFFIXES:
+        raise FileError(
+            f"{suffix} files are not supported; compress with {' or '.join(COMPRESSION_BY_SUFFIX)}, or not at all"
+        )
+    return COMPRESSION_BY_SUFFIX.get(suffix)
 
 
 class ByteStream:
@@ -27,13 +43,14 @@ class ByteStream:
     """
 
     def __init__(self, name: str) -> None:
-        pa: Any = import_pyarrow("zstd") if name.endswith(".zst") else None
+        compression = compression_of(name)
+        pa: Any = import_pyarrow("zstd") if compression == "zstd" else None
         descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
         self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115 - closed by close
         self.file: Any = self._raw
-        if name.endswith(".gz"):
+        if compression == "gzip":
             self.file = gzip.GzipFile(fileobj=self._raw)
-        elif name.endswith(".zst"):
+        elif compression == "zstd":
             self.file = pa.CompressedInputStream(self._raw, "zstd")
 
     def share(self) -> float | None:
@@ -56,6 +73,6 @@ def decompression_errors(name: str) -> Iterator[None]:
     except (gzip.BadGzipFile, EOFError, zlib.error):
         raise FileError("expected a complete gzip file, got one that is damaged or truncated") from None
     except OSError as error:
-        if name.endswith(".zst") and error.errno is None and not isinstance(error, FileError):
+        if compression_of(name) == "zstd" and error.errno is None and not isinstance(error, FileError):
             raise FileError("expected a complete zstd file, got one that is damaged or truncated") from None
         raise

@@ -7,11 +7,12 @@ import os
 import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
+from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import COMPRESSION_SUFFIXES, STANDARD_INPUT
+from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, STANDARD_INPUT
 from privhp.io.sources.prefetch import prefetch
 from privhp.io.sources.protocol import START, Batch, Position, Reader
 from privhp.io.sources.selection import Selection
@@ -43,8 +44,7 @@ class FileSource:
     """
 
     def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - public parameter name
-        if format is not None and format not in get_args(Format):
-            raise FileError(f"expected a format among {', '.join(get_args(Format))}, got {format!r}")
+        check_format(format)
         self.names = _expand(names)
         self._selection, self._format = selection, format
         self._sizes = [_size(name) for name in self.names]
@@ -91,29 +91,33 @@ class FileSource:
             reader.close()
 
 
+def check_format(format: str | None) -> None:  # noqa: A002 - public parameter name
+    """Refuse an unknown format."""
+    if format is not None and format not in get_args(Format):
+        raise FileError(f"expected a format among {', '.join(get_args(Format))}, got {format!r}")
+
+
+_READERS: dict[Format, str] = {
+    "csv": "csv_reader:CsvReader",
+    "ndjson": "ndjson:NdjsonReader",
+    "parquet": "arrow:ParquetReader",
+    "arrow": "arrow:IpcReader",
+    "npy": "npy:NpyReader",
+}
+"""Module and class of the reader of each format; the module is imported when a file has the format."""
+
+
 def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa: A002 - public parameter name
-    """Reader of a file. Modules of a format are imported when a file has it."""
-    if format == "csv":
-        from privhp.io.sources.csv_reader import CsvReader
-
-        return CsvReader(name, selection)
-    if format == "npy":
-        from privhp.io.sources.npy import NpyReader
-
-        return NpyReader(name, selection)
-    if format == "ndjson":
-        from privhp.io.sources.ndjson import NdjsonReader
-
-        return NdjsonReader(name, selection)
-    from privhp.io.sources.arrow import IpcReader, ParquetReader
-
-    return (ParquetReader if format == "parquet" else IpcReader)(name, selection)
+    """Reader of a file."""
+    module, _, reader = _READERS[format].partition(":")
+    opened: Reader = getattr(import_module(f"privhp.io.sources.{module}"), reader)(name, selection)
+    return opened
 
 
 def format_of(name: str) -> Format:
     """Format of a file by its name."""
     path = Path(name.lower())
-    suffix = Path(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
+    suffix = Path(path.stem).suffix if path.suffix in COMPRESSION_BY_SUFFIX else path.suffix
     return FORMAT_BY_SUFFIX.get(suffix, "csv")
 
 
@@ -134,8 +138,12 @@ def _expand(names: Sequence[str]) -> list[str]:
         return found
     if STANDARD_INPUT in found:
         raise FileError("expected either files or standard input (-), got both; read standard input separately")
-    if len({(status.st_dev, status.st_ino) for status in map(os.stat, found)}) < len(found):
-        raise FileError("a file is given twice, so its records would count twice; give each file once")
+    known: set[tuple[int, int]] = set()
+    for name in found:
+        status = Path(name).stat()
+        if (status.st_dev, status.st_ino) in known:
+            raise FileError(f"{name} is given twice, so its records would count twice; give each file once")
+        known.add((status.st_dev, status.st_ino))
     return found
 
 
