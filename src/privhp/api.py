@@ -16,7 +16,7 @@ from privhp.collect.tally import Tally
 from privhp.core.budget import Neighbours
 from privhp.core.container import RELEASE
 from privhp.domains import Domain
-from privhp.errors import DomainError, FileError, PlanError, RecordsError, file_errors
+from privhp.errors import DomainError, FileError, PlanError, QueryError, RecordsError, file_errors
 from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
 from privhp.release import Release
@@ -40,7 +40,7 @@ def fit(
     neighbours: Neighbours | None = None,
     max_records_per_person: int = 1,
     plan: Plan | None = None,
-    columns: Sequence[str] | str | None = None,
+    columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Generator:
@@ -66,6 +66,7 @@ def fit(
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit only
     from privhp.io.frames import frame_kind
     from privhp.io.sources import open_source
+    from privhp.io.sources.opening import check_named_columns
 
     if plan is None:
         if domain is None or epsilon is None or expected_records is None:
@@ -80,6 +81,8 @@ def fit(
         )
     elif (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
         raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
+    if columns is not None:
+        check_named_columns(data)
     source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
     ingestion = Ingestion(plan, source)
     ingestion.run()
@@ -123,7 +126,7 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
     if isinstance(file, str | os.PathLike):
         write_file(Path(file), chunks, mode=mode)
     elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
-        raise _not_binary()
+        raise _not_binary("wb")
     else:
         _write_all(file, chunks)
 
@@ -182,6 +185,11 @@ def report(
     """
     from privhp.reporting import report_page  # slow to import, and needed by report only
 
+    if not isinstance(generator, Generator):
+        raise QueryError(
+            f"report needs a generator, got {type(generator).__name__}; load(path) reads one from a release"
+        )
+    check_page(path)
     size = len(generator.domain.value_names)
     if columns is not None and len(columns) != size:
         raise RecordsError(
@@ -242,6 +250,12 @@ def compare(
     return compare_sides(real, synthetic, domain=domains[0])
 
 
+def check_page(path: str | os.PathLike[str]) -> None:
+    """Refuse a path that is not that of an HTML page."""
+    if not os.fspath(path).lower().endswith((".html", ".htm")):
+        raise FileError(f"a report is an HTML page; choose a name such as fares.html in place of {os.fspath(path)}")
+
+
 def is_release(file: Any) -> bool:
     """Whether an object is the path of a release file."""
     if not isinstance(file, str | os.PathLike) or not Path(file).is_file():  # a pipe can be read only once
@@ -294,9 +308,9 @@ def _seekable(file: File) -> Iterator[BinaryIO]:
         return
     content = None if isinstance(file, io.TextIOBase) or not hasattr(file, "read") else file.read()
     if not isinstance(content, bytes):
-        raise _not_binary()
+        raise _not_binary("rb")
     yield io.BytesIO(content)
 
 
-def _not_binary() -> FileError:
-    return FileError("expected a path, or a file object opened in binary mode, such as open(path, 'rb')")
+def _not_binary(mode: str) -> FileError:
+    return FileError(f"expected a path, or a file object opened in binary mode, such as open(path, '{mode}')")

@@ -1,5 +1,6 @@
 """`hp.fit`: one call from data to a generator."""
 
+import io
 import threading
 import time
 
@@ -42,7 +43,7 @@ def test_fit_with_plan():
 
 
 def test_fit_refuses_invalid_data():
-    with pytest.raises(FileError, match="to name a column 'fee'"):
+    with pytest.raises(RecordsError, match=r"to name a column 'fee', got no such name; its columns are \['fare'\]"):
         hp.fit({"fare": [5.0]}, DOMAIN, epsilon=1, expected_records=1e3, columns=["fee"])
     with pytest.raises(RecordsError, match="expected numbers"):
         hp.fit(np.array(["2020-01-01"], dtype="M8[D]"), DOMAIN, epsilon=1, expected_records=1e3)
@@ -138,3 +139,46 @@ def test_missing_file_is_a_file_error(tmp_path):
     with pytest.raises(FileError) as missing:
         open_source(tmp_path / "none.csv", domain=hp.Interval(0, 10))
     assert isinstance(missing.value, FileNotFoundError)
+
+
+FIT = {"epsilon": 1, "expected_records": 1e3}
+
+
+def test_columns_as_integers(tmp_path):
+    (tmp_path / "a.csv").write_text("1,2,5\n" * 300)
+    generator = hp.fit(tmp_path / "a.csv", hp.Integers(0, 9), columns=[3], header=False, **FIT)
+    assert generator.quantile(0.5).value == 5
+    assert hp.fit(tmp_path / "a.csv", hp.Integers(0, 9), columns=2, header=False, **FIT).quantile(0.5).value == 2
+    with pytest.raises(RecordsError, match="columns= takes column names, or numbers from 1, got a float"):
+        hp.fit(tmp_path / "a.csv", hp.Integers(0, 9), columns=[3.0], header=False, **FIT)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_missing_column_of_frame(library):
+    columns = {"a": [0.5], "b": [0.5]}
+    module = pytest.importorskip(library)
+    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    with pytest.raises(RecordsError, match=r"to name a column 'c', got no such name; its columns are \['a', 'b'\]"):
+        hp.fit(frame, hp.Interval(0, 1), columns=["c"], **FIT)
+
+
+def test_integer_names_of_frame():
+    frame = pytest.importorskip("pandas").DataFrame(np.full((300, 3), [1, 2, 5]))
+    assert hp.fit(frame, hp.Integers(0, 9), columns=[2], **FIT).quantile(0.5).value == 5
+
+
+def test_lazy_frame():
+    frame = pytest.importorskip("polars").DataFrame({"a": [0.5]}).lazy()
+    with pytest.raises(RecordsError, match=r"got a LazyFrame; call \.collect\(\) first"):
+        hp.fit(frame, hp.Table(a=hp.Interval(0, 1)), **FIT)
+
+
+@pytest.mark.parametrize("data", [[0.5, 0.25], np.array([0.5]), [{"a": 0.5}]])
+def test_columns_of_records_without_columns(data):
+    with pytest.raises(RecordsError, match=r"columns= selects columns of a file.*; leave it out"):
+        hp.fit(data, hp.Interval(0, 1), columns=["a"], **FIT)
+
+
+def test_file_object_without_name():
+    with pytest.raises(RecordsError, match=r"write it to a file, or pass its records$"):
+        hp.fit(io.BytesIO(b"a\n1\n"), hp.Interval(0, 1), **FIT)

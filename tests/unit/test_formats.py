@@ -175,7 +175,7 @@ def test_columns_of_frame(make):
     source = open_source(data, domain=hp.Box([(49, 61), (-9, 2)]), columns=["lat", "lon"])
     (batch,) = source.batches()
     assert np.array_equal(batch.records, np.stack([np.asarray(data["lat"]), np.asarray(data["lon"])], axis=1))
-    with pytest.raises(FileError, match="to name a column 'fee', got no such name"):
+    with pytest.raises(RecordsError, match="to name a column 'fee', got no such name"):
         list(open_source(data, domain=hp.Interval(0, 1), columns=["fee"]).batches())
 
 

@@ -117,6 +117,17 @@ def test_report_against_missing_file(fares, tmp_path):
     assert not (tmp_path / "page.html").exists()
 
 
+def test_report_of_another_object(tmp_path):
+    with pytest.raises(hp.QueryError, match=r"report needs a generator, got str; load\(path\) reads one"):
+        hp.report("trips.privhp", tmp_path / "page.html")
+
+
+def test_report_is_html(fares, tmp_path):
+    with pytest.raises(hp.FileError, match=r"a report is an HTML page; choose a name such as fares\.html in place of"):
+        hp.report(fares, tmp_path / "page.pdf")
+    assert not (tmp_path / "page.pdf").exists()
+
+
 # Comparisons
 
 

@@ -35,12 +35,10 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Write the page."""
-    from privhp.api import load, report
+    from privhp.api import check_page, load, report
     from privhp.cli.paths import check_output, read_file
-    from privhp.errors import FileError
 
-    if not options.output.lower().endswith((".html", ".htm")):
-        raise FileError(f"a report is an HTML page; choose a name such as fares.html in place of {options.output}")
+    check_page(options.output)
     output = check_output(options.output, force=options.force)
     report(
         read_file(load, options.release),

@@ -157,12 +157,14 @@ def arrow_errors(kind: str) -> Iterator[None]:
         ) from None
 
 
-def select_columns(schema: Any, selection: Selection, what: str) -> list[str]:
+def select_columns(schema: Any, selection: Selection, what: str, *, in_memory: bool = False) -> list[str]:
     """Names of the columns that make a record, after a check of their types against the domain."""
     where = f"{'a' if selection.names is None else 'the'} {what}"
     columns = schema_columns(schema)
     names = [name for name, _ in columns]
-    indices = selection.indices_by_name(names, where=where, hint=_hint(names, selection.names or []))
+    indices = selection.indices_by_name(
+        names, where=where, hint=_hint(names, selection.names or []), in_memory=in_memory
+    )
     for index, field in zip(indices, selection.fields, strict=True):
         kind = _value_type(columns[index][1])
         if not import_pyarrow("Arrow").types.is_null(kind):  # a column of type null holds only null

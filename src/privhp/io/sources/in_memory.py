@@ -54,7 +54,7 @@ class InMemorySource:
         except pa.ArrowException:  # a single column, which domains read directly
             yield data
             return
-        names = select_columns(reader.schema, self._selection, "table")
+        names = select_columns(reader.schema, self._selection, "table", in_memory=True)
         for batch in reader:
             for start in range(0, len(batch), self._selection.rows):
                 yield read_records(batch.slice(start, self._selection.rows), names, self._selection)
@@ -65,7 +65,9 @@ class InMemorySource:
         if self._selection.domain.reads_by_name and self._selection.columns is None:
             return frame
         indices = self._selection.indices_by_name(
-            known, where="a table" if self._selection.names is None else "the table"
+            [str(name) for name in known],
+            where="a table" if self._selection.names is None else "the table",
+            in_memory=True,
         )
         batch = to_batch(frame, [known[index] for index in indices])
         return self._selection.to_batch(batch.columns, len(batch))
@@ -81,7 +83,14 @@ def _is_frame(data: Any) -> bool:
     return hasattr(data, "iloc") and hasattr(data, "columns")
 
 
+def has_column_names(data: Any) -> bool:
+    """Whether data has columns to select: a data frame, a dict, an Arrow stream, or an iterator, which may."""
+    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping | Iterator)
+
+
 def check_records(data: Any) -> None:
     """Refuse data that holds no records."""
+    if type(data).__name__ == "LazyFrame":
+        raise RecordsError("expected records, got a LazyFrame; call .collect() first")
     if data is None or isinstance(data, int | float | bool):
         raise RecordsError(f"expected a path, records, a frame or an iterator of batches, got {type(data).__name__}")

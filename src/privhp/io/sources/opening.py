@@ -9,7 +9,7 @@ from typing import Any
 from privhp.domains import Domain
 from privhp.errors import RecordsError, file_errors
 from privhp.io.sources.files import FileSource, Format
-from privhp.io.sources.in_memory import InMemorySource, check_records
+from privhp.io.sources.in_memory import InMemorySource, check_records, has_column_names
 from privhp.io.sources.protocol import Source
 from privhp.io.sources.selection import Selection
 
@@ -18,7 +18,7 @@ def open_source(
     data: Any,
     *,
     domain: Domain,
-    columns: Sequence[str] | str | None = None,
+    columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
     format: Format | None = None,  # noqa: A002 - public parameter name
 ) -> Source:
@@ -32,13 +32,21 @@ def open_source(
         header: Whether the first line of CSV holds the column names.
         format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
     """
-    selection = Selection(domain, [columns] if isinstance(columns, str) else columns, header=header)
+    selection = Selection(domain, [columns] if isinstance(columns, str | int) else columns, header=header)
     names = _file_names(data)
     if names is not None:
         with file_errors():
             return FileSource(names, selection, format=format)
     check_records(data)
     return InMemorySource(data, selection)
+
+
+def check_named_columns(data: Any) -> None:
+    """Refuse data without columns to select."""
+    if _file_names(data) is None and not has_column_names(data):
+        raise RecordsError(
+            "columns= selects columns of a file, a data frame or a dict of arrays; leave it out for other records"
+        )
 
 
 def _file_names(data: Any) -> list[str] | None:
@@ -48,7 +56,8 @@ def _file_names(data: Any) -> list[str] | None:
     if isinstance(data, io.IOBase):
         name = getattr(data, "name", None)
         if not isinstance(name, str) or not data.seekable() or data.tell():
-            raise RecordsError("expected a path or a file that was opened by name and not yet read; pass its path")
+            advice = "pass its path" if isinstance(name, str) else "write it to a file, or pass its records"
+            raise RecordsError(f"expected a path or a file that was opened by name and not yet read; {advice}")
         return [name]
     if isinstance(data, list | tuple) and data and all(isinstance(item, PurePath) for item in data):
         return [os.fspath(item) for item in data]

@@ -1,6 +1,7 @@
 """Selection of the columns that make a record, checks of their types, and batches for the domain."""
 
 import re
+import reprlib
 from collections.abc import Callable, Sequence
 from typing import Any, get_args
 
@@ -31,6 +32,13 @@ def _enumerate_kinds(kinds: frozenset[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def _column_text(column: Any) -> str:
+    """Name of a column, or its number as text."""
+    if isinstance(column, bool) or not isinstance(column, str | int | np.integer):
+        raise RecordsError(f"columns= takes column names, or numbers from 1, got a {type(column).__name__}")
+    return str(column)
+
+
 class Selection:
     """The columns that make a record of a domain.
 
@@ -45,14 +53,14 @@ class Selection:
     def __init__(
         self,
         domain: Domain,
-        columns: Sequence[str] | None = None,
+        columns: Sequence[str | int] | None = None,
         *,
         header: bool = True,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.domain, self.header = domain, header
         self.fields = domain.fields()
-        self.columns = None if columns is None else list(columns)
+        self.columns = None if columns is None else [_column_text(column) for column in columns]
         if self.columns is not None and len(self.columns) != len(self.fields):
             raise RecordsError(
                 f"expected as many columns as {domain!r} has values per record, {len(self.fields)}, "
@@ -68,9 +76,20 @@ class Selection:
         return min(max(MAX_VALUES // len(self.fields), MIN_ROWS), MAX_ROWS)
 
     def indices_by_name(
-        self, known: Sequence[str], *, where: str, hint: str = "names are matched by case"
+        self, known: Sequence[str], *, where: str, hint: str = "names are matched by case", in_memory: bool = False
     ) -> list[int]:
-        """Indices of the columns in the names of a file. Messages never quote these: a header may be a record."""
+        """Indices of the columns in the names of a file or a data frame.
+
+        Messages quote the names of a data frame only: the header of a file may be a record.
+        """
+        if not in_memory:
+            return self._find(known, where=where, hint=hint)
+        try:
+            return self._find(known, where=where, hint=f"its columns are {reprlib.repr(list(known))}")
+        except FileError as error:
+            raise RecordsError(str(error)) from None
+
+    def _find(self, known: Sequence[str], *, where: str, hint: str) -> list[int]:
         size = len(self.fields)
         if self.names is None and len(known) == size:
             return list(range(size))
