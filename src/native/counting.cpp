@@ -1,5 +1,5 @@
-// Counting codes in counters, sketches and learned partitions, and reading sketches. Twin of kernels/counting.py, which
-// derives the joint tables.
+// Counting codes in counters, sketches and learned partitions, and reading sketches. Native version of
+// kernels/counting.py, which derives the joint tables.
 
 #include "native.hpp"
 

@@ -1,4 +1,4 @@
-// Position of numbers on a scale with declared cuts. Twin of kernels/cut_search.py.
+// Position of numbers on a scale with declared cuts. Native version of kernels/cut_search.py.
 
 #include "native.hpp"
 

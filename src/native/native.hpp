@@ -1,8 +1,8 @@
 // Shared by all files of the native kernels: array types, instruction sets, bit permutations.
 //
-// The kernels are the compiled twins of privhp/kernels/plain.py and of privhp/io/sources/csv_fields.py: codes, counts,
-// estimates and values are equal bit for bit, samples in distribution. The interpreter lock is released while a loop
-// runs, and a call keeps no state but the arrays that it is given.
+// The kernels compute the same as privhp/kernels/plain.py and privhp/io/sources/csv_fields.py: codes, counts, estimates
+// and values are equal bit for bit, samples in distribution. The interpreter lock is released while a loop runs, and a
+// call keeps no state but the arrays that it is given.
 
 #pragma once
 

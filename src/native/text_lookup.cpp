@@ -1,4 +1,4 @@
-// Look-up of declared texts in arrays of texts by a perfect hash. Twin of kernels/text_lookup.py.
+// Look-up of declared texts in arrays of texts by a perfect hash. Native version of kernels/text_lookup.py.
 
 #include "native.hpp"
 

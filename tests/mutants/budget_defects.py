@@ -58,13 +58,13 @@ def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
 
 @caught_by(privacy.draws_spend_at_most_epsilon)
 def root_without_share_of_budget(patch: pytest.MonkeyPatch) -> None:
-    split = privhp.planning.paper.split
+    split_epsilon = privhp.planning.paper.split_epsilon
 
     def generous(epsilon: Fraction, weights: dict[int, float]) -> dict[int, Fraction]:
         deeper = {level: weight for level, weight in weights.items() if level > 0}
-        return {0: epsilon / 10, **split(epsilon, deeper)}
+        return {0: epsilon / 10, **split_epsilon(epsilon, deeper)}
 
-    patch.setattr(privhp.planning.paper, "split", generous)
+    patch.setattr(privhp.planning.paper, "split_epsilon", generous)
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 

@@ -18,7 +18,7 @@ from privhp.planning.error_model import (
     Sketches,
     predict_error,
 )
-from privhp.planning.paper import paper_bound, paper_settings
+from privhp.planning.paper import paper_bound, paper_sizes
 from privhp.planning.plan_measurements import plan_measurements
 from real_data import require_data
 
@@ -134,7 +134,7 @@ def test_paper_plan_prints_its_bound() -> None:
 
 
 def test_paper_budgets_bound_less_noise_than_equal_budgets() -> None:
-    settings = paper_settings(UNIT, epsilon=Fraction(1), expected_records=RECORDS, hot_cells=16)
+    settings = paper_sizes(UNIT, epsilon=Fraction(1), expected_records=RECORDS, hot_cells=16)
     levels = list(settings.budgets)
     sketched = {level: 1.0 for level in levels if level > settings.exact_depth}
     exact_levels = {level: 1.0 for level in levels if level <= settings.exact_depth}

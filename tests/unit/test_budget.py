@@ -20,7 +20,7 @@ from privhp.core.budget import (
     exact_epsilon,
     optimal_weights,
     sensitivity,
-    split,
+    split_epsilon,
 )
 from privhp.errors import describe_value
 
@@ -31,7 +31,7 @@ WEIGHTS = st.dictionaries(st.integers(0, 63), POSITIVE, min_size=1)
 
 @given(epsilon=EPSILONS, weights=WEIGHTS)
 def test_shares_sum_to_epsilon_rounded_down(epsilon: Fraction, weights: dict[int, float]) -> None:
-    shares = split(epsilon, weights)
+    shares = split_epsilon(epsilon, weights)
     assert shares.keys() == weights.keys()
     assert epsilon * (1 - Fraction(1, 2**40)) < sum(shares.values()) <= epsilon
 
@@ -39,7 +39,7 @@ def test_shares_sum_to_epsilon_rounded_down(epsilon: Fraction, weights: dict[int
 @given(epsilon=EPSILONS, weights=WEIGHTS)
 def test_share_is_at_most_its_weight(epsilon: Fraction, weights: dict[int, float]) -> None:
     total = sum(map(Fraction, weights.values()))
-    for level, share in split(epsilon, weights).items():
+    for level, share in split_epsilon(epsilon, weights).items():
         due = epsilon * Fraction(weights[level]) / total
         assert due - epsilon / 2**48 < share <= due
 
@@ -47,7 +47,7 @@ def test_share_is_at_most_its_weight(epsilon: Fraction, weights: dict[int, float
 @pytest.mark.parametrize("weight", [0.0, -1.0, float("inf"), float("nan")])
 def test_invalid_weights_are_refused(weight: float) -> None:
     with pytest.raises(PlanError, match="weight above 0 and below infinity for every level, got"):
-        split(Fraction(1), {0: 1.0, 1: weight})
+        split_epsilon(Fraction(1), {0: 1.0, 1: weight})
 
 
 @given(
@@ -56,9 +56,9 @@ def test_invalid_weights_are_refused(weight: float) -> None:
 )
 def test_optimal_split_has_least_cost(costs: dict[int, float], data: st.DataObject) -> None:
     """The cost is the sum over the levels of cost / share."""
-    best = split(Fraction(1), optimal_weights(costs))
+    best = split_epsilon(Fraction(1), optimal_weights(costs))
     nudge = st.floats(0.5, 2)
-    other = split(Fraction(1), {level: float(share) * data.draw(nudge) for level, share in best.items()})
+    other = split_epsilon(Fraction(1), {level: float(share) * data.draw(nudge) for level, share in best.items()})
 
     def price(shares: dict[int, Fraction]) -> Fraction:
         return sum(Fraction(cost) / shares[level] for level, cost in costs.items())
@@ -68,7 +68,7 @@ def test_optimal_split_has_least_cost(costs: dict[int, float], data: st.DataObje
 
 def test_optimal_split_by_hand() -> None:
     costs = {0: 1.0, 1: 4.0}
-    assert split(Fraction(3), optimal_weights(costs)) == {0: pytest.approx(1), 1: pytest.approx(2)}
+    assert split_epsilon(Fraction(3), optimal_weights(costs)) == {0: pytest.approx(1), 1: pytest.approx(2)}
 
 
 @pytest.mark.parametrize(
@@ -89,7 +89,7 @@ def test_numpy_integers_become_python_integers() -> None:
         number = exact(value, name="epsilon")
         assert type(number.numerator) is int
         assert type(number.denominator) is int
-    shares = split(exact_epsilon(np.int64(3)), {0: 1.0, 1: 3.0**0.5})
+    shares = split_epsilon(exact_epsilon(np.int64(3)), {0: 1.0, 1: 3.0**0.5})
     assert 3 * (1 - Fraction(1, 2**40)) < sum(shares.values()) <= 3
 
 

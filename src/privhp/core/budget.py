@@ -14,7 +14,11 @@ from typing import Any, Literal, get_args
 from privhp.errors import PlanError, describe_value
 
 Neighbours = Literal["add-remove", "zero-out", "replace-one"]
-"""Neighbouring relations: a record is added or removed; its row stays but counts nowhere; it becomes another one."""
+"""Neighbouring relations.
+
+add-remove: a record is added or removed. zero-out: its row stays but is not
+counted. replace-one: it is replaced by another record.
+"""
 
 MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
 MAX_SCALE = 2**40
@@ -51,7 +55,7 @@ def exact_epsilon(value: int | float | str | Fraction | Decimal) -> Fraction:
     return epsilon
 
 
-def split(epsilon: Fraction, weights: Mapping[int, float]) -> dict[int, Fraction]:
+def split_epsilon(epsilon: Fraction, weights: Mapping[int, float]) -> dict[int, Fraction]:
     """Shares of epsilon in proportion to the weights of the levels, each rounded down."""
     if not all(0 < weight < inf for weight in weights.values()):
         raise PlanError(f"expected a weight above 0 and below infinity for every level, got {dict(weights)}")

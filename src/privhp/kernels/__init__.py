@@ -8,7 +8,7 @@ All kernels but one take numbers, characters, codes and counts as arrays. The
 exception is `native.scan`, which parses lines of CSV for `io.sources`; its
 definition in Python is `io.sources.csv_fields`. So records are visible to the
 readers and writers in `io`, to `domains`, to `native.scan`, and to `evaluate`
-and `report`, which compare a generator with data; behind the domains there are
+and `reporting`, which compare a generator with data; behind the domains there are
 only codes.
 """
 

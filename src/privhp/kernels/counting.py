@@ -1,7 +1,7 @@
 """Counting codes in counters, Count-Min sketches and learned partitions, and reading sketches, in NumPy.
 
 All arithmetic is in 64-bit integers, which may wrap around but never round.
-`src/native/counting.cpp` holds the compiled twin.
+`src/native/counting.cpp` holds the native kernel.
 
 Hashing. A group of sketched levels h, ..., h + K shares one hash function, of
 cells of level h. A cell c of level h + k has the ancestor a = c >> k of level h

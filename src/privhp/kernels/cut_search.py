@@ -1,7 +1,7 @@
 """Interpolation of numbers on a scale with declared cuts, in NumPy.
 
 A bucket index over the cuts replaces a binary search per number.
-`src/native/cut_search.cpp` holds the compiled twin.
+`src/native/cut_search.cpp` holds the native kernel.
 """
 
 from typing import NamedTuple

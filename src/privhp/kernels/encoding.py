@@ -1,7 +1,7 @@
 """Codes of points and integers, in NumPy.
 
 A number is quantised to the cells of its side, and the bits of all sides are
-interleaved into one code. `src/native/encoding.cpp` holds the compiled twin.
+interleaved into one code. `src/native/encoding.cpp` holds the native kernel.
 """
 
 from functools import lru_cache

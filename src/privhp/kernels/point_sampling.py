@@ -1,6 +1,6 @@
 """Points in grid cells, draws from a discrete distribution, and shuffles, in NumPy.
 
-`src/native/sampling.cpp` holds the compiled twin. The two draw samples of the
+`src/native/point_sampling.cpp` holds the native kernel. The two draw samples of the
 same distribution, but not the same samples.
 """
 

@@ -5,7 +5,7 @@ of characters, on which no two declared texts collide, gives the one candidate,
 and a comparison of all characters decides. For a million texts this takes 2 ms
 with 10 declared texts and 9 ms with 1,000; a Python dictionary takes 160 and
 230 ms, Arrow's dictionary encoding 80 and 180 ms. `src/native/text_lookup.cpp`
-holds the compiled twin.
+holds the native kernel.
 """
 
 from typing import NamedTuple
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts
 
 WORD_SIZE = 4
-"""Characters that the compiled twin compares at once, where declared texts and their padding have as many."""
+"""Characters that the native kernel compares at once, where declared texts and their padding have as many."""
 
 
 class TextTable(NamedTuple):

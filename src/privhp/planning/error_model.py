@@ -164,7 +164,7 @@ def _occupied_cells(is_line: bool, level: int, stream: Stream) -> float:
 
 
 def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, variance: float) -> float:
-    """Number of cells that keep their noise: the occupied ones if inference recognises them, else all."""
+    """Number of cells whose noise remains in the estimates: all, or the occupied ones if inference finds them."""
     occupied = _occupied_cells(measurements.geometry.is_line, level, stream)
     threshold = measurements.geometry.tuning.occupied_z * math.sqrt(variance)
     return occupied if measurements.expected_records / occupied > threshold else 2.0**level

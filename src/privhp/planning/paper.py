@@ -1,4 +1,4 @@
-"""The paper's settings of a plan and the paper's bound on its error.
+"""The paper's sizes and budgets of a plan and the paper's bound on its error.
 
 Both are computed from public quantities. `docs/paper.md` maps the names to the
 paper's symbols.
@@ -8,21 +8,21 @@ import math
 from collections.abc import Mapping
 from fractions import Fraction
 
-from privhp.core.budget import optimal_weights, split
+from privhp.core.budget import optimal_weights, split_epsilon
 from privhp.domains.domain import Domain
 from privhp.planning.error_model import Measurements, Prediction, Sketches
-from privhp.planning.parameters import (
+from privhp.planning.parameter_checks import (
     MAX_HOT_CELLS,
     MAX_ROWS,
     MAX_WIDTH,
-    check_domain,
     check_expected_records,
     check_integer,
+    check_is_domain,
 )
-from privhp.planning.settings import PlanSettings
+from privhp.planning.plan_sizes import PlanSizes
 
 
-def paper_settings(
+def paper_sizes(
     domain: Domain,
     *,
     epsilon: Fraction,
@@ -33,9 +33,9 @@ def paper_settings(
     sketch_rows: int | None = None,
     sketch_width: int | None = None,
     hash_group: int | None = None,
-) -> PlanSettings:
+) -> PlanSizes:
     """Sizes and budgets of the paper; see `Plan.paper`."""
-    check_domain(domain)
+    check_is_domain(domain)
     check_expected_records(expected_records)
     hot_cells = check_integer(hot_cells, "hot_cells", 1, MAX_HOT_CELLS)
     if depth is None:
@@ -53,10 +53,10 @@ def paper_settings(
     if hash_group is None:
         hash_group = max(group for group in range(5) if width % 2**group == 0)
     costs = _noise_costs(domain, exact_depth=exact_depth, depth=depth, sketch_cost=rows * hot_cells)
-    budgets = split(epsilon, optimal_weights(costs))
+    budgets = split_epsilon(epsilon, optimal_weights(costs))
     if depth == exact_depth:
-        return PlanSettings(budgets, exact_depth)
-    return PlanSettings(budgets, exact_depth, rows, width, hot_cells, hash_group)
+        return PlanSizes(budgets, exact_depth)
+    return PlanSizes(budgets, exact_depth, rows, width, hot_cells, hash_group)
 
 
 def _noise_costs(domain: Domain, *, exact_depth: int, depth: int, sketch_cost: int) -> dict[int, float]:

@@ -21,21 +21,21 @@ from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.planning import plan_checks, sketch_hashing
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
-from privhp.planning.paper import paper_settings
-from privhp.planning.parameters import (
+from privhp.planning.paper import paper_sizes
+from privhp.planning.parameter_checks import (
     COUNTER_BYTES,
     MAX_RECORDS_PER_PERSON,
-    check_domain,
     check_expected_records,
     check_integer,
+    check_is_domain,
     read_memory,
 )
 from privhp.planning.plan_measurements import plan_measurements
+from privhp.planning.plan_sizes import Expand, Inference
 from privhp.planning.plan_spec import read_spec, write_spec
 from privhp.planning.plan_text import format_plan, summarize_plan
 from privhp.planning.planner import Planner
 from privhp.planning.refinement_schedule import RefinementSchedule
-from privhp.planning.settings import Expand, Inference
 from privhp.planning.tuning import Tuning
 
 Measurement = Literal["exact", "sketched", "learned"]
@@ -140,7 +140,7 @@ class Plan:
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
         """
         exact = exact_epsilon(epsilon)
-        settings = paper_settings(
+        sizes = paper_sizes(
             domain,
             epsilon=exact,
             expected_records=expected_records,
@@ -159,7 +159,7 @@ class Plan:
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
             hash_seed=hash_seed,  # type: ignore[arg-type]
-            **vars(settings),
+            **vars(sizes),
         )
 
     @classmethod
@@ -192,7 +192,7 @@ class Plan:
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
         """
         relation: Neighbours = neighbours or ("add-remove" if mergeable else "zero-out")
-        check_domain(domain)
+        check_is_domain(domain)
         check_neighbours(relation)
         check_expected_records(expected_records)
         limit, exact, most = read_memory(memory), exact_epsilon(epsilon), MAX_RECORDS_PER_PERSON
@@ -214,7 +214,7 @@ class Plan:
             neighbours=relation,
             max_records_per_person=max_records_per_person,
             hash_seed=hash_seed,  # type: ignore[arg-type]
-            **vars(planner.settings()),
+            **vars(planner.sizes()),
         )
 
     def measurement(self, level: int) -> Measurement:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from privhp.core.budget import MAX_SCALE, check_neighbours, exact_epsilon
 from privhp.errors import PlanError
-from privhp.planning.parameters import (
+from privhp.planning.parameter_checks import (
     MAX_HASH_GROUP,
     MAX_HOT_CELLS,
     MAX_MEMORY,
@@ -14,13 +14,13 @@ from privhp.planning.parameters import (
     MAX_ROWS,
     MAX_WIDTH,
     check_choice,
-    check_domain,
     check_integer,
+    check_is_domain,
     list_parameters,
     read_budgets,
 )
+from privhp.planning.plan_sizes import Expand, Inference
 from privhp.planning.refinement_schedule import RefinementSchedule
-from privhp.planning.settings import Expand, Inference
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -32,7 +32,7 @@ MIN_LEAF_LIMIT, LEAVES_PER_COUNTER = 2**22, 16
 
 def read_fields(plan: "Plan") -> dict[str, Any]:
     """The fields of a plan, each checked by itself: budgets as exact rationals, sizes as integers."""
-    check_domain(plan.domain)
+    check_is_domain(plan.domain)
     check_neighbours(plan.neighbours)
     check_choice(plan.expand, get_args(Expand), "expand")
     check_choice(plan.inference, get_args(Inference), "inference")

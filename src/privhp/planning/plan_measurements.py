@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING
 
 from privhp.core.budget import noise_variance
 from privhp.planning.error_model import Geometry, LearnedPartition, Measurements, Sketches
-from privhp.planning.parameters import check_expected_records
+from privhp.planning.parameter_checks import check_expected_records
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan

@@ -2,7 +2,7 @@
 
 The planner takes public parameters (domain, epsilon, expected number of
 records, memory), enumerates candidate shapes, optimises the budgets of the best
-ones and returns the settings with the least error under the error model.
+ones and returns the sizes and budgets with the least error under the error model.
 """
 
 import math
@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privhp.core.budget import Neighbours, noise_variance, sensitivity, split
+from privhp.core.budget import Neighbours, noise_variance, sensitivity, split_epsilon
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
 from privhp.planning.error_model import (
@@ -21,9 +21,9 @@ from privhp.planning.error_model import (
     Sketches,
     predict_error,
 )
-from privhp.planning.parameters import COUNTER_BYTES, MAX_WIDTH
+from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_WIDTH
+from privhp.planning.plan_sizes import PlanSizes
 from privhp.planning.refinement_schedule import MAX_SLOTS, RefinementSchedule
-from privhp.planning.settings import PlanSettings
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class Shape:
 
 
 class Planner:
-    """The search for the settings of least predicted error.
+    """Search for the sizes and budgets of least predicted error.
 
     Args:
         domain: Domain of the records.
@@ -83,12 +83,12 @@ class Planner:
         if self._counters < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
 
-    def settings(self) -> PlanSettings:
+    def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
         candidates = sorted(self._shapes(), key=lambda shape: self._error(shape, self._initial_shares(shape)))
         optimised = (self._optimise(shape) for shape in candidates[: self._tuning.finalists])
         _, shape, shares = min(optimised, key=lambda found: found[0])
-        budgets, tuning = split(self._epsilon, shares), self._tuning
+        budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
         if shape.learned_from is not None:
             scale = float(self._sensitivity(shape.learned_from) / budgets[shape.learned_from])
             schedule = RefinementSchedule(
@@ -96,9 +96,9 @@ class Planner:
                 refinement_rows=self._refinement_rows(),
                 min_child_records=max(math.ceil(scale * tuning.min_child_scales), 1),
             )
-            return PlanSettings(budgets, shape.exact[-1], learned=schedule)
+            return PlanSizes(budgets, shape.exact[-1], learned=schedule)
         if shape.sketched:
-            return PlanSettings(
+            return PlanSizes(
                 budgets,
                 shape.exact[-1],
                 sketch_rows=tuning.sketch_rows,
@@ -106,7 +106,7 @@ class Planner:
                 hot_cells=shape.width // tuning.buckets_per_hot_cell,
                 hash_group=tuning.sketch_hash_group,
             )
-        return PlanSettings(budgets, shape.exact[-1])
+        return PlanSizes(budgets, shape.exact[-1])
 
     def _shapes(self) -> Iterator[Shape]:
         """Candidate shapes: equally spaced exact levels, alone or above a learned partition or sketches."""

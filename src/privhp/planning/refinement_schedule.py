@@ -9,7 +9,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from privhp.errors import PlanError, describe_value
-from privhp.planning.parameters import MAX_RECORDS, check_integer
+from privhp.planning.parameter_checks import MAX_RECORDS, check_integer
 
 MAX_SLOTS = 2**31
 MAX_REFINEMENTS = 8

@@ -37,11 +37,11 @@ class Tuning:
         min_sketch_width: Buckets of a row, at least.
         buckets_per_hot_cell: Buckets of a row for each cell that is split further.
         scratch_share: Share of the memory that is kept as scratch memory.
-        min_scratch: Bytes for that work, at least, but never more than a quarter of the memory.
-        max_scratch: Bytes for that work, at most.
+        min_scratch: Bytes for scratch memory, at least, but never more than a quarter of the memory.
+        max_scratch: Bytes for scratch memory, at most.
         split_z: Standard deviations of its noise that a count must exceed for its cell to be split.
-        occupied_z: Standard deviations of their noise that cells must hold for the inference to tell them
-            from empty cells.
+        occupied_z: Standard deviations of their noise that cells must hold for the inference to distinguish
+            them from empty cells.
         max_split_levels: Levels by which one refinement splits a cell, at most.
         shrinkage_levels: Levels between neighbouring cells and the ancestor whose mean they are shrunk to.
             Runs of 32 lowered errors by 4% on nine lines, 5% on addresses and 2% on the flights table.

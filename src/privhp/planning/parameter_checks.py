@@ -25,7 +25,7 @@ COUNTER_BYTES = 8
 _UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, "MB": 10**6, "GB": 10**9}
 
 
-def check_domain(domain: Any) -> None:
+def check_is_domain(domain: Any) -> None:
     """Refuse a value that is not a domain."""
     if not isinstance(domain, Domain):
         raise PlanError(f"expected a domain, such as Interval(0, 1), got {describe_value(domain)}")

@@ -1,4 +1,5 @@
-// Points in cells, balanced or independent, draws from alias tables, and shuffles. Twin of kernels/point_sampling.py.
+// Points in cells, balanced or independent, draws from alias tables, and shuffles. Native version of
+// kernels/point_sampling.py.
 
 #include "native.hpp"
 

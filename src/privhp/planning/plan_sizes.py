@@ -15,7 +15,7 @@ Inference = Literal["top-down", "least-squares"]
 
 
 @dataclass(frozen=True)
-class PlanSettings:
+class PlanSizes:
     """The fields of a plan that are computed; see `Plan` for their meaning."""
 
     budgets: Mapping[int, Fraction]
