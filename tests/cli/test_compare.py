@@ -111,8 +111,15 @@ def test_errors(refused, files, tmp_path):
     (tmp_path / "empty.csv").write_text("fare\n")
     assert "give --domain" in refused("compare", "real.csv", "other.csv")
     assert "different domains" in refused("compare", "real.csv", "real.privhp", "--domain", "ipv4")
+    assert "cannot use nope.privhp: No such file" in refused("compare", "real.csv", "nope.privhp")
     assert "cannot use no.csv" in refused("compare", "real.csv", "no.csv", *DOMAIN)
     assert "at least two records inside the domain; check --columns and the bounds" in refused(
         "compare", "real.csv", "empty.csv", *DOMAIN
     )
     assert "to name a column 'toll'" in refused("compare", "real.csv", "real.privhp", "--columns", "toll")
+
+
+def test_file_without_header(run, files, tmp_path):
+    (tmp_path / "bare.csv").write_text("\n".join(map(str, files)))
+    found = distances(run, "bare.csv", "real.privhp", "--no-header", "--columns", "1")
+    assert found == distances(run, "real.csv", "real.privhp", "--columns", "fare")

@@ -1,9 +1,14 @@
 """Messages of the library in the words of the command line."""
 
+import re
+from pathlib import Path
+
 import pytest
 
 from cli.running import command_parsers
 from privhp.cli.messages import OPTIONS, speak_options
+from privhp.core import container
+from privhp.io.sources import text_lines
 
 
 @pytest.mark.parametrize(
@@ -20,6 +25,11 @@ from privhp.cli.messages import OPTIONS, speak_options
         ("lower memory= or max_records_per_person=", "lower --memory or --max-records-per-person"),
         ("continue with resume=True", "continue with --resume"),
         ("expected_records=5 is small", "--expected-records 5 is small"),
+        (
+            "a.txt: this is not a privhp file; privhp.save writes one",
+            "a.txt: this is not a privhp file; privhp fit writes one",
+        ),
+        ("a release; open it with privhp.load", "a release; use it with privhp query, sample or report"),
     ],
 )
 def test_parameters(message, spoken):
@@ -47,3 +57,13 @@ def test_options_exist():
     """Every option that replaces a parameter is an option of some command."""
     known = {name for parser in command_parsers().values() for name in parser.option_names}
     assert set(OPTIONS.values()) <= known
+
+
+@pytest.mark.parametrize("module", [container, text_lines])
+def test_functions_in_advice_on_files(module):
+    """The command line names commands wherever a message on a file names functions of the library."""
+    source = Path(module.__file__).read_text()
+    messages = re.findall(r'f?"([^"]*privhp\.(?:save|load|resume|Tally)[^"]*)"', source)
+    assert messages
+    for message in messages:
+        assert not re.search(r"privhp\.(save|load|resume|Tally)", speak_options(message))

@@ -155,7 +155,12 @@ def test_errors(refused, trips, release):
     )
     assert "leave it out" in refused("query", release, "--quantile", "0.5", "--marginal", "fare")
     assert "expected shares between 0 and 1" in refused("query", release, "--quantile", "1.5")
-    assert "expected a number such as" in refused("query", release, "--quantile", "half")
+    for text in ("half", "50%"):
+        assert f"expected a number such as 0.5, or several as 0.25,0.5, got {text!r}" in refused(
+            "query", release, "--quantile", text
+        )
+    assert "got 'by'; quote names with spaces" in refused("query", trips, "--where", "paid by = cash")
+    assert "got 'card'; quote names and values with spaces" in refused("query", trips, "--where", "kind = gift card")
     assert "a threshold above 0 and up to 1" in refused("query", release, "--heavy-hitters", "7")
     assert "has no order" in refused("query", trips, "--quantile", "0.5", "--marginal", "kind")
     assert "expected a condition on value" in refused("query", release, "--where", "fare < 5")

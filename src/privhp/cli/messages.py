@@ -30,6 +30,16 @@ OPTIONS = {
 }
 """Options for `name=` in messages of the library. A bare parameter name is not translated."""
 
+_COMMANDS = {
+    "open it with privhp.load": "use it with privhp query, sample or report",
+    "load it with privhp.load": "use it with privhp query, sample or report",
+    "open it with privhp.resume": "continue it with privhp fit --resume, or merge it with privhp merge",
+    "read it with privhp.Tally.from_bytes": "read it in Python with Tally.from_bytes",
+    "not written by privhp.save": "not written by privhp",
+    "privhp.save writes one": "privhp fit writes one",
+}
+"""Advice on commands for advice on functions in messages of the library."""
+
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
@@ -37,7 +47,9 @@ _TEXT = re.compile(r'(format=)"(\w+)"')
 
 
 def speak_options(message: str) -> str:
-    """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS`."""
+    """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS` and `_COMMANDS`."""
+    for advice, command in _COMMANDS.items():
+        message = message.replace(advice, command)
     plain = _LIST.sub(lambda found: "=" + re.sub("[' ]", "", found[1]), message)
     plain = _TEXT.sub(r"\1\2", plain)
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)

@@ -73,7 +73,12 @@ def names(text: str) -> list[str]:
 
 def shares(text: str) -> list[float]:
     """Value of an option: numbers, separated by commas."""
-    return [number(share) for share in text.split(",")]
+    try:
+        return [float(share) for share in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a number such as 0.5, or several as 0.25,0.5, got {text!r}"
+        ) from None
 
 
 def add_file(parser: Options, *flags: str, **settings: Any) -> None:

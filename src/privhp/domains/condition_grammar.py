@@ -127,7 +127,9 @@ class _Reader:
         if self._next.is_word("or"):
             raise DomainError("conditions cannot be joined by or; query each separately")
         if self._next is not _END:
-            raise DomainError(f"expected and or the end of the condition, got {self._next.text!r}")
+            raise DomainError(
+                f"expected and or the end of the condition, got {self._next.text!r}; quote names and values with spaces"
+            )
 
     def read_comparison(self) -> Comparison:
         """The next comparison."""
@@ -146,7 +148,10 @@ class _Reader:
                 raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._describe_next()}")
             return Comparison(names, "among", values)
         if not self._next.is_sign(*SIGNS):
-            raise DomainError(f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._describe_next()}")
+            spaced = "; quote names with spaces" if self._next.kind == "word" else ""
+            raise DomainError(
+                f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._describe_next()}{spaced}"
+            )
         return Comparison(names, self._take().text, [self._read_value(f"column {label!r}: expected a value")])
 
     def _read_list(self, what: str) -> list[str]:

@@ -36,20 +36,28 @@ def add(commands: Commands) -> None:
     add_domain(parser, required=False)
     parser.add_argument("--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
+    parser.add_argument("--no-header", action="store_true", help="the first line of a CSV file is a record")
     add_quiet(parser)
 
 
 def run(options: Namespace) -> None:
     """Print the distances and their baselines."""
+    from glob import has_magic
+    from pathlib import Path
+
     from privhp.answers.generator import Generator
     from privhp.api import compare, is_release, load
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import read_domain
     from privhp.cli.progress import WatchedSource
     from privhp.errors import DomainError
+    from privhp.io.sources.byte_streams import STANDARD_INPUT
     from privhp.io.sources.files import FileSource
     from privhp.io.sources.selection import Selection
 
+    for name in (options.real, options.synthetic):
+        if name != STANDARD_INPUT and not has_magic(name):
+            Path(name).stat()  # a missing file is refused, whatever else is missing
     given, columns = read_domain(options) if options.domain else (None, None)
     sides: list[Any] = [
         read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
@@ -57,7 +65,8 @@ def run(options: Namespace) -> None:
     domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
     if domain is None:
         raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-    selection, shown = Selection(domain, options.columns or columns), not options.quiet and sys.stderr.isatty()
+    selection = Selection(domain, options.columns or columns, header=not options.no_header)
+    shown = not options.quiet and sys.stderr.isatty()
     comparison = compare(
         *(
             side if isinstance(side, Generator) else WatchedSource(FileSource([side], selection), shown=shown)
