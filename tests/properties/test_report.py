@@ -11,8 +11,8 @@ from pages import Reader
 from privhp import Generator
 from privhp.reporting import pictures, report_page
 from privhp.reporting.overlay import RealBatch, RealShares
-from privhp.reporting.pictures import Histogram, Map, pictures_of
-from privhp.reporting.region_masses import masses, survey
+from privhp.reporting.pictures import HistogramPicture, Map, pictures_of
+from privhp.reporting.region_masses import masses, measure_bins
 from strategies import any_domains, batches, generators
 
 
@@ -39,7 +39,7 @@ def test_page_is_self_contained(generator: Generator) -> None:
 @given(generators(any_domains()))
 def test_plots_equal_generator(generator: Generator) -> None:
     for picture in pictures_of(generator, max_maps=1):
-        if isinstance(picture, Histogram):
+        if isinstance(picture, HistogramPicture):
             regions = picture.axis.regions
             indices = [0, len(regions) // 2, len(regions) - 1]
             expected = [generator.mass(regions[index]).value for index in indices]
@@ -47,7 +47,7 @@ def test_plots_equal_generator(generator: Generator) -> None:
             assert abs(picture.shares.sum() + picture.missing - 1) < 1e-6
         elif isinstance(picture, Map):
             up, across = picture.up.regions, picture.across.regions
-            np.testing.assert_allclose(masses(generator, across), survey(generator, across)[0][0], atol=1e-9)
+            np.testing.assert_allclose(masses(generator, across), measure_bins(generator, across)[0][0], atol=1e-9)
             assert (picture.shares.sum(axis=0) <= masses(generator, across) + 1e-9).all()
             assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
 
@@ -65,6 +65,6 @@ def test_counts_of_real_records(data: st.DataObject) -> None:
     assert against.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in encoded)
     for picture, shares in zip(drawn, against.shares, strict=True):
         assert (shares >= 0).all()
-        if isinstance(picture, Histogram) and against.size:
+        if isinstance(picture, HistogramPicture) and against.size:
             valid = sum(int((~RealBatch(domain, batch).is_null(picture.axis.variable)).sum()) for batch in inputs)
             assert abs(shares.sum() - valid / against.size) < 1e-9

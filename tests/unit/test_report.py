@@ -29,7 +29,7 @@ from privhp.core.number_format import format_bytes, format_duration, format_numb
 from privhp.reporting import report_page
 from privhp.reporting.axes import TAIL
 from privhp.reporting.overlay import RealShares
-from privhp.reporting.pictures import Histogram, Map, Names, pictures_of
+from privhp.reporting.pictures import HistogramPicture, Map, Names, pictures_of
 from privhp.reporting.png import shaded
 from privhp.reporting.prose import guarantee_sentences
 from privhp.reporting.ticks import decade_ticks, number_ticks, time_ticks
@@ -113,7 +113,7 @@ def test_page_without_noise(name: str) -> None:
     against = RealShares(generator.domain, pictures, [records])
     assert against.size <= SIZE
     for picture, real in zip(pictures, against.shares, strict=True):
-        if isinstance(picture, Histogram):
+        if isinstance(picture, HistogramPicture):
             below = np.abs(np.cumsum(picture.shares) - np.cumsum(real))
             assert below.max() < 0.12
         elif isinstance(picture, Names):
@@ -125,7 +125,7 @@ def test_page_without_noise(name: str) -> None:
 def test_axis_range(name: str) -> None:
     generator, _ = fitted(name)
     for picture in pictures_of(generator):
-        if isinstance(picture, Histogram):
+        if isinstance(picture, HistogramPicture):
             assert picture.shares[0] <= TAIL + 1e-12
             assert picture.shares[-1] <= TAIL + 1e-12
             assert 2 <= picture.shares.size - 2 <= 80
@@ -135,14 +135,14 @@ def test_axis_range(name: str) -> None:
 def test_axis_zoom() -> None:
     generator, _ = fitted("interval")
     (picture,) = pictures_of(generator)
-    assert isinstance(picture, Histogram)
+    assert isinstance(picture, HistogramPicture)
     assert picture.axis.edges[-1] < 200
 
 
 def test_histogram() -> None:
     generator = histogram(Integers(0, 7), 3, [4, 0, 0, 2, 0, 0, 0, 2])
     (picture,) = pictures_of(generator)
-    assert isinstance(picture, Histogram)
+    assert isinstance(picture, HistogramPicture)
     assert picture.axis.words == [str(value) for value in range(8)]
     np.testing.assert_allclose(picture.shares, [0, 0.5, 0, 0, 0.25, 0, 0, 0, 0.25, 0])
     np.testing.assert_allclose(picture.mean_levels, 3)
@@ -178,7 +178,7 @@ def test_bin_of_upper_bound() -> None:
 def test_longitudes_beyond_antimeridian() -> None:
     generator, records = fitted("antimeridian")
     longitude = pictures_of(generator)[1]
-    assert isinstance(longitude, Histogram)
+    assert isinstance(longitude, HistogramPicture)
     (real,) = RealShares(generator.domain, [longitude], [records]).shares
     assert real[[0, -1]].sum() < 0.01
     assert longitude.axis.edges[-1] > 180

@@ -57,7 +57,7 @@ def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
-def read_domain(options: Namespace) -> DomainFile:
+def domain_from_options(options: Namespace) -> DomainFile:
     """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table."""
     if all(map(_is_column, options.domain)):
         return DomainFile(parse_columns(options.domain), None)
@@ -75,7 +75,7 @@ def _is_column(text: str) -> bool:
 def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:
     """Plan of a fit, from a file or from options, and the columns that a domain file names."""
     if options.plan is None:
-        domain, columns = read_domain(options)
+        domain, columns = domain_from_options(options)
         return read_plan(options, domain), columns
     given = _given(options, _OPTIONS)
     if given:

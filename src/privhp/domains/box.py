@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.comparisons import continuous_range, parse_number, range_region, single_comparison
-from privhp.domains.condition_grammar import SIGNS, Comparison
+from privhp.domains.condition_grammar import SIGNS, Predicate
 from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, check_axis, make_axis
@@ -118,7 +118,7 @@ class Box(GridDomain):
         cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.grid(level).bits
         return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Ranges of single coordinates by their names, or LOW:HIGH,LOW:HIGH after `in`."""
         if all(len(own.names) == 1 and (len(names) > 1 or own.sign in SIGNS) for own in comparisons):
             sides = [[own for own in comparisons if own.names == (name,)] for name in names]

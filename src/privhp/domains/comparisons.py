@@ -10,7 +10,7 @@ import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from privhp.domains.condition_grammar import SIGNS, Comparison, quote_word
+from privhp.domains.condition_grammar import SIGNS, Predicate, quote_word
 from privhp.domains.validation import check_number
 from privhp.errors import DomainError
 
@@ -18,7 +18,7 @@ Ends = tuple[Any, Any]
 """First and last value of a range; None is an open end."""
 
 
-def range_region(comparisons: Sequence[Comparison], ends: Callable[[str, str], Ends]) -> Ends:
+def range_region(comparisons: Sequence[Predicate], ends: Callable[[str, str], Ends]) -> Ends:
     """Intersection of the ranges of several comparisons.
 
     Args:
@@ -68,14 +68,14 @@ def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:
     }[sign]
 
 
-def single_comparison(comparisons: Sequence[Comparison]) -> Comparison:
+def single_comparison(comparisons: Sequence[Predicate]) -> Predicate:
     """The comparison of a column that takes only one."""
     if len(comparisons) > 1:
         raise DomainError("expected one condition on this column, got several; query each separately")
     return comparisons[0]
 
 
-def choice_region(comparisons: Sequence[Comparison], parse: Callable[[str], Any]) -> Any:
+def choice_region(comparisons: Sequence[Predicate], parse: Callable[[str], Any]) -> Any:
     """The value after `=`, or the list of values after `in`."""
     comparison = single_comparison(comparisons)
     if comparison.sign not in ("=", "among"):

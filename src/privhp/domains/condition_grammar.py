@@ -21,7 +21,7 @@ _TOKEN = re.compile(
 )
 
 
-class Comparison(NamedTuple):
+class Predicate(NamedTuple):
     """One comparison of a condition.
 
     Args:
@@ -60,7 +60,7 @@ class _Token(NamedTuple):
 _END = _Token("", "end")
 
 
-def parse(text: str) -> list[Comparison]:
+def parse(text: str) -> list[Predicate]:
     """Comparisons of a condition."""
     reader = _Reader(_tokens(text))
     found = [reader.read_comparison()]
@@ -131,7 +131,7 @@ class _Reader:
                 f"expected and or the end of the condition, got {self._next.text!r}; quote names and values with spaces"
             )
 
-    def read_comparison(self) -> Comparison:
+    def read_comparison(self) -> Predicate:
         """The next comparison."""
         names = tuple(self._read_list("expected the name of a column"))
         label = ",".join(names)
@@ -139,20 +139,20 @@ class _Reader:
             sign = "not null" if self.take_word("not") else "null"
             if not self.take_word("null"):
                 raise DomainError(f"column {label!r}: expected is null or is not null, got {self._describe_next()}")
-            return Comparison(names, sign, [])
+            return Predicate(names, sign, [])
         if self.take_word("in"):
             if not self._take_sign("["):
-                return Comparison(names, "in", self._read_list(f"column {label!r}: expected a region"))
+                return Predicate(names, "in", self._read_list(f"column {label!r}: expected a region"))
             values = self._read_list(f"column {label!r}: expected a value")
             if not self._take_sign("]"):
                 raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._describe_next()}")
-            return Comparison(names, "among", values)
+            return Predicate(names, "among", values)
         if not self._next.is_sign(*SIGNS):
             spaced = "; quote names with spaces" if self._next.kind == "word" else ""
             raise DomainError(
                 f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._describe_next()}{spaced}"
             )
-        return Comparison(names, self._take().text, [self._read_value(f"column {label!r}: expected a value")])
+        return Predicate(names, self._take().text, [self._read_value(f"column {label!r}: expected a value")])
 
     def _read_list(self, what: str) -> list[str]:
         found = [self._read_value(what)]

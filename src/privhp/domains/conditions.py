@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from privhp.domains.comparisons import suggest
-from privhp.domains.condition_grammar import Comparison, parse, quote_word
+from privhp.domains.condition_grammar import Predicate, parse, quote_word
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name, column_errors
 from privhp.errors import DomainError
@@ -39,7 +39,7 @@ def read_condition(text: str, domain: Domain, *, names: Sequence[str] | None = N
         names: Names of the values of a record, for a domain without columns.
     """
     targets = _targets(domain, names)
-    found: dict[str, list[Comparison]] = {}
+    found: dict[str, list[Predicate]] = {}
     for comparison in parse(text):
         found.setdefault(_target(comparison, targets).label, []).append(comparison)
     regions = {target.column: _region(target, found[target.label]) for target in targets if target.label in found}
@@ -64,7 +64,7 @@ def _targets(domain: Domain, names: Sequence[str] | None) -> list[_Target]:
     return [_Target(None, tuple(names or own), domain)]
 
 
-def _target(comparison: Comparison, targets: Sequence[_Target]) -> _Target:
+def _target(comparison: Predicate, targets: Sequence[_Target]) -> _Target:
     """The column that a comparison refers to."""
     for target in targets:
         if target.accepts(comparison.names):
@@ -76,7 +76,7 @@ def _target(comparison: Comparison, targets: Sequence[_Target]) -> _Target:
     raise DomainError(f"expected a condition on {' or '.join(known)}, got one on {asked!r}{near}")
 
 
-def _region(target: _Target, comparisons: Sequence[Comparison]) -> Any:
+def _region(target: _Target, comparisons: Sequence[Predicate]) -> Any:
     with column_errors(target.label):
         if not target.domain.nullable and any(comparison.is_null_test for comparison in comparisons):
             raise DomainError("its values cannot be null; leave out the condition on null")

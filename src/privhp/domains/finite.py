@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import choice_region
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import Lookup
@@ -101,7 +101,7 @@ class Finite(IntegerRangeDomain):
         named: NDArray[np.bool_] = (after - first == 1) & (above[1] - above[0] > 1)
         return named
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return choice_region(comparisons, self.parse_value)
 
     @abstractmethod

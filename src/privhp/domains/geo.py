@@ -19,7 +19,7 @@ from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.comparisons import parse_number, single_comparison
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
@@ -254,7 +254,7 @@ class Geo(GridDomain):
         kilometres = distance >= 1
         return f"{super().format_distance(distance if kilometres else 1000 * distance)} {'km' if kilometres else 'm'}"
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """WEST:SOUTH:EAST:NORTH after `in`."""
         comparison = single_comparison(comparisons)
         values = comparison.values if comparison.sign == "in" and len(comparison.names) == 2 else []

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.column import attempt
 from privhp.domains.comparisons import single_comparison
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_integers, parse_integer, read_each, single_value, values_of_kind
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
@@ -100,7 +100,7 @@ class _Network(Domain):
         """Length of the prefix of a cell."""
         return f"/{self._length + level}"
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Prefix after `in` or `=`."""
         comparison = single_comparison(comparisons)
         if comparison.sign not in ("in", "=") or len(comparison.values) != 1:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.column import Column, replace_records
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
@@ -162,7 +162,7 @@ class Nullable(Domain):
     def format_resolution(self, level: int) -> str:
         return self.domain.format_resolution(max(level - 1, 0))
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """None for `is null`; else the region of the inner domain."""
         others = [comparison for comparison in comparisons if not comparison.is_null_test]
         if any(comparison.sign == "null" for comparison in comparisons):

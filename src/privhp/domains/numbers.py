@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
@@ -305,7 +305,7 @@ class Integers(IntegerRangeDomain):
         steps = np.where(shares < 1, steps, sizes)
         return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return range_region(comparisons, self._comparison_range)
 
     def _comparison_range(self, sign: str, value: str) -> Ends:

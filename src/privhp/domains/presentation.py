@@ -20,7 +20,7 @@ from privhp.domains.comparisons import (
     range_region,
     single_comparison,
 )
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.plot_scale import PlotScale
 from privhp.errors import DomainError
 
@@ -94,7 +94,7 @@ class Presentation(ABC):
         """Text of a value that `parse_value` reads back."""
         return str(value)
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Region of the values that meet all comparisons.
 
         Unless overridden, a range of numbers (low, high) in an ordered domain;

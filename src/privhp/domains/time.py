@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
 from privhp.domains.comparisons import Ends, discrete_range, range_region
-from privhp.domains.condition_grammar import Comparison
+from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
@@ -264,7 +264,7 @@ class Time(IntegerRangeDomain):
     def format_value(self, value: Any) -> str:
         return str(np.datetime_as_string(value, timezone="naive" if self.unit == "D" else "UTC"))
 
-    def parse_region(self, comparisons: Sequence[Comparison], names: Sequence[str]) -> Any:
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return range_region(comparisons, self._comparison_range)
 
     def _comparison_range(self, sign: str, value: str) -> Ends:

@@ -27,7 +27,7 @@ _CLOSEST = 1e-6  # smallest share of the whole scale that an axis shows
 
 
 @dataclass(frozen=True)
-class Axis:
+class PictureAxis:
     """A range of a numeric scale, divided into bins.
 
     Args:
@@ -77,12 +77,12 @@ class Axis:
     @property
     def words(self) -> list[str]:
         """Text of each bin."""
-        return [self.scale.words(*ends) for ends in self._ends]
+        return [self.scale.describe_range(*ends) for ends in self._ends]
 
-    def recut(self, bins: int) -> Axis:
+    def recut(self, bins: int) -> PictureAxis:
         """The same range in `bins` bins of equal width, or fewer if it holds fewer integers."""
         low, high = self.edges[[0, -1]].tolist()
-        return Axis(self.variable, self.scale, self.scale.cut(low, high, bins))
+        return PictureAxis(self.variable, self.scale, self.scale.cut(low, high, bins))
 
     def bins_of(self, values: NDArray[Any]) -> NDArray[np.int64]:
         """Bin of each value, counted from 1; 0 is below the first bin, and one more than the last is above it."""
@@ -124,12 +124,12 @@ class CategoryAxis:
         return order[np.searchsorted(np.array(self.names)[order], values)] + 1
 
 
-def axis_of(distribution: Distribution, variable: Variable) -> Axis | None:
+def axis_of(distribution: Distribution, variable: Variable) -> PictureAxis | None:
     """Axis of a variable, divided at round numbers, with nearly all of the mass on it; None without a scale."""
     scale = scale_of(variable.scale)
     if scale is None:
         return None
-    return Axis(
+    return PictureAxis(
         variable, scale, scale.nice_cut(*_span(scale, lambda edges: _masses(distribution, variable, scale, edges)))
     )
 

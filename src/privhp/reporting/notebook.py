@@ -6,7 +6,7 @@ from html import escape
 
 from privhp.answers.generator import Generator
 from privhp.planning.plan import Plan
-from privhp.reporting.page import picture_figure, style
+from privhp.reporting.page import picture_figure, read_style
 from privhp.reporting.pictures import pictures_of
 from privhp.reporting.sections import accuracy_section, facts, generator_facts, plan_facts
 
@@ -29,6 +29,6 @@ def plan_card(plan: Plan) -> str:
 
 def _card(plan: Plan, summary: str, body: str) -> str:
     return (
-        f'<div class="privhp card"><style>{style()}</style><p class="kind">{escape(repr(plan.domain))}</p>'
+        f'<div class="privhp card"><style>{read_style()}</style><p class="kind">{escape(repr(plan.domain))}</p>'
         f"{summary}{body}</div>"
     )

@@ -10,11 +10,11 @@ from typing import Any
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
 from privhp.core.version import __version__
-from privhp.reporting.figures.line import line_figure
+from privhp.reporting.figures.bars import bars_figure
+from privhp.reporting.figures.histograms import histogram_figure
 from privhp.reporting.figures.maps import depth_figure, map_figure
-from privhp.reporting.figures.names import names_figure
 from privhp.reporting.overlay import RealShares
-from privhp.reporting.pictures import Histogram, Map, Picture, pictures_of
+from privhp.reporting.pictures import HistogramPicture, Map, Picture, pictures_of
 from privhp.reporting.sections import accuracy_section, facts, generator_facts, guarantee_section, levels_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -64,12 +64,12 @@ def report_page(
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:
     """The figure of a picture."""
-    if isinstance(picture, Histogram):
-        return line_figure(picture, real)
-    return map_figure(picture, real) if isinstance(picture, Map) else names_figure(picture, real)
+    if isinstance(picture, HistogramPicture):
+        return histogram_figure(picture, real)
+    return map_figure(picture, real) if isinstance(picture, Map) else bars_figure(picture, real)
 
 
-def style() -> str:
+def read_style() -> str:
     """The style sheet, for everything inside an element of class privhp."""
     return files("privhp.reporting").joinpath("style.css").read_text()
 
@@ -86,7 +86,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 <meta name="color-scheme" content="light dark">
 <title>{"" if private else "NOT PRIVATE: "}{heading}</title>
 <link rel="icon" href="data:,">
-<style>{style()}</style>
+<style>{read_style()}</style>
 </head>
 <body class="privhp page">
 <header>

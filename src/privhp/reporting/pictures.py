@@ -19,9 +19,9 @@ from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains.table_column import Name
 from privhp.errors import DomainError
-from privhp.reporting.axes import Axis, CategoryAxis, axis_of, category_axis_of
+from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
-from privhp.reporting.region_masses import margins, masses, survey
+from privhp.reporting.region_masses import margins, masses, measure_bins
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
@@ -36,7 +36,7 @@ FEW = 8
 
 
 @dataclass(frozen=True)
-class Histogram:
+class HistogramPicture:
     """Histogram of a numeric variable.
 
     Args:
@@ -47,7 +47,7 @@ class Histogram:
         mean_levels: Mean level of the leaves in each bin.
     """
 
-    axis: Axis
+    axis: PictureAxis
     shares: Floats
     margins: Floats
     missing: float
@@ -89,8 +89,8 @@ class Names:
 class Map:
     """Joint histogram of two variables, one row per bin of `up`."""
 
-    across: Axis | CategoryAxis
-    up: Axis | CategoryAxis
+    across: PictureAxis | CategoryAxis
+    up: PictureAxis | CategoryAxis
     shares: Floats
     mean_levels: Floats
 
@@ -119,14 +119,14 @@ class Map:
         indices = (rows[inside] - 1) * width + columns[inside] - 1
         return np.bincount(indices, minlength=self.shares.size).astype(np.float64).reshape(self.shares.shape)
 
-    def _bins(self, batch: RealBatch, axis: Axis | CategoryAxis) -> NDArray[np.int64]:
+    def _bins(self, batch: RealBatch, axis: PictureAxis | CategoryAxis) -> NDArray[np.int64]:
         """The bin of each record, 0 for null."""
         bins = np.zeros(batch.size, dtype=np.int64)
         bins[~batch.is_null(axis.variable)] = axis.bins_of(batch.values(axis.variable))
         return bins
 
 
-Picture: TypeAlias = Histogram | Names | Map
+Picture: TypeAlias = HistogramPicture | Names | Map
 
 
 def pictures_of(
@@ -153,11 +153,11 @@ def pictures_of(
     return [*(one for one in maps if one.is_point), *single, *(one for one in maps if not one.is_point)]
 
 
-def _histogram(distribution: Distribution, axis: Axis) -> Histogram:
+def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPicture:
     below, above = (0.0 if tail is None else float(masses(distribution, [tail])[0]) for tail in axis.tails)
     missing = float(masses(distribution, [axis.variable.region(None)])[0]) if axis.variable.nullable else 0.0
-    (shares,), (mean_levels,) = survey(distribution, axis.regions)
-    return Histogram(
+    (shares,), (mean_levels,) = measure_bins(distribution, axis.regions)
+    return HistogramPicture(
         axis, np.concatenate([[below], shares, [above]]), margins(distribution, axis.regions), missing, mean_levels
     )
 
@@ -220,12 +220,12 @@ def _text(region: Any) -> str:
     return str(region)
 
 
-def _maps(distribution: Distribution, sides: Sequence[Axis | CategoryAxis], most: int) -> list[Map]:
+def _maps(distribution: Distribution, sides: Sequence[PictureAxis | CategoryAxis], most: int) -> list[Map]:
     """Maps of pairs of variables, those of one point first."""
     pairs = sorted(combinations(sides, 2), key=lambda pair: pair[0].variable.domain is not pair[1].variable.domain)
     found = []
     for across, up in pairs[:most]:
         if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
             across, up = up, across
-        found.append(Map(across, up, *survey(distribution, across.regions, up.regions)))
+        found.append(Map(across, up, *measure_bins(distribution, across.regions, up.regions)))
     return found

@@ -9,8 +9,8 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.errors import QueryError
-from privhp.reporting.axes import Axis, CategoryAxis
-from privhp.reporting.figures.names import MAX_BARS
+from privhp.reporting.axes import CategoryAxis, PictureAxis
+from privhp.reporting.figures.bars import MAX_BARS
 from privhp.reporting.pictures import Map, Names, Picture, pictures_of
 
 FILL, EDGE = "#8db6de", "#2f6fb3"
@@ -60,15 +60,15 @@ def _draw_names(panel: Any, picture: Names) -> None:
 
 
 def _draw_map(panel: Any, picture: Map) -> None:
-    origin = "lower" if isinstance(picture.up, Axis) else "upper"
-    height = (0, 1) if isinstance(picture.up, Axis) else (1, 0)
+    origin = "lower" if isinstance(picture.up, PictureAxis) else "upper"
+    height = (0, 1) if isinstance(picture.up, PictureAxis) else (1, 0)
     look: dict[str, Any] = {"cmap": "Blues", "interpolation": "nearest", "aspect": "auto"}
     panel.imshow(picture.shares**0.5, origin=origin, extent=(0, 1, *height), **look)
     _mark(panel.xaxis, picture.across)
     _mark(panel.yaxis, picture.up)
 
 
-def _mark(side: Any, axis: Axis | CategoryAxis) -> None:
+def _mark(side: Any, axis: PictureAxis | CategoryAxis) -> None:
     """Draw the ticks of an axis; positions lie between 0 and 1."""
     ticks = axis.ticks
     side.set_ticks([tick.value for tick in ticks], labels=[tick.text for tick in ticks])

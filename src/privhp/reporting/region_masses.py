@@ -39,7 +39,7 @@ def margins(distribution: Distribution, regions: Regions) -> Floats:
     return np.array([Z_INTERVAL * float(distribution.mass(region).stderr) for region in regions])
 
 
-def survey(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:
+def measure_bins(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:
     """Mass of each pair of a region along one variable and one along another, and mean level of its leaves.
 
     Both have one row per region of `up`; without it, a single row. Levels are

@@ -69,7 +69,7 @@ class ValueScale:
         """A number as text."""
         return format_number(value)
 
-    def words(self, low: float, high: float) -> str:
+    def describe_range(self, low: float, high: float) -> str:
         """A bin as text."""
         if self.whole and high - low == 1:
             return self.text(low)

@@ -48,7 +48,7 @@ def run(options: Namespace) -> None:
     from privhp.answers.generator import Generator
     from privhp.api import compare, is_release, load
     from privhp.cli.paths import read_file
-    from privhp.cli.plan_options import read_domain
+    from privhp.cli.plan_options import domain_from_options
     from privhp.cli.progress import WatchedSource
     from privhp.errors import DomainError
     from privhp.io.sources.byte_streams import STANDARD_INPUT
@@ -58,7 +58,7 @@ def run(options: Namespace) -> None:
     for name in (options.real, options.synthetic):
         if name != STANDARD_INPUT and not has_magic(name):
             Path(name).stat()  # a missing file is refused, whatever else is missing
-    given, columns = read_domain(options) if options.domain else (None, None)
+    given, columns = domain_from_options(options) if options.domain else (None, None)
     sides: list[Any] = [
         read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
     ]

@@ -32,10 +32,10 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the plan and, if asked, write it."""
     from privhp.cli.paths import check_output
-    from privhp.cli.plan_options import read_domain, read_plan, save_plan
+    from privhp.cli.plan_options import domain_from_options, read_plan, save_plan
 
     output = None if options.output is None else check_output(options.output, force=options.force)
-    plan = read_plan(options, read_domain(options).domain, mergeable=options.mergeable)
+    plan = read_plan(options, domain_from_options(options).domain, mergeable=options.mergeable)
     if output is not None:
         save_plan(plan, output)
     print(plan)

@@ -7,7 +7,7 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_share
-from privhp.reporting.axes import Axis
+from privhp.reporting.axes import PictureAxis
 from privhp.reporting.figures.markup import axis_labels, difference, figure
 from privhp.reporting.pictures import Map
 from privhp.reporting.png import Colour, scale, shaded
@@ -48,12 +48,14 @@ def _shades(shares: Floats, top: float) -> Floats:
 
 
 def _panel(picture: Map, shades: Floats, title: str) -> str:
-    light, dark = (shaded(shades[::-1] if isinstance(picture.up, Axis) else shades, stops) for stops in (LIGHT, DARK))
+    light, dark = (
+        shaded(shades[::-1] if isinstance(picture.up, PictureAxis) else shades, stops) for stops in (LIGHT, DARK)
+    )
     image = (
         f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
         f'<img alt="" src="{light}" style="aspect-ratio:{_aspect(picture):.3f}"></picture>'
     )
-    flipped = isinstance(picture.up, Axis)
+    flipped = isinstance(picture.up, PictureAxis)
     side = "".join(
         f'<span style="{"bottom" if flipped else "top"}:{100 * position:.2f}%">{escape(text)}</span>'
         for position, text in picture.up.ticks
@@ -69,7 +71,7 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
 
 def _aspect(picture: Map) -> float:
     """Width over height: true to scale for longitude and latitude, else 1.25."""
-    if isinstance(picture.up, Axis) and isinstance(picture.across, Axis) and picture.is_geographic:
+    if isinstance(picture.up, PictureAxis) and isinstance(picture.across, PictureAxis) and picture.is_geographic:
         (west, east), (south, north) = (axis.edges[[0, -1]].tolist() for axis in (picture.across, picture.up))
         ratio: float = (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)
         return min(max(ratio, 0.5), 2.5)

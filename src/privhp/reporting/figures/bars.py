@@ -12,7 +12,7 @@ from privhp.reporting.pictures import Names
 MAX_BARS = 20
 
 
-def names_figure(picture: Names, real: Floats | None = None) -> str:
+def bars_figure(picture: Names, real: Floats | None = None) -> str:
     """Figure of a ranked list, with real records if given."""
     found = picture.shares[:MAX_BARS]
     top = max(

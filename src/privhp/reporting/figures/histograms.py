@@ -4,7 +4,7 @@ import numpy as np
 
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_plus_minus, format_share
-from privhp.reporting.axes import Axis
+from privhp.reporting.axes import PictureAxis
 from privhp.reporting.figures.markup import (
     axis_labels,
     band,
@@ -18,12 +18,12 @@ from privhp.reporting.figures.markup import (
     stretched,
     targets,
 )
-from privhp.reporting.pictures import Histogram
+from privhp.reporting.pictures import HistogramPicture
 from privhp.reporting.ticks import Tick, number_ticks
 from privhp.reporting.value_scales import TimeScale
 
 
-def line_figure(picture: Histogram, real: Floats | None = None) -> str:
+def histogram_figure(picture: HistogramPicture, real: Floats | None = None) -> str:
     """Figure of a histogram, with real records if given."""
     axis, positions = picture.axis, picture.axis.positions
     heights = _heights(picture, picture.shares)
@@ -52,11 +52,11 @@ def line_figure(picture: Histogram, real: Floats | None = None) -> str:
     return figure(picture.label, body, caption=_caption(picture) + difference(picture.shares, real), kind="line")
 
 
-def _heights(picture: Histogram, shares: Floats) -> Floats:
+def _heights(picture: HistogramPicture, shares: Floats) -> Floats:
     return _as_heights(picture, shares[1:-1])
 
 
-def _as_heights(picture: Histogram, shares: Floats) -> Floats:
+def _as_heights(picture: HistogramPicture, shares: Floats) -> Floats:
     """Heights of the bars by density, so that a bin truncated by a bound is not too low."""
     widths = np.diff(picture.axis.positions)
     heights: Floats = shares * (np.median(widths) / widths)
@@ -69,7 +69,7 @@ def _cumulative(shares: Floats) -> Floats:
     return found
 
 
-def _texts(picture: Histogram, real: Floats | None) -> list[str]:
+def _texts(picture: HistogramPicture, real: Floats | None) -> list[str]:
     known = zip(picture.axis.words, picture.shares[1:-1], picture.margins, strict=True)
     words = [f"{text}: {format_share(value)}{format_plus_minus(margin)}" for text, value, margin in known]
     if real is None:
@@ -77,7 +77,7 @@ def _texts(picture: Histogram, real: Floats | None) -> list[str]:
     return [f"{text} synthetic, {format_share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
 
 
-def _caption(picture: Histogram) -> str:
+def _caption(picture: HistogramPicture) -> str:
     axis = picture.axis
     each = "period" if isinstance(axis.scale, TimeScale) else "bar"
     low, high = axis.scale.text(float(axis.edges[0])), _last(axis)
@@ -95,7 +95,7 @@ def _caption(picture: Histogram) -> str:
     return " ".join(sentences)
 
 
-def _last(axis: Axis) -> str:
+def _last(axis: PictureAxis) -> str:
     """Upper end of the axis as text."""
     inclusive = axis.scale.whole and not isinstance(axis.scale, TimeScale)
     return axis.scale.text(float(axis.edges[-1]) - inclusive)
