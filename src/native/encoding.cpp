@@ -1,4 +1,5 @@
-// Codes of points and integers: numbers are quantised and their bits interleaved. Native version of kernels/encoding.py.
+// Codes of points and integers: numbers are quantised and their bits interleaved.
+// Native version of kernels/encoding.py.
 
 #include "native.hpp"
 
