@@ -170,6 +170,12 @@ def test_errors(refused, trips, release):
     )
 
 
+def test_quantile_of_nullable_column(run, trips):
+    header = run("query", trips, "--quantile", "0.5", "--marginal", "delay").out.splitlines()[0]
+    assert "delay, of the values that are not null" in header
+    assert "not null" not in run("query", trips, "--quantile", "0.5", "--marginal", "fare").out
+
+
 def test_no_heavy_hitters(run, release):
     assert run("query", release, "--heavy-hitters", "1", "--json") == (0, "", "")
     assert run("query", release, "--heavy-hitters", "1").out.count("\n") == 1  # the header

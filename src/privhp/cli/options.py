@@ -11,7 +11,7 @@ domains:
   interval:0.01:1e6:log      positive numbers on a logarithmic scale
   integers:-120:1440:clamp   integers; values outside the bounds are moved to the nearest bound
   box:-9:2,49.8:61           points, one pair of bounds per coordinate
-  time:2018-01-01:2020-12-31 times, in UTC unless the values or :zone=Europe/Berlin give a zone
+  time:2018-01-01:2021-01-01 times, in UTC unless the values or :zone=Europe/Berlin give a zone
   geo:-9:49.8:2:61           longitude and latitude: west, south, east, north
   categories:bus,tram,taxi   listed values; :other=rest collects all others
   ipv4                       addresses, dotted or as integers; ipv4:10.0.0.0/8 for a network

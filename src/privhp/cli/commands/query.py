@@ -145,7 +145,14 @@ def _quantiles(generator: "Generator", shares: Sequence[float], column: str | No
         for share, value, error in zip(shares, values, stderr, strict=True)
     ]
     rows = [(f"{one['quantile']:.6g}", _text(one["value"]), _text(one["stderr"])) for one in objects]
-    return _Answers(objects, ("quantile", column or "value", "standard error"), rows)
+    label = column or "value"
+    if part is not generator and _has_null(generator, column):
+        label += ", of the values that are not null"
+    return _Answers(objects, ("quantile", label, "standard error"), rows)
+
+
+def _has_null(generator: "Generator", column: str | None) -> bool:
+    return any(own.domain.nullable for own in generator.domain.columns if ",".join(own.names) == column)
 
 
 def _plain_error(stderr: Any) -> float:
