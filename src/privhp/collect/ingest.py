@@ -19,8 +19,8 @@ from privhp.io.disk import open_locked
 from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
-SCRATCH = 2**23
-"""Scratch bytes of a summary that is filled from a source; readers hold batches of megabytes too."""
+READING_SCRATCH = 2**23
+"""Scratch bytes of a summary that is filled from a source, if the plan leaves less; readers hold megabytes too."""
 
 
 class Ingestion:
@@ -32,7 +32,7 @@ class Ingestion:
     """
 
     def __init__(self, plan: Plan, source: Source) -> None:
-        self.summary, self._source = Summary(plan, scratch=SCRATCH), source
+        self.summary, self._source = Summary(plan, scratch=READING_SCRATCH), source
         self._position: Position = START
 
     def run(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
@@ -110,7 +110,7 @@ class CheckpointedIngestion(Ingestion):
                 "the checkpoint was started with other files or columns, or the files have changed, so records could "
                 "be lost or counted twice; use the same files and columns, or start a new checkpoint"
             )
-        summary.scratch = SCRATCH
+        summary.scratch = READING_SCRATCH
         self.summary, self._source = summary, source
         self._position = (int(position["file"]), int(position["place"]))
 

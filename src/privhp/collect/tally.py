@@ -85,7 +85,7 @@ class Tally:
             refine: Refines a learned partition after the row numbers of the plan; only a summary has it.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
-            raise StateError(f"threads must be a positive integer, got {describe_value(threads)}")
+            raise StateError(f"expected threads= as a positive integer, got {describe_value(threads)}")
         if self.plan.learned is not None:
             self._check_learned(counts, refine)
         records = self.plan.domain.as_batch(records)

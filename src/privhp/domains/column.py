@@ -184,9 +184,20 @@ def is_null_value(value: Any) -> bool:
         return False
 
 
-def replace_records(column: Column, dtype: np.dtype[Any], read: Callable[[Any], Any]) -> Column:
-    """A column of Python values with structured NumPy records of one type replaced by their values."""
-    values = [read(value) if isinstance(value, np.void) and value.dtype == dtype else value for value in column.values]
+def replace_records(column: Column, dtype: np.dtype[Any], read: Callable[[NDArray[Any]], Sequence[Any]]) -> Column:
+    """A column of Python values with structured NumPy records of one type replaced by their values.
+
+    Args:
+        column: The column.
+        dtype: Type of the records.
+        read: Values of an array of such records.
+    """
+    rows = [row for row, value in enumerate(column.values) if isinstance(value, np.void) and value.dtype == dtype]
+    if not rows:
+        return column
+    values = list(column.values)
+    for row, value in zip(rows, read(np.array([values[row] for row in rows], dtype=dtype)), strict=True):
+        values[row] = value
     return Column(values, null=column.null, invalid=column.invalid, declared=column.declared)
 
 

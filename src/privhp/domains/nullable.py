@@ -84,8 +84,14 @@ class Nullable(Domain):
             return Column(records[_VALUE], null=records[_NULL])
         column: Column = super().as_batch(records)
         if isinstance(column.values, list):
-            return replace_records(column, self._dtype, lambda record: None if record[_NULL] else record[_VALUE])
+            return replace_records(column, self._dtype, self._values)
         return column
+
+    @staticmethod
+    def _values(records: NDArray[Any]) -> list[Any]:
+        """Values of records of `decode`, with None for null."""
+        pairs = zip(records[_VALUE], records[_NULL], strict=True)
+        return [None if is_null else value for value, is_null in pairs]
 
     def encode(self, records: Any, *, level: int) -> Codes:
         column = self.as_batch(records)

@@ -186,9 +186,9 @@ class Table(Domain):
             records = replace_records(Column(records), self.dtype, self._values).values
         return to_batch(records, self.names)
 
-    def _values(self, record: np.void) -> tuple[Any, ...]:
-        """Values of a record of `decode`."""
-        return tuple(column[0] for column in self.to_output(np.array([record], dtype=self.dtype)).values())
+    def _values(self, records: NDArray[Any]) -> list[tuple[Any, ...]]:
+        """Values of records of `decode`."""
+        return list(zip(*self.to_output(records).values(), strict=True))
 
     def encode(self, records: Any, *, level: int) -> Codes:
         rows = self.as_batch(records)

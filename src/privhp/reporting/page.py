@@ -14,7 +14,7 @@ from privhp.reporting.figures.bars import bars_figure
 from privhp.reporting.figures.histograms import histogram_figure
 from privhp.reporting.figures.maps import depth_figure, map_figure
 from privhp.reporting.overlay import RealShares
-from privhp.reporting.pictures import HistogramPicture, Map, Picture, pictures_of
+from privhp.reporting.pictures import HistogramPicture, Map, Names, Picture, pictures_of
 from privhp.reporting.sections import accuracy_section, facts, generator_facts, guarantee_section, levels_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -64,9 +64,13 @@ def report_page(
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:
     """The figure of a picture."""
-    if isinstance(picture, HistogramPicture):
-        return histogram_figure(picture, real)
-    return map_figure(picture, real) if isinstance(picture, Map) else bars_figure(picture, real)
+    match picture:
+        case HistogramPicture():
+            return histogram_figure(picture, real)
+        case Map():
+            return map_figure(picture, real)
+        case Names():
+            return bars_figure(picture, real)
 
 
 def read_style() -> str:
