@@ -47,7 +47,8 @@ class Column:
         return len(self.values)
 
     def __getitem__(self, rows: slice) -> Column:
-        null, invalid = (None if mask is None else mask[rows] for mask in (self.null, self.invalid))
+        null = None if self.null is None else self.null[rows]
+        invalid = None if self.invalid is None else self.invalid[rows]
         return Column(self.values[rows], null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared)
 
     def __iter__(self) -> Iterator[Any]:
@@ -73,6 +74,11 @@ class Column:
         if self.dictionary is not None:
             return None
         return self.values.dtype if self.declared is None and isinstance(self.values, np.ndarray) else self.declared
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether the values alone are the column: no mask, no dictionary and no other declared type."""
+        return self.null is None and self.invalid is None and self.dictionary is None and self.declared is None
 
     @property
     def missing(self) -> Mask | None:
