@@ -110,7 +110,7 @@ class Estimate(Generic[T]):
         return TypeError("an Estimate is not a number; compare float(estimate) or estimate.value")
 
     def __float__(self) -> float:
-        return float(self.value)  # type: ignore[arg-type]
+        return float(self.value)  # type: ignore[arg-type]  # arrays and times raise a TypeError
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=copy)

@@ -158,7 +158,7 @@ class Plan:
             expand=expand,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
-            hash_seed=hash_seed,  # type: ignore[arg-type]
+            hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             **vars(sizes),
         )
 
@@ -213,7 +213,7 @@ class Plan:
             memory=limit,
             neighbours=relation,
             max_records_per_person=max_records_per_person,
-            hash_seed=hash_seed,  # type: ignore[arg-type]
+            hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             **vars(planner.sizes()),
         )
 
