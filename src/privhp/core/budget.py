@@ -1,11 +1,12 @@
 """Privacy budgets as exact rationals, neighbouring relations and sensitivity.
 
 Epsilon is split over levels in proportion to weights. Each share is rounded
-down, so the shares sum to at most epsilon.
+down, so the shares sum to at most epsilon. The cost of a pass over a sample is
+rounded up.
 """
 
-from collections.abc import Mapping
-from decimal import Decimal
+from collections.abc import Mapping, Sequence
+from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from math import inf
 from numbers import Rational, Real
@@ -25,6 +26,7 @@ MAX_SCALE = 2**40
 """Largest noise scale; much larger noise could overflow a 64-bit counter."""
 
 _GRAIN = 2**48  # shares are multiples of epsilon / 2**48
+_COST_DIGITS, _WORKING_DIGITS = 20, 40
 _MAX_EXPONENT = 400  # the digits of a longer number, such as 1e999999999, would fill the memory
 
 
@@ -61,6 +63,44 @@ def split_epsilon(epsilon: Fraction, weights: Mapping[int, float]) -> dict[int, 
         raise PlanError(f"expected a weight above 0 and below infinity for every level, got {dict(weights)}")
     total = sum(map(Fraction, weights.values()), Fraction(0))
     return {level: Fraction(int(Fraction(w) / total * _GRAIN), _GRAIN) * epsilon for level, w in weights.items()}
+
+
+def amplified_cost(rate: Fraction, budget: Fraction) -> Fraction:
+    """Upper bound of ln(1 + rate (exp(budget) - 1)): the cost of a pass over a sample.
+
+    The noise of the pass has the given budget, and each record is in the sample with
+    probability `rate`, by a coin of its own. Every step increases with its input and is
+    rounded up; exp and ln round to the nearest number, so the next larger one is a bound.
+    """
+    if not 0 < rate <= 1:
+        raise PlanError(f"expected a sampling rate above 0 and at most 1, got {rate}")
+    if not 0 < budget <= MAX_EPSILON:
+        raise PlanError(f"expected a budget above 0 and at most 1000, got {budget}")
+    up = _rounding_up(_WORKING_DIGITS)
+    exponential = up.next_plus(up.exp(up.divide(Decimal(budget.numerator), Decimal(budget.denominator))))
+    gain = up.multiply(up.subtract(exponential, Decimal(1)), Decimal(rate.numerator))
+    factor = up.add(Decimal(1), up.divide(gain, Decimal(rate.denominator)))
+    return Fraction(_rounding_up(_COST_DIGITS).plus(up.next_plus(up.ln(factor))))
+
+
+def _rounding_up(digits: int) -> Context:
+    return Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
+
+
+def amplified_budget(rates: Sequence[Fraction], total: Fraction) -> Fraction:
+    """Largest budget for a pass over all records and a pass over a sample per rate, all with the same budget.
+
+    The budget and its amplified costs sum to at most `total`. It is a multiple of total / 2**48.
+    """
+    most, too_much = 0, _GRAIN + 1
+    while too_much - most > 1:
+        middle = (most + too_much) // 2
+        budget = total * Fraction(middle, _GRAIN)
+        if budget + sum(amplified_cost(rate, budget) for rate in rates) <= total:
+            most = middle
+        else:
+            too_much = middle
+    return total * Fraction(most, _GRAIN)
 
 
 def optimal_weights(costs: Mapping[int, float]) -> dict[int, float]:
