@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from privhp.cli.commands import COMMANDS
 from privhp.cli.parsers import CommandParser
+from privhp.planning.guarantee import state_conditions, state_guarantee
+from privhp.planning.plan import Plan
 
 PLAN = [
     "--domain",
@@ -29,6 +31,11 @@ class Outcome(NamedTuple):
     code: int
     out: str
     err: str
+
+
+def stated(plan: Plan) -> str:
+    """The guarantee as a command prints it after the first line about a release."""
+    return f"{state_guarantee(plan)}\n{state_conditions(plan)}\n"
 
 
 def spawn(*arguments: str, folder: Path, **options: Any) -> "subprocess.CompletedProcess[bytes]":

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import privhp
-from cli.running import PLAN, spawn
+from cli.running import PLAN, spawn, stated
 from privhp.cli import progress
 
 INVALID = [
@@ -40,7 +40,7 @@ def test_fit_and_load(run, tmp_path):
     generator = privhp.load(tmp_path / "fares.privhp")
     assert out == (
         f"wrote fares.privhp: epsilon = 1 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
-        "1,000 expected; see privhp inspect fares.privhp\n"
+        f"1,000 expected; see privhp inspect fares.privhp\n{stated(generator.plan)}"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
     # The scale of the noise of the total is below 20.
@@ -208,9 +208,10 @@ def test_output_with_name_of_data(refused, tmp_path, name):
 def test_message_without_valid_records(run, tmp_path):
     (tmp_path / "data.csv").write_text("fare\n" + "text\n" * 5000)
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
+    generator = privhp.load("out.privhp")
     assert out == (
-        "wrote out.privhp: epsilon = 1 (pure differential privacy), "
-        f"about {privhp.load('out.privhp').total:,.0f} records (noisy), 1,000 expected; see privhp inspect out.privhp\n"
+        f"wrote out.privhp: epsilon = 1 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
+        f"1,000 expected; see privhp inspect out.privhp\n{stated(generator.plan)}"
     )
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import privhp
+from privhp.planning.guarantee import state_odds
 
 
 def test_release(run, release):
@@ -11,7 +12,7 @@ def test_release(run, release):
     generator = privhp.load(release)
     assert (code, err) == (0, "")
     assert out.startswith(f"{release}: a release. It is public")
-    assert str(generator.plan) in out
+    assert f"{generator.plan}\n\n{state_odds(generator.plan)}\n" in out
     assert f"leaves      {generator.leaves().codes.size:,}\n" in out
     assert f"records     about {generator.total:,.0f} (noisy)\n" in out
     assert f"50%   {generator.quantile(0.5).value:.6g}\n" in out

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
-from cli.running import PLAN
+from cli.running import PLAN, stated
 
 MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--mergeable"]
 MERGED = ", from {} merged summaries; the guarantee holds if no record is in two of them\n"
@@ -68,7 +68,9 @@ def test_merge_of_merged_summary(run, summaries, plan):
     both.merge(hp.resume(names[1]))
     hp.save(both, "both.summary")
     assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.summary").code == 0
-    assert run("merge", "both.summary", "2.summary", "-o", "all.privhp").out.endswith(MERGED.format(3))
+    assert run("merge", "both.summary", "2.summary", "-o", "all.privhp").out.endswith(
+        MERGED.format(3) + stated(both.plan)
+    )
 
 
 def test_merged_release_is_sum_of_summaries(run, summaries):
@@ -77,7 +79,7 @@ def test_merged_release_is_sum_of_summaries(run, summaries):
     code, out, err = run("merge", *names, "-o", "all.privhp")
     assert (code, err) == (0, "")
     assert out.startswith("wrote all.privhp: epsilon = 1 (pure differential privacy), about ")
-    assert out.endswith(MERGED.format(2))
+    assert out.endswith(MERGED.format(2) + stated(hp.load("all.privhp").plan))
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
     assert np.array_equal(merged.release.cells(), total)

@@ -5,23 +5,27 @@ from pathlib import Path
 
 import pytest
 
+import privhp
 from pages import Reader
+from privhp.planning.guarantee import state_guarantee
 
 
 def test_page(run, release, tmp_path: Path):
     code, out, err = run("report", release, "--columns", "fare", "-o", "fares.html")
     assert (code, err) == (0, "")
-    assert out == "wrote fares.html, as private as the release; open it in a browser\n"
+    guarantee = state_guarantee(privhp.load(release).plan)
+    assert out == f"wrote fares.html, as private as the release; open it in a browser\n{guarantee}\n"
     text = Reader((tmp_path / "fares.html").read_text()).text
     assert text.startswith("fares A differentially private release fares ")
     assert "fare Top: " not in text
+    assert guarantee in text
     assert "NOT PRIVATE" not in text
 
 
 def test_page_with_real_records(run, release, tmp_path: Path):
     code, out, _ = run("report", release, "--columns", "fare", "--against", "data.csv", "-o", "fares.html")
     assert code == 0
-    assert "NOT PRIVATE" in out
+    assert out == "wrote fares.html, NOT PRIVATE: it shows real records; open it in a browser\n"
     text = Reader((tmp_path / "fares.html").read_text()).text
     assert "NOT PRIVATE" in text
     assert "made from it, but not this page." in text

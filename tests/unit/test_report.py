@@ -1,6 +1,5 @@
 """Reports: contents and numbers."""
 
-import math
 import struct
 import zlib
 from base64 import b64decode
@@ -26,6 +25,7 @@ from privhp import (
     Time,
 )
 from privhp.core.number_format import format_bytes, format_duration, format_number, format_share
+from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
 from privhp.reporting import report_page
 from privhp.reporting.axes import TAIL
 from privhp.reporting.overlay import RealShares
@@ -198,35 +198,13 @@ def test_escaped_names() -> None:
     assert "<b>taxi</b>" in Reader(page).text
 
 
-@pytest.mark.parametrize("epsilon", [0.1, 1, 3, 50])
-def test_guarantee_of_plan(epsilon: float) -> None:
-    plan = Plan.paper(Interval(0, 1), epsilon=epsilon, expected_records=1000)
-    words = " ".join(guarantee_sentences(plan))
-    assert f"epsilon = {epsilon:g}:" in words
-    sure = math.exp(epsilon) / (1 + math.exp(epsilon))
-    assert (f"{sure:.1%} sure" if sure < 0.999 else "almost 100% sure") in words
-
-
-@pytest.mark.parametrize("neighbours", ["add-remove", "replace-one"])
-@pytest.mark.parametrize("most", [1, 7])
-def test_protected_unit(neighbours: str, most: int) -> None:
-    plan = Plan.paper(
-        Interval(0, 1), epsilon=1, expected_records=1000, neighbours=neighbours, max_records_per_person=most
-    )
-    words = " ".join(guarantee_sentences(plan))
-    assert ("number of rows is public" in words) == (neighbours == "replace-one")
-    assert ("up to 7" in words) == (most == 7)
-
-
-@pytest.mark.parametrize(("neighbours", "value"), [("add-remove", 2), ("zero-out", 2), ("replace-one", 1)])
-def test_odds_of_presence_and_value(neighbours: str, value: int) -> None:
-    """A change of value is two steps under add-remove and zero-out, and one under replace-one."""
-    plan = Plan.paper(Interval(0, 1), epsilon=0.5, expected_records=1000, neighbours=neighbours)
-    text = " ".join(guarantee_sentences(plan))
-    presence = f"{1 / (1 + math.exp(-0.5)):.1%}"
-    assert ("presence of a record can be at most" in text) == (neighbours != "replace-one")
-    assert presence in text
-    assert f"{1 / (1 + math.exp(-0.5 * value)):.1%}" in text
+@pytest.mark.parametrize("covers_page", [True, False])
+def test_guarantee_on_page(covers_page: bool) -> None:
+    plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1000)
+    sentences = guarantee_sentences(plan, covers_page=covers_page)
+    assert sentences[:4] == [state(plan) for state in (state_guarantee, state_odds, state_definition, state_conditions)]
+    assert ("covers this page" in sentences[4]) == covers_page
+    assert ("but not this page" in sentences[4]) == (not covers_page)
 
 
 def test_predicted_error() -> None:

@@ -4,6 +4,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privhp.planning.guarantee import state_conditions, state_guarantee
+
 if TYPE_CHECKING:
     from privhp.answers.generator import Generator
 
@@ -55,10 +57,10 @@ def speak_options(message: str) -> str:
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
 
 
-def describe_release(generator: "Generator", output: Path) -> str:
-    """File, guarantee and noisy number of records of a new release."""
-    epsilon = float(generator.plan.epsilon)
+def describe_release(generator: "Generator", output: Path, *, note: str) -> str:
+    """File, noisy number of records and guarantee of a new release, with a note after the number."""
+    plan = generator.plan
     return (
-        f"wrote {output}: epsilon = {epsilon:g} (pure differential privacy), "
-        f"about {generator.total:,.0f} records (noisy)"
+        f"wrote {output}: epsilon = {float(plan.epsilon):g} (pure differential privacy), "
+        f"about {generator.total:,.0f} records (noisy){note}\n{state_guarantee(plan)}\n{state_conditions(plan)}"
     )

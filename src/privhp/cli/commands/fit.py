@@ -150,7 +150,7 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> str:
     save(generator := summary.release(), output)
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
-    return f"{describe_release(generator, output)}{expected}; see privhp inspect {output}"
+    return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}")
 
 
 def _ingest(ingestion: "Ingestion", source: "Source", options: Namespace, *, stop: Event) -> bool:

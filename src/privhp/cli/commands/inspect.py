@@ -41,6 +41,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import load_plan
     from privhp.core.container import CHECKPOINT
+    from privhp.planning.guarantee import state_odds
 
     if options.system:
         print(describe_system())
@@ -55,7 +56,7 @@ def run(options: Namespace) -> None:
     else:
         generator = read_file(load, options.file)
         print(f"{options.file}: a release. It is public, under the guarantee below.\n")
-        print(f"{generator.plan}\n\n{describe(generator)}")
+        print(f"{generator.plan}\n\n{state_odds(generator.plan)}\n\n{describe(generator)}")
 
 
 def _read_checkpoint_plan(path: str) -> "Plan":

@@ -57,10 +57,8 @@ def run(options: Namespace) -> None:
             raise StateError(f"{path}: {error}") from None
     save(generator := summary.release(), output)
     if not options.quiet:
-        print(
-            f"{describe_release(generator, output)}, from {generator.release.merged} merged summaries; "
-            "the guarantee holds if no record is in two of them"
-        )
+        note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
+        print(describe_release(generator, output, note=note))
 
 
 def _read_summary(path: str) -> "Summary":

@@ -37,11 +37,13 @@ def run(options: Namespace) -> None:
     """Write the page."""
     from privhp.api import check_page, load, report
     from privhp.cli.paths import check_output, read_file
+    from privhp.planning.guarantee import state_guarantee
 
     check_page(options.output)
     output = check_output(options.output, force=options.force)
+    generator = read_file(load, options.release)
     report(
-        read_file(load, options.release),
+        generator,
         output,
         title=options.title or Path(options.release).stem,
         columns=options.columns,
@@ -49,5 +51,7 @@ def run(options: Namespace) -> None:
         header=not options.no_header,
     )
     if not options.quiet:
-        kind = "as private as the release" if options.against is None else "NOT PRIVATE: it shows real records"
-        print(f"wrote {output}, {kind}; open it in a browser")
+        if options.against is None:
+            print(f"wrote {output}, as private as the release; open it in a browser\n{state_guarantee(generator.plan)}")
+        else:
+            print(f"wrote {output}, NOT PRIVATE: it shows real records; open it in a browser")

@@ -1,0 +1,77 @@
+"""The guarantee of a plan in sentences, for readers who do not know differential privacy.
+
+The sentences depend on three fields of the plan: epsilon, the neighbouring
+relation, and the largest number of records per person.
+"""
+
+import math
+from typing import TYPE_CHECKING
+
+from privhp.core.number_format import format_number
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+
+def state_guarantee(plan: "Plan") -> str:
+    """Sentence that says who is protected, what a release hides, and what it does not hide."""
+    single, several = "record is in the data and what it says", "records are in the data and what they say"
+    return (
+        f"The release hides whether any one person's {single if _is_one(plan) else several}, "
+        "but not what many records have in common."
+    )
+
+
+def state_conditions(plan: "Plan") -> str:
+    """Sentence that says what the guarantee assumes of people and of the steps before privhp."""
+    return (
+        f"The guarantee holds for people with at most {_number(plan)}, if no step before privhp lets one record decide "
+        "about others: a filter that looks at each record alone is fine, and so is sorting; a limit such as head, "
+        "removing duplicates, and joins are not."
+    )
+
+
+def state_definition(plan: "Plan") -> str:
+    """The guarantee in the terms of differential privacy."""
+    epsilon = float(plan.epsilon)
+    unit = "one person's record" if _is_one(plan) else f"up to {_number(plan)} of one person"
+    change = f"{'replacing' if plan.neighbours == 'replace-one' else 'adding or removing'} {unit}"
+    factor = format_number(math.exp(epsilon)) if epsilon < 30 else f"e to the power of {epsilon:g}"
+    return (
+        f"This is differential privacy with epsilon = {epsilon:g}: {change} changes the probability of any outcome by "
+        f"a factor of at most {factor}. There is no failure probability (delta)."
+    )
+
+
+def state_odds(plan: "Plan") -> str:
+    """Sentences with the largest posterior probabilities of an attacker, from even prior odds."""
+    epsilon = float(plan.epsilon)
+    records, be = ("record", "is") if _is_one(plan) else ("records", "are")
+    if plan.neighbours == "replace-one":
+        return (
+            f"An attacker with even odds between two possible values of a person's {records} can be at most "
+            f"{_posterior(epsilon)} sure of one of them after seeing the release, whatever else they know. The same "
+            f"bound holds for whether the {records} {be} in the data."
+        )
+    return (
+        f"An attacker with even odds on whether a person's {records} {be} in the data can be at most "
+        f"{_posterior(epsilon)} sure after seeing the release, whatever else they know. If the {records} {be} known to "
+        f"be in the data, they can be at most {_posterior(2 * epsilon)} sure of one of two possible values: a change "
+        "of value is a removal and an addition."
+    )
+
+
+def _is_one(plan: "Plan") -> bool:
+    """Whether the guarantee protects a single record of each person."""
+    return plan.max_records_per_person == 1
+
+
+def _number(plan: "Plan") -> str:
+    """The largest number of records of a person."""
+    return "one record" if _is_one(plan) else f"{plan.max_records_per_person:,} records"
+
+
+def _posterior(epsilon: float) -> str:
+    """Largest posterior probability after even prior odds and a likelihood ratio of at most exp(epsilon)."""
+    value = 1 / (1 + math.exp(-epsilon))
+    return f"{value:.1%}" if value < 0.9995 else "almost 100%"

@@ -1,0 +1,82 @@
+"""The guarantee of a plan in sentences: true for its epsilon, relation and records per person."""
+
+import math
+import re
+from fractions import Fraction
+
+import pytest
+
+from privhp import Interval, Plan
+from privhp.core.budget import Neighbours, sensitivity
+from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
+
+RELATIONS: list[Neighbours] = ["add-remove", "replace-one"]
+
+
+def planned(*, epsilon: float = 1, neighbours: Neighbours = "add-remove", most: int = 1) -> Plan:
+    return Plan.paper(
+        Interval(0, 1), epsilon=epsilon, expected_records=1000, neighbours=neighbours, max_records_per_person=most
+    )
+
+
+def test_sentences_of_one_record() -> None:
+    plan = planned()
+    assert state_guarantee(plan) == (
+        "The release hides whether any one person's record is in the data and what it says, but not what many records "
+        "have in common."
+    )
+    assert state_conditions(plan) == (
+        "The guarantee holds for people with at most one record, if no step before privhp lets one record decide about "
+        "others: a filter that looks at each record alone is fine, and so is sorting; a limit such as head, removing "
+        "duplicates, and joins are not."
+    )
+    assert state_odds(plan) == (
+        "An attacker with even odds on whether a person's record is in the data can be at most 73.1% sure after seeing "
+        "the release, whatever else they know. If the record is known to be in the data, they can be at most 88.1% "
+        "sure of one of two possible values: a change of value is a removal and an addition."
+    )
+    assert "adding or removing one person's record changes the probability" in state_definition(plan)
+
+
+def test_sentences_of_several_records() -> None:
+    plan = planned(most=1234)
+    assert "whether any one person's records are in the data and what they say" in state_guarantee(plan)
+    assert "people with at most 1,234 records," in state_conditions(plan)
+    assert "adding or removing up to 1,234 records of one person changes" in state_definition(plan)
+    assert "whether a person's records are in the data" in state_odds(plan)
+
+
+@pytest.mark.parametrize("most", [1, 7])
+@pytest.mark.parametrize(("neighbours", "steps"), [("add-remove", [1, 2]), ("replace-one", [1])])
+def test_odds_of_presence_and_value(neighbours: Neighbours, steps: list[int], most: int) -> None:
+    """A change of value is two steps under add-remove, one under replace-one, and presence is one under both."""
+    text = state_odds(planned(epsilon=0.5, neighbours=neighbours, most=most))
+    assert re.findall(r"at most ([\d.]+)% sure", text) == [f"{100 / (1 + math.exp(-0.5 * k)):.1f}" for k in steps]
+    assert ("The same bound holds for whether" in text) == (neighbours == "replace-one")
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 3, 50])
+def test_definition(epsilon: float) -> None:
+    text = state_definition(planned(epsilon=epsilon, neighbours="replace-one"))
+    assert f"epsilon = {epsilon:g}: replacing one person's record changes" in text
+    assert {0.1: "at most 1.105.", 3: "at most 20.09.", 50: "at most e to the power of 50."}[epsilon] in text
+
+
+def test_odds_close_to_certainty() -> None:
+    assert "almost 100% sure of one" in state_odds(planned(epsilon=5))
+    assert "99.3% sure" in state_odds(planned(epsilon=5))
+
+
+@pytest.mark.parametrize("most", [1, 7])
+def test_presence_under_replace_one(most: int) -> None:
+    """The noise of a plan under replace-one also bounds the loss of an added or removed record by epsilon."""
+    plan = planned(neighbours="replace-one", most=most)
+    rows = {level: plan.sketch_rows if level in plan.sketched_levels else 1 for level in plan.budgets}
+    presence = sum(
+        (
+            sensitivity("add-remove", level=level, rows=rows[level], max_records_per_person=most) / plan.scale(level)
+            for level in plan.budgets
+        ),
+        Fraction(0),
+    )
+    assert presence <= plan.epsilon
