@@ -9,10 +9,14 @@ from hypothesis import given, settings
 
 import leaks
 import privacy
+import privhp.collect.coins
+import privhp.collect.entropy
 import privhp.collect.noise
 import privhp.collect.summary
 import privhp.collect.tally
 from privhp import Plan, Summary
+from privhp.collect.coins import poisson_sample
+from privhp.collect.entropy import random_bytes
 from privhp.collect.noise import discrete_laplace
 from strategies import plans
 
@@ -55,9 +59,10 @@ def test_noise_of_forked_process() -> None:
 def test_noise_has_no_seed() -> None:
     """No parameter is a seed or a random generator, and none is created inside."""
     actions = [value for value in vars(Summary).values() if inspect.isfunction(value)]
-    for action in (discrete_laplace, *actions):
+    for action in (discrete_laplace, poisson_sample, random_bytes, *actions):
         assert not {"seed", "rng", "random_state"} & set(inspect.signature(action).parameters)
-    for module in (privhp.collect.noise, privhp.collect.summary, privhp.collect.tally):
+    collect = privhp.collect
+    for module in (collect.coins, collect.entropy, collect.noise, collect.summary, collect.tally):
         assert "random." not in inspect.getsource(module).replace("os.urandom", "")
 
 

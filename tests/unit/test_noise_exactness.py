@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 import privhp
 from privhp import Domain, PlanError, PrivhpError, check_domain
-from privhp.collect import noise
+from privhp.collect import entropy, noise
 from privhp.collect.noise import Probability, discrete_laplace
 
 FORMS = ["zero", "digit", "exceed"]
@@ -94,7 +94,7 @@ def bernoulli_of_all_byte_pairs(chance: Probability, *, undecided: int) -> NDArr
             return drawn
 
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(noise, "_random_bytes", feed)
+            patch.setattr(noise, "random_bytes", feed)
             decisions.append(noise._bernoulli(256, chance))
     return np.concatenate(decisions)
 
@@ -124,7 +124,7 @@ def test_number_of_second_bytes(form: str, rate: Fraction, monkeypatch: pytest.M
             np.arange(256, dtype=np.uint8) if len(calls) == 1 else np.full(size, len(calls) * 53 % 256, dtype=np.uint8)
         )
 
-    monkeypatch.setattr(noise, "_random_bytes", feed)
+    monkeypatch.setattr(noise, "random_bytes", feed)
     noise._bernoulli(256, Probability(form, rate))
     assert calls[:2] == [256, 1]
 
@@ -189,7 +189,7 @@ class OutcomeEnumeration:
         self.pending: list[tuple[bool, ...]] = [()]
         self.chances: dict[Probability, Decimal] = {}
         patch.setattr(noise, "_bernoulli", self.bernoulli)
-        patch.setattr(noise, "_random_bytes", self.fair_byte)
+        patch.setattr(noise, "random_bytes", self.fair_byte)
 
     def law(self) -> dict[int, Decimal]:
         law: defaultdict[int, Decimal] = defaultdict(Decimal)
@@ -302,7 +302,7 @@ class Bytes:
 def test_draws_equal_scalar_reference(scale: Fraction, size: int, start: bytes, block: int) -> None:
     ours, theirs = Bytes(start), Bytes(start)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(noise, "_random_bytes", ours.take)
+        patch.setattr(noise, "random_bytes", ours.take)
         patch.setattr(noise, "_BLOCK", block)
         drawn = discrete_laplace(size, scale=scale)
     assert drawn.tolist() == scalar_reference(theirs.one, size, scale, block)
@@ -351,9 +351,14 @@ def test_noise_uses_integers_and_system_entropy_only() -> None:
     banned = {"random", "secrets", "default_rng", "float", "float16", "float32", "float64", "longdouble", "clip"}
     assert not named(nodes) & banned
     assert {module.split(".")[0] for module in imported(nodes)} <= {
-        *("os", "dataclasses", "decimal", "fractions", "functools", "math", "numpy", "privhp")
+        *("dataclasses", "decimal", "fractions", "functools", "math", "numpy", "privhp")
     }
     assert {module for module in imported(nodes) if module.startswith("math")} <= {"math.floor"}
+
+
+def test_random_bytes_come_from_system() -> None:
+    nodes = parsed(Path(entropy.__file__))
+    assert {module.split(".")[0] for module in imported(nodes)} == {"os", "numpy"}
     assert [node.attr for node in nodes if isinstance(node, ast.Attribute) and ast.unparse(node.value) == "os"] == [
         "urandom"
     ]
@@ -364,7 +369,10 @@ def test_importers_of_noise_and_entropy() -> None:
     assert {
         path.stem for path, nodes in rooms.items() if "privhp.collect.noise.discrete_laplace" in imported(nodes)
     } == {"summary"}
-    assert {path.stem for path, nodes in rooms.items() if named(nodes) & {"urandom", "getrandom"}} == {"noise"}
+    assert {path.stem for path, nodes in rooms.items() if named(nodes) & {"urandom", "getrandom"}} == {"entropy"}
+    assert {path.stem for path, nodes in rooms.items() if "privhp.collect.entropy.random_bytes" in imported(nodes)} == {
+        *("noise", "coins")
+    }
 
 
 def signatures(item: Any, name: str) -> Iterator[tuple[str, inspect.Signature]]:

@@ -13,7 +13,6 @@ geometric with q**(2**d), and independent of them. So d digits are drawn for all
 values at once, and the number above them, rarely positive, by counting successes.
 """
 
-import os
 from dataclasses import dataclass
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, ROUND_FLOOR, Context, Decimal, InvalidOperation
 from fractions import Fraction
@@ -23,6 +22,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.collect.entropy import random_bytes
 from privhp.core.budget import MAX_SCALE
 from privhp.core.cells import Counts
 from privhp.errors import PlanError
@@ -51,7 +51,7 @@ def _laplace_block(size: int, rate: Fraction) -> Counts:
     magnitude = _geometric(size, rate)
     magnitude += 1
     magnitude[_bernoulli(size, Probability("zero", rate))] = 0
-    negative = np.unpackbits(_random_bytes(-(-size // 8)), count=size).view(np.bool_)
+    negative = np.unpackbits(random_bytes(-(-size // 8)), count=size).view(np.bool_)
     return np.negative(magnitude, out=magnitude, where=negative)
 
 
@@ -126,18 +126,14 @@ def _bounds(form: str, rate: Fraction, bits: int, precision: int) -> tuple[Decim
 def _bernoulli(size: int, probability: Probability) -> NDArray[np.bool_]:
     """Independent Bernoulli draws without rounding: a random byte against the expansion, more on a tie."""
     first = probability.digits(8)
-    drawn = _random_bytes(size)
+    drawn = random_bytes(size)
     result = drawn < first
     tied = np.flatnonzero(drawn == first)
     depth = 8
     while tied.size:
         depth += 8
-        drawn = _random_bytes(tied.size)
+        drawn = random_bytes(tied.size)
         digit = probability.digits(depth) & 0xFF
         result[tied] = drawn < digit
         tied = tied[drawn == digit]
     return result
-
-
-def _random_bytes(size: int) -> NDArray[np.uint8]:
-    return np.frombuffer(os.urandom(size), dtype=np.uint8)

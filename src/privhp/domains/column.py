@@ -10,6 +10,8 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 Values = NDArray[Any] | list[Any]
+Rows = slice | NDArray[np.intp]
+"""Rows to take: a slice, or their indices."""
 
 _FAILED = object()
 
@@ -46,10 +48,14 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: slice) -> Column:
+    def __getitem__(self, rows: Rows) -> Column:
         null = None if self.null is None else self.null[rows]
         invalid = None if self.invalid is None else self.invalid[rows]
-        return Column(self.values[rows], null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared)
+        if isinstance(self.values, list) and isinstance(rows, np.ndarray):
+            values: Values = [self.values[row] for row in rows.tolist()]
+        else:
+            values = self.values[rows]
+        return Column(values, null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared)
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())

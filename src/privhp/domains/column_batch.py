@@ -14,14 +14,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.column import Column, Mask
+from privhp.domains.column import Column, Mask, Rows
 from privhp.domains.conversion import as_floats
 from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
 
 
 class ColumnBatch:
-    """Columns of equal length, which can be sliced into blocks of rows.
+    """Columns of equal length, from which blocks of rows and single rows can be taken.
 
     Args:
         columns: The columns, each as a `Column` or as anything that `to_column` takes.
@@ -36,9 +36,9 @@ class ColumnBatch:
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, rows: slice) -> ColumnBatch:
+    def __getitem__(self, rows: Rows) -> ColumnBatch:
         invalid = None if self.invalid is None else self.invalid[rows]
-        length = len(range(*rows.indices(self._length)))
+        length = len(range(*rows.indices(self._length))) if isinstance(rows, slice) else rows.size
         return ColumnBatch([column[rows] for column in self.columns], length=length, invalid=invalid)
 
     def to_column(self) -> Column:
