@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from privhp.collect.summary import Summary as Summary
     from privhp.collect.tally import Tally as Tally
     from privhp.core.cells import OUTSIDE as OUTSIDE
-    from privhp.domains import Box as Box
-    from privhp.domains import Categories as Categories
-    from privhp.domains import Domain as Domain
-    from privhp.domains import Geo as Geo
-    from privhp.domains import Integers as Integers
-    from privhp.domains import Interval as Interval
-    from privhp.domains import IPv4 as IPv4
-    from privhp.domains import IPv6 as IPv6
-    from privhp.domains import Nullable as Nullable
-    from privhp.domains import Table as Table
-    from privhp.domains import Taxonomy as Taxonomy
-    from privhp.domains import Time as Time
-    from privhp.domains import check_domain as check_domain
+    from privhp.domains.box import Box as Box
+    from privhp.domains.categories import Categories as Categories
+    from privhp.domains.checks import check_domain as check_domain
+    from privhp.domains.domain import Domain as Domain
+    from privhp.domains.geo import Geo as Geo
+    from privhp.domains.ip import IPv4 as IPv4
+    from privhp.domains.ip import IPv6 as IPv6
+    from privhp.domains.nullable import Nullable as Nullable
+    from privhp.domains.numbers import Integers as Integers
+    from privhp.domains.numbers import Interval as Interval
     from privhp.domains.plot_scale import PlotScale as PlotScale
     from privhp.domains.specs import read_domain as read_domain
+    from privhp.domains.table import Table as Table
+    from privhp.domains.taxonomy import Taxonomy as Taxonomy
+    from privhp.domains.time import Time as Time
     from privhp.errors import DomainError as DomainError
     from privhp.errors import FileError as FileError
     from privhp.errors import PlanError as PlanError
@@ -67,11 +67,19 @@ _PUBLIC = {
     "privhp.collect.summary": "Summary",
     "privhp.collect.tally": "Tally",
     "privhp.core.cells": "OUTSIDE",
-    "privhp.domains": (
-        "Box Categories Domain Geo IPv4 IPv6 Integers Interval Nullable Table Taxonomy Time check_domain"
-    ),
+    "privhp.domains.box": "Box",
+    "privhp.domains.categories": "Categories",
+    "privhp.domains.checks": "check_domain",
+    "privhp.domains.domain": "Domain",
+    "privhp.domains.geo": "Geo",
+    "privhp.domains.ip": "IPv4 IPv6",
+    "privhp.domains.nullable": "Nullable",
+    "privhp.domains.numbers": "Integers Interval",
     "privhp.domains.plot_scale": "PlotScale",
     "privhp.domains.specs": "read_domain",
+    "privhp.domains.table": "Table",
+    "privhp.domains.taxonomy": "Taxonomy",
+    "privhp.domains.time": "Time",
     "privhp.errors": "DomainError FileError PlanError PrivhpError QueryError RecordsError StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
     "privhp.planning.error_model": "Prediction",

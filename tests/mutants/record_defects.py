@@ -14,9 +14,9 @@ import privhp.collect.summary
 import privhp.collect.tally
 import privhp.planning.plan
 from mutants.planting import caught_by
-from privhp import Interval, Summary, Time, kernels
+from privhp import Interval, Nullable, Summary, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
-from privhp.domains import Nullable, conversion, ip, lookup, numbers, table
+from privhp.domains import conversion, ip, lookup, numbers, table
 from privhp.domains.column import Column
 from privhp.domains.lookup import NOT_FOUND, Lookup
 from privhp.domains.to_column import to_column

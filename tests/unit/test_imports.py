@@ -10,25 +10,55 @@ import pytest
 
 import privhp as hp
 from privhp.core import display
+from privhp.domains import registry
 
-SLOW = {"hashlib", "numpy.random", "pathlib", "secrets", "socket", "threading", "tomllib", "zoneinfo"}
-NEW = "import sys, numpy; before = set(sys.modules); from privhp import Plan; print(*set(sys.modules) - before)"
+SLOW = {
+    "difflib",
+    "hashlib",
+    "ipaddress",
+    "json",
+    "numpy.random",
+    "pathlib",
+    "secrets",
+    "socket",
+    "threading",
+    "tomllib",
+    "zoneinfo",
+}
+MAIN = "from privhp import Interval, Plan, Summary"
+NEW = f"import sys, numpy; before = set(sys.modules); {MAIN}; print(*set(sys.modules) - before)"
 
 
 def run(script: str) -> list[str]:
     return subprocess.run([sys.executable, "-c", script], capture_output=True, check=True, text=True).stdout.split()
 
 
-def test_plan_imports_no_unrelated_module() -> None:
+def test_main_classes_import_no_unrelated_module() -> None:
     new = set(run(NEW))
     assert "privhp.planning.plan" in new
     unrelated = {"privhp.cli", "privhp.api", "privhp.collect.ingest", "privhp.evaluate", "privhp.io.sources"}
-    assert not new & (SLOW | unrelated | {"privhp.reporting"})
+    unrelated |= {"privhp.domains.condition_grammar", "privhp.domains.geo", "privhp.domains.ip", "privhp.reporting"}
+    assert not new & (SLOW | unrelated)
 
 
 def test_numpy_is_imported_on_first_use() -> None:
     script = "import privhp, sys; print('numpy' in sys.modules); privhp.Plan; print('numpy' in sys.modules)"
     assert run(script) == ["False", "True"]
+
+
+def test_spec_imports_the_module_of_its_domain() -> None:
+    spec = {"kind": "categories", "values": ["bus", "tram"]}
+    build = f"from privhp import Domain; print(Domain.from_spec({spec}).kind)"
+    script = f"{build}; import sys; print('privhp.domains.box' in sys.modules)"
+    assert run(script) == ["categories", "False"]
+
+
+def test_registry_finds_every_built_in_domain() -> None:
+    public = [getattr(hp, name) for name in hp.__all__]
+    classes = [
+        item for item in public if isinstance(item, type) and issubclass(item, hp.Domain) and item is not hp.Domain
+    ]
+    assert {item.kind: item.__module__.removeprefix("privhp.domains.") for item in classes} == registry._BUILT_IN
 
 
 def test_public_names_are_sorted_and_importable() -> None:

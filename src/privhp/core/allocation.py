@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -83,7 +82,6 @@ class Allocation:
         return CellDraws(self.codes, self.levels, self.owner)
 
 
-@dataclass(frozen=True, eq=False)
 class CellDraws:
     """The cell of each record, as an index into a list of cells. Records are in any order.
 
@@ -93,9 +91,10 @@ class CellDraws:
         indices: Index of each record's cell.
     """
 
-    codes: Codes
-    levels: Counts
-    indices: Indices
+    __slots__ = ("codes", "indices", "levels")
+
+    def __init__(self, codes: Codes, levels: Counts, indices: Indices) -> None:
+        self.codes, self.levels, self.indices = codes, levels, indices
 
     @property
     def size(self) -> int:

@@ -7,7 +7,6 @@ accepted only if packing its content again gives the same bytes. The format is
 specified in docs/format.md.
 """
 
-import json
 import os
 import struct
 from collections.abc import Iterator, Sequence
@@ -124,11 +123,15 @@ def malformed(reason: str) -> FileError:
 
 
 def _json_bytes(header: Header) -> bytes:
+    import json  # slow to import, and needed for files only
+
     return json.dumps(header.to_json(), sort_keys=True, separators=(",", ":")).encode()
 
 
 def _parse_header(text: bytes, kind: type[AnyHeader]) -> AnyHeader:
     """Parse a header and check that it packs to the same bytes."""
+    import json  # slow to import, and needed for files only
+
     with content_errors():
         try:
             header = kind.from_json(json.loads(text))

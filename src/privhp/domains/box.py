@@ -3,14 +3,13 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.comparisons import continuous_range, parse_number, range_region, single_comparison
-from privhp.domains.condition_grammar import SIGNS, Predicate
 from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, check_axis, make_axis
@@ -30,6 +29,9 @@ from privhp.domains.validation import (
     round_outwards,
 )
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 
 class Box(GridDomain):
@@ -120,7 +122,7 @@ class Box(GridDomain):
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Ranges of single coordinates by their names, or LOW:HIGH,LOW:HIGH after `in`."""
-        if all(len(own.names) == 1 and (len(names) > 1 or own.sign in SIGNS) for own in comparisons):
+        if all(len(own.names) == 1 and (len(names) > 1 or own.has_sign) for own in comparisons):
             sides = [[own for own in comparisons if own.names == (name,)] for name in names]
             return [range_region(own, continuous_range) if own else None for own in sides]
         comparison = single_comparison(comparisons)

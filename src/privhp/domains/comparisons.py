@@ -6,13 +6,14 @@ for integers and times it ends one step earlier.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from privhp.domains.condition_grammar import SIGNS, Predicate, quote_word
 from privhp.domains.validation import check_number
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 Ends = tuple[Any, Any]
 """First and last value of a range; None is an open end."""
@@ -27,7 +28,7 @@ def range_region(comparisons: Sequence[Predicate], ends: Callable[[str, str], En
     """
     low = high = None
     for comparison in comparisons:
-        if comparison.sign not in SIGNS:
+        if not comparison.has_sign:
             raise DomainError(f"expected a range, written NAME >= LOW and NAME <= HIGH, got {comparison}")
         first, last = ends(comparison.sign, comparison.values[0])
         low = first if low is None or (first is not None and first > low) else low
@@ -93,7 +94,9 @@ def parse_choice(text: str, known: Mapping[str, Any]) -> Any:
 
 def suggest(text: str, known: Iterable[str]) -> str:
     """End of a message that names a similar known text, if there is one."""
-    return "".join(f"; did you mean {name}?" for name in difflib.get_close_matches(text, list(known), n=1))
+    from difflib import get_close_matches  # slow to import, and rarely needed
+
+    return "".join(f"; did you mean {name}?" for name in get_close_matches(text, list(known), n=1))
 
 
 def parse_number(text: str) -> int | float:
@@ -114,6 +117,8 @@ def range_condition(label: str, low: str, high: str) -> str:
 
 def choice_condition(label: str, region: Any, format_value: Callable[[Any], str]) -> str:
     """Condition of a value or a list of values."""
+    from privhp.domains.condition_grammar import quote_word  # slow to import, and needed for conditions only
+
     if isinstance(region, list):
         return f"{label} in [{', '.join(quote_word(format_value(value)) for value in region)}]"
     return f"{label} = {quote_word(format_value(region))}"

@@ -35,6 +35,11 @@ class Predicate(NamedTuple):
     values: list[str]
 
     @property
+    def has_sign(self) -> bool:
+        """Whether it compares with a value by one of `SIGNS`."""
+        return self.sign in SIGNS
+
+    @property
     def is_null_test(self) -> bool:
         """Whether it tests for null."""
         return self.sign in ("null", "not null")

@@ -4,17 +4,19 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import choice_region
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import Lookup
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 
 def spread_codes(size: int) -> list[int]:

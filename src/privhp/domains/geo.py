@@ -10,7 +10,7 @@ import itertools
 import math
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,7 +19,6 @@ from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.comparisons import parse_number, single_comparison
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
@@ -38,6 +37,9 @@ from privhp.domains.validation import (
 )
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 EARTH_RADIUS = 6371.0088
 """Mean radius in kilometres."""

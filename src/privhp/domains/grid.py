@@ -8,7 +8,6 @@ wide.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -32,7 +31,6 @@ def spacing_at(number: float, dtype: np.dtype[Any]) -> float:
     return max(math.ldexp(1.0, math.frexp(number)[1] - 1 - own.nmant), float(own.smallest_subnormal))
 
 
-@dataclass(frozen=True)
 class Axis:
     """Range of real numbers with 2**bits cells of equal width.
 
@@ -41,15 +39,17 @@ class Axis:
     by less than three spacings when drawn and less than four when encoded, so a
     number drawn at least eight spacings from the edges of a cell encodes to that
     cell.
+
+    Args:
+        low: Lower end.
+        high: Upper end.
+        integer: Whether the numbers are integers.
+        unit: Distance of two numbers whose difference is 1.
+        step: Spacing of the numbers, where samples have a coarser type than float64.
     """
 
-    low: float
-    high: float
-    integer: bool = False
-    unit: float = 1.0
-    """Distance of two numbers whose difference is 1."""
-    step: float = 0.0
-    """Spacing of the numbers, where samples have a coarser type than float64."""
+    def __init__(self, low: float, high: float, *, integer: bool = False, unit: float = 1.0, step: float = 0.0) -> None:
+        self.low, self.high, self.integer, self.unit, self.step = low, high, integer, unit, step
 
     @cached_property
     def width(self) -> float:

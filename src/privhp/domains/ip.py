@@ -7,7 +7,7 @@ import operator
 from collections.abc import Sequence
 from functools import cache
 from types import ModuleType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.column import attempt
 from privhp.domains.comparisons import single_comparison
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_integers, parse_integer, read_each, single_value, values_of_kind
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
@@ -25,6 +24,9 @@ from privhp.domains.presentation import TRANSPORT
 from privhp.domains.to_column import to_column
 from privhp.domains.validation import check_dtype, quote
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 _WORD = 2**64 - 1
 _ROWS = {(8, 2), (1, 16)}  # size and number of the integers that hold an IPv6 address in a row of an array

@@ -3,7 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,12 +11,14 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.column import Column, replace_records
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 _VALUE, _NULL = "value", "null"
 

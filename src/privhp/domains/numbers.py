@@ -4,7 +4,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 import math
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
@@ -39,6 +38,9 @@ from privhp.domains.validation import (
     round_outwards,
 )
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 
 class Interval(GridDomain):

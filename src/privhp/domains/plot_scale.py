@@ -1,15 +1,11 @@
 """The axis on which the values of a variable are drawn."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 ScaleKind = Literal["linear", "log", "time", "longitude", "latitude", "categorical"]
 
 
-@dataclass(frozen=True)
-class PlotScale:
+class PlotScale(NamedTuple):
     """Axis of a plot: its kind and its bounds.
 
     Args:

@@ -20,11 +20,11 @@ from privhp.domains.comparisons import (
     range_region,
     single_comparison,
 )
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.plot_scale import PlotScale
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
     from privhp.domains.table_column import TableColumn
 
 TRANSPORT = "The mean distance a record must move to turn the synthetic records into the real ones"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from privhp.domains.validation import quote
@@ -11,6 +12,21 @@ from privhp.errors import DomainError
 
 if TYPE_CHECKING:
     from privhp.domains.domain import Domain
+
+_BUILT_IN = {
+    "box": "box",
+    "categories": "categories",
+    "geo": "geo",
+    "integers": "numbers",
+    "interval": "numbers",
+    "ipv4": "ip",
+    "ipv6": "ip",
+    "nullable": "nullable",
+    "table": "table",
+    "taxonomy": "taxonomy",
+    "time": "time",
+}
+"""Modules of the built-in domains by kind. A module is imported on the first use of one of its domains."""
 
 _KINDS: dict[str, type[Domain]] = {}
 
@@ -25,8 +41,10 @@ def build(spec: Mapping[str, Any]) -> Domain:
     if not isinstance(spec, Mapping):
         raise DomainError(f"expected the spec of a domain as a mapping with a kind, got {quote(spec)}")
     kind = spec.get("kind")
+    if isinstance(kind, str) and kind not in _KINDS and kind in _BUILT_IN:
+        import_module(f"privhp.domains.{_BUILT_IN[kind]}")  # its classes register themselves
     if not isinstance(kind, str) or kind not in _KINDS:
-        known = ", ".join(sorted(_KINDS))
+        known = ", ".join(sorted({*_KINDS, *_BUILT_IN}))
         raise DomainError(
             f"expected a domain of a known kind ({known}), got kind {quote(kind)}; "
             "import the class of a custom domain first"

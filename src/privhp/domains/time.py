@@ -5,7 +5,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import datetime as dt
 import re
 from collections.abc import Sequence
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
 from privhp.domains.comparisons import Ends, discrete_range, range_region
-from privhp.domains.condition_grammar import Predicate
 from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
@@ -22,6 +21,9 @@ from privhp.domains.plot_scale import PlotScale
 from privhp.domains.to_column import to_column
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
 from privhp.errors import DomainError, RecordsError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 Unit = Literal["D", "s", "ms", "us", "ns"]
 
