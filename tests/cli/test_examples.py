@@ -36,7 +36,7 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
-    assert len(commands) == 30
+    assert len(commands) == 31
     for command in commands:
         if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
             assert (run(*shlex.split(command)[1:]).code) == 0, command

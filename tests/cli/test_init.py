@@ -112,9 +112,12 @@ def test_blank_keys(run, refused, tmp_path):
 
 def test_csv(run, refused, tmp_path):
     (tmp_path / "trips.csv").write_text('fare,"the kind"\n5.5,a\n')
-    assert run("init", "trips.csv", "-o", "t.toml", "--quiet") == (0, "", "")
-    columns = tomllib.loads((tmp_path / "t.toml").read_text())["columns"]
-    assert columns == {"fare": {"kind": ""}, "the kind": {"kind": ""}}
+    code, out, err = run("init", "trips.csv", "--header", "-o", "t.toml")
+    assert (code, err) == (0, "")
+    assert out.startswith("wrote t.toml, with the first line of the file as column names; fill in the bounds")
+    text = (tmp_path / "t.toml").read_text()
+    assert "copied the first line of a CSV file as column names" in text
+    assert tomllib.loads(text)["columns"] == {"fare": {"kind": ""}, "the kind": {"kind": ""}}
     line = refused("plan", "--domain", "t.toml", "--epsilon", "1", "--expected-records", "1e5")
     assert "column 'fare': kind is blank" in line
 
@@ -125,7 +128,6 @@ def test_csv(run, refused, tmp_path):
         "5.5,a",
         "a,,b",
         "a,a",
-        "",
         "nan,b",
         "\xe4",
         "2020-05-05,a",
@@ -135,12 +137,53 @@ def test_csv(run, refused, tmp_path):
         "fe80::5,a",
     ],
 )
-def test_csv_without_header(refused, tmp_path, first):
+def test_record_taken_for_header(refused, tmp_path, first):
     (tmp_path / "trips.csv").write_text(f"{first}\n1,2\n", encoding="latin-1")
-    line = refused("init", "trips.csv")
-    assert "looks like a record; write the domain file by hand" in line
+    line = refused("init", "trips.csv", "--header")
+    assert "looks like a record; give --no-header for a file without a header" in line
     assert "5" not in line
     assert not (tmp_path / "domain.toml").exists()
+
+
+@pytest.mark.parametrize("option", ["--header", "--no-header"])
+@pytest.mark.parametrize("text", ["", "\n1,2\n", '"open,2\n'])
+def test_csv_without_fields(refused, tmp_path, text, option):
+    (tmp_path / "trips.csv").write_text(text)
+    assert "expected a first line with fields, separated by commas" in refused("init", "trips.csv", option)
+    assert not (tmp_path / "domain.toml").exists()
+
+
+@pytest.mark.parametrize("first", ["Jane,Doe,flu", "5.5,Jane,", '"Jane, Doe",2020-05-05,\xe4', "Jane,Jane,Jane"])
+def test_first_record_is_never_copied(run, refused, tmp_path, first):
+    """Words of a record cannot be told from names, so the user confirms the header."""
+    (tmp_path / "trips.csv").write_text(f"{first}\n1,2,3\n", encoding="latin-1")
+    line = refused("init", "trips.csv")
+    assert "look at the line, and give --header for names or --no-header for a record" in line
+    assert not (tmp_path / "domain.toml").exists()
+    code, out, err = run("init", "trips.csv", "--no-header")
+    text = (tmp_path / "domain.toml").read_text()
+    assert (code, err) == (0, "")
+    assert tomllib.loads(text)["columns"] == {f"column{number}": {"kind": ""} for number in (1, 2, 3)}
+    assert not any(part in shown for part in ("Jane", "5.5", "2020-05-05") for shown in (line, out, text))
+
+
+def test_fit_of_numbered_columns(run, tmp_path):
+    (tmp_path / "trips.csv").write_text("5.5,a,100\n" * 2000)
+    assert run("init", "trips.csv", "--no-header").code == 0
+    text = (tmp_path / "domain.toml").read_text()
+    for number, kind in ((1, 'kind = "interval"\nlow = 0\nhigh = 10'), (3, 'kind = "integers"\nlow = 0\nhigh = 255')):
+        head, title, section = text.partition(f"[columns.column{number}]\n")
+        text = head + title + section.replace('kind = ""', kind, 1)
+    head, _, rest = text.partition("[columns.column2]\n")
+    (tmp_path / "domain.toml").write_text(head + rest[rest.index("[columns.column3]") :])
+    options = ["--domain", "domain.toml", "--epsilon", "1", "--expected-records", "2e3", "-o", "out.privhp"]
+    assert run("fit", "trips.csv", "--no-header", "--columns", "1,3", *options).code == 0
+    assert hp.load("out.privhp").mass({"column1": (5, 6), "column3": (64, 127)}).value > 0.5
+
+
+def test_header_of_parquet(refused, tmp_path):
+    parquet.write_table(pa.table(COLUMNS), tmp_path / "trips.parquet")
+    assert "a Parquet or Arrow file names its columns" in refused("init", "trips.parquet", "--no-header")
 
 
 def test_files_without_schema(refused, tmp_path):

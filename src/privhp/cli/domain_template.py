@@ -7,9 +7,25 @@ from typing import Any
 
 from privhp.io.sources.schemas import SchemaColumn
 
-_TOP = """\
+_ORIGIN = {
+    None: """\
 # Domain of a table, for privhp fit --domain FILE.
 # privhp init wrote this from the names and types of the columns. No value was read.
+""",
+    True: """\
+# Domain of a table, for privhp fit --domain FILE.
+# privhp init copied the first line of a CSV file as column names. No other line was read.
+# If the names below are a record, delete this file and run privhp init --no-header.
+""",
+    False: """\
+# Domain of a table, for privhp fit --no-header --columns NUMBERS --domain FILE.
+# privhp init numbered the columns of a CSV file without a header. No value was copied.
+# Rename the columns as you like. NUMBERS are those of the columns that you keep: 1,3.
+""",
+}
+"""Origin of the columns, by whether a CSV file has a header; None for other files."""
+
+_TOP = """\
 #
 # Fill in every "" and []. Bounds and lists must come from public knowledge, available
 # without the data. A bound taken from the data reveals records and voids the guarantee.
@@ -34,9 +50,14 @@ _ANY = [
 ]
 
 
-def domain_template(columns: Sequence[SchemaColumn]) -> str:
-    """Commented domain file for a table of these columns. Blank keys are refused until they are filled in."""
-    return "\n".join([_TOP, *(_section(column) for column in columns)])
+def domain_template(columns: Sequence[SchemaColumn], *, header: bool | None = None) -> str:
+    """Commented domain file for a table of these columns. Blank keys are refused until they are filled in.
+
+    Args:
+        columns: The columns, from `read_schema`.
+        header: Whether the columns are those of CSV with a header; None for other files.
+    """
+    return "\n".join([_ORIGIN[header] + _TOP, *(_section(column) for column in columns)])
 
 
 def _section(column: SchemaColumn) -> str:

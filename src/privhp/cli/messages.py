@@ -19,6 +19,7 @@ OPTIONS = {
     "expected_records=": "--expected-records",
     "format=": "--format",
     "header=False": "--no-header",
+    "header=True": "--header",
     "hot_cells=": "--hot-cells",
     "max_records_per_person=": "--max-records-per-person",
     "memory=": "--memory",

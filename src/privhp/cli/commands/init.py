@@ -1,6 +1,7 @@
 """`privhp init`: a template of a domain file, from the schema of the data."""
 
 from argparse import Namespace
+from functools import partial
 
 from privhp.cli.options import add_file, add_output
 from privhp.cli.parsers import Commands, add_command
@@ -8,19 +9,34 @@ from privhp.cli.parsers import Commands, add_command
 _EXAMPLES = """\
 examples:
   privhp init trips/0.parquet
-  privhp init trips.csv -o trips.toml
+  privhp init trips.csv --header -o trips.toml
+  privhp init log.gz --no-header -o log.toml
 
-Only names and types of columns are read: from the schema of a Parquet or Arrow file, or
-the names in the first line of a CSV file. That line must be a header, because the words
-of a record would be taken for names. No value is read, nor the statistics of a Parquet
-file. Bounds are left blank: take them from public knowledge, never from the data.
+Only names and types of columns are read, from the schema of a Parquet or Arrow file. No
+value is read, nor the statistics of a Parquet file. CSV has no schema: --header copies the
+first line of the file as column names, so look at the line first. With --no-header the
+columns are called column1, column2, ..., and nothing is copied from the file. Bounds are
+left blank: take them from public knowledge, never from the data.
 """
 
 
 def add(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "init", "Write a template of a domain file from the schema of the data.", _EXAMPLES)
-    add_file(parser, "data", help="a file with a schema: .parquet, .arrow, or .csv with a header")
+    add_file(parser, "data", help="a file: .parquet, .arrow, or .csv with --header or --no-header")
+    first_line = parser.add_exclusive_group(required=False)
+    first_line.add_argument(
+        "--header",
+        action="store_true",
+        default=None,
+        help="the first line of the CSV file names the columns; the names are copied",
+    )
+    first_line.add_argument(
+        "--no-header",
+        dest="header",
+        action="store_false",
+        help="the first line of the CSV file is a record; the columns are numbered from 1",
+    )
     add_output(parser, "file to write; default domain.toml", default="domain.toml")
 
 
@@ -38,8 +54,10 @@ def run(options: Namespace) -> None:
     output = check_output(options.output, force=options.force)
     if options.data == STANDARD_INPUT:
         raise FileError("init cannot read a schema from standard input; give a file")
-    text = domain_template(read_file(read_schema, options.data))
+    columns = read_file(partial(read_schema, header=options.header), options.data)
+    text = domain_template(columns, header=options.header)
     with replace_file(output) as file:
         file.write(text.encode())
     if not options.quiet:
-        print(f"wrote {output}; fill in the bounds from public knowledge, never from the data")
+        copied = ", with the first line of the file as column names" if options.header else ""
+        print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data")

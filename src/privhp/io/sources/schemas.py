@@ -26,8 +26,14 @@ class SchemaColumn(NamedTuple):
     type: Any
 
 
-def read_schema(name: str) -> list[SchemaColumn]:
-    """Columns of a Parquet or Arrow file, or of CSV with a header."""
+def read_schema(name: str, *, header: bool | None = None) -> list[SchemaColumn]:
+    """Columns of a Parquet or Arrow file, or of CSV.
+
+    Args:
+        name: The file.
+        header: Whether the first line of CSV names the columns, as the user confirms. Without a header the
+            columns are named column1, column2, and so on, as many as the first line has fields.
+    """
     kind = format_of(name)
     if kind == "ndjson":
         raise FileError(
@@ -37,7 +43,9 @@ def read_schema(name: str) -> list[SchemaColumn]:
     if kind == "npy":
         raise FileError("an array has no column names, so there is no schema to read; write the domain file by hand")
     if kind == "csv":
-        return [SchemaColumn(column, None) for column in _header(name)]
+        return [SchemaColumn(column, None) for column in _csv_names(name, header=header)]
+    if header is not None:
+        raise FileError("a Parquet or Arrow file names its columns; header= is for CSV")
     schema = _parquet_schema(name) if kind == "parquet" else _arrow_schema(name)
     return [SchemaColumn(*column) for column in schema_columns(schema)]
 
@@ -56,23 +64,44 @@ def _arrow_schema(name: str) -> Any:
         return (ipc.open_file if is_file else ipc.open_stream)(file).schema
 
 
-def _header(name: str) -> list[str]:
-    """Column names in the first line of a text. A line that looks like a record is refused and never quoted."""
+def _csv_names(name: str, *, header: bool | None) -> list[str]:
+    """Column names of CSV: those in its first line if the user confirms that it is a header, else numbered ones."""
+    if header is None:
+        raise FileError(
+            "CSV does not state whether its first line names the columns or is a record; look at the line, "
+            "and give header=True for names or header=False for a record"
+        )
+    fields = _first_fields(name)
+    if fields in ([], [b""]):
+        raise FileError("expected a first line with fields, separated by commas; write the domain file by hand")
+    return _header_names(fields) if header else [f"column{number}" for number in range(1, len(fields) + 1)]
+
+
+def _first_fields(name: str) -> list[bytes]:
+    """Fields of the first line of a text; none if the line is not CSV."""
     file = ByteStream(name)
     try:
         with decompression_errors(name):
-            header = LineReader(file.file).header() or b""
+            line = LineReader(file.file).header() or b""
     finally:
         file.close()
-    check_is_text(header)
+    check_is_text(line)
     try:
-        names = [field.decode().strip() for field in split_line(header.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))]
+        return split_line(line.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
     except ValueError:
+        return []
+
+
+def _header_names(fields: list[bytes]) -> list[str]:
+    """Fields of a header as names. A line that looks like a record is refused and never quoted."""
+    try:
+        names = [field.decode().strip() for field in fields]
+    except UnicodeDecodeError:
         names = []
     if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
         raise FileError(
-            "expected a first line that names each column once, got an empty line or one that looks like a record; "
-            "write the domain file by hand, and use header=False with column numbers"
+            "expected a first line that names each column once, got one that looks like a record; "
+            "give header=False for a file without a header"
         )
     return names
 
