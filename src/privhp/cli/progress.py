@@ -88,7 +88,7 @@ class WatchedSource:
 
     def __init__(self, source: Source, *, shown: bool) -> None:
         self._source, self._shown = source, shown
-        self.size, self.identity = source.size, source.identity
+        self.size, self.identity, self.rereadable = source.size, source.identity, source.rereadable
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """All batches after a position."""

@@ -68,6 +68,11 @@ class FileSource:
         reading = [files, self._selection.names, self._selection.header, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether no file is a pipe."""
+        return self.size is not None
+
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """Batches after a position, each read while the batch before is counted."""
         return prefetch(self._batches(after))

@@ -1,6 +1,6 @@
-"""Source of objects in memory: arrays, data frames, Arrow streams and iterators of batches."""
+"""Source of objects in memory: arrays, data frames, Arrow streams and iterables of batches."""
 
-from collections.abc import Generator, Iterator, Mapping
+from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
 from privhp.domains.column_batch import to_batch
@@ -12,11 +12,12 @@ from privhp.io.sources.selection import Selection
 
 
 class InMemorySource:
-    """Source of an object in memory, which is read once.
+    """Source of an object in memory.
 
     Args:
         data: An array or a sequence of records, a dict of arrays, a data frame, anything with
-            Arrow's PyCapsule interface, or an iterator of any of these.
+            Arrow's PyCapsule interface, or an iterator of any of these. An iterable without a length also holds
+            batches, and yields them anew in each pass.
         selection: The columns that make a record.
     """
 
@@ -26,10 +27,16 @@ class InMemorySource:
     def __init__(self, data: Any, selection: Selection) -> None:
         self._data, self._selection = data, selection
 
+    @property
+    def rereadable(self) -> bool:
+        """Whether the data is neither an iterator nor a stream; an Arrow stream without a length may be read once."""
+        if _is_stream(self._data):
+            return hasattr(self._data, "__len__")
+        return not isinstance(self._data, Iterator)
+
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
-        """All batches, once, read in the calling thread, since an iterator may depend on it."""
-        parts = self._data if isinstance(self._data, Iterator) and not _is_stream(self._data) else [self._data]
-        for part in parts:
+        """All batches, read in the calling thread, since an iterator may depend on it."""
+        for part in self._data if _yields_batches(self._data) else [self._data]:
             for records in self._records(part):
                 yield Batch(records)
 
@@ -73,6 +80,13 @@ class InMemorySource:
         return self._selection.to_batch(batch.columns, len(batch))
 
 
+def _yields_batches(data: Any) -> bool:
+    """Whether data is an iterator of batches, or an iterable of unknown length, which yields them anew each time."""
+    if _is_stream(data):
+        return False
+    return isinstance(data, Iterator) or (isinstance(data, Iterable) and not hasattr(data, "__len__"))
+
+
 def _is_stream(data: Any) -> bool:
     """Whether data is an Arrow stream. A pandas frame is sliced instead, since conversion would copy all of it."""
     return hasattr(data, "__arrow_c_stream__") and not _is_frame(data) and not is_column(data)
@@ -84,8 +98,8 @@ def _is_frame(data: Any) -> bool:
 
 
 def has_column_names(data: Any) -> bool:
-    """Whether data has columns to select: a data frame, a dict, an Arrow stream, or an iterator, which may."""
-    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping | Iterator)
+    """Whether data has columns to select: a data frame, a dict, an Arrow stream, or batches, which may."""
+    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping) or _yields_batches(data)
 
 
 def check_records(data: Any) -> None:

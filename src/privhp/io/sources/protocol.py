@@ -14,7 +14,7 @@ class Batch(NamedTuple):
 
     Args:
         records: Records for `Summary.update`, one for each row or line of the source.
-        position: Position of the next batch; None if the source cannot be read again.
+        position: Position of the next batch; None if the source cannot be read from a position.
         read: Bytes of the source read so far; None if unknown.
     """
 
@@ -33,6 +33,10 @@ class Source(Protocol):
     @property
     def identity(self) -> str | None:
         """Digest of the files and the selection; None if the source cannot be read from a position."""
+
+    @property
+    def rereadable(self) -> bool:
+        """Whether all records can be read again from the start."""
 
     def batches(self, after: Position = START) -> Generator[Batch, None, None]:
         """Batches after a position."""
