@@ -1,4 +1,4 @@
-// Counting codes in counters, sketches and learned partitions, and reading sketches. Native version of
+// Counting codes in counters, sketches and partitions, and reading sketches. Native version of
 // kernels/counting.py, which derives the joint tables.
 
 #include "native.hpp"
@@ -56,34 +56,40 @@ BEST_CPU void count_each(Index index_of, const u64* __restrict codes, const i64*
     for (size_t i = whole; i < n; ++i) counts[index_of(codes[i])] += static_cast<Count>(WEIGHTED ? weights[i] : 1);
 }
 
-// Counts codes in the slots of a learned partition with root level `level`. A mark in place of a count refers to the
-// children of a split cell. Many codes descend together, and codes at a leaf stay there, so that there is no branch per
-// code.
-BEST_CPU void count_in_slots(const u64* codes, const i64* weights, size_t n, int depth, int level, i64* slots) {
-    constexpr i64 MARK_LIMIT = -(i64{1} << 62);
+// Root level, nodes and counters of the leaves of a partition; kernels/partition_nodes.py defines a node.
+using Leaves = std::tuple<int, In<i32>, Out<i64>>;
+
+// Counts codes in the leaves of a partition. Many codes descend together, and codes at a leaf stay there, so that there is
+// no branch per code.
+BEST_CPU void count_in_leaves(const u64* codes, const i64* weights, size_t n, int depth, const Leaves& leaves) {
+    constexpr int LEVEL_BITS = 5;
     constexpr size_t MANY = 64;
-    std::array<u64, MANY> path, slot;  // the highest bit of a path is the next step
-    std::array<i64, MANY> marks;
+    const auto& [level, partition, counters] = leaves;
+    const i32* nodes = partition.data();
+    i64* counts = counters.data();
+    std::array<u64, MANY> path;  // the highest bit is the next step
+    std::array<u32, MANY> index;
+    std::array<i32, MANY> node;
     for (size_t start = 0, many; start < n; start += many) {
         many = std::min(MANY, n - start);
         for (size_t k = 0; k < many; ++k) {
             path[k] = codes[start + k] << 1 << (63 - depth);
-            slot[k] = path[k] >> 1 >> (63 - level);
+            index[k] = static_cast<u32>(path[k] >> 1 >> (63 - level));
             path[k] <<= level;
         }
-        for (i64 least;;) {
-            for (size_t k = 0; k < many; ++k) marks[k] = slots[slot[k]];
+        for (i32 least;;) {
+            for (size_t k = 0; k < many; ++k) node[k] = nodes[index[k]];
             least = 0;
-            for (size_t k = 0; k < many; ++k) least = std::min(least, marks[k]);
-            if (least >= MARK_LIMIT) break;
+            for (size_t k = 0; k < many; ++k) least = std::min(least, node[k]);
+            if (least >= 0) break;
             for (size_t k = 0; k < many; ++k) {
-                const bool split = marks[k] < MARK_LIMIT;
-                const u64 fields = static_cast<u64>(marks[k]) ^ (u64{1} << 63), steps = split ? fields >> 8 & 0xFF : 0;
-                slot[k] = (split ? fields >> 16 : slot[k]) + (path[k] >> 1 >> (63 - steps));
+                const bool split = node[k] < 0;
+                const u32 fields = ~static_cast<u32>(node[k]), steps = split ? fields & ((1u << LEVEL_BITS) - 1) : 0;
+                index[k] = (split ? fields >> LEVEL_BITS : index[k]) + static_cast<u32>(path[k] >> 1 >> (63 - steps));
                 path[k] <<= steps;
             }
         }
-        for (size_t k = 0; k < many; ++k) slots[slot[k]] += weights ? weights[start + k] : 1;
+        for (size_t k = 0; k < many; ++k) counts[node[k]] += weights ? weights[start + k] : 1;
     }
 }
 
@@ -214,17 +220,17 @@ void add_group(const Kept& kept, int depth, const Group& group) {
     }
 }
 
-void count_codes(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_depth, Out<i64> counters,
-                 std::vector<Group> groups, int level, std::optional<Out<i64>> slots) {
+void count_codes(In<u64> codes, std::optional<In<i64>> weights, int depth, int exact_depth,
+                 std::optional<Out<i64>> counters, std::vector<Group> groups, std::optional<Leaves> leaves) {
     expect(!weights || weights->size() == codes.size(), "expected a weight for each code");
     nb::gil_scoped_release unlocked;
     for (size_t start = 0; start < codes.size(); start += BLOCK) {
         const Kept kept(codes.data() + start, weights ? weights->data() + start : nullptr,
                         std::min(BLOCK, codes.size() - start), u64{1} << depth);
         const int shift = depth - exact_depth;
-        kept.count([shift](u64 code) INLINE { return code >> shift; }, counters.data());
+        if (counters) kept.count([shift](u64 code) INLINE { return code >> shift; }, counters->data());
         for (const Group& group : groups) (kept.weights ? add_group<i64> : add_group<u16>)(kept, depth, group);
-        if (slots) count_in_slots(kept.codes, kept.weights, kept.size, depth, level, slots->data());
+        if (leaves) count_in_leaves(kept.codes, kept.weights, kept.size, depth, *leaves);
     }
 }
 

@@ -1,6 +1,6 @@
 """privhp: from a sensitive stream to a private generator of synthetic records.
 
-One pass, bounded memory, pure epsilon-differential privacy:
+Bounded memory, any order of the records, pure epsilon-differential privacy:
 
     import privhp as hp
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from privhp.answers.generator import Generator as Generator
     from privhp.answers.heavy_hitters import HeavyHitter as HeavyHitter
     from privhp.api import compare as compare
-    from privhp.api import fit as fit
     from privhp.api import load as load
     from privhp.api import report as report
     from privhp.api import resume as resume
@@ -55,7 +54,10 @@ if TYPE_CHECKING:
     from privhp.evaluate import range_errors as range_errors
     from privhp.evaluate import tree_wasserstein as tree_wasserstein
     from privhp.evaluate import wasserstein as wasserstein
+    from privhp.fitting import fit as fit
+    from privhp.fitting import learn as learn
     from privhp.planning.error_model import Prediction as Prediction
+    from privhp.planning.partition import Partition as Partition
     from privhp.planning.plan import Plan as Plan
 
 _PUBLIC = {
@@ -63,7 +65,7 @@ _PUBLIC = {
     "privhp.answers.estimate": "Estimate",
     "privhp.answers.generator": "Generator",
     "privhp.answers.heavy_hitters": "HeavyHitter",
-    "privhp.api": "compare fit load report resume save",
+    "privhp.api": "compare load report resume save",
     "privhp.collect.summary": "Summary",
     "privhp.collect.tally": "Tally",
     "privhp.core.cells": "OUTSIDE",
@@ -82,7 +84,9 @@ _PUBLIC = {
     "privhp.domains.time": "Time",
     "privhp.errors": "DomainError FileError PlanError PrivhpError QueryError RecordsError StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
+    "privhp.fitting": "fit learn",
     "privhp.planning.error_model": "Prediction",
+    "privhp.planning.partition": "Partition",
     "privhp.planning.plan": "Plan",
 }
 """Modules of the public names. A module is imported on the first access to one of its names."""

@@ -1,11 +1,9 @@
-"""The one-call functions of privhp: fit a generator, save and load it, resume a summary, report and compare."""
+"""Functions on generators and summaries: save and load, resume, report and compare."""
 
 import io
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
-from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, TypeAlias
 
@@ -13,12 +11,10 @@ from privhp.answers.generator import Generator
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
-from privhp.core.budget import Neighbours
 from privhp.core.container import RELEASE
 from privhp.domains import Domain
-from privhp.errors import DomainError, FileError, PlanError, QueryError, RecordsError, file_errors
+from privhp.errors import DomainError, FileError, QueryError, RecordsError, StateError, file_errors
 from privhp.io.disk import write_file
-from privhp.planning.plan import Plan
 from privhp.release import Release
 
 if TYPE_CHECKING:
@@ -27,68 +23,6 @@ if TYPE_CHECKING:
 
 File: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
-
-
-@file_errors()
-def fit(
-    data: Any,
-    domain: Domain | None = None,
-    *,
-    epsilon: float | int | str | Fraction | Decimal | None = None,
-    expected_records: float | None = None,
-    memory: int | str = "256 KiB",
-    neighbours: Neighbours | None = None,
-    max_records_per_person: int = 1,
-    plan: Plan | None = None,
-    columns: Sequence[str | int] | str | int | None = None,
-    header: bool = True,
-    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
-) -> Generator:
-    """Read data once and return a differentially private generator of synthetic records.
-
-    The generator is epsilon-differentially private under the neighbouring
-    relation of the plan. Memory is bounded, whatever the size of the data.
-
-    Args:
-        data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
-            dict of arrays, a data frame, an object with Arrow's PyCapsule interface, or an iterator of these.
-        domain: Domain of the records; not with `plan`.
-        epsilon: Total privacy budget; not with `plan`.
-        expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.
-        memory: Bytes for all counters, such as 65536 or "64 KiB". Reading a file takes about ten megabytes more.
-        neighbours: Neighbouring relation; see `Plan.auto`.
-        max_records_per_person: Largest number of records of one person.
-        plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
-        columns: Columns of a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV file names its columns.
-        format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
-    """
-    from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit only
-    from privhp.io.frames import frame_kind
-    from privhp.io.sources import open_source
-    from privhp.io.sources.opening import check_named_columns
-
-    if plan is None:
-        if domain is None or epsilon is None or expected_records is None:
-            raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
-        plan = Plan.auto(
-            domain,
-            epsilon=epsilon,
-            expected_records=expected_records,
-            memory=memory,
-            neighbours=neighbours,
-            max_records_per_person=max_records_per_person,
-        )
-    elif (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
-        raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
-    if columns is not None:
-        check_named_columns(data)
-    source = open_source(data, domain=plan.domain, columns=columns, header=header, format=format)
-    ingestion = Ingestion(plan, source)
-    ingestion.run()
-    generator = ingestion.summary.release()
-    generator.frame = frame_kind(data)
-    return generator
 
 
 @file_errors()
@@ -154,9 +88,13 @@ def resume(file: File) -> Summary:
         file: A path, or a file object opened in binary mode, which is read from its position to its end.
     """
     if isinstance(file, str | os.PathLike):
-        return Checkpoint.resume(file).summary
-    with _seekable(file) as opened:
-        return Checkpoint.read(opened).summary
+        checkpoint = Checkpoint.resume(file)
+    else:
+        with _seekable(file) as opened:
+            checkpoint = Checkpoint.read(opened)
+    if checkpoint.learning:
+        raise StateError("this checkpoint is that of a learning pass; continue it with privhp fit --resume")
+    return checkpoint.summary
 
 
 def report(

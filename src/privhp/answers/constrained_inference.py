@@ -22,9 +22,12 @@ NEGLIGIBLE_PROBABILITY = 0.01
 def inverse_variance_mean(
     first: Floats, first_variance: Floats, second: Floats, second_variance: Floats
 ) -> tuple[Floats, Floats]:
-    """Mean of two independent estimates of the same counts, weighted by inverse variance, and its variance."""
+    """Mean of two independent estimates of the same counts, weighted by inverse variance, and its variance.
+
+    The first variance may be infinite: the mean is then the second estimate.
+    """
     weight = second_variance / (first_variance + second_variance)
-    return weight * first + (1.0 - weight) * second, weight * first_variance
+    return weight * first + (1.0 - weight) * second, (1.0 - weight) * second_variance
 
 
 def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, possible: NDArray[np.bool_]) -> Floats:

@@ -10,6 +10,7 @@ from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.answers.standard_errors import HierarchyErrors, UnavailableErrors
 from privhp.core.display import render
 from privhp.errors import QueryError, describe_value
+from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
@@ -46,6 +47,11 @@ class Generator(Distribution):
     def plan(self) -> Plan:
         """The plan: everything fixed before the data."""
         return self.release.plan
+
+    @property
+    def partition(self) -> Partition:
+        """The leaves as a partition, for a later plan of such data: `Plan.auto(..., partition=generator)`."""
+        return self.plan.partition or Partition(self._leaves.levels)
 
     def to_bytes(self) -> bytes:
         """The bytes of the release file, as `privhp.save` writes it. Public."""

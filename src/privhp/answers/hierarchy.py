@@ -20,17 +20,11 @@ from privhp.answers.constrained_inference import inverse_variance_mean, project_
 from privhp.answers.sketch_decoding import decode_sketch
 from privhp.core.budget import noise_variance
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
-from privhp.planning.partition import Cells, Partition
-from privhp.planning.plan import Plan
+from privhp.planning.partition import Partition
 from privhp.release import Release
 
-ChildMeasurement = Literal["nested", "sequential", "hashed"]
-"""How the measurements of children relate to that of their parent.
-
-nested: Both count the same records.
-sequential: The parent counts the records before its split, the children those after it.
-hashed: The parent is estimated, the children come from a sketch.
-"""
+ChildMeasurement = Literal["counted", "hashed"]
+"""How children are measured: by counters of their own, or by a sketch that is decoded below their parent's estimate."""
 
 
 class ChildGroup(NamedTuple):
@@ -39,7 +33,7 @@ class ChildGroup(NamedTuple):
     Args:
         parents: Index in the layer of each of the m parents.
         children: Index in the next layer of their g children, shape (m, g).
-        measurement: Relation of the children's measurements to that of their parent.
+        measurement: How the children are measured.
     """
 
     parents: NDArray[np.int64]
@@ -54,8 +48,8 @@ class Layer:
         codes: Code of each cell.
         levels: Level of each cell.
         possible: Cells of positive base measure. The others are structural zeros: no record can be in them.
-        measured: Noisy measurement of each cell.
-        measured_variance: Variance of its noise.
+        measured: Noisy measurement of each cell; 0 for a cell that is not measured.
+        measured_variance: Variance of its noise; infinite for a cell that is not measured.
         subtree_estimate: Estimate from a cell and its descendants alone.
         subtree_variance: Variance of the subtree estimate.
         estimate: Consistent, non-negative estimate from all measurements.
@@ -84,12 +78,6 @@ class Layer:
             childless[group.parents] = False
         return childless
 
-    @staticmethod
-    def concatenate(layers: "list[Layer]") -> "Layer":
-        """One layer with the cells of several, which have no children yet."""
-        names = ("codes", "levels", "possible", "measured", "measured_variance")
-        return Layer(*(np.concatenate([getattr(layer, name) for layer in layers]) for name in names))
-
 
 class Hierarchy:
     """The measured cells of a release with consistent, non-negative estimates of their counts."""
@@ -97,11 +85,11 @@ class Hierarchy:
     def __init__(self, release: Release) -> None:
         """Run the bottom-up pass, the shrinkage and the top-down pass on a release."""
         self._release, self._plan = release, release.plan
-        self.layers = [self._exact_layer(release.plan.exact_levels[0])]
-        for level in release.plan.exact_levels[1:]:
+        self.layers: list[Layer] = []
+        for level in release.plan.exact_levels:
             self._append_level(self._exact_layer(level))
-        if release.plan.learned is not None:
-            self._append_partition(release.plan)
+        if release.plan.partition is not None:
+            self._append_partition(release.plan.partition)
         self._bottom_up_pass()
         self._top_down_pass()
         for level in release.plan.sketched_levels:
@@ -132,60 +120,41 @@ class Hierarchy:
     def _noise_variance(self, level: int) -> float:
         return noise_variance(float(self._plan.scale(level))) * self._release.merged
 
-    def _layer(self, codes: Codes, level: int, counts: Counts | Floats, variance: float | Floats) -> Layer:
-        possible = self._plan.domain.measure(codes, level=level) > 0
+    def _layer(
+        self, codes: Codes, levels: NDArray[np.int64], counts: Counts | Floats, variance: float | Floats
+    ) -> Layer:
+        possible = np.empty(codes.shape, dtype=np.bool_)
+        for level in np.unique(levels).tolist():
+            possible[levels == level] = self._plan.domain.measure(codes[levels == level], level=level) > 0
         variances = np.broadcast_to(np.float64(variance), codes.shape)
-        return Layer(codes, np.full(codes.shape, level), possible, counts.astype(np.float64), variances)
+        return Layer(codes, levels, possible, counts.astype(np.float64), variances)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)
-        return self._layer(codes, level, self._release.counts[level], self._noise_variance(level))
+        levels = np.full(codes.shape, level)
+        return self._layer(codes, levels, self._release.counts[level], self._noise_variance(level))
 
     def _append_level(self, layer: Layer) -> None:
         """Append a layer that holds all cells of a level to one that holds all cells of a coarser level."""
-        parents = np.arange(self.layers[-1].codes.size)
-        children = np.arange(layer.codes.size).reshape(parents.size, -1)
-        self.layers[-1].child_groups.append(ChildGroup(parents, children, "nested"))
+        if self.layers:
+            parents = np.arange(self.layers[-1].codes.size)
+            children = np.arange(layer.codes.size).reshape(parents.size, -1)
+            self.layers[-1].child_groups.append(ChildGroup(parents, children, "counted"))
         self.layers.append(layer)
 
-    def _append_partition(self, plan: Plan) -> None:
-        """Append the cells of the learned partition, one layer for each split on the path from its root."""
-        partition = Partition(
-            plan.learned_level, self._release.counts[plan.learned_level], refinements=self._release.refinements
-        )
-        layer, splits = self._partition_layer(partition, list(partition.roots(2**plan.learned_level)))
-        self._append_level(layer)
-        while splits:
-            pending = [children for _, children in splits]
-            layer, deeper_splits = self._partition_layer(partition, pending)
-            ends = np.cumsum([children.slots.size for children in pending])
-            for (parents, children), end in zip(splits, ends, strict=True):
-                indices = np.arange(end - children.slots.size, end).reshape(parents.size, -1)
-                self.layers[-1].child_groups.append(ChildGroup(parents, indices, "sequential"))
-            self.layers.append(layer)
-            splits = deeper_splits
-
-    def _partition_layer(
-        self, partition: Partition, pending: list[Cells]
-    ) -> tuple[Layer, list[tuple[NDArray[np.int64], Cells]]]:
-        """A layer of cells of the partition; and the indices of those that were split, with their children.
-
-        A count has one noise term for each epoch in which its cell counted.
-        """
-        noise_variance = self._noise_variance(self._plan.learned_level)
-        layers, splits, start = [], [], 0
-        for cells in pending:
-            counts = partition.slots[cells.slots].astype(np.float64)
-            draws = np.full(counts.shape, partition.refinements + 1.0 - cells.first_epoch)
-            _, split = partition.leaves_and_parents(cells)
-            for parents in split:
-                indices = np.searchsorted(cells.codes, parents.cells.codes)
-                counts[indices] = partition.slots[parents.cells.slots]
-                draws[indices] = parents.refinement - cells.first_epoch
-                splits.append((indices + start, parents.children()))
-            layers.append(self._layer(cells.codes, cells.level, counts, noise_variance * draws))
-            start += counts.size
-        return Layer.concatenate(layers), splits
+    def _append_partition(self, partition: Partition) -> None:
+        """Append the nodes of the partition, one layer for each split from its roots; its leaves are measured."""
+        level = self._plan.learned_level
+        counts, variance = self._release.counts[level].astype(np.float64), self._noise_variance(level)
+        for number, nodes in enumerate(partition.layers()):
+            is_leaf = nodes.leaves >= 0
+            measured = np.where(is_leaf, counts[nodes.leaves], 0.0)
+            layer = self._layer(nodes.codes, nodes.levels, measured, np.where(is_leaf, variance, np.inf))
+            if number == 0:
+                self._append_level(layer)
+            else:
+                self.layers.append(layer)
+            layer.child_groups = [ChildGroup(*splits, "counted") for splits in nodes.splits]
 
     def _append_sketch(self, level: int) -> None:
         """Append the children of the largest cells of the last layer, decoded from the sketch of a level."""
@@ -193,7 +162,8 @@ class Hierarchy:
         parents = np.sort(np.argsort(-above.estimate, kind="stable")[: plan.hot_cells])
         parents = parents[above.estimate[parents] > 0]
         codes = descendants(above.codes[parents], levels=level - int(above.levels[0]))
-        layer = self._layer(codes.ravel(), level, np.zeros(codes.size), self._noise_variance(level))
+        levels = np.full(codes.size, level)
+        layer = self._layer(codes.ravel(), levels, np.zeros(codes.size), self._noise_variance(level))
         children = np.arange(codes.size).reshape(codes.shape)
         coefficients, levels_below = plan.hash_coefficients(level), level - plan.hash_levels[level]
         buckets = kernels.find_buckets(coefficients, codes.ravel(), levels_below=levels_below, width=plan.sketch_width)
@@ -210,12 +180,9 @@ class Hierarchy:
             for group in layer.child_groups:
                 total = np.where(below.possible, below.subtree_estimate, 0.0)[group.children].sum(axis=1)
                 total_variance = np.where(below.possible, below.subtree_variance, 0.0)[group.children].sum(axis=1)
-                estimate, variance = layer.measured[group.parents], layer.measured_variance[group.parents]
-                if group.measurement == "nested":
-                    estimate, variance = inverse_variance_mean(estimate, variance, total, total_variance)
-                else:
-                    estimate, variance = estimate + total, variance + total_variance
-                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = estimate, variance
+                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = inverse_variance_mean(
+                    layer.measured[group.parents], layer.measured_variance[group.parents], total, total_variance
+                )
 
     def _top_down_pass(self) -> None:
         """Project the posterior means of children so that they are consistent with the estimate of their parent."""
@@ -229,35 +196,7 @@ class Hierarchy:
         total = np.maximum(np.where(top.possible, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
         top.estimate = project_to_simplex(total, means[0][None], top.variance[None], top.possible[None])[0]
         for (layer, below), mean in zip(pairwise(self.layers), means[1:], strict=True):
-            for group in layer.child_groups:
-                project = _project_nested if group.measurement == "nested" else _project_sequential
-                below.estimate[group.children] = project(layer, below, group, mean[group.children])
-
-
-def _project_nested(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
-    """Consistent estimates of children that count the same records as their parents."""
-    variances, possible = below.variance[group.children], below.possible[group.children]
-    return project_to_simplex(layer.estimate[group.parents], means, variances, possible)
-
-
-def _project_sequential(layer: Layer, below: Layer, group: ChildGroup, means: Floats) -> Floats:
-    """Consistent estimates of children that count the records after the split of their parents.
-
-    The count before the split and the counts of the children are projected
-    together onto the parent's estimate. The records before the split are then
-    allocated to the children in proportion to the later counts, plus one
-    standard deviation of their sum spread evenly: if the later counts are
-    mostly noise, the allocation is even.
-    """
-    variances, possible = below.variance[group.children], below.possible[group.children]
-    projected = project_to_simplex(
-        layer.estimate[group.parents],
-        np.hstack([layer.measured[group.parents][:, None], means]),
-        np.hstack([layer.measured_variance[group.parents][:, None], variances]),
-        np.hstack([possible.any(axis=1, keepdims=True), possible]),
-    )
-    earlier, later = projected[:, :1], projected[:, 1:]
-    deviation = np.sqrt(np.where(possible, variances, 0.0).sum(axis=1, keepdims=True))
-    weights = later + deviation * possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
-    allocated: Floats = later + earlier * weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    return allocated
+            for parents, children, _ in layer.child_groups:
+                below.estimate[children] = project_to_simplex(
+                    layer.estimate[parents], mean[children], below.variance[children], below.possible[children]
+                )

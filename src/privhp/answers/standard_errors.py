@@ -128,7 +128,7 @@ class HierarchyErrors:
             parent_weights, parent_variances = layer_weights[index], leaf_variances[index]
             for group in layer.child_groups:
                 parent_weights[group.parents], parent_variances[group.parents] = _propagate(
-                    layer, below, group, weights, variances
+                    below, group, weights, variances
                 )
             weights, variances = parent_weights, parent_variances
         # A share is a ratio of counts: by the delta method, weights count from the share itself.
@@ -207,13 +207,11 @@ class HierarchyErrors:
                     levels = levels - 1
 
 
-def _propagate(
-    layer: Layer, below: Layer, group: ChildGroup, weights: Floats, variances: Floats
-) -> tuple[Floats, Floats]:
+def _propagate(below: Layer, group: ChildGroup, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:
     """Weight of each parent's count in the answer, and the variance that its descendants add to the answer."""
     child_weights, child_variance = weights[group.children], below.variance[group.children]
     inherited = variances[group.children].sum(axis=1)
-    if group.measurement == "nested":
+    if group.measurement == "counted":
         weight = (child_weights * child_variance).sum(axis=1) / np.maximum(child_variance.sum(axis=1), 1e-300)
         return weight, inherited + ((child_weights - weight[:, None]) ** 2 * child_variance).sum(axis=1)
     counts, possible = below.estimate[group.children], below.possible[group.children]
@@ -222,11 +220,4 @@ def _propagate(
     shares = counts + deviation * possible / np.maximum(possible.sum(axis=1, keepdims=True), 1)
     shares /= np.maximum(shares.sum(axis=1, keepdims=True), 1e-300)
     weight = (child_weights * shares).sum(axis=1)
-    total = np.maximum(counts.sum(axis=1), 1.0)
-    # Records before the split are allocated like the later ones: their noise is scaled up, plus a multinomial part.
-    sequential = group.measurement == "sequential"
-    earlier = np.maximum(layer.measured[group.parents], 0.0) if sequential else np.zeros(total.shape)
-    later = np.maximum(total - earlier, 1.0)
-    squares = (child_weights - weight[:, None]) ** 2
-    multinomial = earlier * (squares * shares).sum(axis=1)
-    return weight, inherited + (total / later) ** 2 * (squares * child_variance).sum(axis=1) + multinomial
+    return weight, inherited + ((child_weights - weight[:, None]) ** 2 * child_variance).sum(axis=1)

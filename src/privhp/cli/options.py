@@ -86,6 +86,26 @@ def add_file(parser: Options, *flags: str, **settings: Any) -> None:
     vars(parser.add_argument(*flags, **settings))["complete"] = _FILE
 
 
+def add_data(parser: CommandParser) -> None:
+    """Add the input files of a command and how to read them."""
+    add_file(
+        parser,
+        "data",
+        nargs="+",
+        help="files or globs: .csv and .ndjson, also .gz and .zst, one record per line; .parquet, .arrow, .npy; "
+        "- for standard input",
+    )
+    parser.add_argument("--format", choices=FORMATS, help="input format, if the file name does not say; default csv")
+    parser.add_argument(
+        "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; numbers without a header"
+    )
+    parser.add_argument(
+        "--no-header",
+        action="store_true",
+        help="the first line is a record; columns are numbered from 1; without --columns, the first columns are read",
+    )
+
+
 def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> None:
     """Add `--domain` and, if asked for, `--plan`, which excludes it."""
     exclusive = group.add_exclusive_group(required=required)
@@ -116,9 +136,21 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     plan.add_argument("--memory", metavar="SIZE", help="memory for counters and scratch; default 256KiB")
     plan.add_argument(
         "--neighbours",
-        choices=["add-remove", "zero-out", "replace-one"],
-        help="neighbouring relation of the guarantee; default zero-out, or add-remove with --method paper or "
-        "--mergeable",
+        choices=["add-remove", "replace-one"],
+        help="neighbouring relation of the guarantee; default add-remove",
+    )
+    plan.add_argument(
+        "--passes",
+        type=integer,
+        metavar="PASSES",
+        help="number of times that the data is read: 2 or 3 learn a partition on private samples first, which lowers "
+        "the error; 1 for a plan of streams and of summaries to merge; default 3, or 1 for standard input",
+    )
+    add_file(
+        plan,
+        "--partition",
+        metavar="FILE",
+        help="a release or a learned plan of such data, whose partition is used: one pass, and no cost of learning",
     )
     plan.add_argument(
         "--max-records-per-person",

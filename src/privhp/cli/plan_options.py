@@ -4,22 +4,34 @@ import json
 from argparse import Namespace
 from pathlib import Path
 
+from privhp.answers.generator import Generator
+from privhp.api import is_release, load
 from privhp.domains import Domain
 from privhp.domains.short_forms import parse_columns, parse_domain
 from privhp.domains.specs import DomainFile, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
+from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import replace_file
 from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
 
 _SIZES = ("hot_cells", "exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
-_OPTIONS = ("epsilon", "expected_records", "memory", "method", *_SIZES, "neighbours", "max_records_per_person")
+_OPTIONS = (
+    *("epsilon", "expected_records", "memory", "passes", "partition", "method"),
+    *(*_SIZES, "neighbours", "max_records_per_person"),
+)
 """Options that a plan file replaces."""
 
 
-def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) -> Plan:
-    """Plan of the options: the planner's for --memory, or the paper's with --method paper."""
+def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) -> Plan:
+    """Plan of the options: the planner's for --memory, or the paper's with --method paper.
+
+    Args:
+        options: The options.
+        domain: Domain of the records.
+        rereadable: Whether the data can be read again, so that a partition can be learned.
+    """
     for name in ("epsilon", "expected_records"):
         if getattr(options, name) is None:
             raise PlanError(f"--{name.replace('_', '-')} is missing; give it, or --plan FILE")
@@ -34,10 +46,14 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
             epsilon=options.epsilon,
             expected_records=options.expected_records,
             memory=options.memory or DEFAULT_MEMORY,
-            mergeable=mergeable,
-            neighbours=options.neighbours,
+            passes=_read_passes(options, rereadable=rereadable),
+            partition=None if options.partition is None else load_partition(options.partition),
+            neighbours=options.neighbours or "add-remove",
             max_records_per_person=persons,
         )
+    given = _given(options, ("passes", "partition"))
+    if given:
+        raise PlanError(f"--method paper reads the data once; leave out {', '.join(given)}")
     if options.memory is not None:
         raise PlanError("--method paper takes sizes such as --hot-cells in place of --memory; leave out one of the two")
     if options.hot_cells is None:
@@ -50,6 +66,13 @@ def read_plan(options: Namespace, domain: Domain, *, mergeable: bool = False) ->
         neighbours=options.neighbours or "add-remove",
         max_records_per_person=persons,
     )
+
+
+def _read_passes(options: Namespace, *, rereadable: bool) -> int:
+    if options.passes is not None:
+        passes: int = options.passes
+        return passes
+    return DEFAULT_PASSES if rereadable and options.partition is None else 1
 
 
 def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
@@ -72,15 +95,14 @@ def _is_column(text: str) -> bool:
     return "=" in text.partition(":")[0] and not text.endswith(".toml")
 
 
-def read_planned(options: Namespace) -> tuple[Plan, list[str] | None]:
-    """Plan of a fit, from a file or from options, and the columns that a domain file names."""
+def read_given_plan(options: Namespace) -> Plan | None:
+    """Plan of the file that `--plan` names, which no other option of a plan may change."""
     if options.plan is None:
-        domain, columns = domain_from_options(options)
-        return read_plan(options, domain), columns
+        return None
     given = _given(options, _OPTIONS)
     if given:
         raise PlanError(f"--plan FILE fixes the whole plan; leave out {', '.join(given)}")
-    return load_plan(options.plan), None
+    return load_plan(options.plan)
 
 
 def save_plan(plan: Plan, path: Path) -> None:
@@ -99,3 +121,8 @@ def load_plan(path: str) -> Plan:
         return Plan.from_spec(spec)
     except PrivhpError as error:
         raise type(error)(f"{path}: {error}") from None
+
+
+def load_partition(path: str) -> "Plan | Generator":
+    """The release or the learned plan in a file."""
+    return load(path) if is_release(path) else load_plan(path)

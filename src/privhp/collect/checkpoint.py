@@ -13,36 +13,55 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, TypeAlias
+from typing import Any, BinaryIO, TypeAlias
 
-from privhp.collect.summary import Summary
+from privhp.collect.learning import is_learning, pass_plan
+from privhp.collect.summary import Summary, restore_summary
 from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
 from privhp.errors import FileError, file_errors
 from privhp.io.disk import exclusive_write_errors, partial_path, remove_unlocked, write_file
 from privhp.planning.plan import Plan
-from privhp.release import plan_header, read_progress
+from privhp.release import plan_header, read_merged
 
 ReaderPosition: TypeAlias = Mapping[str, int | str]
 """Opaque position of a reader: names with strings and integers, defined by the reader."""
 
 
-class Checkpoint(NamedTuple):
-    """A summary and the position of the reader that fills it. Confidential.
+class Checkpoint:
+    """A summary, and the pass and the position of the reader that fills it. Confidential.
 
     Counters and position are saved in one file, so every record before the
     position is counted once and no record after it.
+
+    Args:
+        summary: The summary of the current pass.
+        position: Position of its reader; None for a summary file.
+        plan: The plan of all passes; by default that of the summary.
+        number: Number of the pass; by default that of the measuring pass.
     """
 
-    summary: Summary
-    position: ReaderPosition | None = None
+    def __init__(
+        self,
+        summary: Summary,
+        position: ReaderPosition | None = None,
+        *,
+        plan: Plan | None = None,
+        number: int | None = None,
+    ) -> None:
+        self.summary, self.position = summary, position
+        self.plan = summary.plan if plan is None else plan
+        self.number = self.plan.passes - 1 if number is None else number
+
+    @property
+    def learning(self) -> bool:
+        """Whether the summary is that of a learning pass."""
+        return is_learning(self.plan, self.number)
 
     def chunks(self) -> list[bytes | memoryview]:
         """The bytes of the file, as a list of chunks."""
-        summary, position = self
-        if position is not None:
-            position = _check_position(position)
-        cells, ids = summary.state(), sorted(summary.merged_ids)
-        header = _Header(summary.plan, summary.refinements, summary.merged, len(ids), summary.rows, position)
+        position = None if self.position is None else _check_position(self.position)
+        cells, ids = self.summary.state(), sorted(self.summary.merged_ids)
+        header = _Header(self.plan, self.number, self.summary.merged, len(ids), position)
         return pack(CHECKPOINT, header, cells, ids)
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -54,15 +73,8 @@ class Checkpoint(NamedTuple):
         """Read a checkpoint from a seekable binary file."""
         header, cells, ids = unpack(file, CHECKPOINT, _Header)
         with content_errors():
-            summary = Summary.from_state(
-                header.plan,
-                cells,
-                frozenset(ids),
-                rows=header.rows,
-                refinements=header.refinements,
-                merged=header.merged,
-            )
-        return cls(summary, header.position)
+            summary = restore_summary(header.pass_plan, cells, frozenset(ids), merged=header.merged)
+        return cls(summary, header.position, plan=header.plan, number=header.number)
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> "Checkpoint":
@@ -79,28 +91,33 @@ class _Header:
     """The header of a checkpoint."""
 
     plan: Plan
-    refinements: int
+    number: int
     merged: int
     ids: int
-    rows: int
     position: ReaderPosition | None
 
     @property
+    def pass_plan(self) -> Plan:
+        """The plan of the summary."""
+        return pass_plan(self.plan, self.number)
+
+    @property
     def cells(self) -> int:
-        return self.plan.counters
+        return self.pass_plan.counters
 
     def to_json(self) -> dict[str, Any]:
-        header = plan_header(self.plan, refinements=self.refinements, merged=self.merged) | {"lineage": self.ids}
+        header = plan_header(self.plan, merged=self.merged) | {"lineage": self.ids}
         if self.position is not None:
             header["source"] = dict(self.position)
-        return header | ({} if self.plan.learned is None else {"rows": self.rows})
+        return header | ({"pass": self.number} if is_learning(self.plan, self.number) else {})
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":
-        position = _check_position(header["source"]) if "source" in header else None
+        plan, position = Plan.from_spec(header["plan"]), None
+        if "source" in header:
+            position = _check_position(header["source"])
         ids = read_number(header, "lineage", default=0, least=1)
-        rows = read_number(header, "rows", default=0)
-        return cls(Plan.from_spec(header["plan"]), *read_progress(header), ids, rows, position)
+        return cls(plan, read_number(header, "pass", default=plan.passes - 1), read_merged(header), ids, position)
 
 
 def _check_position(position: Any) -> ReaderPosition:

@@ -1,8 +1,10 @@
-"""Ingestion: count all records of a source in a summary, each exactly once.
+"""Ingestion: the passes of a plan over a source.
 
-With a checkpoint, the counters and the position in the source are saved in one
-file. So after any interruption the counted records are those before the
-position.
+A learning pass counts a sample of the rows and refines the partition of the
+plan. The measuring pass counts all records, each exactly once. With a
+checkpoint, the counters, the pass and the position in the source are saved in
+one file. So after any interruption the rows that were passed are those before
+the position.
 """
 
 import contextlib
@@ -13,10 +15,12 @@ from collections.abc import Callable
 from pathlib import Path
 
 from privhp.collect.checkpoint import Checkpoint, ReaderPosition
+from privhp.collect.coins import sample_batch
+from privhp.collect.learning import first_pass, is_learning, pass_plan, refine_plan
 from privhp.collect.summary import Summary
-from privhp.errors import FileError, StateError
+from privhp.errors import FileError, RecordsError, StateError
 from privhp.io.disk import open_locked
-from privhp.io.sources import START, Batch, Position, Source
+from privhp.io.sources import START, Batch, Source
 from privhp.planning.plan import Plan
 
 READING_SCRATCH = 2**23
@@ -24,22 +28,57 @@ READING_SCRATCH = 2**23
 
 
 class Ingestion:
-    """One pass over a source that fills a summary.
+    """The passes of a plan over a source, the last of which fills a summary.
 
     Args:
-        plan: The plan of the summary.
+        plan: The plan.
         source: The source of the records.
+
+    Attributes:
+        plan: The plan; with a partition, once it is learned.
+        number: Number of the current pass, from 0.
+        summary: The summary of the current pass.
     """
 
     def __init__(self, plan: Plan, source: Source) -> None:
-        self.summary, self._source = Summary(plan, scratch=READING_SCRATCH), source
-        self._position: Position = START
+        if is_learning(plan, first_pass(plan)) and not source.rereadable:
+            raise RecordsError(
+                "a plan that learns its partition needs data that can be read again, and a pipe or an iterator cannot; "
+                "write the data to a file first, or use passes=1"
+            )
+        self.plan, self._source = plan, source
+        self._begin_pass(first_pass(plan))
+
+    def _begin_pass(self, number: int) -> None:
+        self.number, self._position = number, START
+        self.summary = Summary(pass_plan(self.plan, number), scratch=READING_SCRATCH)
+
+    def learn(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
+        """Complete the learning passes until `should_stop` returns true for a batch; whether all are complete."""
+        while is_learning(self.plan, self.number):
+            if not self._run_pass(should_stop):
+                return False
+            self._refine()
+        return True
 
     def run(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
-        """Count the remaining batches until `should_stop` returns true for one; return whether all were counted."""
+        """Complete all passes until `should_stop` returns true for a batch; whether all are complete."""
+        return self.learn(should_stop) and self._run_pass(should_stop)
+
+    def _refine(self) -> None:
+        """Refine the partition by the counts of a complete learning pass, and begin the next pass."""
+        self.plan = refine_plan(self.plan, self.number, self.summary.close())
+        self._begin_pass(self.number + 1)
+
+    def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
+        """Count the remaining batches of the current pass; return whether it is complete."""
+        learning = self.plan.learning if is_learning(self.plan, self.number) else None
         with contextlib.closing(self._source.batches(self._position)) as batches:
             for batch in batches:
-                self.summary.update(batch.records)
+                records = batch.records
+                if learning is not None:
+                    records = sample_batch(self.plan.domain, records, learning.passes[self.number].rate)
+                self.summary.update(records)
                 self._position = batch.position or START
                 if should_stop is not None and should_stop(batch):
                     return False
@@ -100,22 +139,26 @@ class CheckpointedIngestion(Ingestion):
     def _resume(self, plan: Plan, source: Source) -> None:
         if not self._path.exists():
             raise FileError(f"there is no checkpoint at {self._path}; leave out resume=True to start one")
-        summary, position = Checkpoint.resume(self._path)
-        if dataclasses.replace(plan, hash_seed=summary.plan.hash_seed) != summary.plan:
+        checkpoint = Checkpoint.resume(self._path)
+        started = checkpoint.plan
+        if started != dataclasses.replace(plan, hash_seed=started.hash_seed, partition=started.partition) or (
+            plan.partition not in (None, started.partition)
+        ):
             raise StateError(
                 "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"
             )
+        position = checkpoint.position
         if position is None or position.get("identity") != self._identity:
             raise StateError(
                 "the checkpoint was started with other files or columns, or the files have changed, so records could "
                 "be lost or counted twice; use the same files and columns, or start a new checkpoint"
             )
-        summary.scratch = READING_SCRATCH
-        self.summary, self._source = summary, source
+        checkpoint.summary.scratch = READING_SCRATCH
+        self.plan, self.number, self.summary, self._source = started, checkpoint.number, checkpoint.summary, source
         self._position = (int(position["file"]), int(position["place"]))
 
-    def run(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
-        """Count the remaining batches and save periodically; see `Ingestion.run`."""
+    def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
+        """Count the remaining batches of the current pass and save periodically."""
         saved = self._clock()
 
         def save_if_due(batch: Batch) -> bool:
@@ -126,15 +169,20 @@ class CheckpointedIngestion(Ingestion):
                 saved = self._clock()
             return stop
 
-        done = super().run(save_if_due)
+        done = super()._run_pass(save_if_due)
         self.save()
         return done
+
+    def _refine(self) -> None:
+        """Refine the partition, begin the next pass, and save."""
+        super()._refine()
+        self.save()
 
     def save(self) -> None:
         """Write the counters and the position of the reader to the checkpoint."""
         file, offset = self._position
         position: ReaderPosition = {"file": file, "identity": self._identity, "place": offset}
-        Checkpoint(self.summary, position).save(self._path)
+        Checkpoint(self.summary, position, plan=self.plan, number=self.number).save(self._path)
 
     def close(self, *, released: bool) -> None:
         """Release the lock, and remove the checkpoint if the release is saved."""

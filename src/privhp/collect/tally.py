@@ -6,7 +6,7 @@ ends in a summary, which adds the noise.
 """
 
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -22,7 +22,6 @@ from privhp.domains.column import Column
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.conversion import as_counts
 from privhp.errors import DomainError, PlanError, StateError, describe_value
-from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
 
 _MAX_BLOCK_ROWS = (1 << 16) - 1  # the native kernels count the rows of a block in 16 bits
@@ -36,8 +35,8 @@ class Tally:
     """Noise-free counts of records, independent of their order, batches and split. Confidential.
 
     A record increments one counter at the exact depth, which serves all exact
-    levels, and one bucket per row of each sketch. The counters take 8 bytes
-    each, whatever the number of records.
+    levels, and one bucket per row of each sketch or the leaf of the partition that
+    holds it. The counters take 8 bytes each, whatever the number of records.
 
     Args:
         plan: The plan of the summary that absorbs this tally.
@@ -46,31 +45,23 @@ class Tally:
     def __init__(self, plan: Plan) -> None:
         if not isinstance(plan, Plan):
             raise PlanError(f"expected a plan, such as Plan.auto(...), got {describe_value(plan)}")
+        if plan.learning is not None and plan.partition is None:
+            raise PlanError(
+                "this plan learns its partition before records are counted; give it to fit, with data that can be read "
+                "again, or use a plan of one pass, such as Plan.auto(..., passes=1)"
+            )
         import secrets  # slow to import, and needed for new tallies only
 
         self.plan = plan
         self.merged_ids = frozenset([secrets.token_bytes(16)])
         self.life = LifeCycle()
-        self.counters: Counts = np.zeros(2**plan.exact_depth, dtype=np.int64)
+        self.counters: Counts = np.zeros(2**plan.exact_depth if plan.exact_levels else 0, dtype=np.int64)
         self.sketches: dict[int, Counts] = {
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
-        self.partition: Partition | None = None
-        self.rows = 0
-        """Rows of the stream so far, skipped ones included; 0 without a learned partition. Public."""
-        self._is_worker = False
-        if plan.learned is not None:
-            self.partition = Partition(plan.learned_level, np.zeros(plan.learned.slots, dtype=np.int64))
+        self.leaves: Counts = np.zeros(0 if plan.partition is None else plan.partition.size, dtype=np.int64)
 
-    def add(
-        self,
-        records: Any,
-        *,
-        counts: Any = None,
-        threads: int = 1,
-        scratch: int = 0,
-        refine: Callable[[], None] | None = None,
-    ) -> None:
+    def add(self, records: Any, *, counts: Any = None, threads: int = 1, scratch: int = 0) -> None:
         """Count a batch of records.
 
         A record without a cell is skipped without a message. A batch that is
@@ -82,14 +73,11 @@ class Tally:
             counts: Number of occurrences of each record.
             threads: Number of threads; each counts its share of an array in a separate tally. The counts are the same.
             scratch: Bytes for intermediate results, if more than the plan leaves.
-            refine: Refines a learned partition after the row numbers of the plan; only a summary has it.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected threads= as a positive integer, got {describe_value(threads)}")
-        if self.plan.learned is not None:
-            self._check_learned(counts, refine)
         records = self.plan.domain.as_batch(records)
-        if threads > 1 and _is_sliceable(records) and not self._refines_within(len(records)):
+        if threads > 1 and _is_sliceable(records):
             self._add_in_threads(records, counts, threads, scratch)
             return
         with np.errstate(all="ignore"):  # no NumPy warning may depend on a record
@@ -97,15 +85,15 @@ class Tally:
             first = next(blocks)  # a batch is refused here, before any of it is counted
             with self.life.updating():
                 for codes, weights in chain([first], blocks):
-                    self._count(codes, weights, refine)
+                    kernels.count_codes(codes, weights, **self._targets)
 
     def merge(self, other: "Tally") -> None:
         """Add the counts of another tally of the same plan; each tally can be added once."""
-        check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
-        self.life.check_complete()
-        other.life.check_complete()
-        self.merged_ids |= other.merged_ids  # before the counts: an interrupted merge cannot be repeated
-        self._add_counts(other)
+        with self.life.locked(other.life):
+            check_mergeable(self, other)
+            with self.life.updating():
+                self.merged_ids |= other.merged_ids  # before the counts: an interrupted merge cannot be repeated
+                self.add_counts(other)
 
     def to_bytes(self) -> bytes:
         """The tally as bytes, to send it to another machine of the same trusted job.
@@ -113,11 +101,10 @@ class Tally:
         Confidential: the bytes hold noise-free counts. The ids of the tally are among
         them, so a summary absorbs it once, however often it is sent.
         """
-        self.life.check_complete()
-        if self.plan.learned is not None:
-            raise StateError(_NO_TALLIES)
-        cells = np.concatenate([array.ravel() for array in (self.counters, *self.sketches.values())])
-        return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
+        with self.life.locked():
+            self.life.check_complete()
+            cells = np.concatenate([counts.ravel() for counts in self.by_level().values()])
+            return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> "Tally":
@@ -126,49 +113,25 @@ class Tally:
         with content_errors():
             tally = cls(header.plan)
         tally.merged_ids = frozenset(ids)
-        start = 0
-        for array in (tally.counters, *tally.sketches.values()):
-            array[...] = cells[start : start + array.size].reshape(array.shape)
-            start += array.size
-        records = tally.counters.sum()  # modulo 2**64, as all counts
-        if any((sketch.sum(axis=1) != records).any() for sketch in tally.sketches.values()):
+        start, sums = 0, set()
+        for counts in tally.by_level().values():
+            counts[...] = cells[start : start + counts.size].reshape(counts.shape)
+            start += counts.size
+            sums |= set(np.atleast_1d(counts.sum(axis=-1)).tolist())  # modulo 2**64, as all counts
+        if len(sums) > 1:
             raise malformed("its cells are not counts of records")
         return tally
 
-    def _count(self, codes: Codes, weights: Counts | None, refine: Callable[[], None] | None) -> None:
-        """Count one block, and refine a learned partition at the row numbers of the plan."""
-        while refine is not None and self._refines_within(codes.size):
-            rows = self._next_refinement() - self.rows
-            self._count(codes[:rows], None if weights is None else weights[:rows], None)
-            refine()
-            codes, weights = codes[rows:], None if weights is None else weights[rows:]
-        slots = None if self.partition is None else self.partition.slots
-        kernels.count_codes(codes, weights, **self._levels, counters=self.counters, groups=self._groups, slots=slots)
-        if self.partition is not None:
-            self.rows += codes.size
+    def by_level(self) -> dict[int, Counts]:
+        """The counters of the exact depth, of the sketched levels and of the leaves of the partition."""
+        exact = {self.plan.exact_depth: self.counters} if self.counters.size else {}
+        learned = {self.plan.learned_level: self.leaves} if self.leaves.size else {}
+        return exact | self.sketches | learned
 
-    def _next_refinement(self) -> int:
-        """Row number of the next refinement."""
-        assert self.plan.learned is not None
-        assert self.partition is not None
-        return self.plan.learned.refinement_rows[self.partition.refinements]
-
-    def _refines_within(self, rows: int) -> bool:
-        """Whether a refinement is due at one of the next `rows` rows."""
-        schedule, partition = self.plan.learned, self.partition
-        if schedule is None or partition is None or partition.refinements == len(schedule.refinement_rows):
-            return False
-        return self.rows + rows >= self._next_refinement()
-
-    def _check_learned(self, counts: Any, refine: Callable[[], None] | None) -> None:
-        """Refuse batches whose row numbers depend on the records."""
-        if refine is None and not self._is_worker:
-            raise StateError(_NO_TALLIES)
-        if counts is not None:
-            raise StateError(
-                "a learned partition is refined at row numbers, so counts= is not supported; repeat the records, "
-                "or use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
-            )
+    def add_counts(self, other: "Tally") -> None:
+        """Add the counters of another tally of the same plan; only for code that holds both locks."""
+        for mine, others in zip(self.by_level().values(), other.by_level().values(), strict=True):
+            mine += others
 
     def _encode_blocks(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
         """Codes and weights of a batch, block by block; at least one block."""
@@ -188,18 +151,22 @@ class Tally:
         return min(max(available // _ROW_BYTES, _MIN_BLOCK_ROWS), _MAX_BLOCK_ROWS)
 
     @cached_property
-    def _levels(self) -> dict[str, int]:
-        """Levels that the kernel needs, computed once for all blocks."""
-        return {"depth": self.plan.depth, "exact_depth": self.plan.exact_depth, "level": self.plan.learned_level}
-
-    @cached_property
-    def _groups(self) -> list[kernels.SketchGroup]:
-        """The sketches, grouped by the level whose cells are hashed."""
-        groups: dict[int, kernels.SketchGroup] = {}
-        for level, base in self.plan.hash_levels.items():
-            group = groups.setdefault(base, kernels.SketchGroup(base, self.plan.hash_coefficients(level), []))
+    def _targets(self) -> dict[str, Any]:
+        """Levels and counters of the kernel, found once for all blocks."""
+        plan, groups = self.plan, dict[int, kernels.SketchGroup]()
+        for level, base in plan.hash_levels.items():
+            group = groups.setdefault(base, kernels.SketchGroup(base, plan.hash_coefficients(level), []))
             group.tables.append((level, self.sketches[level]))
-        return list(groups.values())
+        leaves = None
+        if plan.partition is not None:
+            leaves = kernels.LeafCounters(plan.partition.min_level, plan.partition.nodes, self.leaves)
+        return {
+            "depth": plan.depth,
+            "exact_depth": plan.exact_depth,
+            "counters": self.counters if self.counters.size else None,
+            "groups": list(groups.values()),
+            "leaves": leaves,
+        }
 
     def _add_in_threads(self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int) -> None:
         from concurrent.futures import ThreadPoolExecutor  # slow to import
@@ -208,7 +175,7 @@ class Tally:
         weights = None if counts is None else as_counts(counts, records=len(records))
 
         def count(share: int) -> Tally:
-            worker, rows = self._worker(), slice(ends[share], ends[share + 1])
+            worker, rows = Tally(self.plan), slice(ends[share], ends[share + 1])
             worker.add(records[rows], counts=None if weights is None else weights[rows], scratch=scratch)
             return worker
 
@@ -216,29 +183,7 @@ class Tally:
             workers = list(pool.map(count, range(threads)))
         with self.life.updating():
             for worker in workers:
-                self._add_counts(worker)
-
-    def _worker(self) -> "Tally":
-        """An empty tally of the same cells for one thread, added before the next refinement."""
-        worker = Tally(self.plan)
-        worker._is_worker = True
-        if self.partition is not None:
-            worker.partition = self.partition.empty_copy()
-        return worker
-
-    def _add_counts(self, other: "Tally") -> None:
-        self.counters += other.counters
-        if self.partition is not None and other.partition is not None:
-            self.partition.add_counts(other.partition)
-            self.rows += other.rows
-        for level, sketch in self.sketches.items():
-            sketch += other.sketches[level]
-
-
-_NO_TALLIES = (
-    "a learned partition needs noise to be refined, so only a summary can count its records; "
-    "for tallies use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
-)
+                self.add_counts(worker)
 
 
 @dataclass(frozen=True)
@@ -250,19 +195,15 @@ class _Header:
 
     @property
     def cells(self) -> int:
-        plan = self.plan
-        cells: int = 2**plan.exact_depth + len(plan.sketched_levels) * plan.sketch_rows * plan.sketch_width
-        return cells
+        coarser = sum(1 << level for level in self.plan.exact_levels[:-1])  # the exact depth serves all exact levels
+        return self.plan.counters - coarser
 
     def to_json(self) -> dict[str, Any]:
         return {"plan": self.plan.spec(), "lineage": self.ids}
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":
-        plan = Plan.from_spec(header["plan"])
-        if plan.learned is not None:
-            raise malformed("a learned partition has no tallies")
-        return cls(plan, read_number(header, "lineage", default=0, least=1))
+        return cls(Plan.from_spec(header["plan"]), read_number(header, "lineage", default=0, least=1))
 
 
 def _split_blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
@@ -280,14 +221,11 @@ def _is_sliceable(records: Any) -> bool:
     return isinstance(records, Column | ColumnBatch) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
-def check_mergeable(plan: Plan, other: Plan, merged_ids: frozenset[bytes], others: frozenset[bytes]) -> None:
-    """Refuse to add counts of another plan, or counts that are already included."""
-    if plan.learned is not None:
-        raise StateError(
-            "a learned partition follows one stream and cannot be merged; "
-            "to merge, use a plan without a learned partition, such as Plan.auto(..., mergeable=True)"
-        )
-    if plan != other:
+def check_mergeable(tally: Tally, other: Tally) -> None:
+    """Refuse to add counts of another plan, counts that are already included, and counts of part of a batch."""
+    if tally.plan != other.plan:
         raise StateError("the plans differ; build both sides from one plan, with the same hash seed")
-    if merged_ids & others:
+    if tally.merged_ids & other.merged_ids:
         raise StateError("the two share counts already, and merging them would count records twice; merge each once")
+    tally.life.check_complete()
+    other.life.check_complete()

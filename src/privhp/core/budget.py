@@ -14,11 +14,10 @@ from typing import Any, Literal, get_args
 
 from privhp.errors import PlanError, describe_value
 
-Neighbours = Literal["add-remove", "zero-out", "replace-one"]
+Neighbours = Literal["add-remove", "replace-one"]
 """Neighbouring relations.
 
-add-remove: a record is added or removed. zero-out: its row stays but is not
-counted. replace-one: it is replaced by another record.
+add-remove: a record is added or removed. replace-one: it is replaced by another record.
 """
 
 MIN_EPSILON, MAX_EPSILON = Fraction(1, 10**6), Fraction(1000)
@@ -125,7 +124,7 @@ def noise_variance(scale: float) -> float:
 
 
 def check_neighbours(value: str) -> None:
-    """Refuse a value that is not one of the three neighbouring relations."""
+    """Refuse a value that is not a neighbouring relation."""
     if value not in get_args(Neighbours):
         raise PlanError(
             f"expected neighbours to be one of {', '.join(get_args(Neighbours))}, got {describe_value(value)}"

@@ -14,7 +14,7 @@ only codes.
 
 from typing import Literal
 
-from privhp.kernels.counting import SketchGroup
+from privhp.kernels.counting import LeafCounters, SketchGroup
 from privhp.kernels.cut_search import CutIndex, PiecewiseLinear
 from privhp.kernels.encoding import Grid
 from privhp.kernels.point_sampling import AliasTable, CellSides, build_alias_table, lattice_steps
@@ -66,6 +66,7 @@ __all__ = [
     "CellSides",
     "CutIndex",
     "Grid",
+    "LeafCounters",
     "PiecewiseLinear",
     "SketchGroup",
     "TextTable",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.core.allocation import Allocation, CellDraws, Indices
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.kernels import native, plain
-from privhp.kernels.counting import SketchGroup
+from privhp.kernels.counting import LeafCounters, SketchGroup
 from privhp.kernels.cut_search import PiecewiseLinear
 from privhp.kernels.encoding import Grid
 from privhp.kernels.point_sampling import AliasTable, CellSides, lattice_steps
@@ -65,13 +65,12 @@ def count_codes(
     *,
     depth: int,
     exact_depth: int,
-    counters: Counts,
+    counters: Counts | None,
     groups: list[SketchGroup],
-    level: int = 0,
-    slots: Counts | None = None,
+    leaves: LeafCounters | None = None,
 ) -> None:
-    """Count codes in the counters of one exact level, in sketches and in a learned partition, in place."""
-    native.count_codes(_ready(codes), weights, depth, exact_depth, counters, groups, level, slots)
+    """Count codes in the counters of one exact level, in sketches and in the leaves of a partition, in place."""
+    native.count_codes(_ready(codes), weights, depth, exact_depth, counters, groups, leaves)
 
 
 def find_buckets(words: Codes, cells: Codes, *, levels_below: int, width: int) -> NDArray[np.int64]:

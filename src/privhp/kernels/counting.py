@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts
-from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark
+from privhp.kernels.partition_nodes import read_split_nodes
 
 _CHUNK = 1 << 14  # cells per pass, so that their buckets stay in the cache
 
@@ -37,6 +37,17 @@ class SketchGroup(NamedTuple):
     """Three random words per row."""
     tables: list[tuple[int, Counts]]
     """Level and table of each sketch, coarsest first."""
+
+
+class LeafCounters(NamedTuple):
+    """Counters of the leaves of a partition."""
+
+    level: int
+    """Root level of the partition."""
+    nodes: NDArray[np.int32]
+    """Its nodes, those of the root level first; see `partition_nodes`."""
+    counts: Counts
+    """One counter for each leaf, in the order of the domain."""
 
 
 def hash_cells(cells: Codes, words: Codes, *, width: int) -> Codes:
@@ -63,12 +74,11 @@ def count_codes(
     *,
     depth: int,
     exact_depth: int,
-    counters: Counts,
+    counters: Counts | None,
     groups: list[SketchGroup],
-    level: int = 0,
-    slots: Counts | None = None,
+    leaves: LeafCounters | None = None,
 ) -> None:
-    """Count codes in the counters of one exact level, in sketches and in a learned partition, in place.
+    """Count codes in the counters of one exact level, in sketches and in the leaves of a partition, in place.
 
     Values that are not codes of level `depth`, such as OUTSIDE, are skipped.
 
@@ -77,21 +87,21 @@ def count_codes(
         weights: Weight of each code; 1 if None.
         depth: Level of the codes.
         exact_depth: Level of the counters.
-        counters: One counter for each cell of that level.
+        counters: One counter for each cell of that level, if it is measured.
         groups: The sketches.
-        level: Root level of the learned partition.
-        slots: Counters of the learned partition, if there is one.
+        leaves: The partition and the counters of its leaves, if there is one.
     """
     inside = codes < np.uint64(2**depth)
     if not inside.all():
         codes, weights = codes[inside], None if weights is None else weights[inside]
-    _increment(counters, codes >> np.uint64(depth - exact_depth), weights)
+    if counters is not None:
+        _increment(counters, codes >> np.uint64(depth - exact_depth), weights)
     for group in groups:
         cells = codes >> np.uint64(depth - group.tables[-1][0])
         for row, words in enumerate(group.words):
             _count_row(group, row, words, cells, weights)
-    if slots is not None:
-        _count_in_partition(codes, weights, depth=depth, level=level, slots=slots)
+    if leaves is not None:
+        _increment(leaves.counts, find_leaves(codes, depth=depth, level=leaves.level, nodes=leaves.nodes), weights)
 
 
 def _count_row(group: SketchGroup, row: int, words: Codes, cells: Codes, weights: Counts | None) -> None:
@@ -118,21 +128,21 @@ def _count_row(group: SketchGroup, row: int, words: Codes, cells: Codes, weights
             table[row] += by_prefix[np.arange(width)[:, None] ^ prefixes, prefixes].sum(axis=1)
 
 
-def _count_in_partition(codes: Codes, weights: Counts | None, *, depth: int, level: int, slots: Counts) -> None:
-    """Count codes of level `depth` in a learned partition with root level `level`, in place."""
+def find_leaves(codes: Codes, *, depth: int, level: int, nodes: NDArray[np.int32]) -> Codes:
+    """Index of the leaf that holds each code of level `depth`, in a partition with root level `level`."""
     codes = codes << np.uint64(63 - depth)  # bit 62 is the next step down the tree
-    indices = (codes >> np.uint64(63 - level)).view(np.int64)
-    pending = np.flatnonzero(slots[indices] < MARK_LIMIT)
+    found = nodes[(codes >> np.uint64(63 - level)).view(np.int64)]
+    pending = np.flatnonzero(found < 0)
     codes = codes[pending] << np.uint64(level)
     while pending.size:
-        first, steps, _ = read_split_mark(slots[indices[pending]])
-        steps = steps.view(np.uint64)
+        first, levels = read_split_nodes(found[pending])
+        steps = levels.view(np.uint64)
         bits = (codes & np.uint64(2**63 - 1)) >> (np.uint64(63) - steps)
-        indices[pending] = first + bits.view(np.int64)
+        found[pending] = nodes[first + bits.view(np.int64)]
         codes <<= steps
-        deeper = slots[indices[pending]] < MARK_LIMIT
+        deeper = found[pending] < 0
         pending, codes = pending[deeper], codes[deeper]
-    np.add.at(slots, indices, 1 if weights is None else weights)
+    return found.astype(np.uint64)
 
 
 def _increment(counters: Counts, indices: Codes, weights: Counts | None) -> None:

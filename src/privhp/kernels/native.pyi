@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
-from privhp.kernels.counting import SketchGroup
+from privhp.kernels.counting import LeafCounters, SketchGroup
 
 def encode_grid(
     points: Floats,
@@ -51,10 +51,9 @@ def count_codes(
     weights: Counts | None,
     depth: int,
     exact_depth: int,
-    counters: Counts,
+    counters: Counts | None,
     groups: list[SketchGroup],
-    level: int,
-    slots: Counts | None,
+    leaves: LeafCounters | None,
 ) -> None: ...
 def find_buckets(words: Codes, cells: Codes, levels_below: int, width: int, buckets: Counts) -> None: ...
 def estimate_counts(table: Counts, words: Codes, cells: Codes, levels_below: int, least: Counts) -> None: ...

@@ -8,8 +8,7 @@ distribution of the records is unknown, so it predicts for four streams:
 - *clustered*: uniform over a sixteenth of it, one interval of a line and forty
   regions elsewhere;
 - *sparse*: forty atoms;
-- *sorted*: clustered, uneven at all scales and in the order of the cells, so
-  that a refinement cannot predict later records.
+- *uneven*: clustered, and uneven at all scales.
 
 On a line the distance is exact. Elsewhere it is the tree distance, where two
 records are as far apart as the diameter of their smallest common cell.
@@ -21,18 +20,19 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from privhp.domains.domain import Domain
+from privhp.planning.partition import LEAF_BYTES
 from privhp.planning.tuning import Tuning, choose_tuning
 
-Stream = Literal["smooth", "clustered", "sparse", "sorted"]
-STREAMS: tuple[Stream, ...] = ("smooth", "clustered", "sparse", "sorted")
+Stream = Literal["smooth", "clustered", "sparse", "uneven"]
+STREAMS: tuple[Stream, ...] = ("smooth", "clustered", "sparse", "uneven")
 
 ATOMS = 40
 """Atoms of a sparse stream, and regions of a clustered stream outside lines."""
 
-COVERED = {"smooth": 1.0, "clustered": 1 / 16, "sparse": 0.0, "sorted": 1 / 16}
+COVERED = {"smooth": 1.0, "clustered": 1 / 16, "sparse": 0.0, "uneven": 1 / 16}
 """Share of the domain that each stream covers."""
 
-MIN_UNEVENNESS = {"sorted": 0.25}
+MIN_UNEVENNESS = {"uneven": 0.25}
 """Lower bound on the unevenness inside a cell: 0 for a uniform cell, 1 for a single atom."""
 
 _MEAN_ABS_NORMAL = math.sqrt(2.0 / math.pi)
@@ -73,22 +73,24 @@ class Geometry(NamedTuple):
         return (self.diameters[level - 1] - self.diameters[level]) / 2.0
 
 
+KNOWN = (1.0,)
+"""Sampling rates that stand for a partition from elsewhere: as if it was learned on all records."""
+
+
 class LearnedPartition(NamedTuple):
     """A learned partition, as far as the error depends on it.
 
     Args:
-        level: Its first level.
-        variance: Noise variance of a counter.
-        counters: Number of counters.
-        refinement_shares: Shares of the records after which it is refined.
-        min_child_records: Records that a child must expect for its parent to be split.
+        level: Its root level.
+        variance: Noise variance of a leaf.
+        nbytes: Bytes of the partition, at most.
+        rates: Sampling rates of the passes that learn it.
     """
 
     level: int
     variance: float
-    counters: int
-    refinement_shares: tuple[float, ...]
-    min_child_records: float
+    nbytes: int
+    rates: tuple[float, ...]
 
 
 class Sketches(NamedTuple):
@@ -129,9 +131,9 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
     variances = [measurements.exact[level] for level in levels]
     leaf, collisions, leaf_variance = levels[-1], 0.0, 0.0
     if isinstance(measurements.deeper, LearnedPartition):
-        variance, leaf = _refined_partition(measurements, measurements.deeper, stream)
-        levels, variances = [*levels, measurements.deeper.level], [*variances, variance]
-        leaf_variance = measurements.deeper.variance
+        partition = measurements.deeper
+        leaf, leaf_variance = _learned_leaf_level(measurements, partition, stream), partition.variance
+        levels, variances = [*levels, partition.level], [*variances, leaf_variance * 2.0 ** (leaf - partition.level)]
     fluctuation, unevenness = _resolution(geometry, n, leaf, stream)
     if isinstance(measurements.deeper, Sketches):
         unevenness, collisions = _sketch_errors(measurements, measurements.deeper, stream)
@@ -150,7 +152,7 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
 def leaf_level(measurements: Measurements, stream: Stream) -> int:
     """Level of the leaves that hold most records of a stream."""
     if isinstance(measurements.deeper, LearnedPartition):
-        return _refined_partition(measurements, measurements.deeper, stream)[1]
+        return _learned_leaf_level(measurements, measurements.deeper, stream)
     return max(measurements.exact)
 
 
@@ -170,27 +172,29 @@ def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, vari
     return occupied if measurements.expected_records / occupied > threshold else 2.0**level
 
 
-def _refined_partition(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> tuple[float, int]:
-    """Noise variance of the first cells of a learned partition after all refinements, and the level of its leaves."""
-    tuning, refinement_shares = measurements.geometry.tuning, partition.refinement_shares
-    level, draws, last = partition.level, 1.0, 0.0
-    free, used = partition.counters - 2.0**level, 0.0
-    for index, moment in enumerate(refinement_shares if stream != "sorted" else ()):
-        cells = _occupied_cells(measurements.geometry.is_line, level, stream)
-        seen, rest = (measurements.expected_records * share / cells for share in (moment - last, 1.0 - moment))
-        if seen <= tuning.split_z * math.sqrt(partition.variance * (index + 1 if last == 0.0 else 1)):
+def _learned_leaf_level(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> int:
+    """Level of the leaves that hold the records, after all learning passes; see `collect.refinement`."""
+    tuning, level, is_line = measurements.geometry.tuning, partition.level, measurements.geometry.is_line
+    unevenness = 1.0 if stream == "sparse" else max(tuning.min_unevenness, MIN_UNEVENNESS.get(stream, 0.0))
+    free, used, threshold = partition.nbytes / LEAF_BYTES - 2.0**level, 0.0, tuning.split_signal * partition.variance
+    for number, rate in enumerate(partition.rates, start=1):
+        cells = _occupied_cells(is_line, level, stream)
+        records = measurements.expected_records / cells
+        if records * rate <= tuning.split_z * math.sqrt(partition.variance):
             continue
-        affordable = (free * (index + 1) / len(refinement_shares) - used) / cells
-        deepest = measurements.geometry.depth - level
-        steps = min(
-            tuning.max_split_levels, deepest, _halvings(rest / partition.min_child_records), _halvings(affordable)
-        )
-        if steps > 0:
-            used += cells * 2.0**steps
-            level, draws, last = level + steps, draws + 2.0**steps, moment
-    if level == partition.level:
-        draws = len(refinement_shares) + 1.0
-    return partition.variance * draws, level
+        affordable = _halvings((free * number / len(partition.rates) - used) / cells)
+        deepest = min(tuning.max_split_levels, measurements.geometry.depth - level, affordable)
+        steps = 0
+        while steps < deepest and _split_signal(records / 2.0**steps, unevenness) >= threshold:
+            steps += 1
+        used += cells * 2.0**steps if steps else 0.0
+        level += steps
+    return level
+
+
+def _split_signal(records: float, unevenness: float) -> float:
+    """Expected squared difference of the two halves of a cell."""
+    return (unevenness * records) ** 2 + records
 
 
 def _halvings(ratio: float) -> int:

@@ -10,6 +10,7 @@ from privhp.core.budget import MAX_EPSILON, exact
 from privhp.core.cells import MAX_DEPTH
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError, describe_value
+from privhp.planning.partition import Partition
 
 MAX_ROWS = 1000
 MAX_WIDTH = 2**24
@@ -84,3 +85,18 @@ def read_memory(value: Any) -> int:
     if isinstance(value, str):
         raise PlanError(f'expected a memory such as "256 KiB", "1 MiB" or 65536, got {describe_value(value)}')
     return check_integer(value, "memory", 256, MAX_MEMORY)
+
+
+def read_partition(value: Any, domain: Domain) -> Partition:
+    """The partition of a plan or a generator of the same domain, or a partition itself."""
+    if isinstance(value, Partition):
+        return value
+    partition = getattr(value, "partition", None)
+    if not isinstance(partition, Partition):
+        raise PlanError(
+            "expected partition= as a partition, a plan that has learned one, or a generator, "
+            f"got {describe_value(value)}"
+        )
+    if value.domain != domain:
+        raise PlanError("the partition belongs to another domain; partition= needs a plan or release of this domain")
+    return partition

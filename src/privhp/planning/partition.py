@@ -1,177 +1,198 @@
-"""Storage of a learned partition: its cells and their counts in one array.
+"""A partition of the domain into leaves of several levels, as a public value.
 
-A slot of the array holds the count of a cell. When the cell is split, its count
-moves to a new slot, its children take the slots after that one, and a mark in
-the old slot points to them.
+The level of each leaf, in the order of the domain, determines all leaves. A
+partition that was learned has fine leaves where records are and coarse ones
+elsewhere.
 """
 
+import base64
+import binascii
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes, Counts, descendants
-from privhp.kernels.partition_marks import MARK_LIMIT, read_split_mark, split_mark
+from privhp.core.cells import MAX_DEPTH, Codes, descendants
+from privhp.errors import PlanError
+from privhp.kernels.partition_nodes import split_nodes
 
-MOST_COUNT = -MARK_LIMIT // 2
-"""Largest absolute count of a valid partition; records and noise never reach it."""
+MAX_LEAVES = 2**24
+NODE_BYTES, LEAF_BYTES = 4, 12
+"""Bytes of a node, and of a leaf with its counter."""
+
+Indices = NDArray[np.int64]
 
 
-@dataclass(frozen=True)
-class Cells:
-    """Cells of one level that were created by the same refinement.
+class Splits(NamedTuple):
+    """Nodes of a layer that have the same number of children in the next layer.
 
     Args:
-        slots: Indices of their counters.
-        codes: The cells.
-        level: Their level.
-        first_epoch: First epoch in which they count: the number of refinements before they were created.
+        parents: Index in the layer of each of the m nodes.
+        children: Index in the next layer of their g children, shape (m, g).
     """
 
-    slots: NDArray[np.int64]
+    parents: Indices
+    children: Indices
+
+
+class NodeLayer(NamedTuple):
+    """Nodes of a partition at the same number of splits from its roots.
+
+    Args:
+        codes: Cell of each node.
+        levels: Level of each node.
+        leaves: Index of each node among the leaves; -1 if the node is split.
+        splits: The nodes that have children in the next layer.
+    """
+
     codes: Codes
-    level: int
-    first_epoch: int
-
-    def __getitem__(self, chosen: NDArray[np.bool_] | slice) -> "Cells":
-        return Cells(self.slots[chosen], self.codes[chosen], self.level, self.first_epoch)
-
-
-class Parents(NamedTuple):
-    """Cells that one refinement split by the same number of levels.
-
-    Args:
-        cells: The cells; their slots hold their counts before the split.
-        levels: Levels between the cells and their children.
-        refinement: Number of the refinement that split them, counted from 1; the first epoch of their children.
-    """
-
-    cells: Cells
-    levels: int
-    refinement: int
-
-    def children(self) -> Cells:
-        """All children, grouped by parent."""
-        places = (self.cells.slots[:, None] + 1 + np.arange(2**self.levels)).ravel()
-        codes = descendants(self.cells.codes, levels=self.levels).ravel()
-        return Cells(places, codes, self.cells.level + self.levels, self.refinement)
-
-    def chunks(self, most: int) -> "list[Parents]":
-        """The same cells in chunks with at most `most` children, or of one cell."""
-        step, size = max(most >> self.levels, 1), self.cells.slots.size
-        starts = range(0, size, step)
-        return [Parents(self.cells[start : start + step], self.levels, self.refinement) for start in starts]
+    levels: Indices
+    leaves: Indices
+    splits: list[Splits]
 
 
 class Partition:
-    """A partition that starts from all cells of one level.
+    """Leaves of several levels that cover the domain; public and immutable.
 
     Args:
-        level: First level; all its cells are in the partition.
-        slots: The array; its first 2**level slots are the cells of that level.
-        refinements: Number of refinements so far.
+        levels: Level of each leaf, in the order of the domain.
     """
 
-    def __init__(self, level: int, slots: Counts, *, refinements: int = 0) -> None:
-        self.level, self.slots, self.refinements = level, slots, refinements
-        self.used = 2**level
-        marks = slots[slots < MARK_LIMIT]
-        if marks.size:
-            first, levels, _ = read_split_mark(marks)
-            self.used = int((first + (1 << levels)).max())
+    def __init__(self, levels: Any) -> None:
+        given = np.asarray(levels)
+        if given.ndim != 1 or not 1 <= given.size <= MAX_LEAVES or given.dtype.kind not in "iu":
+            raise PlanError(f"expected the levels of 1 to {MAX_LEAVES} leaves as a sequence of integers")
+        if given.min() < 0 or given.max() > MAX_DEPTH:
+            raise PlanError(f"expected leaves of levels 0 to {MAX_DEPTH}")
+        self.levels: NDArray[np.uint8] = given.astype(np.uint8)
+        self.levels.flags.writeable = False
+        starts, widths = self._starts(), self._widths()
+        end = np.uint64(2**self.max_level)
+        covered = starts[-1] + widths[-1] == end and not (starts >= end).any()
+        if not covered or (starts & (widths - np.uint64(1))).any():
+            raise PlanError("the leaves of a partition must cover the domain, each part of it once")
 
-    def empty_copy(self) -> "Partition":
-        """A copy with all counts 0."""
-        slots = np.where(self.slots < MARK_LIMIT, self.slots, 0)
-        return Partition(self.level, slots, refinements=self.refinements)
+    @classmethod
+    def complete(cls, level: int) -> "Partition":
+        """All cells of a level."""
+        return cls(np.full(2**level, level, dtype=np.uint8))
 
-    def add_counts(self, other: "Partition") -> None:
-        """Add the counts of a partition with the same cells."""
-        self.slots += np.where(self.slots < MARK_LIMIT, 0, other.slots)
+    @property
+    def size(self) -> int:
+        """Number of leaves."""
+        return self.levels.size
 
-    def roots(self, most: int) -> Iterator[Cells]:
-        """The cells of the first level, split or not, in chunks of at most `most`."""
-        for start in range(0, 2**self.level, most):
-            places = np.arange(start, min(start + most, 2**self.level))
-            yield Cells(places, places.astype(np.uint64), self.level, 0)
+    @cached_property
+    def min_level(self) -> int:
+        """Level of the coarsest leaves; its cells are the roots of the partition."""
+        return int(self.levels.min())
 
-    def leaves_and_parents(self, cells: Cells) -> tuple[Cells, list[Parents]]:
-        """The leaves among some cells, and the split cells, grouped by levels and refinement."""
-        values = self.slots[cells.slots]
-        is_split = values < MARK_LIMIT
-        first, levels, refinement = read_split_mark(values[is_split])
-        parents = []
-        for kind in np.unique(levels << 8 | refinement).tolist():
-            chosen = (levels << 8 | refinement) == kind
-            moved = Cells(first[chosen] - 1, cells.codes[is_split][chosen], cells.level, cells.first_epoch)
-            parents.append(Parents(moved, kind >> 8, kind & 0xFF))
-        return cells[~is_split], parents
+    @cached_property
+    def max_level(self) -> int:
+        """Level of the finest leaves."""
+        return int(self.levels.max())
 
-    def leaves(self, most: int) -> Iterator[Cells]:
-        """The leaves, in chunks of at most `most`."""
-        for leaves, _ in self._walk(most):
-            for start in range(0, leaves.slots.size, most):
-                yield leaves[start : start + most]
+    @property
+    def nbytes(self) -> int:
+        """Bytes of its nodes and of one counter for each leaf."""
+        return NODE_BYTES * (self.nodes.size - self.size) + LEAF_BYTES * self.size
 
-    def parents(self, most: int) -> Iterator[Parents]:
-        """The split cells, in chunks with at most `most` children, or of one cell."""
-        for _, parents in self._walk(most):
-            yield from parents
+    @cached_property
+    def nodes(self) -> NDArray[np.int32]:
+        """The nodes as the kernels read them, layer by layer; see `kernels.partition_nodes`."""
+        layers, start = [], 0
+        for layer in self.layers():
+            nodes = layer.leaves.astype(np.int32)
+            start += nodes.size
+            for parents, children in layer.splits:
+                nodes[parents] = split_nodes(start + children[:, 0], children.shape[1].bit_length() - 1)
+            layers.append(nodes)
+        found = np.concatenate(layers)
+        found.flags.writeable = False
+        return found
 
-    def _walk(self, most: int) -> Iterator[tuple[Cells, list[Parents]]]:
-        """All cells, group by group: the leaves and the split cells."""
-        for roots in self.roots(most):
-            pending: list[Cells | Parents] = [roots]
-            while pending:
-                group = pending.pop()
-                leaves, split = self.leaves_and_parents(group if isinstance(group, Cells) else group.children())
-                chunks = [chunk for parents in split for chunk in parents.chunks(most)]
-                yield leaves, chunks
-                pending += chunks
+    def codes(self) -> Codes:
+        """Code of each leaf at its level."""
+        return self._starts() >> self._levels_below()
 
-    def split(self, cells: Cells, levels: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Split leaves, each by its number of levels (0 for none), and return the slots of all new children."""
-        new = [np.zeros(0, dtype=np.int64)]
-        for step in np.unique(levels[levels > 0]).tolist():
-            places = cells.slots[levels == step]
-            first = self.used + 1 + np.arange(places.size) * (2**step + 1)
-            marks = split_mark(first, step, self.refinements)
-            # One assignment, so that an interrupt leaves either all of these cells split or none.
-            self.slots[np.concatenate([first - 1, places])] = np.concatenate([self.slots[places], marks])
-            self.used += places.size * (2**step + 1)
-            new.append((first[:, None] + np.arange(2**step)).ravel())
-        return np.concatenate(new)
+    def split(self, steps: NDArray[np.int64]) -> "Partition":
+        """The partition whose leaves are split, each by its number of levels; 0 for none."""
+        return Partition(np.repeat(self.levels + steps.astype(np.uint8), 1 << steps))
 
+    def layers(self) -> Iterator[NodeLayer]:
+        """The nodes, from the roots to the leaves.
 
-def is_sound(slots: Counts, *, level: int, depth: int, refinements: int) -> bool:
-    """Whether untrusted slots form a valid partition.
+        A node is split into all its descendants of the coarsest level with a leaf
+        below the node.
+        """
+        starts, leaf_levels = self._starts(), np.append(self.levels, np.uint8(0))
+        codes = np.arange(2**self.min_level, dtype=np.uint64)
+        levels = np.full(codes.shape, self.min_level)
+        while codes.size:
+            shifts = (self.max_level - levels).astype(np.uint64)
+            first, end = (np.searchsorted(starts, edge << shifts) for edge in (codes, codes + np.uint64(1)))
+            coarsest = np.minimum.reduceat(leaf_levels, np.stack([first, end], axis=1).ravel())[::2]
+            steps = coarsest - levels
+            splits: list[Splits] = []
+            below = [(codes[:0], levels[:0])]
+            start = 0
+            for step in np.unique(steps[steps > 0]).tolist():
+                parents = np.flatnonzero(steps == step)
+                cells = descendants(codes[parents], levels=step)
+                splits.append(Splits(parents, start + np.arange(cells.size).reshape(cells.shape)))
+                below.append((cells.ravel(), np.repeat(levels[parents] + step, 2**step)))
+                start += cells.size
+            yield NodeLayer(codes, levels, np.where(steps == 0, first, -1), splits)
+            codes, levels = (np.concatenate(parts) for parts in zip(*below, strict=True))
 
-    The blocks of all split cells, each a count and its children, must be
-    contiguous, after the cells of the first level and before unused slots. A mark
-    precedes its block, in the first level or among the children of a cell that an
-    earlier refinement split. Counts must be far from the range of marks, so that
-    neither records nor noise turn one into a mark.
-    """
-    is_mark = slots < MARK_LIMIT
-    places = np.flatnonzero(is_mark)
-    first, levels, refinement = read_split_mark(slots[places])
-    order = np.argsort(first)
-    places, first, levels, refinement = places[order], first[order], levels[order], refinement[order]
-    if ((levels < 1) | (levels > depth - level) | (refinement < 1) | (refinement > refinements)).any():
-        return False
-    starts = 2**level + np.concatenate([[0], np.cumsum(1 + (1 << levels))])
-    if starts[-1] > slots.size or (first - 1 != starts[:-1]).any() or (places >= starts[:-1]).any():
-        return False
-    if ((np.abs(slots) > MOST_COUNT) & ~is_mark).any() or slots[starts[-1] :].any():
-        return False
-    block = np.searchsorted(starts, places, side="right") - 1  # of each mark; -1 in the first level
-    inner = np.flatnonzero(block >= 0)
-    block = block[inner]
-    if (places[inner] == starts[block]).any() or (refinement[inner] <= refinement[block]).any():
-        return False
-    ends = level + levels
-    for _ in range(refinements):  # children are split later than their parent, so nesting is at most this deep
-        ends[inner] = ends[block] + levels[inner]
-    return bool((ends <= depth).all())
+    def spec(self) -> str:
+        """The partition as text: a bit for each node, 1 if it is split, level by level from the root."""
+        starts, bits = self._starts(), []
+        for level in range(self.max_level + 1):
+            inside = np.uint64(2 ** (self.max_level - level) - 1)
+            nodes = (self.levels >= level) & (starts & inside == 0)
+            bits.append(self.levels[nodes] > level)
+        return base64.b64encode(np.packbits(np.concatenate(bits)).tobytes()).decode()
+
+    @classmethod
+    def from_spec(cls, spec: Any) -> "Partition":
+        """The partition of a text."""
+        try:
+            bits = np.unpackbits(np.frombuffer(base64.b64decode(spec, validate=True), dtype=np.uint8))
+        except (binascii.Error, TypeError, ValueError):
+            raise PlanError("expected a partition as base64 text") from None
+        codes, starts, leaf_levels = np.zeros(1, dtype=np.uint64), [], []
+        for level in range(MAX_DEPTH + 1):
+            split, bits = bits[: codes.size].astype(np.bool_), bits[codes.size :]
+            if split.size < codes.size:
+                break
+            starts.append(codes[~split] << np.uint64(MAX_DEPTH - level))
+            leaf_levels.append(np.full(starts[-1].shape, level, dtype=np.uint8))
+            codes = descendants(codes[split], levels=1).ravel()
+            if not codes.size:
+                return cls(np.concatenate(leaf_levels)[np.argsort(np.concatenate(starts))])
+        raise PlanError("the partition ends within a level, or is too deep")
+
+    def _levels_below(self) -> Codes:
+        """Levels between each leaf and the finest leaves."""
+        return (self.max_level - self.levels).astype(np.uint64)
+
+    def _widths(self) -> Codes:
+        """Number of cells of the finest level in each leaf."""
+        return np.uint64(1) << self._levels_below()
+
+    def _starts(self) -> Codes:
+        """First cell of the finest level in each leaf."""
+        widths = self._widths()
+        return np.cumsum(widths) - widths
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Partition) and np.array_equal(self.levels, other.levels)
+
+    def __hash__(self) -> int:
+        return hash(self.levels.tobytes())
+
+    def __repr__(self) -> str:
+        return f"<Partition: {self.size:,} leaves of levels {self.min_level} to {self.max_level}>"

@@ -21,6 +21,7 @@ from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.planning import plan_checks, sketch_hashing
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
+from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
 from privhp.planning.parameter_checks import (
     COUNTER_BYTES,
@@ -29,13 +30,14 @@ from privhp.planning.parameter_checks import (
     check_integer,
     check_is_domain,
     read_memory,
+    read_partition,
 )
+from privhp.planning.partition import LEAF_BYTES, Partition
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_sizes import Expand, Inference
 from privhp.planning.plan_spec import read_spec, write_spec
 from privhp.planning.plan_text import format_plan, summarize_plan
 from privhp.planning.planner import Planner
-from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.planning.tuning import Tuning
 
 Measurement = Literal["exact", "sketched", "learned"]
@@ -49,9 +51,14 @@ class Plan:
     The guarantee is pure epsilon-differential privacy for the plan's
     neighbouring relation. Each measured level has a budget, a share of epsilon.
     Levels up to `exact_depth` have a counter per cell. Deeper levels are
-    sketched, or the one deeper level with a budget is the first level of a
-    learned partition (`learned`). A plan without deeper levels is the complete
-    tree (PMM).
+    sketched, or the one deeper level with a budget is the root level of a
+    partition, whose leaves have a counter each. A plan without deeper levels is
+    the complete tree (PMM).
+
+    A plan with `learning` and no `partition` learns the partition first, in
+    passes over samples of the data; then it is the same plan with a partition.
+    The learning passes are part of epsilon. A plan with a partition from elsewhere
+    has no learning passes. Either is fixed and public when the data is measured.
 
     Equal arguments give equal plans, except that a plan with sketches draws a
     fresh `hash_seed` unless one is given.
@@ -60,17 +67,17 @@ class Plan:
         domain: Domain of the records.
         epsilon: Total privacy budget, read as the decimal number that is written.
         budgets: Budget of every measured level; they sum to at most epsilon.
-        exact_depth: Deepest exact level; it must have a budget.
+        exact_depth: Deepest exact level; it must have a budget, unless the plan measures a partition alone.
         sketch_rows: Rows of each sketch; 0 without sketches.
         sketch_width: Buckets of a row; 0 without sketches.
         hot_cells: Number of cells of each sketched level that are split further.
         expand: "top" splits the hot cells of the exact depth, "all" splits every cell.
-        learned: Size and refinement rows of a learned partition, instead of sketches.
+        learning: Passes that learn a partition, instead of sketches.
+        partition: The partition, once it is learned or if it is known before.
         inference: "least-squares", or "top-down" for the paper's rule.
-        expected_records: Expected number of records, a public guess for refinements and predictions; 0 for none.
+        expected_records: Expected number of records, a public guess for predictions; 0 for none.
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
-        neighbours: "add-remove", "zero-out" or "replace-one". A learned partition is refined at row numbers,
-            so it needs "zero-out" or "replace-one".
+        neighbours: "add-remove" or "replace-one".
         max_records_per_person: Maximum number of records of one person; the noise is proportional to it.
         hash_group: Number of levels that share a hash function, at most; 0 hashes every level separately.
         hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
@@ -85,7 +92,8 @@ class Plan:
     sketch_width: int = 0
     hot_cells: int = 0
     expand: Expand = "top"
-    learned: RefinementSchedule | None = None
+    learning: Learning | None = None
+    partition: Partition | None = None
     inference: Inference = "top-down"
     expected_records: int = 0
     memory: int = 0
@@ -133,7 +141,7 @@ class Plan:
             sketch_rows: Rows of a sketch, by default log2(n).
             sketch_width: Buckets of a row, by default 2 k.
             expand: "top" splits the k hot cells of the exact depth, "all" splits every cell.
-            neighbours: "add-remove", "zero-out" or "replace-one".
+            neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
             hash_group: Levels that share a hash function, by default four, or fewer if the width is
                 not a multiple of sixteen; 0 as in the paper.
@@ -170,30 +178,33 @@ class Plan:
         epsilon: float | int | str | Fraction | Decimal,
         expected_records: float,
         memory: int | str = "256 KiB",
-        mergeable: bool = False,
-        neighbours: Neighbours | None = None,
+        passes: int = 1,
+        partition: Any = None,
+        neighbours: Neighbours = "add-remove",
         max_records_per_person: int = 1,
         hash_seed: int | None = None,
     ) -> "Plan":
         """The plan with the least predicted error for a memory.
 
-        By default the plan has a learned partition, under the neighbouring
-        relation "zero-out". Mergeable plans, and plans under "add-remove",
-        which also hides the number of rows, have no learned partition.
+        One pass suits streams, and data on many machines. With two or three passes
+        the plan learns a partition on samples first, which lowers the error; the data
+        is then read as often. With a partition that is known before, one pass has
+        most of that gain.
 
         Args:
             domain: Domain of the records.
             epsilon: Total privacy budget.
             expected_records: Expected number of records: a public guess, never a count of the data.
             memory: Bytes for all counters and the scratch memory, such as 65536 or "64 KiB".
-            mergeable: Whether tallies or summaries of the plan can be merged.
-            neighbours: By default "zero-out", or "add-remove" for a mergeable plan.
+            passes: Number of times that the data is read: 1, or 2 or 3 to learn a partition.
+            partition: A partition that is known before, for a plan of one pass: a `Partition`, a plan with one,
+                or an earlier generator of such data.
+            neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
         """
-        relation: Neighbours = neighbours or ("add-remove" if mergeable else "zero-out")
         check_is_domain(domain)
-        check_neighbours(relation)
+        check_neighbours(neighbours)
         check_expected_records(expected_records)
         limit, exact, most = read_memory(memory), exact_epsilon(epsilon), MAX_RECORDS_PER_PERSON
         planner = Planner(
@@ -201,9 +212,10 @@ class Plan:
             epsilon=exact,
             expected_records=math.ceil(expected_records),
             memory=limit,
-            neighbours=relation,
+            neighbours=neighbours,
             max_records_per_person=check_integer(max_records_per_person, "max_records_per_person", 1, most),
-            learned=not mergeable and relation != "add-remove",
+            learning_passes=check_integer(passes, "passes", 1, MAX_PASSES) - 1,
+            partition=None if partition is None else read_partition(partition, domain),
         )
         return cls(
             domain,
@@ -211,7 +223,7 @@ class Plan:
             inference="least-squares",
             expected_records=math.ceil(expected_records),
             memory=limit,
-            neighbours=relation,
+            neighbours=neighbours,
             max_records_per_person=max_records_per_person,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             **vars(planner.sizes()),
@@ -221,7 +233,7 @@ class Plan:
         """How a measured level is measured. All other methods ask this one."""
         if level <= self.exact_depth:
             return "exact"
-        return "sketched" if self.learned is None else "learned"
+        return "learned" if self.has_partition else "sketched"
 
     def _levels_measured(self, measurement: Measurement) -> list[int]:
         return [level for level in self.budgets if self.measurement(level) == measurement]
@@ -237,36 +249,59 @@ class Plan:
         return self._levels_measured("sketched")
 
     @property
+    def has_partition(self) -> bool:
+        """Whether a partition is measured, known or still to be learned."""
+        return self.partition is not None or self.learning is not None
+
+    @property
+    def passes(self) -> int:
+        """Number of times that the data is read to learn and to measure."""
+        return 1 if self.learning is None else len(self.learning.passes) + 1
+
+    @property
     def learned_level(self) -> int:
-        """First level of the learned partition."""
+        """Root level of the partition."""
         return max(self.budgets)
 
     @property
     def depth(self) -> int:
-        """Deepest level of a cell: the deepest measured level, or the domain's depth with a learned partition."""
-        return max(self.budgets) if self.learned is None else self.domain.depth
+        """Deepest level of a cell: that of the finest leaf, or of the domain if the partition is not known yet."""
+        if self.partition is not None:
+            return self.partition.max_level
+        return max(self.budgets) if self.learning is None else self.domain.depth
 
     @property
     def shapes(self) -> dict[int, tuple[int, ...]]:
         """Shape of the counters of each measured level, coarsest first."""
-        deeper = (self.sketch_rows, self.sketch_width) if self.learned is None else (self.learned.slots,)
+        deeper = (self.leaves,) if self.has_partition else (self.sketch_rows, self.sketch_width)
         return {level: (2**level,) if self.measurement(level) == "exact" else deeper for level in self.budgets}
 
     @property
     def counters(self) -> int:
-        """Number of counters of a summary."""
+        """Number of counters of a summary; an upper bound if the partition is not known yet."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
     def nbytes(self) -> int:
-        """Bytes of the counters of a summary."""
-        return self.counters * COUNTER_BYTES
+        """Bytes of the counters of a summary, with the nodes of a partition; an upper bound before it is known."""
+        if not self.has_partition:
+            return self.counters * COUNTER_BYTES
+        return (self.counters - self.leaves) * COUNTER_BYTES + self.partition_nbytes
+
+    @property
+    def partition_nbytes(self) -> int:
+        """Bytes of the counters and nodes of the partition, at most."""
+        if self.partition is not None:
+            return self.partition.nbytes
+        return 0 if self.learning is None else self.learning.nbytes
 
     @property
     def leaves(self) -> int:
         """Number of leaves of a release, at most."""
-        if self.learned is not None:
-            return self.learned.slots
+        if self.partition is not None:
+            return self.partition.size
+        if self.learning is not None:
+            return self.learning.nbytes // LEAF_BYTES
         leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
         for deeper in self.sketched_levels:
             splits_all = self.expand == "all" and level == self.exact_depth
@@ -328,7 +363,7 @@ class Plan:
         return Plan.from_spec, (self.spec(),)
 
     def __hash__(self) -> int:
-        return hash((self.domain, self.epsilon, tuple(self.budgets.items()), self.hash_seed))
+        return hash((self.domain, self.epsilon, tuple(self.budgets.items()), self.hash_seed, self.partition))
 
     def __repr__(self) -> str:
         return summarize_plan(self)

@@ -1,10 +1,12 @@
 """Checks of a plan: each field by itself, then levels, sizes and budgets against each other."""
 
+from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
 from privhp.core.budget import MAX_SCALE, check_neighbours, exact_epsilon
-from privhp.errors import PlanError
+from privhp.errors import PlanError, describe_value
+from privhp.planning.learning import Learning
 from privhp.planning.parameter_checks import (
     MAX_HASH_GROUP,
     MAX_HOT_CELLS,
@@ -19,8 +21,8 @@ from privhp.planning.parameter_checks import (
     list_parameters,
     read_budgets,
 )
+from privhp.planning.partition import LEAF_BYTES, Partition
 from privhp.planning.plan_sizes import Expand, Inference
-from privhp.planning.refinement_schedule import RefinementSchedule
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -58,7 +60,7 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
 def check_plan(plan: "Plan") -> None:
     """Refuse a plan whose fields contradict each other or the guarantee."""
     check_levels(plan)
-    check_learned(plan)
+    check_partition(plan)
     check_sketches(plan)
     check_sizes(plan)
     check_privacy(plan)
@@ -71,41 +73,43 @@ def check_levels(plan: "Plan") -> None:
             f"expected budgets for levels between 0 and the domain's depth {plan.domain.depth}, "
             f"got one for level {max(plan.budgets)}"
         )
-    if plan.exact_depth not in plan.budgets:
+    partition_alone = plan.has_partition and plan.exact_depth == 0 and len(plan.budgets) == 1
+    if plan.exact_depth not in plan.budgets and not partition_alone:
         raise PlanError(
             f"expected a budget for level {plan.exact_depth}, the exact_depth, "
             f"got budgets for levels {', '.join(map(str, plan.budgets))}"
         )
 
 
-def check_learned(plan: "Plan") -> None:
-    """Refuse a learned partition that does not fit the rest of the plan."""
-    schedule = plan.learned
-    if schedule is None:
+def check_partition(plan: "Plan") -> None:
+    """Refuse a partition, or learning passes, that do not fit the rest of the plan."""
+    for value, kind in ((plan.learning, Learning), (plan.partition, Partition)):
+        if value is not None and not isinstance(value, kind):
+            raise PlanError(f"expected a {kind.__name__} or None, got {describe_value(value)}")
+    if not plan.has_partition:
         return
-    if not isinstance(schedule, RefinementSchedule):
-        raise PlanError(f"expected learned as a RefinementSchedule or None, got {type(schedule).__name__}")
     if len([level for level in plan.budgets if level > plan.exact_depth]) != 1:
         raise PlanError(
-            "expected a budget for exactly one level below the exact_depth, the first level of the learned partition, "
+            "expected a budget for exactly one level below the exact_depth, the root level of the partition, "
             f"got budgets for levels {', '.join(map(str, plan.budgets))} and exact_depth {plan.exact_depth}"
         )
     if plan.inference == "top-down":
-        raise PlanError('expected inference="least-squares" for a plan with a learned partition, got "top-down"')
-    if not plan.expected_records:
+        raise PlanError('expected inference="least-squares" for a plan with a partition, got "top-down"')
+    level = plan.learned_level
+    if plan.learning is not None and plan.learning.nbytes < LEAF_BYTES * 2**level:
         raise PlanError(
-            "a plan with a learned partition needs expected_records, a public guess of the number of records"
+            f"expected at least {LEAF_BYTES} bytes for each of the {2**level} cells of level {level}, "
+            f"got {plan.learning.nbytes}"
         )
-    if schedule.slots < 2**plan.learned_level:
+    if plan.partition is None:
+        return
+    if not level <= plan.partition.min_level <= plan.partition.max_level <= plan.domain.depth:
         raise PlanError(
-            f"expected at least one slot for each of the {2**plan.learned_level} cells of level "
-            f"{plan.learned_level}, got {schedule.slots}"
+            f"expected a partition with leaves of levels {level} to {plan.domain.depth}, got levels "
+            f"{plan.partition.min_level} to {plan.partition.max_level}"
         )
-    if plan.neighbours == "add-remove":
-        raise PlanError(
-            'expected neighbours="zero-out" or "replace-one" for a plan with a learned partition, got "add-remove"; '
-            "refinements happen at row numbers, and adding or removing a record shifts the rows after it"
-        )
+    if plan.learning is not None and plan.partition.nbytes > plan.learning.nbytes:
+        raise PlanError(f"expected a partition of at most {plan.learning.nbytes} bytes, got {plan.partition.nbytes}")
 
 
 def check_sketches(plan: "Plan") -> None:
@@ -131,7 +135,7 @@ def check_sizes(plan: "Plan") -> None:
     if plan.memory and plan.nbytes > plan.memory:
         raise PlanError(
             f"expected counters of at most the memory of {plan.memory} bytes, got {plan.nbytes}; "
-            "lower exact_depth, the sketch sizes or the slots"
+            "lower exact_depth, the sketch sizes or the partition"
         )
     if plan.counters > MAX_COUNTERS:
         raise PlanError(f"expected at most 2**31 counters, got {plan.counters}; lower exact_depth or the sketch sizes")
@@ -143,14 +147,17 @@ def check_sizes(plan: "Plan") -> None:
 
 
 def check_privacy(plan: "Plan") -> None:
-    """Refuse budgets that exceed epsilon, and noise that could overflow a counter."""
-    excess = sum(plan.budgets.values()) - plan.epsilon
+    """Refuse budgets that, with the cost of learning, exceed epsilon, and noise that could overflow a counter."""
+    learning = Fraction(0) if plan.learning is None else plan.learning.cost
+    excess = sum(plan.budgets.values()) + learning - plan.epsilon
     if excess > 0:
         raise PlanError(
-            f"expected budgets that sum to at most epsilon, {float(plan.epsilon):g}, got {float(excess):.3g} more"
+            f"expected budgets and learning passes that cost at most epsilon, {float(plan.epsilon):g}, "
+            f"got {float(excess):.3g} more"
         )
-    for level, budget in plan.budgets.items():
-        if plan.scale(level) > MAX_SCALE:
+    learned = [] if plan.learning is None else [(plan.learned_level, own.budget) for own in plan.learning.passes]
+    for level, budget in [*plan.budgets.items(), *learned]:
+        if plan.sensitivity(level) / budget > MAX_SCALE:
             raise PlanError(
                 "expected budgets with a noise scale of at most 2**40, "
                 f"got {float(budget):g} for level {level}; measure fewer levels"

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING
 
 from privhp.core.budget import noise_variance
-from privhp.planning.error_model import Geometry, LearnedPartition, Measurements, Sketches
+from privhp.planning.error_model import KNOWN, Geometry, LearnedPartition, Measurements, Sketches
 from privhp.planning.parameter_checks import check_expected_records
 
 if TYPE_CHECKING:
@@ -21,13 +21,12 @@ def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Me
     check_expected_records(expected)
     variances = {level: noise_variance(float(plan.scale(level))) for level in plan.budgets}
     deeper: LearnedPartition | Sketches | None = None
-    if plan.learned is not None:
+    if plan.has_partition:
         deeper = LearnedPartition(
             level=plan.learned_level,
             variance=variances[plan.learned_level],
-            counters=plan.learned.slots,
-            refinement_shares=tuple(min(row / expected, 1.0) for row in plan.learned.refinement_rows),
-            min_child_records=plan.learned.min_child_records,
+            nbytes=plan.partition_nbytes,
+            rates=KNOWN if plan.learning is None else tuple(float(own.rate) for own in plan.learning.passes),
         )
     elif plan.sketched_levels:
         noise = {level: variances[level] for level in plan.sketched_levels}

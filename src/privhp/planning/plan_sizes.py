@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Literal
 
-from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp.planning.learning import Learning
+from privhp.planning.partition import Partition
 
 Expand = Literal["top", "all"]
 """Which cells of the exact depth are split further: the hot cells, or all as in the paper's Algorithm 2."""
@@ -24,4 +25,5 @@ class PlanSizes:
     sketch_width: int = 0
     hot_cells: int = 0
     hash_group: int = 0
-    learned: RefinementSchedule | None = None
+    learning: Learning | None = None
+    partition: Partition | None = None

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING, Any
 
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
-from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp.planning.learning import Learning
+from privhp.planning.partition import Partition
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
 
-_KEYS = {"expected_records": "records", "learned": "growth"}
+_KEYS = {"expected_records": "records"}
 """Keys of the fields of a plan that have another name in files."""
 
 
@@ -27,7 +28,8 @@ def write_spec(plan: "Plan") -> dict[str, Any]:
     return spec | {
         "domain": plan.domain.spec(),
         "epsilon": str(plan.epsilon),
-        "growth": None if plan.learned is None else plan.learned.spec(),
+        "learning": None if plan.learning is None else plan.learning.spec(),
+        "partition": None if plan.partition is None else plan.partition.spec(),
         "budgets": {str(level): str(budget) for level, budget in plan.budgets.items()},
         "hash_seed": f"{plan.hash_seed:032x}",
     }
@@ -36,6 +38,10 @@ def write_spec(plan: "Plan") -> dict[str, Any]:
 def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
     """The fields of a plan from its JSON object."""
     keys = {spec_key(name) for name in names}
+    if isinstance(spec, Mapping) and "growth" in spec:
+        if spec["growth"] is not None:
+            raise PlanError("the plan has a growing partition, which privhp 0.1 wrote; fit the data again")
+        spec = {key: spec[key] for key in spec if key != "growth"} | {"learning": None, "partition": None}
     if not isinstance(spec, Mapping) or set(spec) != keys:
         got = "others" if isinstance(spec, Mapping) else type(spec).__name__
         raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(keys))}, got {got}")
@@ -44,8 +50,9 @@ def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
             "budgets": {int(level): budget for level, budget in spec["budgets"].items()},
             "hash_seed": int(spec["hash_seed"], 16),
             "domain": Domain.from_spec(spec["domain"]),
-            "learned": None if spec["growth"] is None else RefinementSchedule.from_spec(spec["growth"]),
+            "learning": None if spec["learning"] is None else Learning.from_spec(spec["learning"]),
+            "partition": None if spec["partition"] is None else Partition.from_spec(spec["partition"]),
         }
     except (AttributeError, TypeError, ValueError) as error:
-        raise PlanError(f"the plan has an unreadable domain, growth, budget or hash_seed: {error}") from None
+        raise PlanError(f"the plan has an unreadable domain, partition, budget or hash_seed: {error}") from None
     return {name: spec[spec_key(name)] for name in names} | read

@@ -1,9 +1,10 @@
 """A plan as text for people: a table of its levels and predicted errors, and one line."""
 
-from textwrap import shorten
+from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
 from privhp.planning.error_model import Stream, leaf_level
+from privhp.planning.guarantee import state_conditions, state_guarantee
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
 
@@ -14,7 +15,7 @@ STREAM_NOTES: dict[Stream, str] = {
     "smooth": "uniform",
     "clustered": "in a sixteenth",
     "sparse": "forty atoms",
-    "sorted": "clustered, by cell",
+    "uneven": "clustered, at all scales",
 }
 """The assumption behind each predicted stream."""
 
@@ -55,6 +56,7 @@ def _head(plan: "Plan") -> list[str]:
     return [
         f"domain      {plan.domain!r}",
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
+        *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 100)),
         f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
         *_splitting(plan),
     ]
@@ -62,13 +64,16 @@ def _head(plan: "Plan") -> list[str]:
 
 def _splitting(plan: "Plan") -> list[str]:
     """How cells below the exact levels are split."""
-    if plan.learned is not None:
-        rows = " and ".join(f"{row:,}" for row in plan.learned.refinement_rows)
+    if plan.learning is not None:
+        rates = " and ".join(str(own.rate) for own in plan.learning.passes)
         return [
-            f"learned     from the {2**plan.learned_level:,} cells of level {plan.learned_level} "
-            f"to at most {plan.learned.slots:,} counters",
-            f"            refined after row {rows}",
+            f"learning    a partition from level {plan.learned_level}, of at most {plan.learning.nbytes:,} bytes",
+            f"            on samples of {rates} of the rows; this costs {float(plan.learning.cost):.3g} of epsilon",
+            f"reads       the data {plan.passes} times, in any order",
+            *_leaves(plan),
         ]
+    if plan.partition is not None:
+        return [*_leaves(plan), "            known before, so it costs nothing"]
     if plan.sketched_levels:
         first = "all" if plan.expand == "all" else f"{plan.hot_cells:,}"
         return [
@@ -76,6 +81,14 @@ def _splitting(plan: "Plan") -> list[str]:
             f"{plan.hot_cells:,} of each level below"
         ]
     return []
+
+
+def _leaves(plan: "Plan") -> list[str]:
+    """The leaves of a partition that is known."""
+    partition = plan.partition
+    if partition is None:
+        return []
+    return [f"partition   {partition.size:,} leaves of levels {partition.min_level} to {partition.max_level}"]
 
 
 def _level_table(plan: "Plan") -> list[str]:
@@ -90,7 +103,7 @@ def _level_table(plan: "Plan") -> list[str]:
 
 
 def _cost(plan: "Plan") -> list[str]:
-    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + (plan.learned is not None)
+    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + plan.has_partition
     return [f"a record costs {increments} counter increment{'s' if increments > 1 else ''}"]
 
 

@@ -10,10 +10,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
-from privhp.core.budget import Neighbours, noise_variance, sensitivity, split_epsilon
+from privhp.core.budget import Neighbours, amplified_budget, noise_variance, sensitivity, split_epsilon
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
 from privhp.planning.error_model import (
+    KNOWN,
     STREAMS,
     Geometry,
     LearnedPartition,
@@ -21,9 +22,10 @@ from privhp.planning.error_model import (
     Sketches,
     predict_error,
 )
+from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_WIDTH
+from privhp.planning.partition import LEAF_BYTES, MAX_LEAVES, Partition
 from privhp.planning.plan_sizes import PlanSizes
-from privhp.planning.refinement_schedule import MAX_SLOTS, RefinementSchedule
 
 
 @dataclass(frozen=True)
@@ -32,22 +34,22 @@ class Shape:
 
     Args:
         exact: Exact levels, coarsest first.
-        learned_from: First level of a learned partition.
-        counters: Counters of the learned partition.
+        root: Root level of a partition.
+        nbytes: Bytes of the partition.
         sketched: Sketched levels, coarsest first.
         width: Buckets of a sketch row.
     """
 
     exact: tuple[int, ...]
-    learned_from: int | None = None
-    counters: int = 0
+    root: int | None = None
+    nbytes: int = 0
     sketched: tuple[int, ...] = ()
     width: int = 0
 
     @property
     def levels(self) -> tuple[int, ...]:
         """All measured levels, coarsest first."""
-        return (*self.exact, *(() if self.learned_from is None else (self.learned_from,)), *self.sketched)
+        return (*self.exact, *(() if self.root is None else (self.root,)), *self.sketched)
 
 
 class Planner:
@@ -60,7 +62,8 @@ class Planner:
         memory: Bytes for counters and scratch memory.
         neighbours: Neighbouring relation.
         max_records_per_person: Maximum number of records of one person.
-        learned: Whether the plan may have a learned partition.
+        learning_passes: Number of passes that learn a partition; 0 for none.
+        partition: A partition that is known before.
     """
 
     def __init__(
@@ -72,31 +75,38 @@ class Planner:
         memory: int,
         neighbours: Neighbours,
         max_records_per_person: int,
-        learned: bool,
+        learning_passes: int,
+        partition: Partition | None,
     ) -> None:
         self._geometry = Geometry.of(domain)
         self._tuning = self._geometry.tuning
         self._epsilon, self._expected_records = epsilon, expected_records
-        self._neighbours, self._per_person, self._learned = neighbours, max_records_per_person, learned
+        self._neighbours, self._per_person = neighbours, max_records_per_person
+        self._partition = partition
+        self._rates = self._tuning.learning_rates[-learning_passes:] if learning_passes else ()
+        if learning_passes > len(self._tuning.learning_rates) or (learning_passes and partition is not None):
+            raise PlanError(
+                f"expected passes= from 1 to {len(self._tuning.learning_rates) + 1}, and 1 with partition=, "
+                f"got {learning_passes + 1}"
+            )
         scratch = max(int(memory * self._tuning.scratch_share), min(memory // 4, self._tuning.min_scratch))
-        self._counters = min((memory - min(scratch, self._tuning.max_scratch)) // COUNTER_BYTES, MAX_SLOTS)
+        self._counters = min((memory - min(scratch, self._tuning.max_scratch)) // COUNTER_BYTES, MAX_LEAVES)
         if self._counters < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
 
     def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
         candidates = sorted(self._shapes(), key=lambda shape: self._error(shape, self._initial_shares(shape)))
+        if not candidates:
+            raise PlanError("the partition does not fit the memory; give memory= more, or leave out partition=")
         optimised = (self._optimise(shape) for shape in candidates[: self._tuning.finalists])
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
-        if shape.learned_from is not None:
-            scale = float(self._sensitivity(shape.learned_from) / budgets[shape.learned_from])
-            schedule = RefinementSchedule(
-                slots=shape.counters,
-                refinement_rows=self._refinement_rows(),
-                min_child_records=max(math.ceil(scale * tuning.min_child_scales), 1),
-            )
-            return PlanSizes(budgets, shape.exact[-1], learned=schedule)
+        if shape.root is not None:
+            budget = budgets[shape.root] = amplified_budget(self._rates, budgets[shape.root])
+            passes = tuple(LearningPass(rate, budget) for rate in self._rates)
+            learning = Learning(nbytes=shape.nbytes, passes=passes) if passes else None
+            return PlanSizes(budgets, shape.exact[-1], learning=learning, partition=self._partition)
         if shape.sketched:
             return PlanSizes(
                 budgets,
@@ -111,7 +121,8 @@ class Planner:
     def _shapes(self) -> Iterator[Shape]:
         """Candidate shapes: equally spaced exact levels, alone or above a learned partition or sketches."""
         tuning = self._tuning
-        most_levels = tuning.max_exact_levels_above_learned if self._learned else tuning.max_exact_levels_alone
+        has_partition = self._partition is not None or bool(self._rates)
+        most_levels = tuning.max_exact_levels_above_learned if has_partition else tuning.max_exact_levels_alone
         for top in range(1, min(int(math.log2(self._counters)), self._geometry.depth) + 1):
             for step in range(2, 7):
                 for count in range(1, most_levels + 1):
@@ -119,25 +130,31 @@ class Planner:
                     left = self._counters - sum(2**level for level in exact)
                     if left < 0 or exact[0] > tuning.max_first_exact_level:
                         continue
+                    if self._partition is not None:
+                        yield from self._partition_shapes(self._partition, exact, left)
+                        continue
                     yield Shape(exact)
-                    if self._learned:
+                    if has_partition:
                         yield from self._learned_shapes(exact, left)
                     elif top >= 4:
                         yield from self._sketched_shapes(exact, left)
 
+    def _partition_shapes(self, partition: Partition, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
+        """Shapes with a partition that is known before below the exact levels."""
+        if exact[-1] < partition.min_level and partition.nbytes <= left * COUNTER_BYTES:
+            yield Shape(exact, root=partition.min_level, nbytes=partition.nbytes)
+
     def _learned_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
-        """Shapes with a learned partition below the exact levels."""
+        """Shapes with a partition to learn below the exact levels."""
         tuning, depth = self._tuning, self._geometry.depth
         limit = self._max_resolved_level() if tuning.max_root_level is None else tuning.max_root_level
         for level in range(exact[-1] + 1, min(exact[-1] + 5, depth, limit) + 1):
-            if level == depth:  # its cells cannot be split, so a refinement would only add noise
+            if level == depth:  # its cells cannot be split, so there is nothing to learn
                 if 2**level <= left:
                     yield Shape((*exact, level))
                 break
-            counters = left
-            while counters >= 2**level * tuning.counters_per_root:
-                yield Shape(exact, learned_from=level, counters=counters)
-                counters //= 4  # more cells have more noise in total, so less memory can be better
+            if left * COUNTER_BYTES >= 2**level * tuning.leaves_per_root * LEAF_BYTES:
+                yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
 
     def _max_resolved_level(self) -> int:
         """Level with about epsilon x expected_records cells; records of deeper cells are below the noise."""
@@ -171,13 +188,13 @@ class Planner:
 
     def _initial_shares(self, shape: Shape) -> dict[int, float]:
         """Equal shares of the budget, with the minimum share for a learned partition."""
-        if shape.learned_from is None:
+        if shape.root is None:
             return dict.fromkeys(shape.levels, 1.0 / len(shape.levels))
         learned = max(1.0 / len(shape.levels), self._tuning.min_learned_share)
-        return {**dict.fromkeys(shape.exact, (1.0 - learned) / len(shape.exact)), shape.learned_from: learned}
+        return {**dict.fromkeys(shape.exact, (1.0 - learned) / len(shape.exact)), shape.root: learned}
 
     def _is_admissible(self, shape: Shape, shares: dict[int, float]) -> bool:
-        learned = 1.0 if shape.learned_from is None else shares[shape.learned_from]
+        learned = 1.0 if shape.root is None else shares[shape.root]
         return min(shares.values()) >= self._tuning.min_level_share and learned >= self._tuning.min_learned_share
 
     def _error(self, shape: Shape, shares: dict[int, float]) -> float:
@@ -190,14 +207,11 @@ class Planner:
         scales = {level: self._sensitivity(level) / (share * float(self._epsilon)) for level, share in shares.items()}
         noise = {level: noise_variance(scale) for level, scale in scales.items()}
         deeper: LearnedPartition | Sketches | None = None
-        if shape.learned_from is not None:
-            deeper = LearnedPartition(
-                level=shape.learned_from,
-                variance=noise[shape.learned_from],
-                counters=shape.counters,
-                refinement_shares=tuning.refinement_shares,
-                min_child_records=scales[shape.learned_from] * tuning.min_child_scales,
-            )
+        if shape.root is not None:
+            rates = tuple(map(float, self._rates)) or KNOWN
+            # The learning passes take about the sum of their rates of the budget.
+            variance = noise[shape.root] * (1.0 + sum(map(float, self._rates))) ** 2
+            deeper = LearnedPartition(level=shape.root, variance=variance, nbytes=shape.nbytes, rates=rates)
         elif shape.sketched:
             rows = tuning.sketch_rows
             variances = {level: noise[level] * rows**2 for level in shape.sketched}
@@ -207,8 +221,3 @@ class Planner:
 
     def _sensitivity(self, level: int) -> int:
         return sensitivity(self._neighbours, level=level, rows=1, max_records_per_person=self._per_person)
-
-    def _refinement_rows(self) -> tuple[int, ...]:
-        """Row numbers after which the learned partition is refined."""
-        shares = self._tuning.refinement_shares
-        return tuple(sorted({max(int(self._expected_records * share), 1) for share in shares}))

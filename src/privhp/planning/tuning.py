@@ -9,6 +9,7 @@ have a reason and no figure. After a change, run both benchmarks and
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 
 @dataclass(frozen=True)
@@ -16,10 +17,11 @@ class Tuning:
     """Constants for one kind of geometry.
 
     Args:
-        refinement_shares: Shares of the expected records after which a learned partition is refined. Each
-            refinement adds a noise draw to every cell that it leaves whole.
-        min_child_scales: Records that a child must expect for its parent to be split, in noise scales.
-        counters_per_root: Counters of a learned partition per cell of its first level, at least.
+        learning_rates: Sampling rates of the learning passes; fewer passes are the last ones.
+        split_signal: A cell is split if the expected squared difference of its halves is at least this many
+            noise variances.
+        min_unevenness: Relative difference of two halves that is assumed where the counts show less.
+        leaves_per_root: Leaves of a learned partition for each cell of its root level, for which there must be memory.
         max_root_level: Deepest first level of a learned partition; None for the level with about
             epsilon x expected_records cells. Doubling the first cells costs 17% to 40% on shuffled streams.
         min_learned_share: Share of the budget for a learned partition, at least. Real streams are uneven
@@ -43,14 +45,16 @@ class Tuning:
         occupied_z: Standard deviations of their noise that cells must hold for the inference to distinguish
             them from empty cells.
         max_split_levels: Levels by which one refinement splits a cell, at most.
-        shrinkage_levels: Levels between neighbouring cells and the ancestor whose mean they are shrunk to.
-            Runs of 32 lowered errors by 4% on nine lines, 5% on addresses and 2% on the flights table.
-        time_marginal_bits: Fewest and most bits of the histogram of the columns that are not times.
+        zoom_levels: Levels by which one refinement splits a cell with at least `zoom_share` of all records, at most.
+        zoom_share: Share of all records from which a cell may be split by `zoom_levels`.
+        uneven_pairs: Sibling pairs whose unevenness is estimated together.
+        uneven_z: Standard deviations by which the estimate of the unevenness is lowered.
     """
 
-    refinement_shares: tuple[float, ...]
-    min_child_scales: float
-    counters_per_root: float
+    learning_rates: tuple[Fraction, ...]
+    split_signal: float
+    min_unevenness: float
+    zoom_share: float
     max_root_level: int | None
     min_learned_share: float
     max_exact_levels_above_learned: int
@@ -69,14 +73,17 @@ class Tuning:
     split_z: float = 3.0
     occupied_z: float = 3.0
     max_split_levels: int = 6
-    shrinkage_levels: int = 5
-    time_marginal_bits: tuple[int, int] = (10, 14)
+    zoom_levels: int = 12
+    uneven_pairs: int = 8
+    uneven_z: float = 2.0
+    leaves_per_root: float = 2.0
 
 
 GENERAL = Tuning(
-    refinement_shares=(1 / 64, 1 / 8),
-    min_child_scales=5.0,
-    counters_per_root=2.0,
+    learning_rates=(Fraction(1, 64), Fraction(7, 64)),
+    split_signal=50.0,
+    min_unevenness=1.0,
+    zoom_share=0.0,
     max_root_level=None,
     min_learned_share=0.6,
     max_exact_levels_above_learned=3,
@@ -84,14 +91,15 @@ GENERAL = Tuning(
 )
 """Base of the other two, for planes, most tables and large sets of categories: most error is in the finest cells."""
 
-HALVING = replace(GENERAL, min_child_scales=8.0, min_learned_share=0.35)
+HALVING = replace(GENERAL, split_signal=128.0, min_learned_share=0.35)
 """Each level halves the diameter, as with addresses: coarse levels contribute as much error as fine ones."""
 
 LINE = replace(
     HALVING,
-    refinement_shares=(1 / 16,),
-    min_child_scales=20.0,
-    counters_per_root=1.25,
+    learning_rates=(Fraction(1, 16), Fraction(1, 16)),
+    split_signal=150.0,
+    min_unevenness=0.1,
+    zoom_share=1 / 16,
     max_root_level=12,
     max_exact_levels_above_learned=2,
     max_first_exact_level=4,

@@ -6,10 +6,10 @@ completion and usage errors are fast.
 
 import argparse
 
-from privhp.cli.commands import compare, completion, demo, fit, init, inspect, merge, plan, query, report, sample
+from privhp.cli.commands import compare, completion, demo, fit, init, inspect, learn, merge, plan, query, report, sample
 from privhp.cli.parsers import CommandParser, Parser, Version
 
-COMMANDS = (plan, fit, sample, query, report, inspect, merge, compare, init, demo, completion)
+COMMANDS = (plan, learn, fit, sample, query, report, inspect, merge, compare, init, demo, completion)
 """In the order of the help."""
 
 _EPILOG = """\

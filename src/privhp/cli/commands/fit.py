@@ -3,20 +3,17 @@
 import signal
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
-from functools import cache
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from privhp.cli.options import DOMAINS, FORMATS, add_file, add_output, add_plan, names, seconds
+from privhp.cli.options import DOMAINS, add_data, add_file, add_output, add_plan, seconds
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
-    from privhp.collect.ingest import Ingestion
     from privhp.collect.summary import Summary
-    from privhp.io.sources import Batch, Source
     from privhp.planning.plan import Plan
 
 _EXAMPLES = """\
@@ -40,26 +37,12 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "fit",
-        "Read records once and write a private release. Records that are unreadable or outside\n"
+        "Read records and write a private release. Files are read three times: twice to learn\n"
+        "a partition on private samples, and once to measure. Records that are unreadable or outside\n"
         "the domain are skipped without a message, because a message would reveal them.",
         _EXAMPLES + DOMAINS + _END,
     )
-    add_file(
-        parser,
-        "data",
-        nargs="+",
-        help="files or globs: .csv and .ndjson, also .gz and .zst, one record per line; .parquet, .arrow, .npy; "
-        "- for standard input",
-    )
-    parser.add_argument("--format", choices=FORMATS, help="input format, if the file name does not say; default csv")
-    parser.add_argument(
-        "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; numbers without a header"
-    )
-    parser.add_argument(
-        "--no-header",
-        action="store_true",
-        help="the first line is a record; columns are numbered from 1; without --columns, the first columns are read",
-    )
+    add_data(parser)
     checkpoints = parser.add_group("checkpoints, for long jobs")
     add_file(
         checkpoints,
@@ -83,30 +66,26 @@ def add(commands: Commands) -> None:
 
 
 def run(options: Namespace) -> None:
-    """Check all arguments, then read the data once."""
+    """Check all arguments, then read the data."""
+    from privhp.cli.data_options import open_planned, run_passes
     from privhp.cli.paths import check_checkpoint, check_release
-    from privhp.cli.plan_options import read_planned
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-    from privhp.io.sources.files import FileSource
-    from privhp.io.sources.selection import Selection
 
-    plan, columns = read_planned(options)
+    plan, source = open_planned(options)
     if options.summary_only:
         _check_mergeable(plan)
     output = check_release(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
-    selection = Selection(plan.domain, options.columns or columns, header=not options.no_header, warn=_note(options))
-    source = FileSource(options.data, selection, format=options.format)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
-        _ingest(ingestion, source, options, stop=Event())
+        run_passes(ingestion, source, quiet=options.quiet)
         result = _write(ingestion.summary, output, options)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
         written = False
         try:
             with _interrupts() as stop:
-                if not _ingest(resumable, source, options, stop=stop):
+                if not run_passes(resumable, source, quiet=options.quiet, resumed=options.resume, stop=stop):
                     _explain_resume(options)
                     raise KeyboardInterrupt
             result = _write(resumable.summary, output, options)
@@ -117,25 +96,13 @@ def run(options: Namespace) -> None:
         print(result)
 
 
-def _note(options: Namespace) -> Callable[[str], None]:
-    """Function that prints a note about column types, once for all files."""
-
-    @cache
-    def note(text: str) -> None:
-        if not options.quiet:
-            with suppress(BrokenPipeError):  # the release is still wanted
-                print(f"note: {text}", flush=True)
-
-    return note
-
-
 def _check_mergeable(plan: "Plan") -> None:
     from privhp.errors import PlanError
 
-    if plan.learned is not None:
+    if plan.learning is not None and plan.partition is None:
         raise PlanError(
-            "--summary-only needs a mergeable plan: write one with privhp plan --mergeable -o plan.json, "
-            "and pass it to each fit with --plan plan.json"
+            "--summary-only needs a plan that all parties share: write one with privhp plan --passes 1 -o plan.json "
+            "or privhp learn -o plan.json, and pass it to each fit with --plan plan.json"
         )
 
 
@@ -151,20 +118,6 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> str:
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
     return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}")
-
-
-def _ingest(ingestion: "Ingestion", source: "Source", options: Namespace, *, stop: Event) -> bool:
-    """Read the source to its end or until `stop` is set; whether the end was reached."""
-    from privhp.cli.progress import Progress
-
-    shown = not options.quiet and sys.stderr.isatty()
-    with Progress(sys.stderr, size=source.size, shown=shown, resumed=options.resume) as progress:
-
-        def should_stop(batch: "Batch") -> bool:
-            progress.show(batch.read)
-            return stop.is_set()
-
-        return ingestion.run(should_stop)
 
 
 @contextmanager

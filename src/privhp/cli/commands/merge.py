@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 example, with half of the data on each of two machines:
-  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o shared.json
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --passes 1 -o shared.json
   privhp fit 'trips/0.parquet' --plan shared.json --summary-only -o a.summary
   privhp fit 'trips/1.parquet' --plan shared.json --summary-only -o b.summary
   privhp merge a.summary b.summary -o all.privhp

@@ -8,7 +8,7 @@ from privhp.cli.parsers import Commands, add_command
 _EXAMPLES = """\
 examples:
   privhp plan --domain interval:0:1000 --epsilon 1 --expected-records 1e6
-  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --mergeable -o plan.json
+  privhp plan --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e8 --passes 1 -o plan.json
 
 """
 
@@ -22,9 +22,6 @@ def add(commands: Commands) -> None:
         _EXAMPLES + DOMAINS,
     )
     add_plan(parser)
-    parser.add_argument(
-        "--mergeable", action="store_true", help="make a plan for summaries to merge: see privhp merge --help"
-    )
     add_file(parser, "-o", "--output", metavar="FILE", help="also write the plan, for privhp fit --plan")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
 
@@ -35,7 +32,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.plan_options import domain_from_options, read_plan, save_plan
 
     output = None if options.output is None else check_output(options.output, force=options.force)
-    plan = read_plan(options, domain_from_options(options).domain, mergeable=options.mergeable)
+    plan = read_plan(options, domain_from_options(options).domain)
     if output is not None:
         save_plan(plan, output)
     print(plan)

@@ -1,0 +1,66 @@
+"""Learning: the passes that find the partition of a plan, on samples of the data.
+
+The summary of a learning pass measures the leaves of the partition so far and
+nothing else, under the budget of the pass. Its noisy counts refine the partition
+and are then forgotten. After the last learning pass the plan has its partition,
+and the measuring pass is a summary of that plan.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from privhp.collect.refinement import LearningCounts, refine
+from privhp.core.budget import noise_variance
+from privhp.planning.learning import Learning
+from privhp.planning.partition import Partition
+from privhp.planning.plan import Plan
+from privhp.release import Release
+
+
+def first_pass(plan: Plan) -> int:
+    """Number of the first pass over the data: 0, or that of the measuring pass if nothing is to be learned."""
+    return 0 if plan.partition is None else plan.passes - 1
+
+
+def is_learning(plan: Plan, number: int) -> bool:
+    """Whether a pass is a learning pass; the last one is the measuring pass."""
+    return number < plan.passes - 1
+
+
+def pass_plan(plan: Plan, number: int) -> Plan:
+    """The plan of the summary of a pass: for a learning pass, the leaves of the partition so far alone."""
+    if plan.learning is None or not is_learning(plan, number):
+        return plan
+    budget = plan.learning.passes[number].budget
+    return replace(
+        plan,
+        budgets={plan.learned_level: budget},
+        exact_depth=0,
+        learning=None,
+        partition=plan.partition or Partition.complete(plan.learned_level),
+    )
+
+
+def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
+    """The plan with the partition that the noisy counts of a learning pass refine.
+
+    Args:
+        plan: The plan.
+        number: Number of the pass.
+        release: The noisy counts of its summary.
+    """
+    assert isinstance(plan.learning, Learning)
+    assert release.plan.partition is not None
+    level, passes, roots = plan.learned_level, plan.learning.passes, Partition.complete(plan.learned_level).nbytes
+    learned = LearningCounts(
+        counts=release.counts[level],
+        rate=float(passes[number].rate),
+        variance=noise_variance(float(release.plan.scale(level))),
+        measured_variance=noise_variance(float(plan.scale(level))),
+    )
+    # The memory is shared out over the passes, so that a later one can split where an earlier one found records.
+    nbytes = roots + (plan.learning.nbytes - roots) * (number + 1) // len(passes)
+    diameters = np.array([plan.domain.diameter(own) for own in range(plan.domain.depth + 1)])
+    partition = refine(release.plan.partition, learned, nbytes=nbytes, diameters=diameters, tuning=plan.tuning)
+    return replace(plan, partition=partition)

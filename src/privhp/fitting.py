@@ -1,0 +1,166 @@
+"""Fit a generator to data, or learn a partition from it, in one call."""
+
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+from privhp.answers.generator import Generator
+from privhp.core.budget import Neighbours
+from privhp.domains import Domain
+from privhp.errors import PlanError, file_errors
+from privhp.planning.plan import Plan
+
+if TYPE_CHECKING:
+    from privhp.collect.ingest import Ingestion
+    from privhp.io.sources import Format
+
+DEFAULT_PASSES = 3
+"""Passes over data that can be read again: two that learn a partition, and one that measures."""
+
+
+@file_errors()
+def fit(
+    data: Any,
+    domain: Domain | None = None,
+    *,
+    epsilon: float | int | str | Fraction | Decimal | None = None,
+    expected_records: float | None = None,
+    memory: int | str = "256 KiB",
+    passes: int | None = None,
+    partition: Any = None,
+    neighbours: Neighbours = "add-remove",
+    max_records_per_person: int = 1,
+    plan: Plan | None = None,
+    columns: Sequence[str | int] | str | int | None = None,
+    header: bool = True,
+    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+) -> Generator:
+    """Return a differentially private generator of synthetic records.
+
+    The generator is epsilon-differentially private under the neighbouring
+    relation of the plan, whatever the order of the records. Memory is bounded,
+    whatever their number. Data that can be read again is read three times: twice to
+    learn a partition on private samples, and once to measure. A pipe or an iterator
+    is read once.
+
+    Args:
+        data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
+            dict of arrays, a data frame, an object with Arrow's PyCapsule interface, or an iterator of these.
+        domain: Domain of the records; not with `plan`.
+        epsilon: Total privacy budget; not with `plan`.
+        expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.
+        memory: Bytes for all counters, such as 65536 or "64 KiB". Reading a file takes about ten megabytes more.
+        passes: Number of times that the data is read: 1 to 3, by default 3, or 1 for a pipe or an iterator.
+        partition: A partition that is known before, for one pass; see `Plan.auto`.
+        neighbours: Neighbouring relation; see `Plan.auto`.
+        max_records_per_person: Largest number of records of one person.
+        plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
+        columns: Columns of a record, by name or, without names, by number from 1.
+        header: Whether the first line of a CSV file names its columns.
+        format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
+    """
+    from privhp.io.frames import frame_kind  # slow to import, and needed by fit only
+
+    ingestion = _open_ingestion(
+        data,
+        domain,
+        plan,
+        parameters={"epsilon": epsilon, "expected_records": expected_records},
+        options={
+            "memory": memory,
+            "passes": passes,
+            "partition": partition,
+            "neighbours": neighbours,
+            "max_records_per_person": max_records_per_person,
+        },
+        reading={"columns": columns, "header": header, "format": format},
+    )
+    ingestion.run()
+    generator = ingestion.summary.release()
+    generator.frame = frame_kind(data)
+    return generator
+
+
+@file_errors()
+def learn(
+    data: Any,
+    domain: Domain,
+    *,
+    epsilon: float | int | str | Fraction | Decimal,
+    expected_records: float,
+    memory: int | str = "256 KiB",
+    passes: int = DEFAULT_PASSES,
+    neighbours: Neighbours = "add-remove",
+    max_records_per_person: int = 1,
+    columns: Sequence[str | int] | str | int | None = None,
+    header: bool = True,
+    format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+) -> Plan:
+    """Learn a partition on samples of the data and return the plan that has it. Public.
+
+    The plan measures the same data in one pass, by `fit(data, plan=plan)`, by a
+    summary or by tallies of many machines; learning and measuring together are
+    epsilon-differentially private. For other data of this kind, make a new plan by
+    `Plan.auto(..., partition=plan)`, whose whole budget is for measuring.
+
+    Args:
+        data: Data that can be read again; see `fit`.
+        domain: Domain of the records.
+        epsilon: Total privacy budget; learning costs a small part of it, `plan.learning.cost`.
+        expected_records: Expected number of records: a public guess, never a count of the data.
+        memory: Bytes for all counters, such as 65536 or "64 KiB".
+        passes: Number of passes, the one that measures included: 2 or 3.
+        neighbours: Neighbouring relation; see `Plan.auto`.
+        max_records_per_person: Largest number of records of one person.
+        columns: Columns of a record, by name or, without names, by number from 1.
+        header: Whether the first line of a CSV file names its columns.
+        format: Format of a file, if its name does not say.
+    """
+    if passes < 2:
+        raise PlanError(f"learning needs passes= of at least 2, got {passes}")
+    ingestion = _open_ingestion(
+        data,
+        domain,
+        None,
+        parameters={"epsilon": epsilon, "expected_records": expected_records},
+        options={
+            "memory": memory,
+            "passes": passes,
+            "neighbours": neighbours,
+            "max_records_per_person": max_records_per_person,
+        },
+        reading={"columns": columns, "header": header, "format": format},
+    )
+    ingestion.learn()
+    return ingestion.plan
+
+
+def _open_ingestion(
+    data: Any,
+    domain: Domain | None,
+    plan: Plan | None,
+    *,
+    parameters: dict[str, Any],
+    options: dict[str, Any],
+    reading: dict[str, Any],
+) -> "Ingestion":
+    """The passes of a plan over data; without a plan, of the one that the parameters and options give."""
+    from privhp.collect.ingest import Ingestion  # slow to import, and needed here only
+    from privhp.io.sources import open_source
+    from privhp.io.sources.opening import check_named_columns
+
+    given = [name for name, value in parameters.items() if value is not None]
+    if plan is not None and ((domain is not None and domain != plan.domain) or given):
+        raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
+    domain = domain if plan is None else plan.domain
+    if domain is None or (plan is None and len(given) < len(parameters)):
+        raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
+    if reading["columns"] is not None:
+        check_named_columns(data)
+    source = open_source(data, domain=domain, **reading)
+    if plan is None:
+        if options["passes"] is None:
+            options["passes"] = DEFAULT_PASSES if source.rereadable and options["partition"] is None else 1
+        plan = Plan.auto(domain, **parameters, **options)
+    return Ingestion(plan, source)

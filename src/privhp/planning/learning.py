@@ -1,0 +1,85 @@
+"""Learning passes: how a partition is learned before the data is measured.
+
+A learning pass counts a Poisson sample of the rows in the leaves of the
+partition so far, under noise, and refines the partition by the noisy counts.
+Sampling makes a pass cost far less than its budget.
+"""
+
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass
+from fractions import Fraction
+from typing import Any
+
+from privhp.core.budget import MAX_EPSILON, amplified_cost, exact
+from privhp.errors import PlanError, describe_value
+from privhp.planning.parameter_checks import MAX_MEMORY, check_integer
+
+MAX_PASSES = 8
+COIN_SIDES = 256
+"""Sampling rates are multiples of 1 / 256: the coin of a row is one random byte."""
+
+
+@dataclass(frozen=True)
+class LearningPass:
+    """One learning pass.
+
+    Args:
+        rate: Probability with which each row is in the sample.
+        budget: Budget of the noise; the pass costs less, see `cost`.
+    """
+
+    rate: Fraction
+    budget: Fraction
+
+    def __post_init__(self) -> None:
+        rate, budget = exact(self.rate, name="rate="), exact(self.budget, name="budget=")
+        if not 0 < rate <= 1 or (rate * COIN_SIDES).denominator != 1:
+            raise PlanError(f"expected the sampling rate of a pass as a multiple of 1/{COIN_SIDES}, got {self.rate}")
+        if not 0 < budget <= MAX_EPSILON:
+            raise PlanError(f"expected the budget of a pass above 0 and at most {MAX_EPSILON}, got {self.budget}")
+        object.__setattr__(self, "rate", rate)
+        object.__setattr__(self, "budget", budget)
+
+    @property
+    def cost(self) -> Fraction:
+        """Privacy loss of the pass, by amplification: at least ln(1 + rate (exp(budget) - 1))."""
+        return amplified_cost(self.rate, self.budget)
+
+
+@dataclass(frozen=True)
+class Learning:
+    """The learning passes of a plan.
+
+    Args:
+        nbytes: Bytes of the partition, at most: its counters and its nodes.
+        passes: The passes, in their order.
+    """
+
+    _: KW_ONLY
+    nbytes: int
+    passes: tuple[LearningPass, ...]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "nbytes", check_integer(self.nbytes, "nbytes", 1, MAX_MEMORY))
+        object.__setattr__(self, "passes", tuple(self.passes))
+        if not 1 <= len(self.passes) <= MAX_PASSES or not all(isinstance(own, LearningPass) for own in self.passes):
+            raise PlanError(f"expected 1 to {MAX_PASSES} learning passes, got {describe_value(self.passes)}")
+
+    @property
+    def cost(self) -> Fraction:
+        """Privacy loss of all learning passes."""
+        return sum((own.cost for own in self.passes), Fraction(0))
+
+    def spec(self) -> dict[str, Any]:
+        """The learning passes as a JSON object."""
+        passes = [{"rate": str(own.rate), "budget": str(own.budget)} for own in self.passes]
+        return {"nbytes": self.nbytes, "passes": passes}
+
+    @classmethod
+    def from_spec(cls, spec: Any) -> "Learning":
+        """The learning passes of a JSON object."""
+        if not isinstance(spec, Mapping) or set(spec) != {"nbytes", "passes"} or not isinstance(spec["passes"], list):
+            raise PlanError("learning must have exactly the keys nbytes and passes")
+        if any(not isinstance(own, Mapping) or set(own) != {"rate", "budget"} for own in spec["passes"]):
+            raise PlanError("a learning pass must have exactly the keys budget and rate")
+        return cls(nbytes=spec["nbytes"], passes=tuple(LearningPass(**own) for own in spec["passes"]))
