@@ -1,27 +1,19 @@
-"""Poisson samples: the coin of each row, and the rows of a batch that are taken."""
+"""Poisson samples: the coin of each row."""
 
 import ast
-import itertools
 import os
-from collections.abc import Callable
 from fractions import Fraction
 from math import nan
 from pathlib import Path
 from typing import Any
 
-import hypothesis.strategies as st
 import numpy as np
-import pandas as pd
-import polars as pl
-import pyarrow as pa
 import pytest
-from hypothesis import given
 from numpy.typing import NDArray
 
-from privhp import Box, Categories, Domain, Integers, Interval, Nullable, PlanError, Table
+from privhp import PlanError
 from privhp.collect import coins
-from privhp.collect.coins import poisson_sample, sample_batch
-from strategies import any_domains, untidy_batches
+from privhp.collect.coins import poisson_sample
 
 RATES = [Fraction(k, 256) for k in range(1, 257)]
 
@@ -40,41 +32,45 @@ def feed(patch: pytest.MonkeyPatch, drawn: bytes) -> list[int]:
     return sizes
 
 
-def take(patch: pytest.MonkeyPatch, rows: list[int], length: int) -> None:
-    """Let the coins take some of `length` rows, at any rate below 1."""
-    drawn = np.full(length, 255, dtype=np.uint8)
-    drawn[rows] = 0
-    feed(patch, drawn.tobytes())
+def digits_of(rate: Fraction) -> int:
+    """Number of random bits of a coin."""
+    return rate.denominator.bit_length() - 1
 
 
-def test_probability_over_all_bytes() -> None:
+def coins_of(numbers: NDArray[np.int64], rate: Fraction) -> NDArray[np.bool_]:
+    """Coins of rows whose random bits are the binary digits of these numbers."""
+    digits = digits_of(rate)
+    bits = (numbers >> np.arange(digits)[:, None]) & 1
+    with pytest.MonkeyPatch.context() as patch:
+        sizes = feed(patch, np.packbits(bits.astype(np.uint8), axis=1).tobytes())
+        taken = poisson_sample(numbers.size, rate)
+    assert sum(sizes) == digits * -(-numbers.size // 8)
+    heads = np.zeros(numbers.size, dtype=np.bool_)
+    heads[taken] = True
+    return heads
+
+
+def test_probability_over_all_bits() -> None:
     for rate in RATES:
-        with pytest.MonkeyPatch.context() as patch:
-            feed(patch, bytes(range(256)))
-            assert Fraction(poisson_sample(256, rate).size, 256) == rate
+        every = np.arange(2 ** digits_of(rate))
+        assert Fraction(int(coins_of(every, rate).sum()), every.size) == rate
 
 
-def test_pairs_of_rows_are_independent() -> None:
-    """Over all pairs of bytes, both rows are taken with the square of the rate."""
-    every = bytes(itertools.chain.from_iterable(itertools.product(range(256), repeat=2)))
-    for rate in (Fraction(1, 256), Fraction(1, 16), Fraction(7, 64), Fraction(255, 256)):
-        with pytest.MonkeyPatch.context() as patch:
-            feed(patch, every)
-            taken = np.zeros(2**17, dtype=bool)
-            taken[poisson_sample(2**17, rate)] = True
-        first, second = taken.reshape(-1, 2).T
-        assert Fraction(int((first & second).sum()), 2**16) == rate**2
-        assert Fraction(int((first & ~second).sum()), 2**16) == rate * (1 - rate)
+def test_coin_of_a_row_depends_on_its_own_bits() -> None:
+    """A row is taken or not by its own number, whatever the numbers of the others."""
+    rng = np.random.default_rng(0)
+    for rate in (Fraction(1, 2), Fraction(1, 16), Fraction(7, 64), Fraction(3, 256), Fraction(255, 256)):
+        outcome = coins_of(np.arange(2 ** digits_of(rate)), rate)
+        for rows in (1, 2, 7, 8, 9, 1000):
+            numbers = rng.integers(0, outcome.size, rows)
+            assert np.array_equal(coins_of(numbers, rate), outcome[numbers])
 
 
-@pytest.mark.parametrize("block", [1, 7, 256, 1000])
-def test_each_row_has_its_own_byte(block: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    drawn = np.random.default_rng(0).integers(0, 256, 1000, dtype=np.uint8)
-    sizes = feed(monkeypatch, drawn.tobytes())
-    monkeypatch.setattr(coins, "_BLOCK", block)
-    assert poisson_sample(1000, Fraction(3, 64)).tolist() == [row for row, byte in enumerate(drawn) if byte < 12]
-    assert sum(sizes) == 1000
-    assert max(sizes) <= block
+def test_blocks_draw_fresh_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(coins, "_BLOCK", 8)
+    sizes = feed(monkeypatch, bytes([0b10000001, 0, 0b01000000, 0b00000010, 0b11111111]))
+    assert poisson_sample(37, Fraction(1, 2)).tolist() == [0, 7, 17, 30, 32, 33, 34, 35, 36]
+    assert sizes == [1] * 5
 
 
 def test_type_and_range_of_indices() -> None:
@@ -115,81 +111,3 @@ def test_coins_are_not_printed_or_stored() -> None:
     names = {node.id for node in nodes if isinstance(node, ast.Name)}
     assert not names & {"print", "open", "logging", "warnings", "global", "cache", "lru_cache"}
     assert not [node for node in nodes if isinstance(node, ast.Global | ast.Nonlocal)]
-
-
-ROWS = 6
-TAKEN = [1, 3, 4]
-NUMBERS = [0.5, 1.5, nan, 3.5, None, 5.5]
-COLUMNS = {"x": NUMBERS, "kind": ["a", "b", None, "a", "c", "b"]}
-TABLE = Table(x=Nullable(Interval(0, 10)), kind=Nullable(Categories(["a", "b"])))
-
-BATCHES: dict[str, tuple[Domain, Callable[[], Any]]] = {
-    "array": (Interval(0, 10), lambda: np.array(NUMBERS, dtype=float)),
-    "masked array": (Nullable(Interval(0, 10)), lambda: np.ma.masked_invalid(np.array(NUMBERS, dtype=float))),
-    "points": (Box([(0, 10), (0, 10)]), lambda: np.arange(12.0).reshape(6, 2)),
-    "list": (Nullable(Interval(0, 10)), lambda: NUMBERS),
-    "list of points": (Box([(0, 10), (0, 10)]), lambda: [(1, 2), (3, 4), "x", (5, 6), None, (7, 8)]),
-    "series": (Nullable(Integers(0, 10)), lambda: pd.Series([0, 1, None, 3, 4, 5], dtype="Int64")),
-    "categories": (Categories(["a", "b", "c"]), lambda: pd.Series(COLUMNS["kind"], dtype="category")),
-    "Arrow array": (Nullable(Interval(0, 10)), lambda: pa.array(NUMBERS)),
-    "Arrow dictionary": (Categories(["a", "b", "c"]), lambda: pa.array(COLUMNS["kind"]).dictionary_encode()),
-    "dict": (TABLE, lambda: COLUMNS),
-    "list of dicts": (TABLE, lambda: [*pl.DataFrame(COLUMNS, strict=False).to_dicts()[:5], "not a record"]),
-    "pandas": (TABLE, lambda: pd.DataFrame(COLUMNS)),
-    "polars": (TABLE, lambda: pl.DataFrame(COLUMNS, strict=False)),
-    "Arrow table": (TABLE, lambda: pa.table(COLUMNS)),
-}
-
-
-@pytest.mark.parametrize("name", BATCHES)
-def test_rows_taken_of_any_batch(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    domain, make = BATCHES[name]
-    every = domain.encode(domain.as_batch(make()), level=domain.depth)
-    take(monkeypatch, TAKEN, ROWS)
-    sample = sample_batch(domain, make(), Fraction(1, 16))
-    assert domain.encode(domain.as_batch(sample), level=domain.depth).tolist() == every[TAKEN].tolist()
-
-
-@given(data=st.data())
-def test_rows_taken_of_any_domain(data: st.DataObject) -> None:
-    domain = data.draw(any_domains())
-    batch = data.draw(untidy_batches(domain))
-    rows = sorted(data.draw(st.sets(st.integers(0, max(len(batch) - 1, 0)), max_size=len(batch))))
-    every = domain.encode(domain.as_batch(batch), level=domain.depth)
-    with pytest.MonkeyPatch.context() as patch:
-        take(patch, rows, len(batch))
-        sample = sample_batch(domain, batch, Fraction(1, 16))
-    assert domain.encode(domain.as_batch(sample), level=domain.depth).tolist() == every[rows].tolist()
-
-
-class Words(Domain):
-    """A custom domain whose batches are tuples."""
-
-    kind, depth = "words of a test", 1
-
-    def __init__(self) -> None:
-        self.seen: list[Any] = []
-
-    def as_batch(self, records: Any) -> Any:
-        return tuple(records)
-
-    def encode(self, records: Any, *, level: int) -> NDArray[np.uint64]:
-        self.seen += records
-        return np.array([word > "m" for word in records], dtype=np.uint64)
-
-    def decode(self, codes: NDArray[np.uint64], *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        return np.array(["a", "z"])[codes.astype(int)]
-
-    def diameter(self, level: int) -> float:
-        return 1.0
-
-    def parameters(self) -> dict[str, Any]:
-        return {}
-
-
-def test_rows_taken_of_a_custom_batch(monkeypatch: pytest.MonkeyPatch) -> None:
-    domain = Words()
-    take(monkeypatch, TAKEN, ROWS)
-    sample = sample_batch(domain, iter("azbycx"), Fraction(1, 16))
-    assert domain.encode(domain.as_batch(sample), level=1).tolist() == [1, 1, 0]
-    assert domain.seen == ["z", "y", "c"], "a row that was not taken is encoded"

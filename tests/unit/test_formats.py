@@ -2,9 +2,6 @@
 
 import contextlib
 import datetime as dt
-import gzip
-import io
-import json
 import subprocess
 import sys
 from decimal import Decimal
@@ -17,7 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pytest
-from pyarrow import feather, ipc, parquet
+from pyarrow import ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Plan, RecordsError, Tally
@@ -25,72 +22,9 @@ from privhp.core.cells import OUTSIDE
 from privhp.io.sources import START, open_source
 from privhp.io.sources.schemas import read_schema
 from silent import assert_silent
+from trips import DOMAIN, NAMES, ROWS, table, write_table_to
 
-ROWS = 10_000
-DOMAIN = hp.Table(
-    {
-        "pickup": hp.Time("2018-01-01", "2020-12-31"),
-        "day": hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")),
-        "fare": hp.Interval(0, 100),
-        "delay": hp.Nullable(hp.Integers(-120, 1440)),
-        ("lon", "lat"): hp.Box([(-9, 2), (49, 61)]),
-        "kind": hp.Categories(["bus", "tram", "taxi"]),
-        "source": hp.IPv4(),
-    }
-)
 PLAN = Plan(DOMAIN, epsilon=1, budgets={12: 1}, exact_depth=12)
-
-
-def table(rows: int = ROWS) -> pa.Table:
-    """A table with an unselected column, nulls, and values out of bounds."""
-    rng = np.random.default_rng(0)
-    pickup = np.datetime64("2018-01-01") + rng.integers(0, 10**8, rows).astype("m8[s]")
-    delay = rng.integers(-200, 1500, rows)
-    return pa.table(
-        {
-            "unused": pa.array(["x" * 50] * rows),
-            "pickup": pickup.astype("M8[us]"),
-            "day": pa.array(pickup.astype("M8[D]"), mask=rng.random(rows) < 0.2),
-            "fare": pa.array(rng.normal(50, 30, rows), mask=rng.random(rows) < 0.1),
-            "delay": pa.array(delay, mask=rng.random(rows) < 0.3),
-            "lon": rng.uniform(-10, 3, rows),
-            "lat": rng.uniform(48, 62, rows),
-            "kind": rng.choice(["bus", "tram", "taxi", "horse"], rows),
-            "source": [f"10.{place % 256}.0.1" for place in range(rows)],
-        }
-    )
-
-
-def write_table_to(folder: Path, name: str, rows: int = ROWS) -> Path:
-    """Write the table to a file in the format of its suffix."""
-    path, data = folder / name, table(rows)
-    text = io.StringIO()
-    if ".csv" in name:
-        data.to_pandas().astype({"delay": "Int64"}).to_csv(text, index=False)
-    elif "json" in name:
-        for row in data.to_pylist():
-            text.write(json.dumps(row, default=str) + "\n")
-    content = text.getvalue().encode()
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(content))
-    elif name.endswith(".zst"):
-        path.write_bytes(pa.Codec("zstd").compress(content, asbytes=True))
-    elif content:
-        path.write_bytes(content)
-    elif name.endswith(".parquet"):
-        parquet.write_table(data, path, row_group_size=3000)
-    elif name.endswith(".feather"):
-        feather.write_feather(data, path, chunksize=3000)
-    elif name.endswith(".arrow"):
-        with ipc.new_file(path, data.schema) as writer:
-            writer.write_table(data)
-    else:
-        with ipc.new_stream(path, data.schema) as writer:
-            writer.write_table(data, max_chunksize=3000)
-    return path
-
-
-NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.jsonl.gz", "a.parquet", "a.feather", "a.arrow", "a.arrows"]
 
 
 def counts_of(data: object, *, after: tuple[int, int] = START, **options: object) -> np.ndarray:

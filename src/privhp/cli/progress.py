@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator
 from types import TracebackType
 from typing import Literal, TextIO
 
-from privhp.io.sources import START, Batch, Position, Source
+from privhp.io.sources import START, Batch, Position, Sample, Source
 
 _EVERY = 0.1
 
@@ -90,9 +90,9 @@ class WatchedSource:
         self._source, self._shown = source, shown
         self.size, self.identity, self.rereadable = source.size, source.identity, source.rereadable
 
-    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
+    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
         """All batches after a position."""
         with Progress(sys.stderr, size=self.size, shown=self._shown) as progress:
-            for batch in self._source.batches(after):
+            for batch in self._source.batches(after, sample=sample):
                 yield batch
                 progress.show(batch.read)

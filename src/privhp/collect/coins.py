@@ -1,26 +1,23 @@
 """Poisson samples: each row is taken by its own coin.
 
 A sample makes learning cheap in epsilon only if the coins are secret and
-independent of each other and of the records. So every row of every pass has a
-fresh byte of its own, which nothing stores; there is no seed.
+independent of each other and of the records. So every row of every pass has
+fresh random bits of its own, which nothing stores; there is no seed.
 """
 
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.collect.entropy import random_bytes
-from privhp.domains import Domain
-from privhp.domains.column import Column
-from privhp.domains.column_batch import ColumnBatch
+from privhp.domains.column import Indices
 from privhp.errors import PlanError
 
 _BLOCK = 1 << 16  # coins per block: bounds memory, and small arrays stay in the cache
 
 
-def poisson_sample(rows: int, rate: Fraction) -> NDArray[np.intp]:
+def poisson_sample(rows: int, rate: Fraction) -> Indices:
     """Indices of the rows taken, in order, each independently with probability `rate`. Confidential.
 
     Args:
@@ -29,22 +26,23 @@ def poisson_sample(rows: int, rate: Fraction) -> NDArray[np.intp]:
     """
     if not (isinstance(rate, Fraction | int) and 0 < rate <= 1 and 256 % Fraction(rate).denominator == 0):
         raise PlanError(f"expected a sampling rate above 0 and at most 1, a Fraction k/256, got {rate!r}")
-    last = np.uint8(256 * rate - 1)
     taken = [
-        np.flatnonzero(random_bytes(min(rows - start, _BLOCK)) <= last) + start for start in range(0, rows, _BLOCK)
+        np.flatnonzero(_flip_coins(min(rows - start, _BLOCK), Fraction(rate))) + start
+        for start in range(0, rows, _BLOCK)
     ]
     return np.concatenate(taken) if taken else np.zeros(0, dtype=np.intp)
 
 
-def sample_batch(domain: Domain, records: Any, rate: Fraction) -> Any:
-    """The rows of a batch that their coins take, as a batch; the others are never encoded.
+def _flip_coins(size: int, rate: Fraction) -> NDArray[np.bool_]:
+    """Coins that show heads with probability k / 2**m, each from m random bits of its own.
 
-    Args:
-        domain: Domain of the records.
-        records: A batch, as a summary takes it.
-        rate: Sampling rate; see `poisson_sample`.
+    Each binary digit d of k, the last one first, turns a coin of probability p
+    and a fresh bit into a coin of probability (d + p) / 2: heads if the bit or
+    the coin shows 1 for d = 1, if both do for d = 0.
     """
-    batch = domain.as_batch(records)
-    if not isinstance(batch, Column | ColumnBatch | np.ndarray):
-        batch = Column(list(batch))
-    return batch[poisson_sample(len(batch), rate)]
+    digits, octets = rate.denominator.bit_length() - 1, -(-size // 8)
+    bits = random_bytes(digits * octets).reshape(digits, octets)  # eight coins in a byte
+    coins = np.full(octets, 255 if rate == 1 else 0, dtype=np.uint8)
+    for digit in range(digits):
+        coins = bits[digit] | coins if rate.numerator >> digit & 1 else bits[digit] & coins
+    return np.unpackbits(coins, count=size).view(np.bool_)

@@ -12,10 +12,11 @@ import dataclasses
 import os
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from privhp.collect.checkpoint import Checkpoint, ReaderPosition
-from privhp.collect.coins import sample_batch
+from privhp.collect.coins import poisson_sample
 from privhp.collect.learning import first_pass, is_learning, pass_plan, refine_plan
 from privhp.collect.summary import Summary
 from privhp.errors import FileError, RecordsError, StateError
@@ -72,13 +73,12 @@ class Ingestion:
 
     def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
         """Count the remaining batches of the current pass; return whether it is complete."""
-        learning = self.plan.learning if is_learning(self.plan, self.number) else None
-        with contextlib.closing(self._source.batches(self._position)) as batches:
+        sample = None
+        if self.plan.learning is not None and is_learning(self.plan, self.number):
+            sample = partial(poisson_sample, rate=self.plan.learning.passes[self.number].rate)
+        with contextlib.closing(self._source.batches(self._position, sample=sample)) as batches:
             for batch in batches:
-                records = batch.records
-                if learning is not None:
-                    records = sample_batch(self.plan.domain, records, learning.passes[self.number].rate)
-                self.summary.update(records)
+                self.summary.update(batch.records)
                 self._position = batch.position or START
                 if should_stop is not None and should_stop(batch):
                     return False

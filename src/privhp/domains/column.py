@@ -10,8 +10,7 @@ from numpy.typing import NDArray
 
 Mask = NDArray[np.bool_]
 Values = NDArray[Any] | list[Any]
-Rows = slice | NDArray[np.intp]
-"""Rows to take: a slice, or their indices."""
+Indices = NDArray[np.intp]
 
 _FAILED = object()
 
@@ -48,7 +47,7 @@ class Column:
     def __len__(self) -> int:
         return len(self.values)
 
-    def __getitem__(self, rows: Rows) -> Column:
+    def __getitem__(self, rows: slice | Indices) -> Column:
         null = None if self.null is None else self.null[rows]
         invalid = None if self.invalid is None else self.invalid[rows]
         if isinstance(self.values, list) and isinstance(rows, np.ndarray):

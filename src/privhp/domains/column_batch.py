@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.domains.column import Column, Mask, Rows
+from privhp.domains.column import Column, Indices, Mask
 from privhp.domains.conversion import as_floats
 from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
@@ -36,7 +36,7 @@ class ColumnBatch:
     def __len__(self) -> int:
         return self._length
 
-    def __getitem__(self, rows: Rows) -> ColumnBatch:
+    def __getitem__(self, rows: slice | Indices) -> ColumnBatch:
         invalid = None if self.invalid is None else self.invalid[rows]
         length = len(range(*rows.indices(self._length))) if isinstance(rows, slice) else rows.size
         return ColumnBatch([column[rows] for column in self.columns], length=length, invalid=invalid)

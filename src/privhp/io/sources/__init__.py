@@ -8,6 +8,6 @@ bytes of that record alone.
 
 from privhp.io.sources.files import Format
 from privhp.io.sources.opening import open_source
-from privhp.io.sources.protocol import START, Batch, Position, Source
+from privhp.io.sources.protocol import START, Batch, Position, Sample, Source
 
-__all__ = ["START", "Batch", "Format", "Position", "Source", "open_source"]
+__all__ = ["START", "Batch", "Format", "Position", "Sample", "Source", "open_source"]

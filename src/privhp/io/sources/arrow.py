@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.domains.column import Column
+from privhp.domains.column import Column, Indices
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.to_column import to_column
@@ -67,8 +67,8 @@ class ParquetReader:
             ):
                 begin, row = row, row + len(batch)
                 if row > start:
-                    records = read_records(batch.slice(max(start - begin, 0)), self._names, self._selection)
-                    yield FileBatch(records, row, row / metadata.num_rows)
+                    rows = ArrowRows(batch.slice(max(start - begin, 0)), self._names, self._selection)
+                    yield FileBatch(rows, row, row / metadata.num_rows)
 
     def close(self) -> None:
         """Close the file."""
@@ -127,7 +127,7 @@ class IpcReader:
                 _validate(batch)
                 for first in range(max(start - row, 0), len(batch), self._selection.rows):
                     part = batch.slice(first, self._selection.rows)
-                    yield FileBatch(read_records(part, self._names, self._selection), row + first + len(part), share)
+                    yield FileBatch(ArrowRows(part, self._names, self._selection), row + first + len(part), share)
                     self._release_pages()
                 row += len(batch)
 
@@ -227,10 +227,27 @@ def _is_text(kind: Any) -> bool:
     return bool(is_text or is_bytes or types.is_fixed_size_binary(kind))
 
 
-def read_records(batch: Any, names: list[str], selection: Selection) -> Any:
-    """Records of an Arrow batch."""
-    columns = [_column(batch.column(name), field) for name, field in zip(names, selection.fields, strict=True)]
-    return selection.to_batch(columns, len(batch))
+class ArrowRows:
+    """Rows of an Arrow batch.
+
+    Args:
+        batch: The batch.
+        names: Names of the columns that make a record.
+        selection: The columns that make a record.
+    """
+
+    def __init__(self, batch: Any, names: list[str], selection: Selection) -> None:
+        self._batch, self._names, self._selection = batch, names, selection
+
+    def __len__(self) -> int:
+        return len(self._batch)
+
+    def records(self, taken: Indices | None = None) -> Any:
+        """Records of the rows taken, by default of all."""
+        fields = zip(self._names, self._selection.fields, strict=True)
+        with arrow_errors("Arrow"):
+            columns = [_column(self._batch.column(name), field, taken) for name, field in fields]
+        return self._selection.to_batch(columns, len(self) if taken is None else taken.size)
 
 
 def _validate(batch: Any) -> None:
@@ -239,8 +256,14 @@ def _validate(batch: Any) -> None:
         _text_as_bytes(column).validate(full=True)
 
 
-def _column(array: Any, field: Field) -> Column:
-    types = import_pyarrow("Arrow").types
+def _column(array: Any, field: Field, taken: Indices | None = None) -> Column:
+    pa = import_pyarrow("Arrow")
+    if taken is not None:
+        try:
+            array = array.take(taken)
+        except pa.ArrowNotImplementedError:  # views
+            return _column(array, field)[taken]
+    types = pa.types
     if types.is_decimal(array.type) and field.kind is FieldKind.REAL:
         array = array.cast("float64")
     if field.kind is not FieldKind.TEXT:

@@ -2,11 +2,13 @@
 
 import codecs
 from collections.abc import Iterator
+from typing import Any
 
+from privhp.domains.column import Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_fields import split_line
-from privhp.io.sources.csv_scanner import Scanner
+from privhp.io.sources.csv_scanner import Scanner, take_lines
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 from privhp.io.sources.text_lines import LineReader, check_is_text
@@ -60,8 +62,7 @@ class CsvReader:
             if start:
                 self._reopen_at(start)
             for block, end in self._lines.blocks():
-                columns, invalid = self._scanner.columns(block)
-                yield FileBatch(self._selection.to_batch(columns, invalid.size, invalid), end, self._bytes.share())
+                yield FileBatch(_CsvLines(block, self._scanner, self._selection), end, self._bytes.share())
 
     def _reopen_at(self, start: int) -> None:
         """Open the file again at the offset of a line."""
@@ -73,3 +74,18 @@ class CsvReader:
     def close(self) -> None:
         """Close the file."""
         self._bytes.close()
+
+
+class _CsvLines:
+    """Lines of comma-separated values."""
+
+    def __init__(self, block: bytes, scanner: Scanner, selection: Selection) -> None:
+        self._block, self._scanner, self._selection = block, scanner, selection
+
+    def __len__(self) -> int:
+        return self._block.count(b"\n") + (not self._block.endswith(b"\n"))
+
+    def records(self, taken: Indices | None = None) -> Any:
+        block = self._block if taken is None else b"".join(line + b"\n" for line in take_lines(self._block, taken))
+        columns, invalid = self._scanner.columns(block)
+        return self._selection.to_batch(columns, invalid.size, invalid)

@@ -43,7 +43,7 @@ class Scanner:
         values, empty, invalid, odd, spans = self._scan(block)
         invalid |= (empty & ~self._nullable[:, None]).any(axis=0) & ~odd
         odd_lines = np.flatnonzero(odd)
-        rows = [self._read(line) for line in _lines(block, odd_lines)]
+        rows = [self._read(line) for line in take_lines(block, odd_lines)]
         invalid[odd_lines] = [row is None for row in rows]
         nothing = (None,) * len(self._fields)
         odd_values = list(zip(*(row or nothing for row in rows), strict=True)) or [()] * len(self._fields)
@@ -85,7 +85,7 @@ class Scanner:
             return None
 
 
-def _lines(block: bytes, indices: NDArray[np.int64]) -> list[bytes]:
+def take_lines(block: bytes, indices: NDArray[np.intp]) -> list[bytes]:
     """Lines of a block at some indices."""
     if not indices.size:
         return []

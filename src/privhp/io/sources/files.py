@@ -6,7 +6,7 @@ import json
 import os
 import stat
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from importlib import import_module
 from pathlib import Path
 from typing import Literal, get_args
@@ -14,7 +14,7 @@ from typing import Literal, get_args
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, STANDARD_INPUT
 from privhp.io.sources.prefetch import prefetch
-from privhp.io.sources.protocol import START, Batch, Position, Reader
+from privhp.io.sources.protocol import START, Batch, Position, Reader, Rows, Sample
 from privhp.io.sources.selection import Selection
 
 Format = Literal["csv", "ndjson", "parquet", "arrow", "npy"]
@@ -73,17 +73,30 @@ class FileSource:
         """Whether no file is a pipe."""
         return self.size is not None
 
-    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
-        """Batches after a position, each read while the batch before is counted."""
-        return prefetch(self._batches(after))
+    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+        """Batches after a position, each read while the batch before is counted.
 
-    def _batches(self, after: Position) -> Iterator[Batch]:
+        A sample is drawn and converted in the calling thread: it leaves little to count there.
+        """
+        if sample is None:
+            yield from prefetch(map(self._convert, self._batches(after)))
+            return
+        with closing(prefetch(self._batches(after))) as batches:
+            for batch in batches:
+                yield self._convert(batch, sample)
+
+    def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None = None) -> Batch:
+        rows, position, read = batch
+        with _prefix_errors(self.names[position[0]]):
+            return Batch(rows.records(None if sample is None else sample(len(rows))), position, read)
+
+    def _batches(self, after: Position) -> Iterator[tuple[Rows, Position, int | None]]:
         first, start = after
         for index in range(first, len(self.names)):
             before, size = sum(size or 0 for size in self._sizes[:index]), self._sizes[index] or 0
             with self._open(self.names[index]) as reader, _prefix_errors(self.names[index]):
-                for records, offset, share in reader.batches(start):
-                    yield Batch(records, (index, offset), None if share is None else before + round(share * size))
+                for rows, offset, share in reader.batches(start):
+                    yield rows, (index, offset), None if share is None else before + round(share * size)
             start = 0
 
     @contextmanager

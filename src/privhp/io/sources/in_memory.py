@@ -3,11 +3,14 @@
 from collections.abc import Generator, Iterable, Iterator, Mapping
 from typing import Any
 
-from privhp.domains.column_batch import to_batch
+import numpy as np
+
+from privhp.domains.column import Column
+from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.sources.optional import import_pyarrow
-from privhp.io.sources.protocol import START, Batch, Position
+from privhp.io.sources.protocol import START, Batch, Position, Sample
 from privhp.io.sources.selection import Selection
 
 
@@ -34,11 +37,23 @@ class InMemorySource:
             return hasattr(self._data, "__len__")
         return not isinstance(self._data, Iterator)
 
-    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
+    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
         """All batches, read in the calling thread, since an iterator may depend on it."""
         for part in self._data if _yields_batches(self._data) else [self._data]:
             for records in self._records(part):
-                yield Batch(records)
+                if sample is None:
+                    yield Batch(records)
+                else:
+                    yield from map(Batch, self._take(records, sample))
+
+    def _take(self, records: Any, sample: Sample) -> Iterator[Any]:
+        """Rows taken of a batch, in blocks that bound the memory of a sample."""
+        batch = self._selection.domain.as_batch(records)
+        if not isinstance(batch, Column | ColumnBatch | np.ndarray):
+            batch = Column(list(batch))
+        for start in range(0, len(batch), self._selection.rows):
+            block = batch[start : start + self._selection.rows]
+            yield block[sample(len(block))]
 
     def _records(self, data: Any) -> Iterator[Any]:
         if _is_stream(data):
@@ -53,7 +68,7 @@ class InMemorySource:
 
     def _from_stream(self, data: Any) -> Iterator[Any]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
-        from privhp.io.sources.arrow import read_records, select_columns
+        from privhp.io.sources.arrow import ArrowRows, select_columns
 
         pa = import_pyarrow("Arrow streams")
         try:
@@ -64,7 +79,7 @@ class InMemorySource:
         names = select_columns(reader.schema, self._selection, "table", in_memory=True)
         for batch in reader:
             for start in range(0, len(batch), self._selection.rows):
-                yield read_records(batch.slice(start, self._selection.rows), names, self._selection)
+                yield ArrowRows(batch.slice(start, self._selection.rows), names, self._selection).records()
 
     def _from_frame(self, frame: Any) -> Any:
         """Selected columns of a dict or a frame; a table selects its columns itself."""

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from privhp.domains.column import Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.protocol import FileBatch
@@ -40,17 +41,29 @@ class NdjsonReader:
             if start:
                 lines.skip_to(start)
             for block, end in lines.blocks():
-                yield FileBatch(self._records(block.removesuffix(b"\n").split(b"\n")), end, self._bytes.share())
-
-    def _records(self, lines: list[bytes]) -> Any:
-        rows = [_parse_object(line) for line in lines]
-        invalid = np.array([row is None for row in rows], dtype=np.bool_)
-        values = [[(row or {}).get(key) for row in rows] for key in self._keys]
-        return self._selection.to_batch(values, len(rows), invalid)
+                rows = _ObjectLines(block.removesuffix(b"\n").split(b"\n"), self._keys, self._selection)
+                yield FileBatch(rows, end, self._bytes.share())
 
     def close(self) -> None:
         """Close the file."""
         self._bytes.close()
+
+
+class _ObjectLines:
+    """Lines of JSON objects, of which some keys make a record."""
+
+    def __init__(self, lines: list[bytes], keys: list[str], selection: Selection) -> None:
+        self._lines, self._keys, self._selection = lines, keys, selection
+
+    def __len__(self) -> int:
+        return len(self._lines)
+
+    def records(self, taken: Indices | None = None) -> Any:
+        lines = self._lines if taken is None else [self._lines[line] for line in taken.tolist()]
+        rows = [_parse_object(line) for line in lines]
+        invalid = np.array([row is None for row in rows], dtype=np.bool_)
+        values = [[(row or {}).get(key) for row in rows] for key in self._keys]
+        return self._selection.to_batch(values, len(rows), invalid)
 
 
 def _parse_object(line: bytes) -> dict[str, Any] | None:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.domains.column import Indices
 from privhp.domains.conversion import type_name
 from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
@@ -52,11 +53,24 @@ class NpyReader:
             if isinstance(self._map, mmap.mmap):
                 self._map.madvise(mmap.MADV_DONTNEED)  # otherwise all pages that were read stay in memory
             end = first + len(batch)
-            columns = [batch[:, index] for index in self._indices]
-            yield FileBatch(self._selection.to_batch(columns, len(batch)), end, end / rows)
+            yield FileBatch(_ArrayRows(batch, self._indices, self._selection), end, end / rows)
 
     def close(self) -> None:
         """Do nothing: the memory map is closed with the array."""
+
+
+class _ArrayRows:
+    """Rows of an array, of which some columns make a record."""
+
+    def __init__(self, array: NDArray[Any], indices: list[int], selection: Selection) -> None:
+        self._array, self._indices, self._selection = array, indices, selection
+
+    def __len__(self) -> int:
+        return len(self._array)
+
+    def records(self, taken: Indices | None = None) -> Any:
+        rows = self._array if taken is None else self._array[taken]
+        return self._selection.to_batch([rows[:, index] for index in self._indices], len(rows))
 
 
 def _open(name: str) -> NDArray[Any]:

@@ -1,12 +1,17 @@
 """Protocols of sources and readers: batches of records, each with the position of the next."""
 
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from privhp.domains.column import Indices
 
 Position: TypeAlias = tuple[int, int]
 """Index of a file, and the offset in it: bytes of text, rows of other formats."""
 
 START: Position = (0, 0)
+
+Sample: TypeAlias = Callable[[int], Indices]
+"""Function that draws a sample: indices of the rows taken out of a number of rows, in order."""
 
 
 class Batch(NamedTuple):
@@ -38,14 +43,29 @@ class Source(Protocol):
     def rereadable(self) -> bool:
         """Whether all records can be read again from the start."""
 
-    def batches(self, after: Position = START) -> Generator[Batch, None, None]:
-        """Batches after a position."""
+    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+        """Batches after a position.
+
+        Args:
+            after: Position of the first batch.
+            sample: Draws the rows to take of each batch, by default all; called once for the rows of each.
+        """
+
+
+class Rows(Protocol):
+    """Rows of a file, not yet converted to records."""
+
+    def __len__(self) -> int:
+        """Number of rows, skipped ones included."""
+
+    def records(self, taken: Indices | None = None) -> Any:
+        """Records of the rows taken, by default of all. Rows that are not taken are not converted."""
 
 
 class FileBatch(NamedTuple):
-    """A batch of one file, the offset after it, and the share of the file read so far; None for a pipe."""
+    """Rows of one file, the offset after them, and the share of the file read so far; None for a pipe."""
 
-    records: Any
+    rows: Rows
     offset: int
     share: float | None
 
