@@ -11,7 +11,7 @@ from typing import Any, BinaryIO
 import pytest
 
 import privhp as hp
-from privhp.core.container import CHECKPOINT, RELEASE, TALLY
+from privhp.core.container import CHECKPOINT, RELEASE, TALLY, VERSION
 
 PLAN = hp.Plan(
     hp.Integers(0, 12),
@@ -45,7 +45,7 @@ def sign(content: bytes) -> bytes:
 def forge(header: Any, *, magic: bytes = RELEASE, body: bytes = b"") -> bytes:
     """A file with a valid checksum and a header, given as bytes or as a JSON object."""
     text = header if isinstance(header, bytes) else json.dumps(header, sort_keys=True, separators=(",", ":")).encode()
-    return sign(struct.pack("<8sII", magic, 1, len(text)) + text + body)
+    return sign(struct.pack("<8sII", magic, VERSION, len(text)) + text + body)
 
 
 def refusal(data: bytes, magic: bytes) -> str:

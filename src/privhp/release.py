@@ -104,12 +104,12 @@ class _Header:
 
 def plan_header(plan: Plan, *, merged: int) -> dict[str, Any]:
     """The header keys that release files and checkpoints share; defaults are left out."""
-    return {"plan": plan.spec()} | ({} if merged == 1 else {"parts": merged})
+    return {"plan": plan.spec()} | ({} if merged == 1 else {"merged": merged})
 
 
 def read_merged(header: dict[str, Any]) -> int:
     """Number of merged summaries in a header."""
-    return read_number(header, "parts", default=1)
+    return read_number(header, "merged", default=1)
 
 
 def check_merged(merged: int) -> None:

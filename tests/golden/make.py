@@ -2,9 +2,11 @@
 
 For each domain a checkpoint, the release that its summary ended in, and a JSON
 file with what both must give: their cells, the records that came between them,
-and the answers of the generator. Files that exist are never written again,
-since reading old files is what they are for; to renew answers after the tree
-has changed on purpose, delete the JSON files alone.
+and the answers of the generator. The plan "learned" has a partition that was
+learned from records; it has a plan file and the checkpoint of a learning pass, too.
+Files that exist are never written again, since reading old files is what they
+are for; to renew answers after the tree has changed on purpose, delete the
+JSON files of answers alone.
 """
 
 import json
@@ -15,8 +17,11 @@ from typing import Any
 import numpy as np
 
 import privhp as hp
+from privhp.collect.checkpoint import Checkpoint
+from privhp.collect.ingest import Ingestion
 from privhp.core.container import VERSION
-from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp.io.sources import open_source
+from privhp.planning.learning import Learning, LearningPass
 
 FOLDER = Path(__file__).parent / f"v{VERSION}"
 
@@ -27,25 +32,22 @@ PLANS: dict[str, dict[str, Any]] = {
     "box": {"domain": hp.Box([(0, 1), (-2, 2)]), "epsilon": 1.5, "expand": "all", "hash_group": 0},
     "ipv4": {"domain": hp.IPv4(), "epsilon": "1/3", "max_records_per_person": 2, "depth": 9},
 }
-GROWING = "growing"
+LEARNED = hp.Plan(
+    hp.Integers(0, 4000),
+    epsilon=4,
+    budgets={1: "1/4", 3: "1/4", 4: "3/2"},
+    exact_depth=3,
+    learning=Learning(nbytes=2000, passes=(LearningPass("1/2", 1), LearningPass("3/4", 1))),
+    inference="least-squares",
+    expected_records=500,
+    memory=4096,
+)
+POSITION = {"file": 0, "identity": "an example", "place": 300}
 RECORDS, REST = 400, 100
 SHARES = [0.0, 0.1, 0.25, 0.5, 0.9, 1.0]
 
 
 def plan_of(kind: str) -> hp.Plan:
-    if kind == GROWING:
-        return hp.Plan(
-            hp.Integers(0, 4000),
-            epsilon=2,
-            budgets={1: "1/4", 3: "1/4", 5: "3/2"},
-            exact_depth=3,
-            # Both rows are before the checkpoint, since the noise of a refinement is fresh.
-            learned=RefinementSchedule(slots=200, refinement_rows=(50, 150), min_child_records=2),
-            inference="least-squares",
-            expected_records=500,
-            memory=4096,
-            neighbours="zero-out",
-        )
     settings = {
         "expected_records": 500,
         "hot_cells": 3,
@@ -55,6 +57,16 @@ def plan_of(kind: str) -> hp.Plan:
         "depth": 4,
     }
     return hp.Plan.paper(**(settings | PLANS[kind]))
+
+
+def write_learned(plan_file: Path, checkpoint: Path) -> None:
+    """The plan with the partition that 400 records teach, and the checkpoint of its second learning pass."""
+    records = np.random.default_rng(2).lognormal(3, 1, RECORDS).astype(np.int64)
+    ingestion = Ingestion(LEARNED, open_source(records, domain=LEARNED.domain))
+    ingestion.learn(should_stop=lambda batch: ingestion.number == 1)
+    Checkpoint(ingestion.summary, POSITION, plan=ingestion.plan, number=1).save(checkpoint)
+    ingestion.learn()
+    plan_file.write_text(json.dumps(ingestion.plan.spec(), indent=2) + "\n")
 
 
 def rest_of(domain: hp.Domain) -> np.ndarray:
@@ -68,12 +80,9 @@ def write_pair(checkpoint: Path, release: Path, plan: hp.Plan) -> None:
     rng = np.random.default_rng(0)
     summary = hp.Summary(plan)
     records = plan.domain.decode(rng.integers(0, 2, RECORDS, dtype=np.uint64), level=1, rng=rng)
-    if plan.learned is None:
-        tally = hp.Tally(plan)
-        tally.add(records)
-        summary.absorb(tally)
-    else:
-        summary.update(records)
+    tally = hp.Tally(plan)
+    tally.add(records)
+    summary.absorb(tally)
     hp.save(summary, checkpoint)
     summary.update(rest_of(plan.domain))
     hp.save(summary.release(), release)
@@ -84,7 +93,7 @@ def expected(checkpoint: Path, release: Path) -> dict[str, Any]:
     leaves = generator.leaves()
     return {
         "checkpoint cells": summary.state().tolist(),
-        "lineage": sorted(name.hex() for name in summary.merged_ids),
+        "merged ids": sorted(name.hex() for name in summary.merged_ids),
         "rest": rest_of(summary.plan.domain).tolist(),
         "release cells": generator.release.cells().tolist(),
         "leaves": {"codes": leaves.codes.tolist(), "levels": leaves.levels.tolist(), "counts": leaves.counts.tolist()},
@@ -93,13 +102,21 @@ def expected(checkpoint: Path, release: Path) -> dict[str, Any]:
     }
 
 
+def read_learned(plan_file: Path) -> hp.Plan:
+    return hp.Plan.from_spec(json.loads(plan_file.read_text()))
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
     made = []
-    for kind in [*PLANS, GROWING]:
+    plan_file, learning = FOLDER / "learned.plan", FOLDER / "learning.checkpoint"
+    if not plan_file.exists() and not learning.exists():
+        write_learned(plan_file, learning)
+        made += [plan_file, learning]
+    for kind in [*PLANS, "learned"]:
         checkpoint, release, answers = (FOLDER / f"{kind}.{end}" for end in ("checkpoint", "release", "json"))
         if not checkpoint.exists() and not release.exists():
-            write_pair(checkpoint, release, plan_of(kind))
+            write_pair(checkpoint, release, read_learned(plan_file) if kind == "learned" else plan_of(kind))
             made += [checkpoint, release]
         if not answers.exists():
             answers.write_text(json.dumps(expected(checkpoint, release)) + "\n")

@@ -12,7 +12,7 @@ import privhp as hp
 from privhp.release import Release
 
 DOCUMENT = (Path(__file__).parents[2] / "docs" / "format.md").read_text()
-RELEASES = sorted(Path(__file__).parent.glob("v1/*.release"))
+RELEASES = sorted(Path(__file__).parent.glob("v2/*.release"))
 
 
 def blocks(language: str) -> list[str]:
@@ -91,7 +91,7 @@ def deep_plan() -> hp.Plan:
 
 def test_documented_reader_on_sketches(reader: dict[str, Any]) -> None:
     golden = [hp.load(path).plan for path in RELEASES]
-    for plan in [deep_plan(), *(plan for plan in golden if plan.learned is None)]:
+    for plan in [deep_plan(), *(plan for plan in golden if plan.partition is None)]:
         rng = np.random.default_rng(0)
         records = plan.domain.decode(rng.integers(0, 2**plan.depth, 20, dtype=np.uint64), level=plan.depth, rng=rng)
         for record, code in zip(records, plan.domain.encode(records, level=plan.depth).tolist(), strict=True):
@@ -103,14 +103,15 @@ def test_documented_reader_on_sketches(reader: dict[str, Any]) -> None:
                 assert reader["estimate"](plan.spec(), {level: table}, level, cell) == 1
 
 
-def test_documented_reader_on_growing_partition(reader: dict[str, Any]) -> None:
-    splits = 0
-    for path in RELEASES:
-        plan, counts = reader["read_release"](path.read_bytes())
-        if plan["growth"] is not None:
-            found = reader["partition"](plan, counts)
-            leaves = hp.load(path).leaves()
-            live = [(level, cell) for level, cell, _, is_cut in found if not is_cut]
-            assert sorted(live) == sorted(zip(leaves.levels.tolist(), leaves.codes.tolist(), strict=True))
-            splits += sum(is_cut for *_, is_cut in found)
-    assert splits > 0, "no golden release has a split cell"
+def test_documented_reader_on_partitions(reader: dict[str, Any]) -> None:
+    levels = {1, 3}
+    for plan in (hp.load(path).plan for path in RELEASES):
+        if plan.partition is not None:
+            codes = zip(plan.partition.levels.tolist(), plan.partition.codes().tolist(), strict=True)
+            assert reader["leaves"](plan.spec()["partition"]) == list(codes)
+            levels |= set(plan.partition.levels.tolist())
+    assert len(levels) > 4, "no golden release has an uneven partition"
+
+
+def test_documented_reader_on_example_partition(reader: dict[str, Any]) -> None:
+    assert reader["leaves"](hp.Partition([2, 3, 3, 1]).spec()) == [(2, 0), (3, 2), (3, 3), (1, 1)]

@@ -1,4 +1,4 @@
-"""Files of every format version load and give the answers that were stored with them."""
+"""Files of every released format version load and give the answers that were stored with them."""
 
 import json
 import runpy
@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 import privhp as hp
+from privhp.collect.checkpoint import Checkpoint
+from privhp.core.container import VERSION
 
 FOLDER = Path(__file__).parent
 RELEASES = sorted(FOLDER.glob("v*/*.release"))
@@ -33,7 +35,7 @@ def resumed(release: Path) -> hp.Summary:
 
 
 def test_golden_file_for_each_kind_of_domain() -> None:
-    specs = [hp.load(path).plan.domain.spec() for path in RELEASES if path.parent.name == "v1"]
+    specs = [hp.load(path).plan.domain.spec() for path in RELEASES if path.parent.name == f"v{VERSION}"]
     kinds = {(spec["kind"], spec.get("scale")) for spec in specs}
     assert kinds >= {("interval", "linear"), ("interval", "log"), ("integers", None), ("box", None), ("ipv4", None)}
 
@@ -55,7 +57,7 @@ def test_answers_of_golden_release(release: Path, expected: dict[str, Any]) -> N
 def test_cells_and_ids_of_golden_checkpoint(release: Path, expected: dict[str, Any]) -> None:
     summary = resumed(release)
     assert summary.state().tolist() == expected["checkpoint cells"]
-    assert sorted(part.hex() for part in summary.merged_ids) == expected["lineage"]
+    assert sorted(part.hex() for part in summary.merged_ids) == expected["merged ids"]
 
 
 def test_golden_checkpoint_resumes_to_golden_release(release: Path, expected: dict[str, Any]) -> None:
@@ -70,6 +72,32 @@ def test_golden_files_round_trip(release: Path, tmp_path: Path) -> None:
     hp.save(hp.resume(checkpoint), tmp_path / "checkpoint")
     assert (tmp_path / "release").read_bytes() == release.read_bytes()
     assert (tmp_path / "checkpoint").read_bytes() == checkpoint.read_bytes()
+
+
+def test_golden_plan() -> None:
+    spec = json.loads((FOLDER / "v2" / "learned.plan").read_text())
+    plan = hp.Plan.from_spec(spec)
+    assert plan.spec() == spec
+    assert plan == hp.load(FOLDER / "v2" / "learned.release").plan
+    assert plan.learning is not None
+    assert plan.partition is not None
+    assert plan.partition.max_level - plan.partition.min_level > 4
+
+
+def test_golden_checkpoint_of_learning_pass(tmp_path: Path) -> None:
+    path = FOLDER / "v2" / "learning.checkpoint"
+    with path.open("rb") as file:
+        checkpoint = Checkpoint.read(file)
+    assert checkpoint.learning
+    assert checkpoint.number == 1
+    assert checkpoint.position == {"file": 0, "identity": "an example", "place": 300}
+    assert checkpoint.plan.partition is not None
+    assert checkpoint.summary.state().size == checkpoint.plan.partition.size == 79
+    assert checkpoint.summary.state().sum() == 286
+    checkpoint.save(tmp_path / "checkpoint")
+    assert (tmp_path / "checkpoint").read_bytes() == path.read_bytes()
+    with pytest.raises(hp.StateError, match="learning pass"):
+        hp.resume(path)
 
 
 def test_golden_files_are_never_overwritten() -> None:

@@ -46,8 +46,8 @@ def test_absorbed_tally_is_not_counted() -> None:
 
 
 def test_single_summary_has_no_header_key(tmp_path: Path) -> None:
-    assert b'"parts"' not in bytes_of(hp.Summary(PLAN), tmp_path / "one")
-    assert b'"parts"' not in bytes_of(hp.Summary(PLAN).release(), tmp_path / "one")
+    assert b'"merged"' not in bytes_of(hp.Summary(PLAN), tmp_path / "one")
+    assert b'"merged"' not in bytes_of(hp.Summary(PLAN).release(), tmp_path / "one")
 
 
 def test_equality_depends_on_merged() -> None:
@@ -57,25 +57,25 @@ def test_equality_depends_on_merged() -> None:
 
 def test_variance_grows_with_merged() -> None:
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, five = (Hierarchy(Release(LEAST_SQUARES, counts, merged=parts)) for parts in (1, 5))
+    one, five = (Hierarchy(Release(LEAST_SQUARES, counts, merged=merged)) for merged in (1, 5))
     for own, others in zip(one.layers, five.layers, strict=True):
         assert np.allclose(others.measured_variance, 5 * own.measured_variance, rtol=1e-12)
 
 
-@pytest.mark.parametrize("parts", [2, 9])
-def test_standard_errors_grow_with_root_of_merged(parts: int) -> None:
+@pytest.mark.parametrize("merged", [2, 9])
+def test_standard_errors_grow_with_root_of_merged(merged: int) -> None:
     """The region is a union of cells, so its only error is noise."""
     counts = {2: np.full(4, 16_000), 6: np.full(64, 1000)}
-    one, many = (hp.Generator(Release(LEAST_SQUARES, counts, merged=own)) for own in (1, parts))
+    one, many = (hp.Generator(Release(LEAST_SQUARES, counts, merged=own)) for own in (1, merged))
     before, after = (generator.mass((0, 99)) for generator in (one, many))
     assert after.value == pytest.approx(before.value)
-    assert after.stderr == pytest.approx(math.sqrt(parts) * before.stderr)
+    assert after.stderr == pytest.approx(math.sqrt(merged) * before.stderr)
 
 
-@pytest.mark.parametrize("parts", [0, -1, 1.0, True, "2", 2**63])
-def test_invalid_merged_is_refused(parts: object) -> None:
+@pytest.mark.parametrize("merged", [0, -1, 1.0, True, "2", 2**63])
+def test_invalid_merged_is_refused(merged: object) -> None:
     with pytest.raises(hp.PlanError, match="number of merged summaries"):
-        Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=parts)  # type: ignore[arg-type]  # tested
+        Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=merged)  # type: ignore[arg-type]  # tested
 
 
 def test_learned_partition_is_not_merged() -> None:
@@ -88,16 +88,16 @@ def test_learned_partition_is_not_merged() -> None:
 def test_fewer_ids_than_merged_summaries() -> None:
     body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + bytes(16) + bytes(15) + b"1"
     forged = {
-        parts: forge({"plan": PLAN.spec(), "parts": parts, "lineage": 2}, magic=CHECKPOINT, body=body)
-        for parts in (2, 3)
+        merged: forge({"plan": PLAN.spec(), "merged": merged, "ids": 2}, magic=CHECKPOINT, body=body)
+        for merged in (2, 3)
     }
     assert READERS[CHECKPOINT](io.BytesIO(forged[2])).merged == 2
     assert "fewer ids than merged summaries" in refusal(forged[3], CHECKPOINT)
 
 
 @pytest.mark.parametrize("magic", [RELEASE, CHECKPOINT])
-@pytest.mark.parametrize("parts", [0, 1, -3, 2.0, "2", None, True])
-def test_forged_merged_is_refused(magic: bytes, parts: object) -> None:
-    header = {"plan": PLAN.spec(), "parts": parts} | ({"lineage": 1} if magic == CHECKPOINT else {})
+@pytest.mark.parametrize("merged", [0, 1, -3, 2.0, "2", None, True])
+def test_forged_merged_is_refused(magic: bytes, merged: object) -> None:
+    header = {"plan": PLAN.spec(), "merged": merged} | ({"ids": 1} if magic == CHECKPOINT else {})
     body = np.zeros(PLAN.counters, dtype="<i8").tobytes() + (bytes(16) if magic == CHECKPOINT else b"")
     assert refusal(forge(json.loads(json.dumps(header)), magic=magic, body=body), magic)

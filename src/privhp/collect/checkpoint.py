@@ -106,7 +106,7 @@ class _Header:
         return self.pass_plan.counters
 
     def to_json(self) -> dict[str, Any]:
-        header = plan_header(self.plan, merged=self.merged) | {"lineage": self.ids}
+        header = plan_header(self.plan, merged=self.merged) | {"ids": self.ids}
         if self.position is not None:
             header["source"] = dict(self.position)
         return header | ({"pass": self.number} if is_learning(self.plan, self.number) else {})
@@ -116,7 +116,7 @@ class _Header:
         plan, position = Plan.from_spec(header["plan"]), None
         if "source" in header:
             position = _check_position(header["source"])
-        ids = read_number(header, "lineage", default=0, least=1)
+        ids = read_number(header, "ids", default=0, least=1)
         return cls(plan, read_number(header, "pass", default=plan.passes - 1), read_merged(header), ids, position)
 
 

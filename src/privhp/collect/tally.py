@@ -199,11 +199,11 @@ class _Header:
         return self.plan.counters - coarser
 
     def to_json(self) -> dict[str, Any]:
-        return {"plan": self.plan.spec(), "lineage": self.ids}
+        return {"plan": self.plan.spec(), "ids": self.ids}
 
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":
-        return cls(Plan.from_spec(header["plan"]), read_number(header, "lineage", default=0, least=1))
+        return cls(Plan.from_spec(header["plan"]), read_number(header, "ids", default=0, least=1))
 
 
 def _split_blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:

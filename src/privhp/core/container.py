@@ -19,8 +19,9 @@ from privhp.core.cells import Counts
 from privhp.errors import FileError, PrivhpError
 
 RELEASE, CHECKPOINT, TALLY = b"PRIVHP-R", b"PRIVHP-C", b"PRIVHP-T"
-VERSION = 1
-MAX_HEADER = 64 * 1024
+VERSION = 2
+MAX_HEADER = 2**22
+"""Bytes of a header, beside a sixteenth of the bytes after it: each leaf of a partition has a cell and two bits."""
 MAX_IDS = 2**20
 MAX_NUMBER = 2**62
 
@@ -62,8 +63,8 @@ def pack(magic: bytes, header: Header, cells: Counts, ids: Sequence[bytes] = ())
     text = _json_bytes(header)
     if len(ids) > MAX_IDS:
         raise FileError(f"a file holds the ids of at most {MAX_IDS} merged summaries; merge tallies instead")
-    if len(text) > MAX_HEADER:
-        raise FileError(f"a file holds a header of at most {MAX_HEADER} bytes; the spec of the domain is too long")
+    if len(text) > _max_header(cells.nbytes):
+        raise FileError(f"a file holds a header of at most {_max_header(cells.nbytes)} bytes; shorten the position")
     chunks = [_PREFIX.pack(magic, VERSION, len(text)), text, cells.astype("<i8", copy=False).data, *ids]
     digest = _sha256()
     for chunk in chunks:
@@ -81,9 +82,10 @@ def unpack(file: BinaryIO, magic: bytes, kind: type[AnyHeader]) -> tuple[AnyHead
         raise _damaged()
     _, version, length = _PREFIX.unpack(prefix)
     if version != VERSION:
-        raise FileError(f"expected format version {VERSION}, got {version}; a newer privhp may read this file")
+        advice = "fit the data again" if version < VERSION else "a newer privhp may read this file"
+        raise FileError(f"expected format version {VERSION}, got {version}; {advice}")
     _check_digest(file, size)
-    if length > MAX_HEADER:
+    if length > _max_header(size - _PREFIX.size - length - _DIGEST_BYTES):
         raise malformed("its header is too long")
     file.seek(_PREFIX.size)
     header = _parse_header(file.read(length), kind)
@@ -120,6 +122,11 @@ def content_errors() -> Iterator[None]:
 def malformed(reason: str) -> FileError:
     """The error for a file with a correct checksum that `save` cannot have written."""
     return FileError(f"this file was not written by privhp.save: {reason}; create the file again")
+
+
+def _max_header(rest: int) -> int:
+    """Bytes of a header before this many bytes; a small file cannot hold a large partition."""
+    return MAX_HEADER + max(rest, 0) // 16
 
 
 def _json_bytes(header: Header) -> bytes:

@@ -129,7 +129,7 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
     """Expected distance for one kind of stream."""
     levels, geometry, n = sorted(measurements.exact), measurements.geometry, measurements.expected_records
     variances = [measurements.exact[level] for level in levels]
-    leaf, collisions, leaf_variance = levels[-1], 0.0, 0.0
+    leaf, collisions, leaf_variance = max(levels, default=0), 0.0, 0.0
     if isinstance(measurements.deeper, LearnedPartition):
         partition = measurements.deeper
         leaf, leaf_variance = _learned_leaf_level(measurements, partition, stream), partition.variance

@@ -163,6 +163,9 @@ class Partition:
             bits = np.unpackbits(np.frombuffer(base64.b64decode(spec, validate=True), dtype=np.uint8))
         except (binascii.Error, TypeError, ValueError):
             raise PlanError("expected a partition as base64 text") from None
+        splits = int(np.count_nonzero(bits))
+        if splits >= MAX_LEAVES or not 0 <= bits.size - (2 * splits + 1) < 8:
+            raise PlanError(f"expected a partition of at most {MAX_LEAVES} leaves, with two bits for each but one bit")
         codes, starts, leaf_levels = np.zeros(1, dtype=np.uint64), [], []
         for level in range(MAX_DEPTH + 1):
             split, bits = bits[: codes.size].astype(np.bool_), bits[codes.size :]

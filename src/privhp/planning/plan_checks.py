@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
 MAX_COUNTERS = 2**31
+MAX_DOMAIN_TEXT = 2**20
+"""Characters of the spec of a domain; with the largest partition, it fits the header of a file."""
 MIN_LEAF_LIMIT, LEAVES_PER_COUNTER = 2**22, 16
 """Limits on the leaves: 2**22, or more with more counters, so that a small file cannot expand into gigabytes."""
 
@@ -59,11 +61,22 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
 
 def check_plan(plan: "Plan") -> None:
     """Refuse a plan whose fields contradict each other or the guarantee."""
+    check_domain_size(plan)
     check_levels(plan)
     check_partition(plan)
     check_sketches(plan)
     check_sizes(plan)
     check_privacy(plan)
+
+
+def check_domain_size(plan: "Plan") -> None:
+    """Refuse a domain that is too long for the header of a file, before any data is read."""
+    length = len(ascii(plan.domain.spec()))
+    if length > MAX_DOMAIN_TEXT:
+        raise PlanError(
+            f"expected a domain whose spec has at most {MAX_DOMAIN_TEXT:,} characters, got {length:,}; "
+            "declare fewer or shorter values"
+        )
 
 
 def check_levels(plan: "Plan") -> None:

@@ -13,18 +13,9 @@ if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
 
-_KEYS = {"expected_records": "records"}
-"""Keys of the fields of a plan that have another name in files."""
-
-
-def spec_key(field: str) -> str:
-    """Key of a field of a plan."""
-    return _KEYS.get(field, field)
-
-
 def write_spec(plan: "Plan") -> dict[str, Any]:
     """The JSON object of a plan."""
-    spec = {spec_key(item.name): getattr(plan, item.name) for item in fields(plan)}
+    spec = {item.name: getattr(plan, item.name) for item in fields(plan)}
     return spec | {
         "domain": plan.domain.spec(),
         "epsilon": str(plan.epsilon),
@@ -37,14 +28,9 @@ def write_spec(plan: "Plan") -> dict[str, Any]:
 
 def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
     """The fields of a plan from its JSON object."""
-    keys = {spec_key(name) for name in names}
-    if isinstance(spec, Mapping) and "growth" in spec:
-        if spec["growth"] is not None:
-            raise PlanError("the plan has a growing partition, which privhp 0.1 wrote; fit the data again")
-        spec = {key: spec[key] for key in spec if key != "growth"} | {"learning": None, "partition": None}
-    if not isinstance(spec, Mapping) or set(spec) != keys:
+    if not isinstance(spec, Mapping) or set(spec) != set(names):
         got = "others" if isinstance(spec, Mapping) else type(spec).__name__
-        raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(keys))}, got {got}")
+        raise PlanError(f"expected a plan with exactly the keys {', '.join(sorted(names))}, got {got}")
     try:
         read = {
             "budgets": {int(level): budget for level, budget in spec["budgets"].items()},
@@ -55,4 +41,4 @@ def read_spec(spec: Any, *, names: Sequence[str]) -> dict[str, Any]:
         }
     except (AttributeError, TypeError, ValueError) as error:
         raise PlanError(f"the plan has an unreadable domain, partition, budget or hash_seed: {error}") from None
-    return {name: spec[spec_key(name)] for name in names} | read
+    return dict(spec) | read
