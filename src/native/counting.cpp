@@ -62,14 +62,13 @@ using Leaves = std::tuple<int, In<i32>, Out<i64>>;
 // Counts codes in the leaves of a partition. Many codes descend together, and codes at a leaf stay there, so that there is
 // no branch per code.
 BEST_CPU void count_in_leaves(const u64* codes, const i64* weights, size_t n, int depth, const Leaves& leaves) {
-    constexpr int LEVEL_BITS = 5;
+    constexpr int LEVEL_BITS = 3, INDEX_BITS = LEVEL_BITS + 1;
     constexpr size_t MANY = 64;
     const auto& [level, partition, counters] = leaves;
     const i32* nodes = partition.data();
     i64* counts = counters.data();
     std::array<u64, MANY> path;  // the highest bit is the next step
-    std::array<u32, MANY> index;
-    std::array<i32, MANY> node;
+    std::array<u32, MANY> index, found;
     for (size_t start = 0, many; start < n; start += many) {
         many = std::min(MANY, n - start);
         for (size_t k = 0; k < many; ++k) {
@@ -77,19 +76,19 @@ BEST_CPU void count_in_leaves(const u64* codes, const i64* weights, size_t n, in
             index[k] = static_cast<u32>(path[k] >> 1 >> (63 - level));
             path[k] <<= level;
         }
-        for (i32 least;;) {
-            for (size_t k = 0; k < many; ++k) node[k] = nodes[index[k]];
-            least = 0;
-            for (size_t k = 0; k < many; ++k) least = std::min(least, node[k]);
-            if (least >= 0) break;
+        for (bool all = false; !all;) {
+            all = true;
             for (size_t k = 0; k < many; ++k) {
-                const bool split = node[k] < 0;
-                const u32 fields = ~static_cast<u32>(node[k]), steps = split ? fields & ((1u << LEVEL_BITS) - 1) : 0;
-                index[k] = (split ? fields >> LEVEL_BITS : index[k]) + static_cast<u32>(path[k] >> 1 >> (63 - steps));
-                path[k] <<= steps;
+                const u32 node = static_cast<u32>(nodes[index[k]]), steps = node & ((1u << LEVEL_BITS) - 1);
+                const u32 next = (node >> INDEX_BITS) + static_cast<u32>(path[k] >> 1 >> (63 - steps));
+                const bool family = node >> LEVEL_BITS & 1;
+                found[k] = next;  // of a leaf: its node and its path stay the same
+                index[k] = family ? index[k] : next;
+                path[k] <<= family ? 0 : steps;
+                all &= family;
             }
         }
-        for (size_t k = 0; k < many; ++k) counts[node[k]] += weights ? weights[start + k] : 1;
+        for (size_t k = 0; k < many; ++k) counts[found[k]] += weights ? weights[start + k] : 1;
     }
 }
 

@@ -13,7 +13,7 @@ import numpy as np
 from privhp.collect.refinement import LearningCounts, refine
 from privhp.core.budget import noise_variance
 from privhp.planning.learning import Learning
-from privhp.planning.partition import Partition
+from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.plan import Plan
 from privhp.release import Release
 
@@ -52,7 +52,7 @@ def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
     """
     assert isinstance(plan.learning, Learning)
     assert release.plan.partition is not None
-    level, passes, roots = plan.learned_level, plan.learning.passes, Partition.complete(plan.learned_level).nbytes
+    level, passes, roots = plan.learned_level, plan.learning.passes, complete_nbytes(plan.learned_level)
     learned = LearningCounts(
         counts=release.counts[level],
         rate=float(passes[number].rate),

@@ -17,7 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
-from privhp.planning.partition import LEAF_BYTES, NODE_BYTES, Partition
+from privhp.planning.parameter_checks import COUNTER_BYTES
+from privhp.planning.partition import Partition
 from privhp.planning.tuning import Tuning
 
 _BINS_PER_OCTAVE, _BINS, _ZERO_BIN = 8, 1100, 600  # gains between 2**-75 and 2**62, relative to the domain
@@ -64,9 +65,14 @@ def refine(
     costs = np.zeros(_BINS, dtype=np.int64)
     for chunk in chunks:
         for step, bins in enumerate(rule.gain_bins(chunk)):
-            np.add.at(costs, bins[bins >= 0], split_cost(step))
-    choice = choose_splits(costs, nbytes - partition.nbytes)
-    return partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in chunks]))
+            np.add.at(costs, bins[bins >= 0], 1 << step)
+    leaves = nbytes // COUNTER_BYTES
+    while True:  # the bytes of the nodes are known when the leaves are chosen
+        choice = choose_splits(costs, leaves - partition.size)
+        refined = partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in chunks]))
+        if refined.nbytes <= nbytes:
+            return refined
+        leaves = refined.size - -(-(refined.nbytes - nbytes) // COUNTER_BYTES)
 
 
 class _SplitRule:
@@ -147,7 +153,7 @@ def squared_unevenness(
 
 @dataclass
 class SplitChoice:
-    """Splits that fit the free memory.
+    """Splits within a number of new leaves.
 
     These are all with a gain bin of at least `bin`, and a fraction of those in the
     bin below, the threshold bin. Gains are compared by bin, so that leaves are
@@ -155,7 +161,7 @@ class SplitChoice:
 
     Args:
         bin: Lowest bin of gains whose splits are all made.
-        free: Bytes left for splits of the threshold bin.
+        free: New leaves left for splits of the threshold bin.
         rate: Fraction of the splits of the threshold bin that is made.
         carry: Accumulated fraction of splits, which spreads them evenly over the leaves.
     """
@@ -173,33 +179,25 @@ class SplitChoice:
         return steps
 
     def _threshold_splits(self, candidates: NDArray[np.int64], steps: Counts) -> NDArray[np.int64]:
-        """Splits of the threshold bin that fit in the remaining bytes, chosen evenly across leaves."""
+        """Splits of the threshold bin within the remaining leaves, chosen evenly across leaves."""
         due = self.carry + self.rate * np.arange(candidates.size + 1)
         self.carry = float(due[-1])
         chosen: NDArray[np.int64] = candidates[np.diff(np.floor(due)) > 0]
-        costs = np.cumsum([split_cost(step) for step in steps[chosen].tolist()])
+        costs = np.cumsum(1 << steps[chosen])
         afforded = int((costs <= self.free).sum())
         self.free -= int(costs[afforded - 1]) if afforded else 0
         return chosen[:afforded]
 
 
 def choose_splits(costs: Counts, free: int) -> SplitChoice:
-    """Choose the splits with the largest gain whose total cost is within the free memory.
+    """Choose the splits with the largest gain within a number of new leaves.
 
     Args:
-        costs: Cost in bytes of all splits by bin of their gain.
-        free: Free bytes.
+        costs: New leaves of all splits by bin of their gain.
+        free: Number of new leaves, at most.
     """
     above = np.append(np.cumsum(costs[::-1])[::-1], 0)  # cost of all splits of this bin and higher ones
     lowest = costs.size - int((above[:-1] <= free).sum())
     left = max(free - int(above[lowest]), 0)
     threshold_cost = int(costs[lowest - 1]) if lowest else 0
     return SplitChoice(lowest, left, left / threshold_cost if threshold_cost else 0.0)
-
-
-def split_cost(step: int) -> int:
-    """Bytes for splitting a leaf by one more level after `step` levels: one more leaf for each of its 2**step parts.
-
-    At the first split the node of the leaf stays beside those of its children.
-    """
-    return (LEAF_BYTES << step) + (0 if step else NODE_BYTES)

@@ -159,7 +159,7 @@ class Tally:
             group.tables.append((level, self.sketches[level]))
         leaves = None
         if plan.partition is not None:
-            leaves = kernels.LeafCounters(plan.partition.min_level, plan.partition.nodes, self.leaves)
+            leaves = kernels.LeafCounters(plan.partition.root_level, plan.partition.nodes, self.leaves)
         return {
             "depth": plan.depth,
             "exact_depth": plan.exact_depth,

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts
-from privhp.kernels.partition_nodes import read_split_nodes
+from privhp.kernels.partition_nodes import read_nodes
 
 _CHUNK = 1 << 14  # cells per pass, so that their buckets stay in the cache
 
@@ -131,18 +131,15 @@ def _count_row(group: SketchGroup, row: int, words: Codes, cells: Codes, weights
 def find_leaves(codes: Codes, *, depth: int, level: int, nodes: NDArray[np.int32]) -> Codes:
     """Index of the leaf that holds each code of level `depth`, in a partition with root level `level`."""
     codes = codes << np.uint64(63 - depth)  # bit 62 is the next step down the tree
-    found = nodes[(codes >> np.uint64(63 - level)).view(np.int64)]
-    pending = np.flatnonzero(found < 0)
-    codes = codes[pending] << np.uint64(level)
+    indices = (codes >> np.uint64(63 - level)).view(np.int64)
+    codes, pending = codes << np.uint64(level), np.arange(codes.size)
     while pending.size:
-        first, levels = read_split_nodes(found[pending])
+        first, levels, is_family = read_nodes(nodes[indices[pending]])
         steps = levels.view(np.uint64)
         bits = (codes & np.uint64(2**63 - 1)) >> (np.uint64(63) - steps)
-        found[pending] = nodes[first + bits.view(np.int64)]
-        codes <<= steps
-        deeper = found[pending] < 0
-        pending, codes = pending[deeper], codes[deeper]
-    return found.astype(np.uint64)
+        indices[pending] = first + bits.view(np.int64)
+        pending, codes = pending[~is_family], (codes << steps)[~is_family]
+    return indices.view(np.uint64)
 
 
 def _increment(counters: Counts, indices: Codes, weights: Counts | None) -> None:

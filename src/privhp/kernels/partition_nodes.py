@@ -1,25 +1,26 @@
 """Nodes of a partition, as the counting loops read them.
 
-A node is one int32. A leaf is the index of its counter. A split node is
-negative: the complement of the index of its first child and the number of levels
-of the split. `planning.partition` writes nodes; the counting loops follow them.
+A node is one int32 for a cell that is split by some levels, or by none. Its
+lowest bits are the number of levels and whether the parts are leaves. The other
+bits are an index: of the first of these leaves, or of the node of the first part.
+`planning.partition` writes nodes, and the counting loops follow them.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-LEVEL_BITS = 5
-"""Bits for the number of levels of a split."""
+LEVEL_BITS = 3
+"""Bits for the number of levels of a split; the next bit marks a family of leaves."""
 
-MAX_NODES = 2 ** (31 - LEVEL_BITS)
-
-
-def split_nodes(first: NDArray[np.int64], levels: int) -> NDArray[np.int32]:
-    """Nodes that are split by `levels`, from the index of each one's first child."""
-    return (~(first << LEVEL_BITS | levels)).astype(np.int32)
+INDEX_BITS = LEVEL_BITS + 1
 
 
-def read_split_nodes(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Index of the first child and number of levels of each split node."""
-    fields = ~nodes.astype(np.int64)
-    return fields >> LEVEL_BITS, fields & (2**LEVEL_BITS - 1)
+def pack_nodes(first: NDArray[np.int64], levels: NDArray[np.int64], is_family: NDArray[np.bool_]) -> NDArray[np.int32]:
+    """Nodes from the index of the first leaf or part, the levels of the split, and whether the parts are leaves."""
+    return (first << INDEX_BITS | is_family.astype(np.int64) << LEVEL_BITS | levels).astype(np.int32)
+
+
+def read_nodes(nodes: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.bool_]]:
+    """Index of the first leaf or part, levels of the split, and whether the parts are leaves, for each node."""
+    fields = nodes.astype(np.int64)
+    return fields >> INDEX_BITS, fields & (2**LEVEL_BITS - 1), (fields >> LEVEL_BITS & 1).astype(np.bool_)

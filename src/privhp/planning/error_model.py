@@ -20,7 +20,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 from privhp.domains.domain import Domain
-from privhp.planning.partition import LEAF_BYTES
+from privhp.planning.parameter_checks import COUNTER_BYTES
 from privhp.planning.tuning import Tuning, choose_tuning
 
 Stream = Literal["smooth", "clustered", "sparse", "uneven"]
@@ -132,8 +132,9 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
     leaf, collisions, leaf_variance = max(levels, default=0), 0.0, 0.0
     if isinstance(measurements.deeper, LearnedPartition):
         partition = measurements.deeper
-        leaf, leaf_variance = _learned_leaf_level(measurements, partition, stream), partition.variance
-        levels, variances = [*levels, partition.level], [*variances, leaf_variance * 2.0 ** (leaf - partition.level)]
+        leaf, leaves = _learned_leaves(measurements, partition, stream)
+        leaf_variance = partition.variance
+        levels, variances = [*levels, partition.level], [*variances, leaf_variance * leaves]
     fluctuation, unevenness = _resolution(geometry, n, leaf, stream)
     if isinstance(measurements.deeper, Sketches):
         unevenness, collisions = _sketch_errors(measurements, measurements.deeper, stream)
@@ -152,7 +153,7 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
 def leaf_level(measurements: Measurements, stream: Stream) -> int:
     """Level of the leaves that hold most records of a stream."""
     if isinstance(measurements.deeper, LearnedPartition):
-        return _learned_leaf_level(measurements, measurements.deeper, stream)
+        return _learned_leaves(measurements, measurements.deeper, stream)[0]
     return max(measurements.exact)
 
 
@@ -172,11 +173,12 @@ def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, vari
     return occupied if measurements.expected_records / occupied > threshold else 2.0**level
 
 
-def _learned_leaf_level(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> int:
-    """Level of the leaves that hold the records, after all learning passes; see `collect.refinement`."""
+def _learned_leaves(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> tuple[int, float]:
+    """Level of the leaves that hold the records, and leaves of each root that holds any; see `collect.refinement`."""
     tuning, level, is_line = measurements.geometry.tuning, partition.level, measurements.geometry.is_line
     unevenness = 1.0 if stream == "sparse" else max(tuning.min_unevenness, MIN_UNEVENNESS.get(stream, 0.0))
-    free, used, threshold = partition.nbytes / LEAF_BYTES - 2.0**level, 0.0, tuning.split_signal * partition.variance
+    roots = _occupied_cells(is_line, level, stream)
+    free, used, threshold = partition.nbytes / COUNTER_BYTES - 2.0**level, 0.0, tuning.split_signal * partition.variance
     for number, rate in enumerate(partition.rates, start=1):
         cells = _occupied_cells(is_line, level, stream)
         records = measurements.expected_records / cells
@@ -187,9 +189,9 @@ def _learned_leaf_level(measurements: Measurements, partition: LearnedPartition,
         steps = 0
         while steps < deepest and _split_signal(records / 2.0**steps, unevenness) >= threshold:
             steps += 1
-        used += cells * 2.0**steps if steps else 0.0
+        used += cells * (2.0**steps - 1.0)
         level += steps
-    return level
+    return level, 1.0 + used / roots
 
 
 def _split_signal(records: float, unevenness: float) -> float:

@@ -16,13 +16,18 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, descendants
 from privhp.errors import PlanError
-from privhp.kernels.partition_nodes import split_nodes
+from privhp.kernels.partition_nodes import pack_nodes
 
 MAX_LEAVES = 2**24
-NODE_BYTES, LEAF_BYTES = 4, 12
-"""Bytes of a node, and of a leaf with its counter."""
+MAX_NODE_LEVELS = 4
+"""Levels by which a node is split, at most: a family of up to 16 leaves takes one node."""
 
 Indices = NDArray[np.int64]
+
+
+def complete_nbytes(level: int) -> int:
+    """Bytes of the partition into all cells of a level; see `Partition.nbytes`."""
+    return (4 << max(level - MAX_NODE_LEVELS, 0)) + (8 << level)
 
 
 class Splits(NamedTuple):
@@ -97,21 +102,32 @@ class Partition:
     @property
     def nbytes(self) -> int:
         """Bytes of its nodes and of one counter for each leaf."""
-        return NODE_BYTES * (self.nodes.size - self.size) + LEAF_BYTES * self.size
+        return self.nodes.nbytes + 8 * self.size
+
+    @cached_property
+    def root_level(self) -> int:
+        """Level of the first nodes."""
+        return max(self.min_level - MAX_NODE_LEVELS, 0)
 
     @cached_property
     def nodes(self) -> NDArray[np.int32]:
-        """The nodes as the kernels read them, layer by layer; see `kernels.partition_nodes`."""
-        layers, start = [], 0
-        for layer in self.layers():
-            nodes = layer.leaves.astype(np.int32)
-            start += nodes.size
-            for parents, children in layer.splits:
-                nodes[parents] = split_nodes(start + children[:, 0], children.shape[1].bit_length() - 1)
-            layers.append(nodes)
-        found = np.concatenate(layers)
-        found.flags.writeable = False
-        return found
+        """The nodes as the kernels read them, from all cells of the root level; see `kernels.partition_nodes`."""
+        codes, levels, found, start = *self._cells(self.root_level), [np.zeros(0, dtype=np.int32)], 0
+        while codes.size:
+            first, sizes, steps = self._below(codes, levels)
+            steps = np.minimum(steps, MAX_NODE_LEVELS)
+            is_family = sizes == 1 << steps
+            start += codes.size
+            inner = np.flatnonzero(~is_family)
+            children = 1 << steps[inner]
+            first[inner] = start + np.cumsum(children) - children
+            found.append(pack_nodes(first, steps, is_family))
+            within = np.arange(children.sum()) - np.repeat(np.cumsum(children) - children, children)
+            codes = np.repeat(codes[inner] << steps[inner].astype(np.uint64), children) + within.astype(np.uint64)
+            levels = np.repeat(levels[inner] + steps[inner], children)
+        nodes = np.concatenate(found)
+        nodes.flags.writeable = False
+        return nodes
 
     def codes(self) -> Codes:
         """Code of each leaf at its level."""
@@ -127,14 +143,9 @@ class Partition:
         A node is split into all its descendants of the coarsest level with a leaf
         below the node.
         """
-        starts, leaf_levels = self._starts(), np.append(self.levels, np.uint8(0))
-        codes = np.arange(2**self.min_level, dtype=np.uint64)
-        levels = np.full(codes.shape, self.min_level)
+        codes, levels = self._cells(self.min_level)
         while codes.size:
-            shifts = (self.max_level - levels).astype(np.uint64)
-            first, end = (np.searchsorted(starts, edge << shifts) for edge in (codes, codes + np.uint64(1)))
-            coarsest = np.minimum.reduceat(leaf_levels, np.stack([first, end], axis=1).ravel())[::2]
-            steps = coarsest - levels
+            first, _, steps = self._below(codes, levels)
             splits: list[Splits] = []
             below = [(codes[:0], levels[:0])]
             start = 0
@@ -146,6 +157,18 @@ class Partition:
                 start += cells.size
             yield NodeLayer(codes, levels, np.where(steps == 0, first, -1), splits)
             codes, levels = (np.concatenate(parts) for parts in zip(*below, strict=True))
+
+    def _cells(self, level: int) -> tuple[Codes, Indices]:
+        """Codes and levels of all cells of a level."""
+        return np.arange(2**level, dtype=np.uint64), np.full(2**level, level)
+
+    def _below(self, codes: Codes, levels: Indices) -> tuple[Indices, Indices, Indices]:
+        """Index of the first leaf below each node, number of leaves below it, and levels to the coarsest of them."""
+        starts, shifts = self._starts(), (self.max_level - levels).astype(np.uint64)
+        first, end = (np.searchsorted(starts, edge << shifts) for edge in (codes, codes + np.uint64(1)))
+        edges = np.stack([first, end], axis=1).ravel()
+        coarsest = np.minimum.reduceat(np.append(self.levels, np.uint8(0)), edges)[::2]
+        return first, end - first, coarsest - levels
 
     def spec(self) -> str:
         """The partition as text: a bit for each node, 1 if it is split, level by level from the root."""

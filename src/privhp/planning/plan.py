@@ -32,7 +32,7 @@ from privhp.planning.parameter_checks import (
     read_memory,
     read_partition,
 )
-from privhp.planning.partition import LEAF_BYTES, Partition
+from privhp.planning.partition import Partition
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_sizes import Expand, Inference
 from privhp.planning.plan_spec import read_spec, write_spec
@@ -301,7 +301,7 @@ class Plan:
         if self.partition is not None:
             return self.partition.size
         if self.learning is not None:
-            return self.learning.nbytes // LEAF_BYTES
+            return self.learning.nbytes // COUNTER_BYTES
         leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
         for deeper in self.sketched_levels:
             splits_all = self.expand == "all" and level == self.exact_depth

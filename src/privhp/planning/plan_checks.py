@@ -21,7 +21,7 @@ from privhp.planning.parameter_checks import (
     list_parameters,
     read_budgets,
 )
-from privhp.planning.partition import LEAF_BYTES, Partition
+from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.plan_sizes import Expand, Inference
 
 if TYPE_CHECKING:
@@ -109,9 +109,9 @@ def check_partition(plan: "Plan") -> None:
     if plan.inference == "top-down":
         raise PlanError('expected inference="least-squares" for a plan with a partition, got "top-down"')
     level = plan.learned_level
-    if plan.learning is not None and plan.learning.nbytes < LEAF_BYTES * 2**level:
+    if plan.learning is not None and plan.learning.nbytes < complete_nbytes(level):
         raise PlanError(
-            f"expected at least {LEAF_BYTES} bytes for each of the {2**level} cells of level {level}, "
+            f"expected at least {complete_nbytes(level)} bytes for the {2**level} cells of level {level}, "
             f"got {plan.learning.nbytes}"
         )
     if plan.partition is None:

@@ -24,7 +24,7 @@ from privhp.planning.error_model import (
 )
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_WIDTH
-from privhp.planning.partition import LEAF_BYTES, MAX_LEAVES, Partition
+from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
 from privhp.planning.plan_sizes import PlanSizes
 
 
@@ -146,15 +146,23 @@ class Planner:
 
     def _learned_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         """Shapes with a partition to learn below the exact levels."""
+        for level in self._root_levels(left * COUNTER_BYTES):
+            if exact[-1] < level <= exact[-1] + 5:
+                if level < self._geometry.depth:
+                    yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
+                elif 2**level <= left:  # its cells cannot be split, so there is nothing to learn
+                    yield Shape((*exact, level))
+
+    def _root_levels(self, nbytes: int) -> list[int]:
+        """Root levels of a partition in a memory: on a line the deepest one alone."""
         tuning, depth = self._tuning, self._geometry.depth
         limit = self._max_resolved_level() if tuning.max_root_level is None else tuning.max_root_level
-        for level in range(exact[-1] + 1, min(exact[-1] + 5, depth, limit) + 1):
-            if level == depth:  # its cells cannot be split, so there is nothing to learn
-                if 2**level <= left:
-                    yield Shape((*exact, level))
-                break
-            if left * COUNTER_BYTES >= 2**level * tuning.leaves_per_root * LEAF_BYTES:
-                yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
+        levels = [
+            level
+            for level in range(1, min(limit, depth) + 1)
+            if complete_nbytes(level) * tuning.leaves_per_root <= nbytes or level == depth
+        ]
+        return levels if tuning.max_root_level is None else levels[-1:]
 
     def _max_resolved_level(self) -> int:
         """Level with about epsilon x expected_records cells; records of deeper cells are below the noise."""

@@ -55,6 +55,7 @@ class Tuning:
     split_signal: float
     min_unevenness: float
     zoom_share: float
+    leaves_per_root: float
     max_root_level: int | None
     min_learned_share: float
     max_exact_levels_above_learned: int
@@ -76,7 +77,6 @@ class Tuning:
     zoom_levels: int = 12
     uneven_pairs: int = 8
     uneven_z: float = 2.0
-    leaves_per_root: float = 2.0
 
 
 GENERAL = Tuning(
@@ -84,6 +84,7 @@ GENERAL = Tuning(
     split_signal=50.0,
     min_unevenness=1.0,
     zoom_share=0.0,
+    leaves_per_root=2.0,
     max_root_level=None,
     min_learned_share=0.6,
     max_exact_levels_above_learned=3,
@@ -100,6 +101,7 @@ LINE = replace(
     split_signal=150.0,
     min_unevenness=0.1,
     zoom_share=1 / 16,
+    leaves_per_root=1.25,
     max_root_level=12,
     max_exact_levels_above_learned=2,
     max_first_exact_level=4,
