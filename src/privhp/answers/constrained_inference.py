@@ -15,6 +15,9 @@ from privhp.core.cells import Floats
 EM_ITERATIONS = 20
 """Iterations of the expectation-maximisation for the share of empty cells; it converges in fewer."""
 
+BIAS_BLOCK = 16
+"""Neighbouring sums whose bias is estimated together."""
+
 NEGLIGIBLE_PROBABILITY = 0.01
 """Posterior probability of being empty below which an estimate stays unchanged."""
 
@@ -74,6 +77,28 @@ def enforce_consistency(parents: Floats, estimates: Floats, possible: NDArray[np
     """
     clipped = np.where(possible, np.maximum(estimates, 0.0), 0.0)
     return project_to_simplex(parents, clipped, np.ones(clipped.shape), possible)
+
+
+def trusted_sums(sums: Floats, variances: Floats, shrunk: Floats, shrunk_variances: Floats) -> tuple[Floats, Floats]:
+    """Sums of parts, weighted with the sums of their shrunk estimates where those are unbiased.
+
+    The sum of many parts that are mostly empty is mostly noise. The sum of their
+    posterior means has less noise, but may be biased. The squared bias is estimated
+    from the differences of the two in a block of neighbouring sums.
+
+    Args:
+        sums: Sums of the unbiased estimates of the parts.
+        variances: Variances of these sums.
+        shrunk: Sums of the posterior means of the parts.
+        shrunk_variances: Sums of their posterior variances.
+    """
+    starts = np.arange(0, sums.size, BIAS_BLOCK)
+    sizes = np.diff(np.append(starts, sums.size))
+    expected = np.maximum(variances - shrunk_variances, 0.1 * variances)
+    excess = np.add.reduceat((sums - shrunk) ** 2 - expected, starts) / sizes
+    margin = 0.1 * np.add.reduceat(expected, starts) / sizes * np.sqrt(3.5 / BIAS_BLOCK)
+    squared_bias = np.repeat(np.maximum(excess, 0.0) + margin, sizes)
+    return inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
 
 
 def spike_and_slab_posterior(

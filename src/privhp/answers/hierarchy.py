@@ -16,7 +16,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp import kernels
-from privhp.answers.constrained_inference import inverse_variance_mean, project_to_simplex, spike_and_slab_posterior
+from privhp.answers.constrained_inference import (
+    inverse_variance_mean,
+    project_to_simplex,
+    spike_and_slab_posterior,
+    trusted_sums,
+)
 from privhp.answers.sketch_decoding import decode_sketch
 from privhp.core.budget import noise_variance
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
@@ -52,6 +57,7 @@ class Layer:
         measured_variance: Variance of its noise; infinite for a cell that is not measured.
         subtree_estimate: Estimate from a cell and its descendants alone.
         subtree_variance: Variance of the subtree estimate.
+        mean: Posterior mean of the subtree estimate, shrunk where the cell is probably empty.
         estimate: Consistent, non-negative estimate from all measurements.
         variance: Variance of a cell's estimate given the estimate of its parent; 0 for structural zeros.
         child_groups: The cells that have children in the next layer.
@@ -68,7 +74,8 @@ class Layer:
         self.codes, self.levels, self.possible = codes, levels, possible
         self.measured, self.measured_variance = measured, measured_variance
         self.subtree_estimate, self.subtree_variance = measured.copy(), measured_variance.copy()
-        self.estimate, self.variance = np.zeros(measured.shape), measured_variance.copy()
+        self.mean, self.estimate = measured.copy(), np.zeros(measured.shape)
+        self.variance = measured_variance.copy()
         self.child_groups: list[ChildGroup] = []
 
     def leaf_mask(self) -> NDArray[np.bool_]:
@@ -175,28 +182,36 @@ class Hierarchy:
         self.layers.append(layer)
 
     def _bottom_up_pass(self) -> None:
-        """Estimate each cell from its own measurement and the subtree estimates of its children."""
-        for layer, below in reversed(list(pairwise(self.layers))):
+        """Estimate each cell from its own measurement and its children, then shrink the estimates of empty cells."""
+        for layer, below in reversed(list(zip(self.layers, [*self.layers[1:], self.layers[-1]], strict=True))):
             for group in layer.child_groups:
-                total = np.where(below.possible, below.subtree_estimate, 0.0)[group.children].sum(axis=1)
-                total_variance = np.where(below.possible, below.subtree_variance, 0.0)[group.children].sum(axis=1)
-                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = inverse_variance_mean(
-                    layer.measured[group.parents], layer.measured_variance[group.parents], total, total_variance
-                )
+                own = (layer.measured[group.parents], layer.measured_variance[group.parents])
+                sums = _sum_children(below, group.children, below.subtree_estimate, below.subtree_variance)
+                if np.isinf(own[1]).all():
+                    shrunk = _sum_children(below, group.children, below.mean, below.variance)
+                    found = trusted_sums(*sums, *shrunk)
+                else:
+                    found = inverse_variance_mean(*own, *sums)
+                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = found
+            layer.mean, layer.variance = spike_and_slab_posterior(
+                layer.subtree_estimate, layer.subtree_variance, layer.possible
+            )
 
     def _top_down_pass(self) -> None:
         """Project the posterior means of children so that they are consistent with the estimate of their parent."""
-        means = []
-        for layer in self.layers:
-            mean, layer.variance = spike_and_slab_posterior(
-                layer.subtree_estimate, layer.subtree_variance, layer.possible
-            )
-            means.append(mean)
         top = self.layers[0]
         total = np.maximum(np.where(top.possible, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
-        top.estimate = project_to_simplex(total, means[0][None], top.variance[None], top.possible[None])[0]
-        for (layer, below), mean in zip(pairwise(self.layers), means[1:], strict=True):
+        top.estimate = project_to_simplex(total, top.mean[None], top.variance[None], top.possible[None])[0]
+        for layer, below in pairwise(self.layers):
             for parents, children, _ in layer.child_groups:
                 below.estimate[children] = project_to_simplex(
-                    layer.estimate[parents], mean[children], below.variance[children], below.possible[children]
+                    layer.estimate[parents], below.mean[children], below.variance[children], below.possible[children]
                 )
+
+
+def _sum_children(
+    below: Layer, children: NDArray[np.int64], estimates: Floats, variances: Floats
+) -> tuple[Floats, Floats]:
+    """Sums over the children of each parent; structural zeros are left out."""
+    estimate, variance = (np.where(below.possible, each, 0.0)[children].sum(axis=1) for each in (estimates, variances))
+    return estimate, variance
