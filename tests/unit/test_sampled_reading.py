@@ -91,7 +91,7 @@ def test_skipped_lines_have_coins(tmp_path: Path, name: str, end: bytes) -> None
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrows"])
 def test_sample_after_a_position(tmp_path: Path, name: str) -> None:
     """A reading that goes on at a position flips no coin for the rows before it."""
-    path = write_table_to(tmp_path, name)
+    path = write_table_to(tmp_path, name, 500)
     with SMALL_BLOCKS:
         source = open_source(path, domain=DOMAIN)
         positions = [START, *(batch.position for batch in source.batches())]
