@@ -28,7 +28,8 @@ from hypothesis import HealthCheck, Phase, given, settings
 from numpy.typing import NDArray
 
 from neighbours import Pair, fixed_line_pairs, fixed_pairs, line_pairs, stream_pairs
-from privhp import Box, Generator, Integers, Interval, IPv4, Plan, PlanError, StateError, Summary, Tally
+from privhp import Box, Generator, Integers, Interval, IPv4, Partition, Plan, PlanError, StateError, Summary, Tally
+from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
 from silent import assert_silent
 from spies import draws_by_level, fixed_noise, record_draws
@@ -41,15 +42,18 @@ def sensitivity_by_definition(plan: Plan, level: int) -> int:
 
 
 def rows_of(plan: Plan, level: int) -> int:
-    return plan.sketch_rows if level > plan.exact_depth else 1
+    return plan.sketch_rows if level > plan.exact_depth and plan.partition is None else 1
 
 
 def cells_of(plan: Plan, level: int) -> int:
-    return plan.sketch_rows * plan.sketch_width if level > plan.exact_depth else 2**level
+    if level <= plan.exact_depth:
+        return 2**level
+    return plan.sketch_rows * plan.sketch_width if plan.partition is None else plan.partition.levels.size
 
 
 def example_plans() -> list[Plan]:
-    """Plans under both relations: with and without sketches, gaps, a root level and several records per person."""
+    """Plans under both relations: with sketches, a partition or neither, gaps, a root level, several records."""
+    partition: dict[str, Any] = {"partition": Partition([3, 3, *[4] * 11, *[8] * 16]), "inference": "least-squares"}
     sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 2}
     paper: dict[str, Any] = {"epsilon": "0.7", "expected_records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
     made = []
@@ -62,6 +66,8 @@ def example_plans() -> list[Plan]:
             Plan(Box([(0, 1), (0, 2)]), epsilon=1, budgets=free, exact_depth=2, **sketch, **relation),
             Plan(IPv4(), epsilon=0.1, budgets={3: 0.1}, exact_depth=3, **relation),
             Plan(Interval(1, 8), epsilon=2, budgets={0: 1, 1: 1}, exact_depth=0, **sketch, **relation),
+            Plan(Interval(1, 8), epsilon=2, budgets={0: "0.3", 1: "0.7", 3: 1}, exact_depth=1, **partition, **relation),
+            Plan(IPv4(), epsilon=1, budgets={2: 1}, exact_depth=0, **partition, **relation),
         ]
     return made
 
@@ -172,7 +178,7 @@ def released_counts_are_exact_counts_plus_noise(plans: list[Plan] | None = None)
         with fixed_noise():
             summary, other = Summary(plan), Summary(plan)
         summary.absorb(truth)
-        summary = Summary.from_state(plan, summary.state(), summary.merged_ids)
+        summary = restore_summary(plan, summary.state(), summary.merged_ids)
         summary.merge(other)
         _same(_less(summary.release(), truth), {level: own[level] + others[level] for level in own})
 
@@ -182,8 +188,9 @@ def _less(generator: Generator, truth: Tally) -> dict[int, Counts]:
     plan, left = truth.plan, {}
     for level, counts in generator.release.counts.items():
         assert counts.dtype == np.int64, "the release is not made of integers"
+        deeper = truth.sketches.get(level, truth.leaves)
         exact = level <= plan.exact_depth
-        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else truth.sketches[level])
+        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else deeper)
     return left
 
 
@@ -247,10 +254,10 @@ def records_are_merged_once() -> None:
     summary.absorb(wider)
     _refused(lambda: summary.absorb(tally), lambda: summary.absorb(wider))
     _refused(lambda: summary.absorb(pickle.loads(pickle.dumps(tally))), lambda: summary.merge(summary))
-    twin = Summary.from_state(plan, summary.state(), summary.merged_ids)
+    twin = restore_summary(plan, summary.state(), summary.merged_ids)
     _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
     torn, other = Tally(plan), Summary(plan)
-    with mock.patch.object(Tally, "_add_counts", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
+    with mock.patch.object(Tally, "add_counts", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
         summary.absorb(torn)
     with mock.patch.object(Summary, "_counters", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
         summary.merge(other)
@@ -261,8 +268,7 @@ def records_are_merged_once() -> None:
         contextlib.suppress(KeyboardInterrupt),
     ):
         half.update([0.5])
-    _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half))
-    half.release()
+    _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half), half.release)
 
 
 class _Interrupted:

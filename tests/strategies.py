@@ -6,7 +6,8 @@ records(domain)         one record of the right type: inside, on an edge or outs
 junk()                  something that is no record
 batches(domain)         an array of records
 untidy_batches(domain)  a list of records and junk
-plans()                 a small plan, as in the paper or with any measured levels
+partitions()            a partition with leaves of several levels
+plans()                 a small plan: as in the paper, with any measured levels, or with a partition
 noise(plan)             chosen noise for every counter of a plan
 """
 
@@ -32,6 +33,7 @@ from privhp import (
     IPv4,
     IPv6,
     Nullable,
+    Partition,
     Plan,
     Table,
     Taxonomy,
@@ -248,7 +250,7 @@ def paper_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None
         sketch_rows=draw(st.integers(1, 3)),
         sketch_width=draw(st.integers(1, 12)),
         expand=draw(st.sampled_from(["top", "all"])),
-        neighbours=draw(st.sampled_from(["add-remove", "zero-out", "replace-one"])),
+        neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 3)),
         hash_group=draw(st.sampled_from([None, 0])),
         hash_seed=draw(HASH_SEEDS),
@@ -274,15 +276,51 @@ def free_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None,
         sketch_width=draw(st.integers(1, 6)) * 2**hash_group if sketched else 0,
         hot_cells=draw(st.integers(1, 6)) if sketched else 0,
         expand=draw(st.sampled_from(["top", "all"])),
-        neighbours=draw(st.sampled_from(["add-remove", "zero-out", "replace-one"])),
+        neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
         max_records_per_person=draw(st.integers(1, 3)),
         hash_group=hash_group,
         hash_seed=draw(HASH_SEEDS),
     )
 
 
+@st.composite
+def partitions(draw: st.DrawFn, *, root_level: int = 0, max_level: int = 63, max_splits: int = 12) -> Partition:
+    """Partitions below all cells of a level: any leaves are split, one after another."""
+    levels = [root_level] * 2**root_level
+    for _ in range(draw(st.integers(0, max_splits))):
+        leaf = draw(st.integers(0, len(levels) - 1))
+        step = draw(st.integers(1, 3))
+        if levels[leaf] + step <= max_level:
+            levels[leaf : leaf + 1] = [levels[leaf] + step] * 2**step
+    return Partition(levels)
+
+
+@st.composite
+def partition_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
+    """Plans with a partition, which may be deeper than the other levels, above or without exact levels."""
+    space = draw((domains() if domain is None else domain).filter(lambda own: own.depth > 1))
+    root = draw(st.integers(1, min(space.depth, max_depth)))
+    partition = draw(partitions(root_level=root, max_level=space.depth, max_splits=6))
+    exact = sorted(draw(st.sets(st.integers(0, root - 1))))
+    epsilon = draw(st.sampled_from([Fraction(1, 10), Fraction(1), Fraction(7, 2)]))
+    return Plan(
+        space,
+        epsilon=epsilon,
+        budgets=dict.fromkeys([*exact, root], epsilon / (len(exact) + 1)),
+        exact_depth=max(exact, default=0),
+        partition=partition,
+        inference="least-squares",
+        neighbours=draw(st.sampled_from(["add-remove", "replace-one"])),
+        max_records_per_person=draw(st.integers(1, 3)),
+    )
+
+
 def plans(domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> st.SearchStrategy[Plan]:
-    return st.one_of(paper_plans(domain, max_depth=max_depth), free_plans(domain, max_depth=max_depth))
+    return st.one_of(
+        paper_plans(domain, max_depth=max_depth),
+        free_plans(domain, max_depth=max_depth),
+        partition_plans(domain, max_depth=max_depth),
+    )
 
 
 @st.composite

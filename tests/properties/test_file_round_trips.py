@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 
 import privhp as hp
 from forgery import PLAN, READERS, forge, sign
+from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 from privhp.release import Release
@@ -69,7 +70,7 @@ def test_release_round_trip(written: Written, data: st.DataObject) -> None:
 @given(data=st.data())
 def test_summary_round_trip(written: Written, data: st.DataObject) -> None:
     plan = data.draw(plans())
-    summary = hp.Summary.from_state(plan, data.draw(all_cells(plan)), data.draw(LINEAGES))
+    summary = restore_summary(plan, data.draw(all_cells(plan)), data.draw(LINEAGES))
     first = written(summary)
     resumed = hp.resume(io.BytesIO(first))
     assert resumed.plan == plan

@@ -20,7 +20,7 @@ from datasets import lognormal
 from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Summary, Tally
 from privhp.core.cells import OUTSIDE, Counts, fold
 from privhp.release import Release
-from strategies import as_batch, batches, noise, plans, records, untidy_batches
+from strategies import as_batch, batches, noise, partition_plans, plans, records, untidy_batches
 
 
 def same_noise(size: int, *, scale: Fraction) -> Counts:
@@ -49,7 +49,7 @@ def tally_of(plan: Plan, *parts: object) -> Tally:
 
 
 def cells_of(tally: Tally) -> list[int]:
-    return np.concatenate([tally.counters, *(table.ravel() for table in tally.sketches.values())]).tolist()
+    return np.concatenate([counts.ravel() for counts in tally.by_level().values()]).tolist()
 
 
 @st.composite
@@ -117,23 +117,22 @@ def test_threads(data: DataObject, plan: Plan, threads: int) -> None:
 def test_mass(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     inside = int((plan.domain.encode(batch, level=plan.depth) != OUTSIDE).sum())
-    tally = tally_of(plan, batch)
-    assert tally.counters.sum() == inside
-    for table in tally.sketches.values():
-        assert table.sum(axis=1).tolist() == [inside] * plan.sketch_rows
+    for level, counts in tally_of(plan, batch).by_level().items():
+        rows = plan.sketch_rows if plan.measurement(level) == "sketched" else 1
+        assert counts.reshape(rows, -1).sum(axis=1).tolist() == [inside] * rows
 
 
 @given(data=st.data(), plan=plans())
 def test_nesting(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     counters = tally_of(plan, batch).counters
-    for level in range(plan.exact_depth + 1):
+    for level in range(plan.exact_depth + 1) if plan.exact_levels else ():
         cells = plan.domain.encode(batch, level=level)
         direct = np.bincount(cells[cells != OUTSIDE].view(np.int64), minlength=2**level)
         assert np.array_equal(fold(counters, levels=plan.exact_depth - level), direct)
 
 
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=plans().filter(lambda plan: plan.inference == "top-down"))
 def test_consistency(data: DataObject, plan: Plan) -> None:
     amounts = data.draw(noise(plan))
     leaves = Generator(Release(plan, amounts)).leaves()
@@ -143,6 +142,39 @@ def test_consistency(data: DataObject, plan: Plan) -> None:
     alive = plan.domain.measure(np.arange(2**coarsest, dtype=np.uint64), level=coarsest) > 0
     assert (leaves.counts >= 0).all()
     np.testing.assert_allclose(counts, np.where(alive, np.maximum(amounts[coarsest], 0), 0), rtol=1e-12, atol=1e-12)
+
+
+@given(data=st.data(), plan=partition_plans())
+def test_leaves_of_a_partition(data: DataObject, plan: Plan) -> None:
+    """The release has the leaves of the partition, with non-negative counts; every record is in one of them."""
+    assert plan.partition is not None
+    leaves = Generator(Release(plan, data.draw(noise(plan)))).leaves()
+    assert np.array_equal(leaves.levels, plan.partition.levels)
+    assert np.array_equal(leaves.codes, plan.partition.codes())
+    assert np.isfinite(leaves.counts).all()
+    assert (leaves.counts >= 0).all()
+    batch = data.draw(batches(plan.domain))
+    codes = plan.domain.encode(batch, level=plan.domain.depth)
+    inside = codes[codes != OUTSIDE]
+    shifts = (plan.domain.depth - leaves.levels).astype(np.uint64)
+    held = [int((inside >> shift == code).sum()) for code, shift in zip(leaves.codes, shifts, strict=True)]
+    assert tally_of(plan, batch).leaves.tolist() == held
+
+
+@given(data=st.data(), plan=plans(), parts=st.integers(1, 5))
+def test_merging_tallies_in_any_split_and_order(data: DataObject, plan: Plan, parts: int) -> None:
+    """Bit for bit, also as bytes in between."""
+    batch = data.draw(untidy_batches(plan.domain))
+    where = data.draw(st.lists(st.integers(0, parts - 1), min_size=len(batch), max_size=len(batch)))
+    tallies = [
+        tally_of(plan, [record for record, own in zip(batch, where, strict=True) if own == part])
+        for part in range(parts)
+    ]
+    absorbing = Summary(plan)
+    for index in data.draw(st.permutations(range(parts))):
+        sent = data.draw(st.booleans())
+        absorbing.absorb(Tally.from_bytes(tallies[index].to_bytes()) if sent else tallies[index])
+    assert np.array_equal(absorbing.state(), summary_of(plan, batch).state())
 
 
 @given(data=st.data(), plan=plans())

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from privhp import Integers, Interval, Plan
+from privhp import Interval, Partition, Plan
 from privhp.answers.constrained_inference import (
     enforce_consistency,
     inverse_variance_mean,
     project_to_simplex,
     spike_and_slab_posterior,
+    trusted_sums,
 )
 from privhp.answers.hierarchy import Hierarchy
-from privhp.kernels.partition_marks import MARK_LIMIT
-from privhp.planning.partition import Partition
-from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.release import Release
+from strategies import partitions
 
 Floats = NDArray[np.float64]
 
@@ -143,68 +142,62 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
     np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
 
 
-def partition_release(seed: int) -> Release:
-    """Release of level 1 and a partition from level 3: one refinement splits two cells, another one a child."""
-    rng = np.random.default_rng(seed)
-    schedule = RefinementSchedule(slots=64, refinement_rows=(10, 20), min_child_records=1)
-    plan = Plan(
-        Integers(0, 1023),
-        epsilon=1,
-        budgets={1: "1/4", 3: "3/4"},
-        exact_depth=1,
-        learned=schedule,
-        inference="least-squares",
-        expected_records=100,
-        neighbours="zero-out",
-    )
-    partition = Partition(3, np.zeros(64, dtype=np.int64))
-    for cut in ([2, 5], [9]):
-        partition.refinements += 1
-        cells = next(partition.roots(8)) if partition.refinements == 1 else None
-        if cells is None:
-            cells = next(group for group in partition.leaves(64) if group.level > 3)
-            cut = [0]
-        steps = np.zeros(cells.slots.size, dtype=np.int64)
-        steps[cut] = 2
-        partition.split(cells, steps)
-    counted = (partition.slots >= MARK_LIMIT) & (np.arange(64) < partition.used)
-    partition.slots[counted] = FULL + rng.integers(-500, 500, int(counted.sum()))
-    return Release(plan, {1: 4 * FULL + rng.integers(-500, 500, 2), 3: partition.slots}, refinements=2)
+@settings(max_examples=40)
+@given(
+    partition=partitions(root_level=2, max_level=9, max_splits=6),
+    exact=st.sets(st.integers(0, 1)),
+    scales=st.lists(st.integers(1, 50), min_size=3, max_size=3),
+    seed=st.integers(0, 10**6),
+)
+def test_partition_matches_dense_least_squares(
+    partition: Partition, exact: set[int], scales: list[int], seed: int
+) -> None:
+    """The leaves are the unknowns; an exact level measures sums of them, a split node nothing. The posterior lowers variances a little."""
+    rng, levels = np.random.default_rng(seed), [*sorted(exact), 2]
+    budgets = {level: f"1/{4 * scale}" for level, scale in zip(levels, scales, strict=False)}
+    settings: dict[str, Any] = {"partition": partition, "inference": "least-squares"}
+    plan = Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=max(exact, default=0), **settings)
+    truth = FULL + rng.integers(-500, 500, partition.size)
+    counts, rows = {2: truth + rng.integers(-50, 50, partition.size)}, []
+    for leaf, count in enumerate(counts[2]):
+        rows.append((np.eye(partition.size)[leaf], float(count), 2.0 * float(plan.scale(2)) ** 2))
+    for level in sorted(exact):
+        above = partition.codes() >> (partition.levels - level).astype(np.uint64)
+        summed = (above == np.arange(2**level, dtype=np.uint64)[:, None]).astype(np.int64)
+        counts[level] = summed @ truth + rng.integers(-50, 50, 2**level)
+        variance = 2.0 * float(plan.scale(level)) ** 2
+        rows += [
+            (own.astype(np.float64), float(count), variance) for own, count in zip(summed, counts[level], strict=True)
+        ]
+    hierarchy = Hierarchy(Release(plan, counts))
+    found = hierarchy.leaf_values("estimate")[hierarchy.leaf_order]
+    np.testing.assert_allclose(found, dense(rows), rtol=0, atol=1)
 
 
-def subtree(layers: list[Any], index: int, cell: int) -> list[tuple[int, int]]:
-    """A cell and all its descendants."""
-    cells = [(index, cell)]
-    for group in layers[index].child_groups:
-        for parent, children in zip(group.parents, group.children, strict=True):
-            if parent == cell:
-                cells += [own for child in children for own in subtree(layers, index + 1, int(child))]
-    return cells
+# Sums of shrunk estimates
 
 
-@pytest.mark.parametrize("seed", range(10))
-def test_partition_totals_match_dense_least_squares(seed: int) -> None:
-    """The count of each epoch is a separate unknown; an exact level measures the sum of its descendants."""
-    layers = Hierarchy(partition_release(seed)).layers
-    unknowns = [(index, cell) for index in range(1, len(layers)) for cell in range(layers[index].codes.size)]
-    number = {unknown: index for index, unknown in enumerate(unknowns)}
-    rows = []
-    for unknown in unknowns:
-        layer = layers[unknown[0]]
-        rows.append(
-            (np.eye(len(unknowns))[number[unknown]], layer.measured[unknown[1]], layer.measured_variance[unknown[1]])
-        )
-    for cell in range(2):
-        summed = np.zeros(len(unknowns))
-        for own in subtree(layers, 0, cell)[1:]:
-            summed[number[own]] = 1.0
-        rows.append((summed, layers[0].measured[cell], layers[0].measured_variance[cell]))
-    solution = dense(rows)
-    assert len(layers) == 4
-    for index in (0, 1):
-        for cell in range(layers[index].codes.size):
-            below = [number[own] for own in subtree(layers, index, cell) if own[0] > 0]
-            assert layers[index].estimate[cell] == pytest.approx(solution[below].sum(), rel=1e-9)
+def test_trusted_sums_without_shrinkage() -> None:
+    """The same measurements twice are not two measurements."""
+    sums, variances = np.linspace(0, 1e6, 100), np.linspace(1, 100, 100)
+    mean, variance = trusted_sums(sums, variances, sums, variances)
+    np.testing.assert_allclose(mean, sums, rtol=1e-12)
+    np.testing.assert_allclose(variance, variances, rtol=1e-12)
+
+
+def test_trusted_sums_of_empty_parts() -> None:
+    sums = np.random.default_rng(0).normal(0, 100, 320)
+    mean, variance = trusted_sums(sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
+    assert np.abs(mean).mean() < 0.5 * np.abs(sums).mean()
+    assert (variance >= 1).all()
+
+
+def test_trusted_sums_of_biased_posteriors() -> None:
+    """Where the posterior has lost ten standard deviations, the sums stay."""
+    sums = 1000 + np.random.default_rng(0).normal(0, 100, 320)
+    mean, variance = trusted_sums(sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
+    np.testing.assert_allclose(mean, sums, rtol=0.05)
+    np.testing.assert_allclose(variance, 1e4, rtol=0.05)
 
 
 # Spike-and-slab posterior

@@ -136,7 +136,9 @@ def test_deep_plans_equal_algorithms(data: DataObject, domain: Domain) -> None:
 @given(data=st.data(), plan=plans(), root=st.integers(-5, 0))
 def test_non_positive_total(data: DataObject, plan: Plan, root: int) -> None:
     coarsest = min(plan.budgets)
-    amounts = {**data.draw(noise(plan)), coarsest: np.full(2**coarsest, root)}
+    amounts = {**data.draw(noise(plan)), coarsest: np.full(plan.shapes[coarsest], root)}
+    if plan.inference == "least-squares":  # all levels count, not the coarsest alone
+        amounts = {level: np.minimum(counts, 0) for level, counts in amounts.items()}
     generator = Generator(Release(plan, amounts))
     nodes = nodes_of(generator)
     measures = [plan.domain.measure(np.array([code], dtype=np.uint64), level=level)[0] for level, code in nodes]

@@ -155,5 +155,5 @@ def test_sensitivity(neighbours: Neighbours, level: int, rows: int, persons: int
 
 @pytest.mark.parametrize("value", ["add", "", None, "ADD-REMOVE", ["add-remove"]])
 def test_unknown_neighbours_are_refused(value: Any) -> None:
-    with pytest.raises(PlanError, match="expected neighbours to be one of add-remove, zero-out, replace-one, got"):
+    with pytest.raises(PlanError, match="expected neighbours to be one of add-remove, replace-one, got"):
         check_neighbours(value)

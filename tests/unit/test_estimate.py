@@ -33,7 +33,7 @@ def trips() -> hp.Generator:
 
 
 def fitted(domain: hp.Domain, records: Any) -> hp.Generator:
-    plan = hp.Plan.auto(domain, epsilon=1, expected_records=20_000, mergeable=True)
+    plan = hp.Plan.auto(domain, epsilon=1, expected_records=20_000)
     summary = hp.Summary(plan)
     summary.update(records)
     return summary.release()

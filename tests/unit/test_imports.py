@@ -21,7 +21,6 @@ SLOW = {
     "pathlib",
     "secrets",
     "socket",
-    "threading",
     "tomllib",
     "zoneinfo",
 }

@@ -13,6 +13,7 @@ import pytest
 import privhp
 from privhp import Generator, Interval, Plan, RecordsError, StateError, Summary, Tally
 from privhp.collect.noise import discrete_laplace
+from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts, fold
 
 BATCH = np.linspace(0, 1, 50)
@@ -79,7 +80,7 @@ def test_state_is_copy() -> None:
 def test_state_round_trip() -> None:
     summary = Summary(small_plan())
     summary.update(BATCH[:20])
-    twin = Summary.from_state(summary.plan, summary.state(), summary.merged_ids)
+    twin = restore_summary(summary.plan, summary.state(), summary.merged_ids)
     for each in (summary, twin):
         each.update(BATCH[20:])
     assert twin.merged_ids == summary.merged_ids
@@ -133,7 +134,7 @@ def test_merge_refuses_included_counts() -> None:
     summary, tally = Summary(small_plan()), Tally(small_plan())
     tally.add(BATCH)
     summary.absorb(tally)
-    fork = Summary.from_state(summary.plan, summary.state(), summary.merged_ids)
+    fork = restore_summary(summary.plan, summary.state(), summary.merged_ids)
     other = Summary(summary.plan)
     other.absorb(tally)
     before = summary.state()

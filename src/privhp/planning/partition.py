@@ -197,9 +197,9 @@ class Partition:
             starts.append(codes[~split] << np.uint64(MAX_DEPTH - level))
             leaf_levels.append(np.full(starts[-1].shape, level, dtype=np.uint8))
             codes = descendants(codes[split], levels=1).ravel()
-            if not codes.size:
+            if not codes.size and not bits.any():
                 return cls(np.concatenate(leaf_levels)[np.argsort(np.concatenate(starts))])
-        raise PlanError("the partition ends within a level, or is too deep")
+        raise PlanError("the partition does not end with its last leaf, or is too deep")
 
     def _levels_below(self) -> Codes:
         """Levels between each leaf and the finest leaves."""

@@ -2,14 +2,15 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from privhp.planning.error_model import Stream
 from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
 from privhp.planning.plan import Plan
 
-STREAMS = {
+STREAMS: dict[Stream, str] = {
     "smooth": "spread evenly over the domain",
     "clustered": "concentrated in a sixteenth of it",
     "sparse": "at forty points only",
-    "sorted": "concentrated, and arriving in order",
+    "uneven": "concentrated, and uneven at all scales",
 }
 """Kinds of data that a prediction assumes."""
 
