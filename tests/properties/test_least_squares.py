@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
-from privhp import Interval, Partition, Plan
+from privhp import Integers, Interval, Partition, Plan
 from privhp.answers.constrained_inference import (
     enforce_consistency,
     inverse_variance_mean,
@@ -152,7 +152,10 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
 def test_partition_matches_dense_least_squares(
     partition: Partition, exact: set[int], scales: list[int], seed: int
 ) -> None:
-    """The leaves are the unknowns; an exact level measures sums of them, a split node nothing. The posterior lowers variances a little."""
+    """The leaves are the unknowns; an exact level measures sums of them, a split node nothing.
+
+    The posterior lowers variances a little.
+    """
     rng, levels = np.random.default_rng(seed), [*sorted(exact), 2]
     budgets = {level: f"1/{4 * scale}" for level, scale in zip(levels, scales, strict=False)}
     settings: dict[str, Any] = {"partition": partition, "inference": "least-squares"}
@@ -198,6 +201,17 @@ def test_trusted_sums_of_biased_posteriors() -> None:
     mean, variance = trusted_sums(sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
     np.testing.assert_allclose(mean, sums, rtol=0.05)
     np.testing.assert_allclose(variance, 1e4, rtol=0.05)
+
+
+def test_partition_with_cells_that_hold_no_record() -> None:
+    """Only the first five of eight integers exist, and a leaf beyond them is split."""
+    partition = Partition([2, 2, 2, 3, 3])
+    plan = Plan(
+        Integers(0, 4), epsilon=1, budgets={2: 1}, exact_depth=0, partition=partition, inference="least-squares"
+    )
+    hierarchy = Hierarchy(Release(plan, {2: np.array([40, 30, 20, 10, 10])}))
+    estimates = hierarchy.leaf_values("estimate")[hierarchy.leaf_order]
+    np.testing.assert_allclose(estimates, [40, 30, 20, 0, 0], rtol=1e-6)
 
 
 # Spike-and-slab posterior

@@ -27,9 +27,10 @@ def inverse_variance_mean(
 ) -> tuple[Floats, Floats]:
     """Mean of two independent estimates of the same counts, weighted by inverse variance, and its variance.
 
-    The first variance may be infinite: the mean is then the second estimate.
+    The first variance may be infinite, or both may be 0: the mean is then the second estimate.
     """
-    weight = second_variance / (first_variance + second_variance)
+    total = first_variance + second_variance
+    weight = np.divide(second_variance, total, out=np.zeros(total.shape), where=total > 0.0)
     return weight * first + (1.0 - weight) * second, (1.0 - weight) * second_variance
 
 
@@ -84,7 +85,8 @@ def trusted_sums(sums: Floats, variances: Floats, shrunk: Floats, shrunk_varianc
 
     The sum of many parts that are mostly empty is mostly noise. The sum of their
     posterior means has less noise, but may be biased. The squared bias is estimated
-    from the differences of the two in a block of neighbouring sums.
+    from the differences of the two in a block of neighbouring sums. Both come from
+    the same measurements, so the result is never more certain than the posterior.
 
     Args:
         sums: Sums of the unbiased estimates of the parts.
@@ -98,7 +100,8 @@ def trusted_sums(sums: Floats, variances: Floats, shrunk: Floats, shrunk_varianc
     excess = np.add.reduceat((sums - shrunk) ** 2 - expected, starts) / sizes
     margin = 0.1 * np.add.reduceat(expected, starts) / sizes * np.sqrt(3.5 / BIAS_BLOCK)
     squared_bias = np.repeat(np.maximum(excess, 0.0) + margin, sizes)
-    return inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
+    mean, variance = inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
+    return mean, np.maximum(variance, shrunk_variances)
 
 
 def spike_and_slab_posterior(
