@@ -1,12 +1,13 @@
 """Checks of ingestion and of the CSV scanner that raise AssertionError."""
 
+import csv
 import tempfile
 from pathlib import Path
 from unittest import mock
 
 import numpy as np
 
-from privhp import Integers, Nullable, Plan, Table
+from privhp import Categories, Integers, Nullable, Plan, Table
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
 from silent import assert_silent
@@ -20,7 +21,7 @@ def resumed_ingestion_counts_each_record_once() -> None:
     values = np.random.default_rng(0).integers(0, 256, LINES)
     with (
         tempfile.TemporaryDirectory() as folder,
-        mock.patch("privhp.io.sources.text_lines._BLOCK", 100),
+        mock.patch("privhp.io.sources.text_records._BLOCK", 100),
         mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)),
     ):
         data, state = Path(folder) / "data.csv", Path(folder) / "state"
@@ -40,6 +41,24 @@ def resumed_ingestion_counts_each_record_once() -> None:
             assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counted twice"
 
 
+def csv_record_changes_its_own_row() -> None:
+    """In a file of a CSV writer, a record with any text in it changes no other row, and counts once."""
+    domain = Table(a=Integers(0, 255), b=Categories(["x"], other="y"))
+    hostile = ["x", '"', '""', "\n", "1,x\n2,x\n" * 20, '1,"x\n', '",\n"', "a,b,c", "x" * 2000, "1,x\n" * 300_000]
+    with tempfile.TemporaryDirectory() as folder, assert_silent():
+        codes = []
+        for text in hostile:
+            path = Path(folder) / "data.csv"
+            with path.open("w", newline="") as file:
+                csv.writer(file).writerows([("a", "b"), (1, "x"), (2, "y"), (3, text), (4, "x"), (5, "\n")])
+            batches = open_source(path, domain=domain).batches()
+            found = [code for batch in batches for code in domain.encode(batch.records, level=domain.depth).tolist()]
+            assert len(found) == 5, "a record is more or less than a row"
+            codes.append(found[:2] + found[3:])
+    assert all(other == codes[0] for other in codes), "a record changes the row of another"
+    assert all(code < 2**domain.depth for code in codes[0])
+
+
 def scanner_reads_lines_independently() -> None:
     """A line is read the same alone and among other lines."""
     domain = Table(a=Nullable(Integers(0, 255)), b=Nullable(Integers(0, 255)))
@@ -49,7 +68,7 @@ def scanner_reads_lines_independently() -> None:
         for chosen in [lines, *([line] for line in lines)]:
             path = Path(folder) / "data.csv"
             path.write_bytes(b"".join(line + b"\n" for line in chosen))
-            batches = open_source(path, domain=domain, header=False).batches()
+            batches = open_source(path, domain=domain, header=False, csv="lines").batches()
             codes.append(
                 [code for batch in batches for code in domain.encode(batch.records, level=domain.depth).tolist()]
             )

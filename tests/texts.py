@@ -5,15 +5,21 @@ from collections.abc import Sequence
 from typing import Any
 
 from privhp import Domain
-from privhp.io.sources import open_source
+from privhp.io.sources import CsvReading, open_source
 
 
 def text_batches(
-    content: bytes, domain: Domain, *, columns: Sequence[str] | None = None, header: bool = False, ending: str = ".csv"
+    content: bytes,
+    domain: Domain,
+    *,
+    columns: Sequence[str] | None = None,
+    header: bool = False,
+    csv: CsvReading = "lines",
+    ending: str = ".csv",
 ) -> list[Any]:
     """The batches of a file with this content."""
     with tempfile.NamedTemporaryFile(suffix=ending) as file:
         file.write(content)
         file.flush()
-        source = open_source(file.name, domain=domain, columns=columns, header=header)
+        source = open_source(file.name, domain=domain, columns=columns, header=header, csv=csv)
         return [batch.records for batch in source.batches()]

@@ -1,11 +1,13 @@
-// Scanner of CSV lines: the values of plainly written fields, for privhp/io/sources/csv_scanner.py.
+// Scanner of CSV: the bounds of records, for privhp/io/sources/csv_records.py, and the values of plainly written fields,
+// for privhp/io/sources/csv_scanner.py.
 //
-// This is the one kernel that sees records. privhp/io/sources/csv_fields.py defines the values. The scanner reads a
-// field to the same value or marks its line as odd, and csv_fields.py then reads that line. No state is kept from one
-// line to the next, so that one line cannot affect another.
+// These are the only kernels that see records. privhp/io/sources/csv_fields.py defines the values. The scanner reads a
+// field to the same value or marks its record as odd, and csv_fields.py then reads that record. No state is kept from
+// one record to the next, so that one record cannot affect another.
 
 #include "native.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
@@ -18,13 +20,16 @@
 
 namespace {
 
-constexpr size_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
+constexpr std::ptrdiff_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
 
 enum Kind : u8 { REAL, INTEGER, ADDRESS, TIME, TEXT, CODED };
 enum Found : u8 { VALUE, EMPTY, ODD };
 
+enum Place : u8 { FIELD_START, UNQUOTED, QUOTED, AFTER_QUOTE };
+
 struct Field {
     const char *begin, *end;
+    bool escaped = false;  // contains quotes, each written as two
 };
 
 bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
@@ -36,12 +41,33 @@ Field trimmed(Field field) {
     return field;
 }
 
+// A number such as 12.34 as the quotient of two integers that are exact as doubles, so that the division rounds as the
+// number does.
+bool short_decimal(const char* first, const char* end, double& number) {
+    constexpr double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8, 1e9,
+                                 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18};
+    if (end - first > 19) return false;
+    u64 digits = 0;
+    const char *at = first, *point = end;
+    for (; at < end && (is_digit(*at) || (*at == '.' && point == end)); ++at) {
+        if (*at == '.') point = at;
+        else digits = 10 * digits + (*at - '0');
+    }
+    if (at < end || (point < end && end - first == 1) || digits > u64{1} << 53) return false;
+    number = static_cast<double>(digits) / POWERS[point < end ? end - point - 1 : 0];
+    return true;
+}
+
 bool real(Field field, u64& value) {
-    const char* first = field.begin + (*field.begin == '-');
+    const bool minus = *field.begin == '-';
+    const char* first = field.begin + minus;
     if (first == field.end || !(is_digit(*first) || *first == '.')) return false;
     double number;
-    const auto [end, error] = std::from_chars(field.begin, field.end, number);
-    if (error != std::errc() || end != field.end) return false;
+    if (!short_decimal(first, field.end, number)) {
+        const auto [end, error] = std::from_chars(first, field.end, number);
+        if (error != std::errc() || end != field.end) return false;
+    }
+    if (minus) number = -number;
     std::memcpy(&value, &number, sizeof value);
     return true;
 }
@@ -128,39 +154,63 @@ bool time(Field field, u64& value) {
     return true;
 }
 
-// Splits a line into the first `wanted` fields; their number, or -1 if the line is not plainly written.
-int split_plain(const char* at, const char* end, Field* fields, int wanted) {
-    int found = 0;
-    while (found < wanted) {
-        const char* comma = static_cast<const char*>(std::memchr(at, ',', end - at));
-        fields[found++] = {at, comma ? comma : end};
-        if (!comma) break;
-        at = comma + 1;
-    }
-    return found;
+const char* find(const char* at, const char* end, char wanted) {
+    return static_cast<const char*>(std::memchr(at, wanted, end - at));
 }
 
-int split_quoted(const char* at, const char* end, Field* fields, int wanted) {
+constexpr u64 EACH_BYTE = 0x0101010101010101;
+
+// The highest bit of each of eight bytes that equals another byte.
+u64 matches(const char* at, char wanted) {
+    u64 bytes;
+    std::memcpy(&bytes, at, sizeof bytes);
+    bytes ^= EACH_BYTE * static_cast<u8>(wanted);
+    return ~(((bytes & EACH_BYTE * 0x7f) + EACH_BYTE * 0x7f) | bytes) & EACH_BYTE * 0x80;
+}
+
+// Number of commas in a part of a text that begins at `text`. The last 16 bytes are counted without a branch, since the
+// lengths of records are hard to predict.
+i64 count_commas(const char* text, const char* at, const char* end) {
+    if (end - text < 16) return std::count(at, end, ',');
+    i64 count = 0;
+    for (; end - at > 16; at += 8) count += (matches(at, ',') >> 7) * EACH_BYTE >> 56;
+    const i64 size = end - at, before = 4 * (8 - std::min<i64>(size, 8)), far = 4 * (8 - std::max<i64>(size - 8, 0));
+    const u64 last = matches(end - 8, ',') >> before >> before, other = matches(end - 16, ',') >> far >> far;
+    return count + (((last >> 7) + (other >> 7)) * EACH_BYTE >> 56);
+}
+
+// Splits a record into its fields and keeps the first `wanted`; the number of fields, or -1 if the record is not plainly
+// written. If `all` is not set, no field behind the wanted ones is counted.
+i64 split_plain(const char* text, const char* at, const char* end, Field* fields, i64 wanted, bool all) {
+    for (i64 found = 0; found < wanted;) {
+        const char* comma = find(at, end, ',');
+        fields[found++] = {at, comma ? comma : end};
+        if (!comma) return found;
+        at = comma + 1;
+    }
+    return wanted + (all ? 1 + count_commas(text, at, end) : 0);
+}
+
+i64 split_quoted(const char* at, const char* end, Field* fields, i64 wanted) {
     if (end > at && end[-1] == '\r') --end;
-    const size_t size = end - at;
-    if (size > MAX_QUOTED || std::memchr(at, '\r', size) || std::memchr(at, 0, size)) return -1;
-    int found = 0;
-    for (;; ++at) {
+    if (end - at > MAX_QUOTED) return -1;
+    for (i64 found = 0;; ++at) {
         Field field{at, end};
         if (at < end && *at == '"') {
-            const char* close = static_cast<const char*>(std::memchr(at + 1, '"', end - at - 1));
+            const char* close = find(at + 1, end, '"');
+            for (; close && close + 1 < end && close[1] == '"'; close = find(close + 2, end, '"')) field.escaped = true;
             if (!close || (close + 1 < end && close[1] != ',')) return -1;
-            field = {at + 1, close};
+            field.begin = at + 1, field.end = close;
             at = close + 1;
         } else {
-            while (at < end && *at != ',') {
-                if (*at++ == '"') return -1;
+            for (; at < end && *at != ','; ++at) {
+                if (*at == '"' || *at == '\r') return -1;
             }
             field.end = at;
         }
         if (found < wanted) fields[found] = field;
         ++found;
-        if (at == end) return std::min(found, wanted);
+        if (at == end) return found;
     }
 }
 
@@ -178,6 +228,7 @@ struct Distinct {
 };
 
 Found read(Field field, Kind kind, bool nullable, const char* text, u64& value) {
+    if (field.escaped) return ODD;
     field = trimmed(field);
     const u64 size = field.end - field.begin;
     if (!size && (nullable || kind < TEXT)) return EMPTY;
@@ -199,50 +250,90 @@ BEST_CPU size_t newlines(const char* text, size_t size) {
     return count;
 }
 
-size_t count_lines(nb::bytes block) {
-    const size_t size = block.size();
-    return newlines(block.c_str(), size) + (size && block.c_str()[size - 1] != '\n');
+size_t count_line_feeds(nb::bytes piece) { return newlines(piece.c_str(), piece.size()); }
+
+// Appends the offsets after the line feeds in a part of a text that begins at `text`; the next free place.
+i64* add_bounds(const char* text, const char* at, const char* end, i64* next) {
+    for (; end - at >= 8; at += 8) {
+        for (u64 found = matches(at, '\n'); found; found &= found - 1) *next++ = at - text + __builtin_ctzll(found) / 8 + 1;
+    }
+    for (; at < end; ++at) {
+        if (*at == '\n') *next++ = at - text + 1;
+    }
+    return next;
 }
 
-// Reads the selected columns of every line of a block.
+// Offsets of all lines: 0, and those after each line feed.
+void line_bounds(nb::bytes piece, Out<i64> bounds) {
+    const char *text = piece.c_str(), *end = text + piece.size();
+    nb::gil_scoped_release unlocked;
+    bounds(0) = 0;
+    add_bounds(text, text, end, bounds.data() + 1);
+}
+
+// Offsets of all records: 0, and those after each line feed outside quotes; their number, and the place at the end.
+std::pair<size_t, u8> record_bounds(nb::bytes piece, u8 begin, Out<i64> bounds) {
+    const char *text = piece.c_str(), *end = text + piece.size(), *at = text;
+    nb::gil_scoped_release unlocked;
+    i64* next = bounds.data();
+    *next++ = 0;
+    u8 place = begin;
+    while (at < end) {
+        if (place == QUOTED) {
+            at = find(at, end, '"');
+            if (!at) break;
+            place = AFTER_QUOTE, ++at;
+        } else if (*at == '"' && place != UNQUOTED) {  // opens a field, or is the second of two quotes
+            place = QUOTED, ++at;
+        } else {
+            const char* quote = find(at + (*at == '"'), end, '"');
+            const char* stop = quote ? quote : end;
+            next = add_bounds(text, at, stop, next);
+            at = stop;
+            place = stop[-1] == ',' || stop[-1] == '\n' ? FIELD_START : UNQUOTED;
+        }
+    }
+    return {static_cast<size_t>(next - bounds.data()), place};
+}
+
+// Reads the selected columns of some records of a block, each from its start to the line feed before the next start.
 //
 // A value is the bits of a number, microseconds since 1970, the offset and length of a text, or, for dictionary-encoded
-// texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` lines that are not
-// plainly written, `invalid` lines that are too long or have too few fields.
-std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> indices, In<u8> kinds, In<bool> nullable,
-                                   Out<u64, 2> values, Out<bool, 2> empty, Out<bool> invalid, Out<bool> odd) {
+// texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` records that are
+// not plainly written, `invalid` records that are too long, have too few fields, or another number than `width`, if it
+// is not 0.
+std::vector<std::vector<u64>> scan(nb::bytes block, In<i64> starts, In<i64> nexts, i64 longest, i64 width,
+                                   In<i64> indices, In<u8> kinds, In<bool> nullable, Out<u64, 2> values,
+                                   Out<bool, 2> empty, Out<bool> invalid, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
-    const size_t columns = indices.shape(0), lines = invalid.shape(0);
+    const size_t columns = indices.shape(0), records = nexts.shape(0);
     nb::gil_scoped_release unlocked;
     i64 wanted = 0;
     for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, indices(c) + 1);
     std::vector<Field> fields(static_cast<size_t>(wanted));
     std::vector<Distinct> distinct(columns);
-    const bool quotes = std::memchr(text, '"', end - text);
-    const char* at = text;
-    for (size_t line = 0; line < lines && at <= end; ++line) {
-        const char* stop = static_cast<const char*>(std::memchr(at, '\n', end - at));
-        if (!stop) stop = end;
-        const size_t size = stop - at;
-        const bool quoted = quotes && std::memchr(at, '"', size);
-        int found = 0;
-        if (size <= longest) {
-            found = (quoted ? split_quoted : split_plain)(at, stop, fields.data(), static_cast<int>(wanted));
+    const bool quotes = find(text, end, '"');
+    for (size_t record = 0; record < records; ++record) {
+        const char *at = text + starts(record), *stop = text + nexts(record) - 1;
+        i64 found = 0;
+        if (stop - at <= longest) {
+            found = quotes && find(at, stop, '"') ? split_quoted(at, stop, fields.data(), wanted)
+                                                  : split_plain(text, at, stop, fields.data(), wanted, width > 0);
         }
-        odd(line) = found < 0;
-        invalid(line) = found >= 0 && found < wanted;
+        const bool fits = found >= wanted && (!width || found == width);
+        odd(record) = found < 0;
+        invalid(record) = found >= 0 && !fits;
         for (size_t c = 0; c < columns; ++c) {
-            const size_t cell = c * lines + line;
+            const size_t cell = c * records + record;
             Found outcome = EMPTY;
             values.data()[cell] = 0;
-            if (found >= wanted) {
+            if (fits) {
                 outcome = read(fields[indices(c)], static_cast<Kind>(kinds(c)), nullable(c), text, values.data()[cell]);
             }
             if (outcome == VALUE && kinds(c) == CODED) values.data()[cell] = distinct[c].code(text, values.data()[cell]);
             empty.data()[cell] = outcome == EMPTY;
-            odd(line) |= outcome == ODD;
+            odd(record) |= outcome == ODD;
         }
-        at = stop + 1;
     }
     std::vector<std::vector<u64>> found;
     for (Distinct& own : distinct) found.push_back(std::move(own.texts));
@@ -252,6 +343,8 @@ std::vector<std::vector<u64>> scan(nb::bytes block, size_t longest, In<i64> indi
 }  // namespace
 
 void define_csv(nb::module_& module) {
-    define(module, "count_lines", count_lines);
+    define(module, "count_line_feeds", count_line_feeds);
+    define(module, "line_bounds", line_bounds);
+    define(module, "record_bounds", record_bounds);
     define(module, "scan", scan);
 }

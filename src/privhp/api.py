@@ -19,7 +19,7 @@ from privhp.release import Release
 
 if TYPE_CHECKING:
     from privhp.evaluate.comparison import Comparison
-    from privhp.io.sources import Format, Source
+    from privhp.io.sources import CsvReading, Format, Source
 
 File: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
@@ -105,6 +105,7 @@ def report(
     columns: Sequence[str] | None = None,
     against: Any = None,
     header: bool = True,
+    csv: "CsvReading" = "rfc4180",
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> None:
     """Write an HTML report on a generator: guarantee, accuracy and plots.
@@ -118,7 +119,8 @@ def report(
         title: Heading of the page; by default the name of the file.
         columns: Names of the values of a record, if the domain has none; also the columns of `against`.
         against: Real records to show beside the synthetic ones, as `fit` takes them.
-        header: Whether the first line of a CSV file in `against` names its columns.
+        header: Whether the first record of a CSV file in `against` names its columns.
+        csv: What a record of a CSV file in `against` is; see `fit`.
         format: Format of `against`, if its name does not say.
     """
     from privhp.reporting import report_page  # slow to import, and needed by report only
@@ -135,7 +137,7 @@ def report(
         )
     batches = None
     if against is not None:
-        source = _open(against, generator.domain, columns=columns, header=header, format=format)
+        source = _open(against, generator.domain, columns=columns, header=header, csv=csv, format=format)
         batches = (batch.records for batch in source.batches())
     page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
     write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600)
@@ -149,6 +151,7 @@ def compare(
     domain: Domain | None = None,
     columns: Sequence[str] | None = None,
     header: bool = True,
+    csv: "CsvReading" = "rfc4180",
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> "Comparison":
     """Measure the distance between a generator and real records. NOT private.
@@ -165,7 +168,8 @@ def compare(
             others are held in memory, at least 16 bytes each.
         domain: Domain of the records, if neither side is a generator.
         columns: Columns of a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV file names its columns.
+        header: Whether the first record of a CSV file names its columns.
+        csv: What a record of a CSV file is; see `fit`.
         format: Format of a file, if its name does not say.
     """
     from privhp.evaluate.comparison import compare_sides  # slow to import, and needed by compare only
@@ -182,7 +186,7 @@ def compare(
     real, synthetic = (
         side
         if isinstance(side, Generator)
-        else _read_records(_open(side, domains[0], columns=columns, header=header, format=format), domains[0])
+        else _read_records(_open(side, domains[0], columns=columns, header=header, csv=csv, format=format), domains[0])
         for side in sides
     )
     return compare_sides(real, synthetic, domain=domains[0])

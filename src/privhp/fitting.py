@@ -13,7 +13,7 @@ from privhp.planning.plan import Plan
 
 if TYPE_CHECKING:
     from privhp.collect.ingest import Ingestion
-    from privhp.io.sources import Format
+    from privhp.io.sources import CsvReading, Format
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
@@ -34,6 +34,7 @@ def fit(
     plan: Plan | None = None,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
+    csv: "CsvReading" = "rfc4180",
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Generator:
     """Return a differentially private generator of synthetic records.
@@ -57,7 +58,11 @@ def fit(
         max_records_per_person: Largest number of records of one person.
         plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
         columns: Columns of a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV file names its columns.
+        header: Whether the first record of a CSV file names its columns. If so, records with another number of
+            fields are skipped.
+        csv: What a record of a CSV file is. "rfc4180": quoted line breaks belong to the record, as CSV writers write
+            them; the quotes of every record must be balanced. "lines": every line is a record, as in logs; what a CSV
+            writer wrote with line breaks counts as several records.
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
     from privhp.io.frames import frame_kind  # slow to import, and needed by fit only
@@ -74,7 +79,7 @@ def fit(
             "neighbours": neighbours,
             "max_records_per_person": max_records_per_person,
         },
-        reading={"columns": columns, "header": header, "format": format},
+        reading={"columns": columns, "header": header, "csv": csv, "format": format},
     )
     ingestion.run()
     generator = ingestion.summary.release()
@@ -95,6 +100,7 @@ def learn(
     max_records_per_person: int = 1,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
+    csv: "CsvReading" = "rfc4180",
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Plan:
     """Learn a partition on samples of the data and return the plan that has it. Public.
@@ -114,7 +120,8 @@ def learn(
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
         columns: Columns of a record, by name or, without names, by number from 1.
-        header: Whether the first line of a CSV file names its columns.
+        header: Whether the first record of a CSV file names its columns.
+        csv: What a record of a CSV file is; see `fit`.
         format: Format of a file, if its name does not say.
     """
     if passes < 2:
@@ -130,7 +137,7 @@ def learn(
             "neighbours": neighbours,
             "max_records_per_person": max_records_per_person,
         },
-        reading={"columns": columns, "header": header, "format": format},
+        reading={"columns": columns, "header": header, "csv": csv, "format": format},
     )
     ingestion.learn()
     return ingestion.plan

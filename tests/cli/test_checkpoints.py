@@ -37,11 +37,11 @@ WORKER = """
 import sys, time
 from unittest import mock
 import numpy as np
-import privhp.collect.summary, privhp.io.sources.text_lines, privhp.io.sources.selection
+import privhp.collect.summary, privhp.io.sources.text_records, privhp.io.sources.selection
 from privhp.cli import main
 from privhp.planning.plan import Plan
 
-privhp.io.sources.text_lines._BLOCK = 4000
+privhp.io.sources.text_records._BLOCK = 4000
 privhp.io.sources.selection.MAX_ROWS = privhp.io.sources.selection.MIN_ROWS = 1000
 update = privhp.collect.summary.Summary.update
 

@@ -68,6 +68,8 @@ def test_invalid_values(tmp_path, name):
         done = spawn(
             "fit",
             name,
+            "--csv",
+            "lines",
             "--epsilon",
             "100",
             *[part for part in FIT if part not in ("--epsilon", "1")],
@@ -146,3 +148,27 @@ def test_arrow_pipe(tmp_path):
     done = spawn("fit", "-", "--format", "arrow", *FIT, folder=tmp_path, input=sink.getvalue().to_pybytes())
     assert (done.returncode, done.stderr) == (0, b"")
     assert abs(hp.load(tmp_path / "out.privhp").total - 1000) < 500
+
+
+@pytest.mark.parametrize("command", ["fit", "learn", "compare", "report"])
+def test_readings_of_csv(run, refused, release, tmp_path, command):
+    """An open quote is refused by default, and is a part of its own line with --csv lines."""
+    (tmp_path / "a.csv").write_bytes(b'fare,note\n1,"x"\n2,"open\n' + b"3,x\n" * 500)
+    arguments = {
+        "fit": ["fit", "a.csv", *FIT],
+        "learn": ["learn", "a.csv", "--columns", "fare", *PLAN[:4], "--expected-records", "1e6", "-o", "plan.json"],
+        "compare": ["compare", "a.csv", release, "--columns", "fare"],
+        "report": ["report", release, "--columns", "fare", "--against", "a.csv", "-o", "NOT-PRIVATE.html"],
+    }[command]
+    message = refused(*arguments)
+    assert message.endswith("if each line is a record, choose --csv lines\n")
+    assert not any((tmp_path / name).exists() for name in ("out.privhp", "plan.json", "NOT-PRIVATE.html"))
+    assert run(*arguments, "--csv", "lines").code == 0
+
+
+def test_quoted_line_breaks(run, tmp_path):
+    """A record with line breaks counts once."""
+    (tmp_path / "a.csv").write_bytes(b"fare,note\n" + b'1,"a\n9,9\n9,9"\n' * 1000)
+    for reading, expected in {"rfc4180": 1000, "lines": 2000}.items():
+        run("fit", "a.csv", *FIT, "--csv", reading, "--force")
+        assert hp.load(tmp_path / "out.privhp").total == pytest.approx(expected, abs=200)

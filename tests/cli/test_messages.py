@@ -8,7 +8,7 @@ import pytest
 from cli.running import command_parsers
 from privhp.cli.messages import OPTIONS, speak_options
 from privhp.core import container
-from privhp.io.sources import text_lines
+from privhp.io.sources import text_records
 
 
 @pytest.mark.parametrize(
@@ -59,7 +59,7 @@ def test_options_exist():
     assert set(OPTIONS.values()) <= known
 
 
-@pytest.mark.parametrize("module", [container, text_lines])
+@pytest.mark.parametrize("module", [container, text_records])
 def test_functions_in_advice_on_files(module):
     """The command line names commands wherever a message on a file names functions of the library."""
     source = Path(module.__file__).read_text()

@@ -13,7 +13,7 @@ from mutants.planting import caught_by
 from privhp import RecordsError, Summary
 from privhp.collect.life_cycle import LifeCycle
 from privhp.domains import conversion
-from privhp.io.sources.text_lines import LineReader
+from privhp.io.sources.text_records import Block, LineFeeds, RecordReader
 
 
 @caught_by(privacy.summary_is_released_once)
@@ -160,10 +160,11 @@ def carriage_return_splits_line(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_blocks(patch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]) -> None:
-    blocks = LineReader.blocks
+    blocks = RecordReader.blocks
 
-    def changed(self: LineReader) -> Iterator[tuple[bytes, int]]:
-        for block, end in blocks(self):
-            yield change(block), end
+    def changed(self: RecordReader) -> Iterator[Block]:
+        for block in blocks(self):
+            text = change(block.text)
+            yield Block(text, LineFeeds().bounds(text), block.end)
 
-    patch.setattr(LineReader, "blocks", changed)
+    patch.setattr(RecordReader, "blocks", changed)

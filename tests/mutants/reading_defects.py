@@ -9,7 +9,8 @@ import reading
 from mutants.planting import caught_by
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-from privhp.io.sources import START, csv_scanner
+from privhp.io.sources import START, csv_records, csv_scanner, text_records
+from privhp.io.sources.text_records import LineFeeds, Offsets
 
 
 @caught_by(reading.resumed_ingestion_counts_each_record_once)
@@ -63,8 +64,48 @@ def invalid_line_read_as_another(patch: pytest.MonkeyPatch) -> None:
 def invalid_line_counted(patch: pytest.MonkeyPatch) -> None:
     columns = csv_scanner.Scanner.columns
 
-    def generous(self: Any, block: bytes) -> Any:
-        found, invalid = columns(self, block)
+    def generous(self: Any, *block: Any) -> Any:
+        found, invalid = columns(self, *block)
         return found, np.zeros_like(invalid)
 
     patch.setattr(csv_scanner.Scanner, "columns", generous)
+
+
+@caught_by(reading.csv_record_changes_its_own_row)
+def quoted_line_feed_ends_record(patch: pytest.MonkeyPatch) -> None:
+    patch.setitem(csv_records.RULES, "rfc4180", LineFeeds)
+
+
+@caught_by(reading.csv_record_changes_its_own_row)
+def second_of_two_quotes_opens_nothing(patch: pytest.MonkeyPatch) -> None:
+    bounds = csv_records.UnquotedLineFeeds.bounds
+
+    def undoubled(self: Any, piece: bytes) -> Offsets:
+        return bounds(self, piece.replace(b'""', b'x"'))
+
+    patch.setattr(csv_records.UnquotedLineFeeds, "bounds", undoubled)
+
+
+@caught_by(reading.csv_record_changes_its_own_row)
+def long_record_cut_at_its_limit(patch: pytest.MonkeyPatch) -> None:
+    """What is behind the limit becomes records."""
+    bounds = csv_records.UnquotedLineFeeds.bounds
+
+    def forgetful(self: Any, piece: bytes) -> Offsets:
+        found = bounds(self, piece)
+        self._place = csv_records.Place.FIELD_START
+        return found
+
+    patch.setattr(csv_records.UnquotedLineFeeds, "bounds", forgetful)
+    patch.setattr(text_records, "_BLOCK", text_records.MAX_RECORD // 4)
+
+
+@caught_by(reading.scanner_reads_lines_independently)
+def first_record_sets_number_of_fields(patch: pytest.MonkeyPatch) -> None:
+    columns = csv_scanner.Scanner.columns
+
+    def strict(self: Any, block: bytes, starts: Offsets, nexts: Offsets) -> Any:
+        self._width = self._width or block[: nexts[0] - 1].count(b",") + 1
+        return columns(self, block, starts, nexts)
+
+    patch.setattr(csv_scanner.Scanner, "columns", strict)

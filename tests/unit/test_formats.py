@@ -159,7 +159,7 @@ def test_read_from_position(tmp_path, name, expected):
     whole = counts_of(both)
     tally = Tally(PLAN)
     with (
-        mock.patch("privhp.io.sources.text_lines._BLOCK", 150_000),
+        mock.patch("privhp.io.sources.text_records._BLOCK", 150_000),
         mock.patch("privhp.io.sources.selection.MAX_ROWS", 1234),
         mock.patch("privhp.io.sources.selection.MIN_ROWS", 1),
     ):

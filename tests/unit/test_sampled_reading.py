@@ -21,7 +21,7 @@ from privhp.io.sources import START, Sample, Source, open_source
 from strategies import any_domains, untidy_batches
 from trips import DOMAIN, NAMES, ROWS, write_table_to
 
-SMALL_BLOCKS = mock.patch("privhp.io.sources.text_lines._BLOCK", 5000)
+SMALL_BLOCKS = mock.patch("privhp.io.sources.text_records._BLOCK", 5000)
 
 
 class Coins:
@@ -83,15 +83,15 @@ def test_skipped_lines_have_coins(tmp_path: Path, name: str, end: bytes) -> None
     (tmp_path / name).write_bytes(b"\n".join([b"a" * (name == "a.csv"), *lines * 3]).lstrip(b"\n") + end)
     coins = Coins()
     path, domain = tmp_path / name, Nullable(Integers(0, 9))
-    codes(open_source(path, domain=domain, columns=["a"]), domain, coins)
+    codes(open_source(path, domain=domain, columns=["a"], csv="lines"), domain, coins)
     assert len(coins.heads) == 3 * len(lines)
-    assert_sampled(lambda: path, domain, columns=["a"])
+    assert_sampled(lambda: path, domain, columns=["a"], csv="lines")
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrows"])
 def test_sample_after_a_position(tmp_path: Path, name: str) -> None:
     """A reading that goes on at a position flips no coin for the rows before it."""
-    path = write_table_to(tmp_path, name, 500)
+    path = write_table_to(tmp_path, name)
     with SMALL_BLOCKS:
         source = open_source(path, domain=DOMAIN)
         positions = [START, *(batch.position for batch in source.batches())]

@@ -20,7 +20,8 @@ def open_planned(options: Namespace) -> tuple[Plan, Source]:
     """Plan and source of the options. Only headers and schemas are read."""
     plan = read_given_plan(options)
     domain, columns = domain_from_options(options) if plan is None else (plan.domain, None)
-    selection = Selection(domain, options.columns or columns, header=not options.no_header, warn=_note(options))
+    reading = {"header": not options.no_header, "csv": options.csv}
+    selection = Selection(domain, options.columns or columns, **reading, warn=_note(options))
     source = FileSource(options.data, selection, format=options.format)
     return plan or read_plan(options, domain, rereadable=source.rereadable), source
 

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "columns=": "--columns",
+    "csv=": "--csv",
     "depth=": "--depth",
     "domain=": "--domain",
     "epsilon=": "--epsilon",
@@ -47,7 +48,7 @@ _COMMANDS = {
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
-_TEXT = re.compile(r'(format=)"(\w+)"')
+_TEXT = re.compile(r'((?:csv|format)=)"(\w+)"')
 
 
 def speak_options(message: str) -> str:

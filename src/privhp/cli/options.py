@@ -92,17 +92,28 @@ def add_data(parser: CommandParser) -> None:
         parser,
         "data",
         nargs="+",
-        help="files or globs: .csv and .ndjson, also .gz and .zst, one record per line; .parquet, .arrow, .npy; "
-        "- for standard input",
+        help="files or globs: .csv and .ndjson, also .gz and .zst; .parquet, .arrow, .npy; - for standard input",
     )
     parser.add_argument("--format", choices=FORMATS, help="input format, if the file name does not say; default csv")
     parser.add_argument(
         "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; numbers without a header"
     )
+    add_csv(parser)
+
+
+def add_csv(parser: CommandParser) -> None:
+    """Add how to read CSV files: `--no-header` and `--csv`."""
     parser.add_argument(
         "--no-header",
         action="store_true",
-        help="the first line is a record; columns are numbered from 1; without --columns, the first columns are read",
+        help="CSV files have no header; columns are numbered from 1; without --columns, the first columns are read",
+    )
+    parser.add_argument(
+        "--csv",
+        choices=["rfc4180", "lines"],
+        default="rfc4180",
+        help="what a record of a CSV file is; rfc4180: quoted line breaks belong to the record, as CSV writers write "
+        "them, and all quotes must be balanced; lines: every line is a record, for logs; default rfc4180",
     )
 
 

@@ -4,10 +4,10 @@ Each kernel exists twice: `plain` in NumPy, and `compiled` with the extension
 module `native`. The choice between them is made here, once. Callers use
 `kernels.<name>`, so that tests and benchmarks can replace a kernel.
 
-All kernels but one take numbers, characters, codes and counts as arrays. The
-exception is `native.scan`, which parses lines of CSV for `io.sources`; its
-definition in Python is `io.sources.csv_fields`. So records are visible to the
-readers and writers in `io`, to `domains`, to `native.scan`, and to `evaluate`
+All kernels but some take numbers, characters, codes and counts as arrays. The
+exceptions find and parse records of CSV for `io.sources`; their definitions in
+Python are `io.sources.csv_records` and `csv_fields`. So records are visible to
+the readers and writers in `io`, to `domains`, to these kernels, and to `evaluate`
 and `reporting`, which compare a generator with data; behind the domains there are
 only codes.
 """

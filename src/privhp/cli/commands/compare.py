@@ -5,7 +5,7 @@ import sys
 from argparse import Namespace
 from typing import Any
 
-from privhp.cli.options import add_domain, add_file, add_quiet, names
+from privhp.cli.options import add_csv, add_domain, add_file, add_quiet, names
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
     add_domain(parser, required=False)
     parser.add_argument("--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat")
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--no-header", action="store_true", help="the first line of a CSV file is a record")
+    add_csv(parser)
     add_quiet(parser)
 
 
@@ -65,7 +65,7 @@ def run(options: Namespace) -> None:
     domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
     if domain is None:
         raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-    selection = Selection(domain, options.columns or columns, header=not options.no_header)
+    selection = Selection(domain, options.columns or columns, header=not options.no_header, csv=options.csv)
     shown = not options.quiet and sys.stderr.isatty()
     comparison = compare(
         *(

@@ -21,14 +21,15 @@ examples:
   privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
   privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --expected-records 2e6 -o gb.privhp
   privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
-  zcat log.gz | privhp fit - --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
+  zcat log.gz | privhp fit - --csv lines --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o a
   privhp fit trips.csv --plan plan.json --summary-only -o 1.summary
 
 """
 
 _END = """
 At the end, fit prints the noisy number of records beside the expected number. A number
-near 0 means a wrong column, text in a numeric column, or wrong bounds.
+near 0 means a wrong column, text in a numeric column, wrong bounds, or records with another
+number of fields than the header.
 """
 
 

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from pathlib import Path
 
-from privhp.cli.options import add_file, add_names, add_output
+from privhp.cli.options import add_csv, add_file, add_names, add_output
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -28,7 +28,7 @@ def add(commands: Commands) -> None:
     add_file(
         parser, "--against", nargs="+", metavar="DATA", help="real records to compare with, in any format of privhp fit"
     )
-    parser.add_argument("--no-header", action="store_true", help="the first line of DATA is a record")
+    add_csv(parser)
     parser.add_argument("--title", help="heading of the page; default: the name of the release")
     add_output(parser, "page to write, such as fares.html")
 
@@ -49,6 +49,7 @@ def run(options: Namespace) -> None:
         columns=options.columns,
         against=None if options.against is None else [Path(name) for name in options.against],
         header=not options.no_header,
+        csv=options.csv,
     )
     if not options.quiet:
         if options.against is None:

@@ -1,7 +1,7 @@
-"""Fields of a line of CSV, and values of a field.
+"""Fields of a record of CSV, and values of a field.
 
-All functions depend on one line or one field alone. They raise ValueError for
-an invalid line or field, and the caller skips that record.
+All functions depend on one record or one field alone. They raise ValueError for
+an invalid record or field, and the caller skips that record.
 """
 
 import csv
@@ -10,21 +10,21 @@ from typing import Any, TypeAlias
 
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.ip import parse_ipv4
-from privhp.io.sources.text_lines import MAX_LINE
+from privhp.io.sources.text_records import MAX_RECORD
 
 Convert: TypeAlias = Callable[[bytes], Any]
 """Conversion of a field to a value: a float, an int for domains of integers, a text, or None for null."""
 
 
-def split_line(line: bytes) -> list[bytes]:
-    """Fields of a line; raises ValueError if a quote is not closed in the line."""
-    if len(line) > MAX_LINE:
+def split_record(record: bytes) -> list[bytes]:
+    """Fields of a record; raises ValueError if a quote is not closed in the record."""
+    if len(record) > MAX_RECORD:
         raise ValueError
-    if b'"' not in line:
-        return line.split(b",")
+    if b'"' not in record:
+        return record.split(b",")
     try:
         # Latin-1 maps bytes to characters one to one, so every byte is valid and preserved.
-        (fields,) = csv.reader([line.decode("latin-1")], strict=True)
+        (fields,) = csv.reader([record.decode("latin-1")], strict=True)
     except csv.Error:
         raise ValueError from None
     return [field.encode("latin-1") for field in fields]

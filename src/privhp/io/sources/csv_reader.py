@@ -1,25 +1,26 @@
 """Reader of CSV."""
 
-import codecs
 from collections.abc import Iterator
 from typing import Any
 
 from privhp.domains.column import Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_fields import split_line
-from privhp.io.sources.csv_scanner import Scanner, take_lines
+from privhp.io.sources.csv_fields import split_record
+from privhp.io.sources.csv_records import RULES
+from privhp.io.sources.csv_scanner import Scanner
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
-from privhp.io.sources.text_lines import LineReader, check_is_text
+from privhp.io.sources.text_records import Block, RecordReader, check_is_text
 
 
 class CsvReader:
-    """Reader of comma-separated values, one record per line.
+    """Reader of comma-separated values.
 
-    A record with an invalid or missing field, or a line beyond 1 MiB, is skipped
-    and keeps its row number. A quoted field ends within its line. The reading of
-    a line never depends on another line.
+    A record with an invalid or missing field, with another number of fields than
+    the header, or beyond 1 MiB is skipped and keeps its row number. `selection.csv`
+    is the reading: in "lines" the reading of a record never depends on another
+    one, in "rfc4180" it does not if the quotes of all records are balanced.
 
     Args:
         name: The file, "-" for standard input.
@@ -30,25 +31,37 @@ class CsvReader:
         self._name, self._selection = name, selection
         self._bytes = ByteStream(name)
         try:
-            with decompression_errors(name):
-                self._lines = LineReader(self._bytes.file)
-                indices = self._header_indices() if selection.header else selection.indices_by_number()
+            self._records = self._new_records()
+            self._scanner = self._new_scanner()
         except BaseException:
             self.close()
             raise
-        self._scanner = Scanner(selection.fields, indices)
 
-    def _header_indices(self) -> list[int]:
-        """Indices of the selected columns in the header."""
-        header = self._lines.header()
+    def _new_records(self) -> RecordReader:
+        return RecordReader(self._bytes.file, RULES[self._selection.csv]())
+
+    def _new_scanner(self) -> Scanner:
+        """Scanner of the selected columns. Without a header no number of fields is public, so none is required."""
+        fields = self._selection.fields
+        if not self._selection.header:
+            return Scanner(fields, self._selection.indices_by_number())
+        with decompression_errors(self._name):
+            names = self._header()
+        return Scanner(fields, self._indices(names), width=len(names))
+
+    def _header(self) -> list[str]:
+        """Names of the columns; none if the header cannot be read."""
+        header = self._records.header()
         if not header:
             raise FileError("the file is empty; expected a first line with the column names")
         check_is_text(header)
         try:
-            fields = split_line(header.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
-            names = [field.decode("utf-8", "replace").strip() for field in fields]
+            return [field.decode("utf-8", "replace").strip() for field in split_record(header.rstrip(b"\r"))]
         except ValueError:
-            names = []
+            return []
+
+    def _indices(self, names: list[str]) -> list[int]:
+        """Indices of the selected columns in the header."""
         return self._selection.indices_by_name(
             names,
             where="a header" if self._selection.names is None else "the first line",
@@ -57,35 +70,36 @@ class CsvReader:
         )
 
     def batches(self, start: int) -> Iterator[FileBatch]:
-        """Batches of lines; offsets are bytes of the decompressed text."""
+        """Batches of records; offsets are bytes of the decompressed text."""
         with decompression_errors(self._name):
             if start:
                 self._reopen_at(start)
-            for block, end in self._lines.blocks():
-                yield FileBatch(_CsvLines(block, self._scanner, self._selection), end, self._bytes.share())
+            for block in self._records.blocks():
+                yield FileBatch(_CsvRows(block, self._scanner, self._selection), block.end, self._bytes.share())
 
     def _reopen_at(self, start: int) -> None:
-        """Open the file again at the offset of a line."""
+        """Open the file again at the offset of a record."""
         self._bytes.close()
         self._bytes = ByteStream(self._name)
-        self._lines = LineReader(self._bytes.file)
-        self._lines.skip_to(start)
+        self._records = self._new_records()
+        self._records.skip_to(start)
 
     def close(self) -> None:
         """Close the file."""
         self._bytes.close()
 
 
-class _CsvLines:
-    """Lines of comma-separated values."""
+class _CsvRows:
+    """Records of comma-separated values."""
 
-    def __init__(self, block: bytes, scanner: Scanner, selection: Selection) -> None:
+    def __init__(self, block: Block, scanner: Scanner, selection: Selection) -> None:
         self._block, self._scanner, self._selection = block, scanner, selection
 
     def __len__(self) -> int:
-        return self._block.count(b"\n") + (not self._block.endswith(b"\n"))
+        return self._block.bounds.size - 1
 
     def records(self, taken: Indices | None = None) -> Any:
-        block = self._block if taken is None else b"".join(line + b"\n" for line in take_lines(self._block, taken))
-        columns, invalid = self._scanner.columns(block)
+        text, bounds, _ = self._block
+        rows = slice(None) if taken is None else taken
+        columns, invalid = self._scanner.columns(text, bounds[:-1][rows], bounds[1:][rows])
         return self._selection.to_batch(columns, invalid.size, invalid)

@@ -65,7 +65,7 @@ class FileSource:
         if self.size is None:
             return None
         files = [[name, (status := Path(name).stat()).st_size, status.st_mtime_ns] for name in self.names]
-        reading = [files, self._selection.names, self._selection.header, self._format]
+        reading = [files, self._selection.names, self._selection.header, self._selection.csv, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
     @property

@@ -11,7 +11,7 @@ from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
-from privhp.io.sources.text_lines import MAX_LINE, LineReader
+from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader
 
 
 class NdjsonReader:
@@ -37,11 +37,11 @@ class NdjsonReader:
     def batches(self, start: int) -> Iterator[FileBatch]:
         """Batches of lines; offsets are bytes of the decompressed text."""
         with decompression_errors(self._name):
-            lines = LineReader(self._bytes.file)
+            lines = RecordReader(self._bytes.file, LineFeeds())
             if start:
                 lines.skip_to(start)
-            for block, end in lines.blocks():
-                rows = _ObjectLines(block.removesuffix(b"\n").split(b"\n"), self._keys, self._selection)
+            for text, _, end in lines.blocks():
+                rows = _ObjectLines(text.removesuffix(b"\n").split(b"\n"), self._keys, self._selection)
                 yield FileBatch(rows, end, self._bytes.share())
 
     def close(self) -> None:
@@ -68,7 +68,7 @@ class _ObjectLines:
 
 def _parse_object(line: bytes) -> dict[str, Any] | None:
     """Object of one line; None if the line is not an object."""
-    if len(line) > MAX_LINE:
+    if len(line) > MAX_RECORD:
         return None
     try:
         found = json.loads(line)

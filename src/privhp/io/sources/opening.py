@@ -8,6 +8,7 @@ from typing import Any
 
 from privhp.domains import Domain
 from privhp.errors import RecordsError, file_errors
+from privhp.io.sources.csv_records import CsvReading
 from privhp.io.sources.files import FileSource, Format
 from privhp.io.sources.in_memory import InMemorySource, check_records, has_column_names
 from privhp.io.sources.protocol import Source
@@ -20,6 +21,7 @@ def open_source(
     domain: Domain,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
+    csv: CsvReading = "rfc4180",
     format: Format | None = None,  # noqa: A002 - public parameter name
 ) -> Source:
     """Source of records of a domain. Only headers and schemas are read at once.
@@ -30,10 +32,11 @@ def open_source(
             An iterable without a length also holds batches, and yields them anew in each pass.
         domain: Domain of the records.
         columns: The columns that make a record, by name or, in data without names, by number from 1.
-        header: Whether the first line of CSV holds the column names.
+        header: Whether the first record of CSV holds the column names.
+        csv: What a record of CSV is; see `privhp.fit`.
         format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
     """
-    selection = Selection(domain, [columns] if isinstance(columns, str | int) else columns, header=header)
+    selection = Selection(domain, [columns] if isinstance(columns, str | int) else columns, header=header, csv=csv)
     names = _file_names(data)
     if names is not None:
         with file_errors():

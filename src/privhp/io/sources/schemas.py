@@ -1,6 +1,5 @@
 """Names and types of the columns of a file, read without any value or statistics of values."""
 
-import codecs
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, NamedTuple
@@ -8,10 +7,10 @@ from typing import Any, NamedTuple
 from privhp.errors import FileError
 from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_columns
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_fields import split_line
+from privhp.io.sources.csv_fields import split_record
 from privhp.io.sources.files import format_of
 from privhp.io.sources.optional import import_pyarrow
-from privhp.io.sources.text_lines import LineReader, check_is_text
+from privhp.io.sources.text_records import LineFeeds, RecordReader, check_is_text
 
 
 class SchemaColumn(NamedTuple):
@@ -82,12 +81,12 @@ def _first_fields(name: str) -> list[bytes]:
     file = ByteStream(name)
     try:
         with decompression_errors(name):
-            line = LineReader(file.file).header() or b""
+            line = RecordReader(file.file, LineFeeds()).header() or b""
     finally:
         file.close()
     check_is_text(line)
     try:
-        return split_line(line.removeprefix(codecs.BOM_UTF8).rstrip(b"\r"))
+        return split_record(line.rstrip(b"\r"))
     except ValueError:
         return []
 

@@ -13,6 +13,7 @@ from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError, RecordsError
+from privhp.io.sources.csv_records import CsvReading
 
 MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16 - 1, 2**12, 2**18
 """Limits of rows and values in a batch."""
@@ -46,7 +47,8 @@ class Selection:
         domain: Domain of the records.
         columns: Names of columns or, in data without names, their numbers from 1; by default
             the names of a table, or all columns, or the first ones.
-        header: Whether the first line of a text holds the column names.
+        header: Whether the first record of CSV holds the column names.
+        csv: What a record of CSV is.
         warn: Called with a message when a column has a readable but suspicious type.
     """
 
@@ -56,9 +58,12 @@ class Selection:
         columns: Sequence[str | int] | None = None,
         *,
         header: bool = True,
+        csv: CsvReading = "rfc4180",
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.domain, self.header = domain, header
+        if csv not in get_args(CsvReading):
+            raise RecordsError(f"csv= takes {' or '.join(map(repr, get_args(CsvReading)))}, got {csv!r}")
+        self.domain, self.header, self.csv = domain, header, csv
         self.fields = domain.fields()
         self.columns = None if columns is None else [_column_text(column) for column in columns]
         if self.columns is not None and len(self.columns) != len(self.fields):
