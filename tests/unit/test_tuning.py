@@ -58,7 +58,7 @@ def test_leaf_level_of_the_model_is_that_of_a_refinement(
         expected_records=RECORDS,
         neighbours="zero-out",
     )
-    tuning = dataclasses.replace(plan.tuning, **changes)
+    tuning = plan.tuning._replace(**changes)
     monkeypatch.setattr(error_model, "choose_tuning", lambda diameters, *, is_line: tuning)
     assert leaf_level(plan_measurements(plan), "smooth") == expected
     assert simulate_leaf_level(plan) == expected

@@ -3,8 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,8 +12,7 @@ from privhp.core.cells import Codes, Floats, ancestors
 from privhp.errors import QueryError, describe_value
 
 
-@dataclass(frozen=True)
-class HeavyHitter:
+class HeavyHitter(NamedTuple):
     """A cell of the domain whose residual share of the records reaches the threshold.
 
     Args:

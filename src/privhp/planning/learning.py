@@ -8,7 +8,7 @@ Sampling makes a pass cost far less than its budget.
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 from privhp.core.budget import MAX_EPSILON, amplified_cost, exact
 from privhp.errors import PlanError, describe_value
@@ -19,8 +19,7 @@ COIN_SIDES = 256
 """Sampling rates are multiples of 1 / 256: the coin of a row is one random byte."""
 
 
-@dataclass(frozen=True)
-class LearningPass:
+class LearningPass(NamedTuple):
     """One learning pass.
 
     Args:
@@ -30,15 +29,6 @@ class LearningPass:
 
     rate: Fraction
     budget: Fraction
-
-    def __post_init__(self) -> None:
-        rate, budget = exact(self.rate, name="rate="), exact(self.budget, name="budget=")
-        if not 0 < rate <= 1 or (rate * COIN_SIDES).denominator != 1:
-            raise PlanError(f"expected the sampling rate of a pass as a multiple of 1/{COIN_SIDES}, got {self.rate}")
-        if not 0 < budget <= MAX_EPSILON:
-            raise PlanError(f"expected the budget of a pass above 0 and at most {MAX_EPSILON}, got {self.budget}")
-        object.__setattr__(self, "rate", rate)
-        object.__setattr__(self, "budget", budget)
 
     @property
     def cost(self) -> Fraction:
@@ -61,9 +51,9 @@ class Learning:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nbytes", check_integer(self.nbytes, "nbytes", 1, MAX_MEMORY))
-        object.__setattr__(self, "passes", tuple(self.passes))
-        if not 1 <= len(self.passes) <= MAX_PASSES or not all(isinstance(own, LearningPass) for own in self.passes):
+        if not isinstance(self.passes, tuple | list) or not 1 <= len(self.passes) <= MAX_PASSES:
             raise PlanError(f"expected 1 to {MAX_PASSES} learning passes, got {describe_value(self.passes)}")
+        object.__setattr__(self, "passes", tuple(_read_pass(*own) for own in self.passes))
 
     @property
     def cost(self) -> Fraction:
@@ -83,3 +73,13 @@ class Learning:
         if any(not isinstance(own, Mapping) or set(own) != {"rate", "budget"} for own in spec["passes"]):
             raise PlanError("a learning pass must have exactly the keys budget and rate")
         return cls(nbytes=spec["nbytes"], passes=tuple(LearningPass(**own) for own in spec["passes"]))
+
+
+def _read_pass(rate: Any, budget: Any) -> LearningPass:
+    """A learning pass with exact rationals within their limits."""
+    checked = LearningPass(exact(rate, name="the rate of a learning pass"), exact(budget, name="its budget"))
+    if not 0 < checked.rate <= 1 or (checked.rate * COIN_SIDES).denominator != 1:
+        raise PlanError(f"expected the sampling rate of a pass as a multiple of 1/{COIN_SIDES}, got {rate}")
+    if not 0 < checked.budget <= MAX_EPSILON:
+        raise PlanError(f"expected the budget of a pass above 0 and at most {MAX_EPSILON}, got {budget}")
+    return checked

@@ -167,7 +167,7 @@ class Plan:
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
-            **vars(sizes),
+            **sizes._asdict(),
         )
 
     @classmethod
@@ -226,7 +226,7 @@ class Plan:
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
-            **vars(planner.sizes()),
+            **planner.sizes()._asdict(),
         )
 
     def measurement(self, level: int) -> Measurement:

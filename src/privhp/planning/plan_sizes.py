@@ -1,9 +1,8 @@
 """Sizes and budgets of a plan, as the planner and the paper's rules return them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fractions import Fraction
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from privhp.planning.learning import Learning
 from privhp.planning.partition import Partition
@@ -15,8 +14,7 @@ Inference = Literal["top-down", "least-squares"]
 """Consistency from the root down, as in the paper's Algorithm 3, or a least-squares estimate from all levels."""
 
 
-@dataclass(frozen=True)
-class PlanSizes:
+class PlanSizes(NamedTuple):
     """The fields of a plan that are computed; see `Plan` for their meaning."""
 
     budgets: Mapping[int, Fraction]

@@ -7,8 +7,8 @@ ones and returns the sizes and budgets with the least error under the error mode
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 from privhp.core.budget import Neighbours, amplified_budget, noise_variance, sensitivity, split_epsilon
 from privhp.domains.domain import Domain
@@ -28,8 +28,7 @@ from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
 from privhp.planning.plan_sizes import PlanSizes
 
 
-@dataclass(frozen=True)
-class Shape:
+class Shape(NamedTuple):
     """Candidate sizes: the measured levels and their counters.
 
     Args:

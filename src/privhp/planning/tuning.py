@@ -8,12 +8,11 @@ have a reason and no figure. After a change, run both benchmarks and
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from fractions import Fraction
+from typing import NamedTuple
 
 
-@dataclass(frozen=True)
-class Tuning:
+class Tuning(NamedTuple):
     """Constants for one kind of geometry.
 
     Args:
@@ -92,11 +91,10 @@ GENERAL = Tuning(
 )
 """Base of the other two, for planes, most tables and large sets of categories: most error is in the finest cells."""
 
-HALVING = replace(GENERAL, split_signal=128.0, min_learned_share=0.35)
+HALVING = GENERAL._replace(split_signal=128.0, min_learned_share=0.35)
 """Each level halves the diameter, as with addresses: coarse levels contribute as much error as fine ones."""
 
-LINE = replace(
-    HALVING,
+LINE = HALVING._replace(
     learning_rates=(Fraction(1, 16), Fraction(1, 16)),
     split_signal=150.0,
     min_unevenness=0.1,
