@@ -3,7 +3,8 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -12,7 +13,8 @@ from privhp.core.cells import Codes, Floats, ancestors
 from privhp.errors import QueryError, describe_value
 
 
-class HeavyHitter(NamedTuple):
+@dataclass(frozen=True)
+class HeavyHitter:
     """A cell of the domain whose residual share of the records reaches the threshold.
 
     Args:
