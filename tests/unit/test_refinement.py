@@ -1,153 +1,195 @@
-"""Splits and shrinkage of a refinement, for given noisy counts."""
+"""The split rule: refined partitions for given noisy counts."""
+
+import inspect
+from dataclasses import fields, replace
+from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from privhp import Interval, Plan
-from privhp.collect.refinement import Refinement
-from privhp.core.cells import Counts
-from privhp.planning.partition import Partition
-from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp import Partition
+from privhp.collect.refinement import LearningCounts, refine
+from privhp.core.cells import Counts, Floats
+from privhp.planning.tuning import GENERAL, HALVING, LINE, Tuning
+from split_rule import refine_slowly
+from strategies import partitions
 
-LEVEL, ROOTS = 6, 64
-FIRST, SECOND, RECORDS = 1000, 2000, 100_000
+HALVED: Floats = 0.5 ** np.arange(33)
+"""Diameters of a domain of 32 levels, each half of the one above."""
 
-
-def plan_of(slots: int, *, moments: tuple[int, ...] = (FIRST,), min_child_records: int = 10) -> Plan:
-    return Plan(
-        Interval(0, 1),
-        epsilon=2,
-        budgets={2: 1, LEVEL: 1},
-        exact_depth=2,
-        learned=RefinementSchedule(slots=slots, refinement_rows=moments, min_child_records=min_child_records),
-        inference="least-squares",
-        expected_records=RECORDS,
-        neighbours="zero-out",
-    )
+TUNINGS = st.sampled_from([LINE, HALVING, GENERAL])
+SMALL = st.integers(0, 5).flatmap(lambda level: partitions(root_level=level, max_level=32))
 
 
-def start(plan: Plan, counts: Counts) -> Partition:
-    assert plan.learned is not None
-    slots = np.zeros(plan.learned.slots, dtype=np.int64)
-    slots[:ROOTS] = counts
-    return Partition(LEVEL, slots)
+def counted(counts: Any, *, rate: float = 1 / 16, variance: float = 8.0, measured: float = 8.0) -> LearningCounts:
+    return LearningCounts(np.array(counts, dtype=np.int64), rate, variance, measured)
 
 
-def refine(plan: Plan, partition: Partition, *, rows: int, chunk: int = 2**31) -> Counts:
-    """Split as a summary does, without noise; number of levels of each split, in the order of codes."""
-    refinement = Refinement(plan, partition, rows=rows, chunk=chunk)
-    partition.refinements += 1
-    found: dict[tuple[int, int], int] = {}
-    for cells in partition.leaves(chunk):
-        levels = refinement.levels(cells)
-        partition.split(cells, levels)
-        found |= {
-            (code << (20 - cells.level), cells.level): level
-            for code, level in zip(cells.codes.tolist(), levels.tolist(), strict=True)
-        }
-    return np.array([found[key] for key in sorted(found)])
+def steps_of(partition: Partition, refined: Partition) -> list[int]:
+    """Levels by which each leaf was split; a leaf is split into cells of one level."""
+    steps, levels = [], refined.levels.tolist()
+    for level in partition.levels.tolist():
+        step = levels[0] - level
+        assert levels[: 2**step] == [level + step] * 2**step
+        del levels[: 2**step]
+        steps.append(step)
+    assert not levels
+    return steps
 
 
-@given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS), slots=st.integers(ROOTS, 600))
-def test_splits_fit_the_slots(counts: list[int], slots: int) -> None:
-    plan = plan_of(slots, moments=(FIRST, SECOND))
-    partition = start(plan, np.array(counts))
-    for rows in (FIRST, SECOND):
-        refine(plan, partition, rows=rows)
-        assert partition.used <= slots
-        partition.slots[:ROOTS] += np.where(partition.slots[:ROOTS] < 0, 0, 7)
+def split(counts: list[int], nbytes: int, *, tuning: Tuning = GENERAL, **details: float) -> list[int]:
+    """Steps of a refinement of all cells of a level."""
+    partition = Partition.complete(len(counts).bit_length() - 1)
+    learned = counted(counts, **details)
+    return steps_of(partition, refine(partition, learned, nbytes=nbytes, diameters=HALVED, tuning=tuning))
 
 
-@pytest.mark.parametrize("chunk", [1, 16, 64, 2**31])
-def test_splits_of_equal_gain_are_spread_evenly(chunk: int) -> None:
-    """A split takes three slots, so 20 of 64 splits fit."""
-    plan = plan_of(ROOTS + 3 * 20, min_child_records=200)
-    cut = refine(plan, start(plan, np.full(ROOTS, 1000)), rows=FIRST, chunk=chunk)
-    places = np.flatnonzero(cut)
-    assert cut.sum() == places.size == 20
-    assert set(np.diff(places).tolist()) <= {3, 4}
+@st.composite
+def cases(draw: st.DrawFn, *, largest: int = 30_000) -> tuple[Partition, LearningCounts, int]:
+    """A partition, counts of its leaves and bytes for its refinement: none, few or many more than it has."""
+    partition = draw(SMALL)
+    amounts = st.one_of(st.integers(-50, 50), st.integers(0, 2000), st.integers(-largest, largest))
+    counts = draw(st.lists(amounts, min_size=partition.size, max_size=partition.size))
+    details = {name: draw(st.sampled_from([0.5, 2.0, 8.0, 2048.0])) for name in ("variance", "measured")}
+    learned = counted(counts, rate=draw(st.sampled_from([1 / 256, 1 / 16, 1.0])), **details)
+    extra = draw(st.one_of(st.just(0), st.integers(0, 400), st.integers(0, 40_000)))
+    return partition, learned, partition.nbytes + extra
 
 
-def partition_after_first_refinement(plan: Plan, *, came: int) -> tuple[Partition, set[int]]:
-    """A partition whose first eight cells had all records and were split, with `came` records in the next epoch."""
-    partition = start(plan, np.where(np.arange(ROOTS) < 8, 100, 0))
-    cut = np.flatnonzero(refine(plan, partition, rows=FIRST))
-    for parents in partition.parents(2**31):
-        partition.slots[parents.cells.slots + 1] = came
-    return partition, set(cut.tolist())
+@settings(max_examples=300)
+@given(case=cases(), tuning=TUNINGS)
+def test_refinement_equals_reference(case: tuple[Partition, LearningCounts, int], tuning: Tuning) -> None:
+    partition, learned, nbytes = case
+    refined = refine(partition, learned, nbytes=nbytes, diameters=HALVED, tuning=tuning)
+    assert refined == refine_slowly(partition, learned, nbytes=nbytes, diameters=HALVED.tolist(), tuning=tuning)
 
 
-def test_empty_cells_are_not_split() -> None:
-    plan = plan_of(2000, moments=(FIRST, SECOND))
-    partition, first = partition_after_first_refinement(plan, came=100)
-    assert first == set(range(8))
-    refine(plan, partition, rows=SECOND)
-    assert not np.any(partition.slots[8:ROOTS])
+@settings(max_examples=300)
+@given(case=cases(largest=2**62), tuning=TUNINGS, flat=st.booleans())
+def test_refinement_fits_the_memory(case: tuple[Partition, LearningCounts, int], tuning: Tuning, flat: bool) -> None:
+    """For any counts, negative and huge ones too, and for domains whose cells have no diameter."""
+    partition, learned, nbytes = case
+    diameters = np.zeros(33) if flat else HALVED
+    refined = refine(partition, learned, nbytes=nbytes, diameters=diameters, tuning=tuning)
+    assert refined.nbytes <= nbytes
+    assert refined.max_level <= 32
+    steps_of(partition, refined)
 
 
-def test_wrong_prediction_splits_uniformly() -> None:
-    plan = plan_of(2000, moments=(FIRST, SECOND))
-    partition, _ = partition_after_first_refinement(plan, came=0)
-    partition.slots[8:12] += 250
-    refine(plan, partition, rows=SECOND)
-    assert (partition.slots[8:ROOTS] < 0).all()
+@given(case=cases(), tuning=TUNINGS)
+def test_refinement_is_a_pure_function(case: tuple[Partition, LearningCounts, int], tuning: Tuning) -> None:
+    partition, learned, nbytes = case
+    counts, levels, diameters = learned.counts.copy(), partition.levels.copy(), HALVED.copy()
+    once, twice = (refine(partition, learned, nbytes=nbytes, diameters=diameters, tuning=tuning) for _ in range(2))
+    assert once == twice
+    assert np.array_equal(learned.counts, counts)
+    assert np.array_equal(partition.levels, levels)
+    assert np.array_equal(diameters, HALVED)
 
 
-def test_short_epoch_does_not_change_prediction() -> None:
-    plan = plan_of(2000, moments=(FIRST, FIRST + 1))
-    partition, _ = partition_after_first_refinement(plan, came=0)
-    refine(plan, partition, rows=FIRST + 1)
-    assert not np.any(partition.slots[8:ROOTS])
+def test_refinement_knows_no_rows() -> None:
+    """Its inputs are public: no number of rows, no noise-free counts, no domain, no summary."""
+    assert list(inspect.signature(refine).parameters) == ["partition", "learned", "nbytes", "diameters", "tuning"]
+    assert [own.name for own in fields(LearningCounts)] == ["counts", "rate", "variance", "measured_variance"]
 
 
-def test_partition_without_free_slots_is_not_split() -> None:
-    """Three quarters of the slots are used, and the share so far is half; files may contain such a partition."""
-    plan = plan_of(4 * ROOTS, moments=(FIRST, SECOND, 2 * SECOND))
-    partition = start(plan, np.full(ROOTS, 1000))
-    partition.used = 3 * ROOTS
-    assert not refine(plan, partition, rows=FIRST).any()
+@pytest.mark.parametrize("nbytes", [0, 8, 4 + 8 * 16])
+def test_partition_that_fills_the_memory_is_not_split(nbytes: int) -> None:
+    assert not any(split([5000] * 16, nbytes))
 
 
-def shrunk(counts: list[int], *, chunk: int = 2**31) -> list[int]:
-    """Shrunk counts of adjacent cells."""
-    plan = plan_of(600)
-    partition = start(plan, np.array(counts))
-    refinement = Refinement(plan, partition, rows=FIRST, chunk=chunk)
-    return [
-        count
-        for cells in partition.leaves(chunk)
-        for count in refinement.shrink(cells, partition.slots[cells.slots]).tolist()
-    ]
+def test_ample_memory() -> None:
+    """With memory for all, each cell is split until the difference of its halves is in the noise."""
+    steps = split([0] * 8 + [200] * 8, 10**6)
+    assert steps[:8] == [0] * 8
+    assert set(steps[8:]) == {8}
+    assert set(split([200] * 16, 10**6, measured=10**4)[8:]) == {3}
 
 
-def test_shrinkage_of_equal_counts() -> None:
-    """The noise has a standard deviation of 1.4."""
-    assert shrunk([99, 101] * 32) == [100] * ROOTS
+def test_heavier_cells_are_split_first() -> None:
+    counts = [1000 + 20 * place for place in np.random.default_rng(0).permutation(64)]
+    for nbytes in (1100, 2000, 4000):
+        steps = split(counts, nbytes)
+        assert any(steps)
+        by_count = [step for _, step in sorted(zip(counts, steps, strict=True), reverse=True)]
+        ranks = [by_count[place : place + 16] for place in range(0, 64, 16)]
+        means = [sum(own) / 16 for own in ranks]
+        assert means == sorted(means, reverse=True)
+    assert split([100, 90, 10_000, 80], 60)[2] > 0
 
 
-def test_shrinkage_of_different_counts() -> None:
-    counts = [0, 5000] * 32
-    assert shrunk(counts) == counts
+@given(counts=st.lists(st.integers(0, 5000), min_size=16, max_size=16), place=st.integers(0, 15))
+def test_a_fuller_cell_is_split_no_less(counts: list[int], place: int) -> None:
+    """Without a limit on memory, and cells by themselves."""
+    fuller = [*counts]
+    fuller[place] *= 2
+    assert split(fuller, 10**7)[place] >= split(counts, 10**7)[place]
 
 
-def test_james_stein_factor() -> None:
-    """Sum of squares 32 x 4 x 4 and variance 2: the factor is 1 - (32 - 3) x 2 / 512."""
-    kept = 1 - 29 * 2 / (32 * 4**2)
-    assert shrunk([96, 104] * 32) == [round(100 - 4 * kept), round(100 + 4 * kept)] * 32
+@pytest.mark.parametrize("variance", [8.0, 200.0])
+def test_only_significant_counts_are_split(variance: float) -> None:
+    """The threshold is `split_z` standard deviations of the noise of the learning pass."""
+    threshold = GENERAL.split_z * variance**0.5
+    below, above = int(threshold), int(threshold) + 1
+    steps = split([below, above, -(10**6), 0], 10**6, rate=1 / 256, variance=variance)
+    assert steps[0] == steps[2] == steps[3] == 0
+    assert steps[1] > 0
 
 
-@given(counts=st.lists(st.integers(-50, 5000), min_size=ROOTS, max_size=ROOTS))
-def test_shrinkage_keeps_sum_and_range(counts: list[int]) -> None:
-    for half in (slice(0, 32), slice(32, 64)):
-        before, after = counts[half], shrunk(counts)[half]
-        assert abs(sum(before) - sum(after)) <= 16
-        assert min(before) <= min(after) <= max(after) <= max(before)
+def test_split_signal() -> None:
+    """A cell is split while the squared difference of its halves is `split_signal` variances of a measured leaf.
+
+    From 28 records on, records**2 + records is at least 100 x 8.
+    """
+    tuning = replace(GENERAL, split_signal=100.0, max_split_levels=30)
+    for records, expected in ((27, 0), (28, 1), (55, 1), (56, 2), (111, 2), (112, 3)):
+        learned = {"rate": 1.0, "variance": 1.0, "measured": 8.0}
+        assert split([records, 0], 10**6, tuning=tuning, **learned)[0] == expected
 
 
-@given(counts=st.lists(st.integers(-50, 50), min_size=ROOTS, max_size=ROOTS))
-def test_shrinkage_of_small_groups(counts: list[int]) -> None:
-    """Cells are grouped within a chunk; groups of three or fewer are not shrunk."""
-    assert shrunk(counts, chunk=32) == shrunk(counts)
-    assert shrunk(counts, chunk=3) == counts
+def test_levels_of_one_refinement() -> None:
+    """At most `max_split_levels`, or `zoom_levels` for a cell with a large share of the records."""
+    tuning = replace(GENERAL, max_split_levels=2, zoom_levels=5, zoom_share=0.5)
+    assert split([10**6] * 4, 10**6, tuning=tuning) == [2] * 4
+    assert split([10**6, 10**6, 10**7, 10**6], 10**6, tuning=tuning) == [2, 2, 5, 2]
+
+
+def test_leaves_of_the_deepest_level_are_not_split() -> None:
+    partition = Partition([1, *[4] * 8])
+    learned = counted([10**6] * 9)
+    refined = refine(partition, learned, nbytes=10**6, diameters=HALVED[:5], tuning=GENERAL)
+    assert refined == Partition.complete(4)
+
+
+@pytest.mark.parametrize("chunk", [1, 7, 64])
+def test_splits_of_equal_gain_are_spread_evenly(chunk: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is memory for 84 counters and for a node of each of the 64 cells and of the four families."""
+    monkeypatch.setattr("privhp.collect.refinement._CHUNK", chunk)
+    steps = split([60] * 64, 8 * 84 + 4 * 68, measured=10_000.0)
+    assert set(steps) == {0, 1}
+    assert sum(steps) == 20
+    assert set(np.diff(np.flatnonzero(steps)).tolist()) <= {3, 4}
+
+
+def test_chunks_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """But for the groups of sibling pairs, which are those of a chunk."""
+    counts: Counts = np.random.default_rng(1).integers(0, 3000, 256)
+    whole = split(counts.tolist(), 6000)
+    for chunk in (16, 100, 256):
+        monkeypatch.setattr("privhp.collect.refinement._CHUNK", chunk)
+        assert split(counts.tolist(), 6000) == whole
+
+
+def test_even_cells_are_split_less_than_uneven_ones() -> None:
+    """On a line, halves that differ are evidence that halves of halves do."""
+    even, uneven = [1000] * 32, [1900, 100] * 16
+    steps = split(even + uneven, 10**6, tuning=LINE, measured=3000.0)
+    assert max(steps[:32]) < min(steps[32::2])
+
+
+def test_unevenness_needs_certainty() -> None:
+    """Differences of the size of the noise, or of chance, are none."""
+    noisy = [30, 20] * 32
+    assert split(noisy, 10**6, tuning=LINE, measured=500.0) == split([25] * 64, 10**6, tuning=LINE, measured=500.0)

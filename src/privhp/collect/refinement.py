@@ -70,7 +70,7 @@ def refine(
     while True:  # the bytes of the nodes are known when the leaves are chosen
         choice = choose_splits(costs, leaves - partition.size)
         refined = partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in chunks]))
-        if refined.nbytes <= nbytes:
+        if refined.nbytes <= nbytes or refined.size == partition.size:
             return refined
         leaves = refined.size - -(-(refined.nbytes - nbytes) // COUNTER_BYTES)
 
@@ -145,7 +145,7 @@ def squared_unevenness(
     margin = np.sqrt(_LAPLACE_KURTOSIS_TERM * pairs * noise**2 + 2.0 * np.add.reduceat(chance**2, starts))
     excess = np.add.reduceat(difference**2 - chance, starts) - pairs * noise - tuning.uneven_z * margin
     sums = np.add.reduceat(np.maximum(total, 0.0) ** 2, starts) - pairs * noise
-    found = np.clip(excess / np.maximum(sums, 1e-300), least, 1.0)
+    found = np.clip(excess / np.maximum(sums, 1.0), least, 1.0)
     of_pair = np.repeat(found, pairs)
     squared[first], squared[first + 1] = of_pair, of_pair
     return squared
