@@ -1,7 +1,7 @@
 """The split rule: refined partitions for given noisy counts."""
 
 import inspect
-from dataclasses import fields, replace
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -143,7 +143,7 @@ def test_split_signal() -> None:
 
     From 28 records on, records**2 + records is at least 100 x 8.
     """
-    tuning = replace(GENERAL, split_signal=100.0, max_split_levels=30)
+    tuning = GENERAL._replace(split_signal=100.0, max_split_levels=30)
     for records, expected in ((27, 0), (28, 1), (55, 1), (56, 2), (111, 2), (112, 3)):
         learned = {"rate": 1.0, "variance": 1.0, "measured": 8.0}
         assert split([records, 0], 10**6, tuning=tuning, **learned)[0] == expected
@@ -151,7 +151,7 @@ def test_split_signal() -> None:
 
 def test_levels_of_one_refinement() -> None:
     """At most `max_split_levels`, or `zoom_levels` for a cell with a large share of the records."""
-    tuning = replace(GENERAL, max_split_levels=2, zoom_levels=5, zoom_share=0.5)
+    tuning = GENERAL._replace(max_split_levels=2, zoom_levels=5, zoom_share=0.5)
     assert split([10**6] * 4, 10**6, tuning=tuning) == [2] * 4
     assert split([10**6, 10**6, 10**7, 10**6], 10**6, tuning=tuning) == [2, 2, 5, 2]
 
