@@ -108,10 +108,6 @@ class Domain(Presentation):
         """A batch of any library or reader in the form that `encode` sees: a `Column`, which can be sliced."""
         return records.to_column() if isinstance(records, ColumnBatch) else to_column(records)
 
-    def nontemporal_mask(self, level: int) -> int:
-        """Bit mask of the code bits of a level that do not encode time."""
-        return (1 << level) - 1
-
     @abstractmethod
     def encode(self, records: Any, *, level: int) -> Codes:
         """The cell of each record at a level, or OUTSIDE. Never raises for the value of a record."""

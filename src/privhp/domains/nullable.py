@@ -77,9 +77,6 @@ class Nullable(Domain):
     def depth(self) -> int:
         return min(self.domain.depth + 1, MAX_DEPTH)
 
-    def nontemporal_mask(self, level: int) -> int:
-        return 2 ** (level - 1) | self.domain.nontemporal_mask(level - 1) if level else 0
-
     def as_batch(self, records: Any) -> Column:
         """The batch as a column of values; accepts records of `decode` too."""
         if isinstance(records, np.ndarray) and records.dtype == self._dtype:

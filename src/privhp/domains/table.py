@@ -159,16 +159,6 @@ class Table(Domain):
             masks.append([mask << 1 | (index == split) for index, mask in enumerate(masks[-1])])
         return masks
 
-    def nontemporal_mask(self, level: int) -> int:
-        return sum(
-            int(
-                BitPermutation.deposit(mask)(
-                    np.array([column.domain.nontemporal_mask(mask.bit_count())], dtype=np.uint64)
-                )[0]
-            )
-            for column, mask in zip(self.columns, self._masks[level], strict=True)
-        )
-
     def _cells(self, codes: Codes, level: int) -> list[tuple[TableColumn, Codes, int]]:
         """Each column with the cells in its domain and their level."""
         return [

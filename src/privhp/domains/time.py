@@ -137,9 +137,6 @@ class Time(IntegerRangeDomain):
     def depth(self) -> int:
         return self._ticks.depth
 
-    def nontemporal_mask(self, level: int) -> int:
-        return 0
-
     def fields(self) -> tuple[Field, ...]:
         in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # these the compiled CSV scanner reads
         kind = FieldKind.TIME if in_utc else FieldKind.TEXT
