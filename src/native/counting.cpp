@@ -63,12 +63,13 @@ using Leaves = std::tuple<int, In<i32>, Out<i64>>;
 // no branch per code.
 BEST_CPU void count_in_leaves(const u64* codes, const i64* weights, size_t n, int depth, const Leaves& leaves) {
     constexpr int LEVEL_BITS = 3, INDEX_BITS = LEVEL_BITS + 1;
+    constexpr u32 FAMILY = 1u << LEVEL_BITS, STEPS = FAMILY - 1;
     constexpr size_t MANY = 64;
     const auto& [level, partition, counters] = leaves;
     const i32* nodes = partition.data();
     i64* counts = counters.data();
     std::array<u64, MANY> path;  // the highest bit is the next step
-    std::array<u32, MANY> index, found;
+    std::array<u32, MANY> index, node, next;
     for (size_t start = 0, many; start < n; start += many) {
         many = std::min(MANY, n - start);
         for (size_t k = 0; k < many; ++k) {
@@ -76,19 +77,21 @@ BEST_CPU void count_in_leaves(const u64* codes, const i64* weights, size_t n, in
             index[k] = static_cast<u32>(path[k] >> 1 >> (63 - level));
             path[k] <<= level;
         }
-        for (bool all = false; !all;) {
-            all = true;
+        for (;;) {  // short loops, which compilers vectorise
+            u32 common = ~0u;
+            for (size_t k = 0; k < many; ++k) node[k] = static_cast<u32>(nodes[index[k]]);
+            for (size_t k = 0; k < many; ++k) common &= node[k];
             for (size_t k = 0; k < many; ++k) {
-                const u32 node = static_cast<u32>(nodes[index[k]]), steps = node & ((1u << LEVEL_BITS) - 1);
-                const u32 next = (node >> INDEX_BITS) + static_cast<u32>(path[k] >> 1 >> (63 - steps));
-                const bool family = node >> LEVEL_BITS & 1;
-                found[k] = next;  // of a leaf: its node and its path stay the same
-                index[k] = family ? index[k] : next;
-                path[k] <<= family ? 0 : steps;
-                all &= family;
+                next[k] = (node[k] >> INDEX_BITS) + static_cast<u32>(path[k] >> 1 >> (63 - (node[k] & STEPS)));
+            }
+            if (common & FAMILY) break;
+            for (size_t k = 0; k < many; ++k) {
+                const bool family = node[k] & FAMILY;
+                index[k] = family ? index[k] : next[k];
+                path[k] <<= family ? 0 : node[k] & STEPS;
             }
         }
-        for (size_t k = 0; k < many; ++k) counts[found[k]] += weights ? weights[start + k] : 1;
+        for (size_t k = 0; k < many; ++k) counts[next[k]] += weights ? weights[start + k] : 1;
     }
 }
 
