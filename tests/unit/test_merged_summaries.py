@@ -78,11 +78,22 @@ def test_invalid_merged_is_refused(merged: object) -> None:
         Release(LEAST_SQUARES, {2: np.zeros(4, np.int64), 6: np.zeros(64, np.int64)}, merged=merged)  # type: ignore[arg-type]  # tested
 
 
-def test_learned_partition_is_not_merged() -> None:
-    learned = hp.Plan.auto(hp.Interval(-120, 1440), epsilon=1, expected_records=300_000)
-    release = hp.Summary(learned).release().release
-    with pytest.raises(hp.PlanError, match="1 for a learned partition"):
-        Release(learned, dict(release.counts), merged=2)
+def test_summaries_with_a_partition_are_merged() -> None:
+    plan = hp.Plan(
+        hp.Interval(0, 1),
+        epsilon=1,
+        budgets={1: 1},
+        exact_depth=0,
+        partition=hp.Partition([1, 2, 2]),
+        inference="least-squares",
+    )
+    one, two = hp.Summary(plan), hp.Summary(plan)
+    one.update([0.1] * 10_000)
+    two.update([0.9] * 10_000)
+    one.merge(two)
+    generator = one.release()
+    assert generator.release.merged == 2
+    assert generator.mass((0, 0.5)).value == pytest.approx(0.5, abs=0.02)
 
 
 def test_fewer_ids_than_merged_summaries() -> None:

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import reference
-from privhp import Box, DomainError, Integers, Interval, Plan, RecordsError, StateError, Summary, Tally
+from privhp import Box, DomainError, Integers, Interval, Plan, PlanError, RecordsError, StateError, Summary, Tally
 from privhp.collect.life_cycle import State
 from privhp.collect.tally import _MAX_BLOCK_ROWS
 
@@ -18,7 +18,7 @@ def small_plan(**changes: object) -> Plan:
 
 
 def cells_of(tally: Tally) -> list[int]:
-    return np.concatenate([tally.counters, *(table.ravel() for table in tally.sketches.values())]).tolist()
+    return np.concatenate([counts.ravel() for counts in tally.by_level().values()]).tolist()
 
 
 def test_new_tally() -> None:
@@ -163,11 +163,12 @@ def test_bytes_round_trip() -> None:
             absorbing.absorb(again)
 
 
-def test_bytes_of_growing_plan_are_refused() -> None:
-    plan = Plan.auto(Interval(0, 1), epsilon=1, expected_records=300_000)
-    assert plan.learned is not None
-    with pytest.raises(StateError, match="only a summary"):
-        Tally(plan).to_bytes()
+def test_plan_without_its_partition_is_refused() -> None:
+    plan = Plan.auto(Interval(0, 1), epsilon=1, expected_records=300_000, passes=2)
+    assert plan.learning is not None
+    for kind in (Tally, Summary):
+        with pytest.raises(PlanError, match=r"learns its partition before .*fit.* passes=1"):
+            kind(plan)
 
 
 def test_bytes_of_unfinished_tally_are_refused() -> None:
@@ -187,7 +188,7 @@ def test_empty_batch(domain: Integers | Box) -> None:
 
 
 @pytest.mark.parametrize(
-    ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally._add_counts")]
+    ("threads", "step"), [(1, "privhp.kernels.count_codes"), (2, "privhp.collect.tally.Tally.add_counts")]
 )
 def test_interrupted_batch_ends_counting(threads: int, step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     half, whole, steps = Tally(small_plan()), Tally(small_plan()), iter(["done", KeyboardInterrupt])
@@ -200,22 +201,24 @@ def test_interrupted_batch_ends_counting(threads: int, step: str, monkeypatch: p
         patch.setattr(step, second_time_unlucky)
         with pytest.raises(KeyboardInterrupt):
             half.add(np.zeros(_MAX_BLOCK_ROWS + 1), threads=threads)
-    for again in (half, pickle.loads(pickle.dumps(half))):
+    for use in (
+        lambda: half.add([0.5]),
+        lambda: half.add(np.zeros(9), threads=2),
+        lambda: whole.merge(half),
+        lambda: pickle.dumps(half),
+    ):
         with pytest.raises(StateError, match="part of a batch is counted"):
-            again.add([0.5])
-        with pytest.raises(StateError, match="part of a batch is counted"):
-            again.add(np.zeros(9), threads=2)
-        with pytest.raises(StateError, match="part of a batch is counted"):
-            whole.merge(again)
+            use()
     assert not any(cells_of(whole))
     assert whole.merged_ids.isdisjoint(half.merged_ids)
 
 
-def test_concurrent_batches_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_batch_within_a_batch_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that holds the lock could enter again, from a signal handler for example."""
     tally = Tally(small_plan())
 
     def meanwhile(*_: object, **__: object) -> None:
-        with pytest.raises(StateError, match="another thread"):
+        with pytest.raises(StateError, match="part of a batch is counted"):
             tally.add([0.5])
 
     with monkeypatch.context() as patch:

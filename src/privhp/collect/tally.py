@@ -122,6 +122,10 @@ class Tally:
             raise malformed("its cells are not counts of records")
         return tally
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle as bytes, for the workers of a distributed job: the lock stays behind, the ids do not."""
+        return Tally.from_bytes, (self.to_bytes(),)
+
     def by_level(self) -> dict[int, Counts]:
         """The counters of the exact depth, of the sketched levels and of the leaves of the partition."""
         exact = {self.plan.exact_depth: self.counters} if self.counters.size else {}

@@ -51,7 +51,8 @@ class Learning:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "nbytes", check_integer(self.nbytes, "nbytes", 1, MAX_MEMORY))
-        if not isinstance(self.passes, tuple | list) or not 1 <= len(self.passes) <= MAX_PASSES:
+        listed = isinstance(self.passes, tuple | list) and 1 <= len(self.passes) <= MAX_PASSES
+        if not listed or not all(isinstance(own, LearningPass) for own in self.passes):
             raise PlanError(f"expected 1 to {MAX_PASSES} learning passes, got {describe_value(self.passes)}")
         object.__setattr__(self, "passes", tuple(_read_pass(*own) for own in self.passes))
 
