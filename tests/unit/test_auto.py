@@ -30,6 +30,8 @@ from privhp import (
     Time,
 )
 
+LINE = 112
+"""Characters of a line of a printed plan, at most; the guarantee is indented by 12."""
 UNIT = Interval(0, 1)
 COMMON: dict[str, Any] = {"epsilon": 1, "expected_records": 1_000_000}
 DOMAINS: dict[str, Domain] = {
@@ -56,27 +58,27 @@ DOMAINS: dict[str, Domain] = {
 def check(plan: Plan, memory: int) -> None:
     assert plan.memory == memory
     assert plan.nbytes <= memory
-    assert sum(plan.budgets.values()) <= plan.epsilon
-    assert sum(plan.budgets.values()) > plan.epsilon * (1 - Fraction(1, 2**40))
+    cost = sum(plan.budgets.values()) + (0 if plan.learning is None else plan.learning.cost)
+    assert plan.epsilon * (1 - Fraction(1, 2**40)) < cost <= plan.epsilon
     assert plan.depth <= plan.domain.depth
-    assert max(map(len, str(plan).splitlines()[1:])) <= 100
+    assert max(map(len, str(plan).splitlines()[1:])) <= LINE
     for error in plan.predictions().values():
         assert min(error) >= 0
         assert math.isfinite(error.total)
         assert max(error.noise, error.collisions, error.resolution) <= error.total * (1 + 1e-9)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
+@pytest.mark.parametrize("passes", [1, 2, 3])
 @pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS.keys())
-def test_plan_of_every_domain_fits_its_memory(domain: Domain, mergeable: bool) -> None:
-    check(Plan.auto(domain, **COMMON, memory="16 KiB", mergeable=mergeable), 2**14)
+def test_plan_of_every_domain_fits_its_memory(domain: Domain, passes: int) -> None:
+    check(Plan.auto(domain, **COMMON, memory="16 KiB", passes=passes), 2**14)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
+@pytest.mark.parametrize("passes", [1, 2, 3])
 @pytest.mark.parametrize("memory", [256, 1024, 2**30, 2**40])
 @pytest.mark.parametrize("name", ["interval", "two categories", "box"])
-def test_tiny_and_huge_memories(name: str, memory: int, mergeable: bool) -> None:
-    check(Plan.auto(DOMAINS[name], **COMMON, memory=memory, mergeable=mergeable), memory)
+def test_tiny_and_huge_memories(name: str, memory: int, passes: int) -> None:
+    check(Plan.auto(DOMAINS[name], **COMMON, memory=memory, passes=passes), memory)
 
 
 @settings(max_examples=15)
@@ -85,7 +87,8 @@ def test_tiny_and_huge_memories(name: str, memory: int, mergeable: bool) -> None
     epsilon=st.sampled_from(["1e-6", "0.01", 1, 30, 1000]),
     expected_records=st.sampled_from([1, 2, 1000.5, 10**6, 1e15]),
     memory=st.sampled_from([256, 300, 1023, 2**14, 2**20]) | st.integers(256, 2**21),
-    neighbours=st.sampled_from(["add-remove", "zero-out", "replace-one"]),
+    neighbours=st.sampled_from(["add-remove", "replace-one"]),
+    passes=st.integers(1, 3),
     persons=st.sampled_from([1, 7]),
 )
 def test_random_parameters(domain: Domain, memory: int, **parameters: Any) -> None:
@@ -93,23 +96,21 @@ def test_random_parameters(domain: Domain, memory: int, **parameters: Any) -> No
     plan = Plan.auto(domain, memory=memory, **parameters)
     check(plan, memory)
     assert plan.neighbours == parameters["neighbours"]
-    assert (plan.learned is None) or plan.neighbours != "add-remove"
+    assert plan.passes == (1 if plan.learning is None else parameters["passes"])
+    assert plan.partition is None
     assert Plan.from_spec(plan.spec()) == plan
 
 
 def test_equal_arguments_give_equal_plans() -> None:
-    assert Plan.auto(UNIT, **COMMON) == Plan.auto(UNIT, **COMMON)
-    sketched = [Plan.auto(UNIT, **COMMON, mergeable=True, hash_seed=seed) for seed in (3, 3, None, None)]
+    assert Plan.auto(UNIT, **COMMON, passes=3) == Plan.auto(UNIT, **COMMON, passes=3)
+    sketched = [Plan.auto(UNIT, **COMMON, hash_seed=seed) for seed in (3, 3, None, None)]
     assert sketched[0] == sketched[1]
     assert sketched[2] != sketched[3]  # fresh hash seeds
     assert replace(sketched[2], hash_seed=3) == sketched[0]
 
 
 def test_small_epsilon_chooses_few_counters() -> None:
-    sizes = [
-        Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4, mergeable=True).counters
-        for epsilon in ("1e-3", "0.1", 10)
-    ]
+    sizes = [Plan.auto(UNIT, epsilon=epsilon, expected_records=10**4).counters for epsilon in ("1e-3", "0.1", 10)]
     assert sizes == sorted(sizes)
     assert sizes[0] <= 32 < sizes[2]
 
@@ -126,36 +127,47 @@ def test_error_falls_with_memory(name: str) -> None:
 
 
 def test_table_of_one_line() -> None:
-    table, line = (Plan.auto(domain, **COMMON) for domain in (Table(x=UNIT), UNIT))
-    assert (table.budgets, table.learned) == (line.budgets, line.learned)
+    table, line = (Plan.auto(domain, **COMMON, passes=3) for domain in (Table(x=UNIT), UNIT))
+    assert (table.budgets, table.learning) == (line.budgets, line.learning)
     assert not Table(x=Nullable(UNIT)).is_line
     assert not Table(x=UNIT, y=UNIT).is_line
 
 
 @pytest.mark.parametrize("domain", [Integers(-120, 1440), Time("2013-01-01", "2013-12-31", unit="D")], ids=repr)
-def test_no_refinement_at_full_depth(domain: Domain) -> None:
-    plan = Plan.auto(domain, **COMMON)
+def test_nothing_is_learned_at_full_depth(domain: Domain) -> None:
+    plan = Plan.auto(domain, **COMMON, passes=3)
     assert plan.depth == domain.depth
-    assert plan.learned is None
+    assert (plan.learning, plan.passes) == (None, 1)
 
 
-def test_unused_memory() -> None:
-    small, large = (Plan.auto(UNIT, **COMMON, memory=memory) for memory in ("64 KiB", "16 MiB"))
-    assert large.budgets == small.budgets
-    assert large.nbytes < 2 * small.nbytes
+def test_learning_passes() -> None:
+    """The budget of the measured leaves is that of each pass, and the rates are those of the tuning."""
+    for passes in (2, 3):
+        plan = Plan.auto(UNIT, **COMMON, passes=passes)
+        assert plan.learning is not None
+        assert [own.rate for own in plan.learning.passes] == list(plan.tuning.learning_rates[1 - passes :])
+        assert {own.budget for own in plan.learning.passes} == {plan.budgets[plan.learned_level]}
+        assert plan.learning.cost < sum(own.rate for own in plan.learning.passes)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
-def test_errors_fall_with_epsilon_and_records(mergeable: bool) -> None:
+@pytest.mark.parametrize("name", ["interval", "box", "ipv4", "geo"])
+def test_learning_lowers_the_predicted_error(name: str) -> None:
+    one, two = (Plan.auto(DOMAINS[name], **COMMON, memory="64 KiB", passes=passes) for passes in (1, 3))
+    means = [math.prod(error.total for error in plan.predictions().values()) for plan in (one, two)]
+    assert means[1] < means[0]
+
+
+@pytest.mark.parametrize("passes", [1, 2, 3])
+def test_errors_fall_with_epsilon_and_records(passes: int) -> None:
     """In proportion to all records, for each kind of stream."""
     memory = "16 KiB"
     for domain in (UNIT, IPv4()):
         by_epsilon = [
-            Plan.auto(domain, epsilon=epsilon, expected_records=10**6, memory=memory, mergeable=mergeable)
+            Plan.auto(domain, epsilon=epsilon, expected_records=10**6, memory=memory, passes=passes)
             for epsilon in ("0.01", "0.3", 10)
         ]
         by_records = [
-            Plan.auto(domain, epsilon=1, expected_records=records, memory=memory, mergeable=mergeable)
+            Plan.auto(domain, epsilon=1, expected_records=records, memory=memory, passes=passes)
             for records in (10**3, 10**5, 10**7)
         ]
         for plans in (by_epsilon, by_records):
@@ -164,10 +176,10 @@ def test_errors_fall_with_epsilon_and_records(mergeable: bool) -> None:
 
 
 def test_neighbours_and_records_per_person_scale_the_noise() -> None:
-    one = Plan.auto(UNIT, **COMMON, neighbours="zero-out")
+    one = Plan.auto(UNIT, **COMMON, passes=3)
     assert [one.scale(level) for level in one.budgets] == [1 / budget for budget in one.budgets.values()]
     assert [Plan.auto(UNIT, **COMMON, neighbours="replace-one").sensitivity(level) for level in (1, 5)] == [2, 2]
-    many = Plan.auto(UNIT, **COMMON, neighbours="zero-out", max_records_per_person=10)
+    many = Plan.auto(UNIT, **COMMON, passes=3, max_records_per_person=10)
     assert [many.scale(level) for level in many.budgets] == [10 / budget for budget in many.budgets.values()]
     for stream, error in many.predictions().items():
         assert error.noise > one.predictions()[stream].noise
@@ -182,9 +194,9 @@ def test_ten_records_per_person_equal_a_tenth_of_epsilon() -> None:
     )
 
 
-def test_mergeable_plan() -> None:
-    plan = Plan.auto(UNIT, epsilon=1, expected_records=2000, memory="16 KiB", mergeable=True)
-    assert (plan.learned, plan.neighbours) == (None, "add-remove")
+def test_plan_of_one_pass() -> None:
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=2000, memory="16 KiB")
+    assert (plan.passes, plan.learning, plan.partition, plan.neighbours) == (1, None, None, "add-remove")
     first, second = Tally(plan), Tally(plan)
     first.add(np.full(1000, 0.2))
     second.add(np.full(1000, 0.8))
@@ -199,7 +211,7 @@ def test_mergeable_plan() -> None:
 def test_predictions_are_printed() -> None:
     text = str(Plan.auto(UNIT, **COMMON))
     assert "expected 1-Wasserstein distance for 1,000,000 records" in text
-    for kind in ("smooth", "clustered", "sparse", "sorted", "noise", "collisions", "resolution"):
+    for kind in ("smooth", "clustered", "sparse", "uneven", "noise", "collisions", "resolution"):
         assert kind in text
 
 
@@ -230,14 +242,14 @@ def test_column_resolutions_are_printed() -> None:
 def test_first_cells_of_a_learned_partition(
     expected_records: int,
 ) -> None:
-    plan = Plan.auto(wide(5), epsilon=0.5, expected_records=expected_records, memory="64 MiB")
-    assert plan.learned is None or 2**plan.learned_level <= expected_records / 2
+    plan = Plan.auto(wide(5), epsilon=0.5, expected_records=expected_records, memory="64 MiB", passes=3)
+    assert plan.learning is None or 2**plan.learned_level <= expected_records / 2
 
 
 def test_too_many_columns_warn() -> None:
     text = str(Plan.auto(wide(20), **COMMON))
     assert "warning     too many columns: " in text
-    assert max(map(len, text.splitlines()[1:])) <= 100
+    assert max(map(len, text.splitlines()[1:])) <= LINE
 
 
 def test_fully_split_columns_do_not_warn() -> None:
@@ -267,6 +279,11 @@ def test_no_columns_without_a_table() -> None:
         ({"epsilon": "much"}, "expected epsilon= as a number"),
         ({"neighbours": "twins"}, "expected neighbours to be one of"),
         ({"max_records_per_person": 0}, "max_records_per_person"),
+        ({"passes": 0}, "expected passes="),
+        ({"passes": 4}, "expected passes= from 1 to 3"),
+        ({"passes": 9}, "expected passes="),
+        ({"passes": True}, "expected passes="),
+        ({"passes": "2"}, "expected passes="),
     ],
     ids=lambda value: str(value)[:40],
 )

@@ -1,15 +1,15 @@
 """Tuning constants: one set per geometry, shared by planner, error model and refinement."""
 
-import dataclasses
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from privhp import Box, Domain, Integers, Interval, IPv4, Plan, Summary
+from privhp import Box, Domain, Integers, Interval, IPv4, Plan, fit
 from privhp.planning import error_model
 from privhp.planning.error_model import Geometry, leaf_level
+from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.plan_measurements import plan_measurements
-from privhp.planning.refinement_schedule import RefinementSchedule
 from privhp.planning.tuning import GENERAL, HALVING, LINE, Tuning
 
 UNIT, SQUARE = Interval(0, 1), Box([(0, 1), (0, 1)])
@@ -26,39 +26,44 @@ def test_tuning_of_a_domain(domain: Domain, tuning: Tuning) -> None:
 
 
 def test_plan_has_the_tuning_of_its_domain() -> None:
-    plan = Plan.auto(UNIT, epsilon=1, expected_records=RECORDS)
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=RECORDS, passes=3)
     assert plan.tuning is LINE
-    assert plan.learned is not None
-    assert plan.learned.refinement_rows == tuple(int(RECORDS * share) for share in LINE.refinement_shares)
+    assert plan.learning is not None
+    assert tuple(own.rate for own in plan.learning.passes) == LINE.learning_rates
 
 
 def simulate_leaf_level(plan: Plan) -> int:
     """Level of the leaves that hold most records of a smooth stream, from a release."""
-    summary, rng = Summary(plan), np.random.default_rng(1)
-    summary.update(rng.random(RECORDS) if plan.domain.is_line else rng.random((RECORDS, 2)))
-    leaves = summary.release().leaves()
+    rng = np.random.default_rng(1)
+    records = rng.random(RECORDS) if plan.domain.is_line else rng.random((RECORDS, 2))
+    leaves = fit(records, plan=plan).leaves()
     return int(np.bincount(leaves.levels, weights=leaves.counts).argmax())
 
 
 @pytest.mark.parametrize(
-    ("changes", "expected"), [({}, 10), ({"max_split_levels": 2}, 6), ({"split_z": 1e6}, 4)], ids=["default", "2", "z"]
+    "changes", [{}, {"max_split_levels": 2, "zoom_levels": 2}, {"split_z": 1e6}], ids=["default", "2", "z"]
 )
 @pytest.mark.parametrize("domain", [UNIT, SQUARE], ids=["line", "square"])
 def test_leaf_level_of_the_model_is_that_of_a_refinement(
-    domain: Domain, changes: dict[str, float], expected: int, monkeypatch: pytest.MonkeyPatch
+    domain: Domain, changes: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A changed constant changes the error model and the refinement in the same way."""
+    """A changed constant changes the error model and the refinement in the same way.
+
+    By default the levels are those of a refinement up to one: the model has no zoom.
+    """
     plan = Plan(
         domain,
         epsilon=1,
-        budgets={2: "1/2", 4: "1/2"},
+        budgets={2: "0.4", 4: "0.4"},
         exact_depth=2,
-        learned=RefinementSchedule(slots=2**14, refinement_rows=(RECORDS // 16,), min_child_records=5),
+        learning=Learning(nbytes=2**17, passes=(LearningPass(Fraction(1, 16), Fraction(1, 2)),)),
         inference="least-squares",
         expected_records=RECORDS,
-        neighbours="zero-out",
     )
     tuning = plan.tuning._replace(**changes)
     monkeypatch.setattr(error_model, "choose_tuning", lambda diameters, *, is_line: tuning)
-    assert leaf_level(plan_measurements(plan), "smooth") == expected
-    assert simulate_leaf_level(plan) == expected
+    predicted, simulated = leaf_level(plan_measurements(plan), "smooth"), simulate_leaf_level(plan)
+    if changes:
+        assert predicted == simulated == {"max_split_levels": 6, "split_z": 4}[next(iter(changes))]
+    else:
+        assert 6 < predicted <= simulated <= predicted + 1
