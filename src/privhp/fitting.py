@@ -9,8 +9,6 @@ from privhp.answers.generator import Generator
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
 from privhp.errors import PlanError, file_errors
-from privhp.planning.learning import MAX_PASSES
-from privhp.planning.parameter_checks import check_integer
 from privhp.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -126,7 +124,8 @@ def learn(
         csv: What a record of a CSV file is; see `fit`.
         format: Format of a file, if its name does not say.
     """
-    check_integer(passes, "passes", 2, MAX_PASSES)
+    if passes < 2:
+        raise PlanError(f"learning needs passes= of at least 2, got {passes}")
     ingestion = _open_ingestion(
         data,
         domain,

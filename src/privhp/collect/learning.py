@@ -35,6 +35,7 @@ def pass_plan(plan: Plan, number: int) -> Plan:
     budget = plan.learning.passes[number].budget
     return replace(
         plan,
+        epsilon=max(plan.epsilon, budget),  # the budget of a sample may exceed epsilon, its cost may not
         budgets={plan.learned_level: budget},
         exact_depth=0,
         learning=None,

@@ -12,11 +12,12 @@ from typing import Any, NamedTuple
 
 from privhp.core.budget import MAX_EPSILON, amplified_cost, exact
 from privhp.errors import PlanError, describe_value
-from privhp.planning.parameter_checks import MAX_MEMORY, check_integer
+from privhp.planning.parameter_checks import COUNTER_BYTES, check_integer
+from privhp.planning.partition import MAX_LEAVES
 
 MAX_PASSES = 8
 COIN_SIDES = 256
-"""Sampling rates are multiples of 1 / 256: the coin of a row is one random byte."""
+"""Sampling rates are multiples of 1 / 256: the coin of a row takes eight random bits at most."""
 
 
 class LearningPass(NamedTuple):
@@ -50,7 +51,7 @@ class Learning:
     passes: tuple[LearningPass, ...]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nbytes", check_integer(self.nbytes, "nbytes", 1, MAX_MEMORY))
+        object.__setattr__(self, "nbytes", check_integer(self.nbytes, "nbytes", 1, COUNTER_BYTES * MAX_LEAVES))
         listed = isinstance(self.passes, tuple | list) and 1 <= len(self.passes) <= MAX_PASSES
         if not listed or not all(isinstance(own, LearningPass) for own in self.passes):
             raise PlanError(f"expected 1 to {MAX_PASSES} learning passes, got {describe_value(self.passes)}")

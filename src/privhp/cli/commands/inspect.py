@@ -66,7 +66,7 @@ def _read_checkpoint_plan(path: str) -> "Plan":
     from privhp.collect.checkpoint import Checkpoint
 
     with Path(path).open("rb") as file:
-        return Checkpoint.read(file).summary.plan
+        return Checkpoint.read(file).plan
 
 
 def describe_system() -> str:
