@@ -9,12 +9,13 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from privhp import Integers, Interval, Plan, Summary, Tally
+from privhp import Integers, Interval, Partition, Plan, Summary, Tally
 from privhp.core.cells import Counts
 
 ALPHA = 1e-9
@@ -32,7 +33,7 @@ def released_noise_is_discrete_laplace(samples: int = SAMPLES) -> None:
 
 
 def _released_noise(samples: int) -> Iterator[tuple[int, Counts, Fraction]]:
-    """Released counts of an empty summary (exact depth, coarser level, sketch) with their declared scales."""
+    """Released counts of an empty summary (exact depth, coarser level, sketch, leaves) with their declared scales."""
     depth = math.ceil(math.log2(samples)) + 1
     plan = Plan(
         Interval(0, 1),
@@ -48,6 +49,9 @@ def _released_noise(samples: int) -> Iterator[tuple[int, Counts, Fraction]]:
     yield depth, counts[depth], Fraction(1)
     for row in counts[depth + 1]:
         yield depth + 1, row, Fraction(3, 2)
+    leaves: dict[str, Any] = {"partition": Partition.complete(depth), "inference": "least-squares"}
+    plan = Plan(Interval(0, 1), epsilon=1, budgets={depth: 1}, exact_depth=0, **leaves)
+    yield depth, Summary(plan).release().release.counts[depth], Fraction(1)
 
 
 def chi_square(values: Counts, scale: Fraction) -> float:

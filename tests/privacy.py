@@ -256,12 +256,12 @@ def records_are_merged_once() -> None:
     _refused(lambda: summary.absorb(pickle.loads(pickle.dumps(tally))), lambda: summary.merge(summary))
     twin = restore_summary(plan, summary.state(), summary.merged_ids)
     _refused(lambda: summary.merge(twin), lambda: summary.absorb(Tally(example_plans()[1])))
-    torn, other = Tally(plan), Summary(plan)
+    torn, other, whole = Tally(plan), Summary(plan), Summary(plan)
     with mock.patch.object(Tally, "add_counts", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
         summary.absorb(torn)
     with mock.patch.object(Summary, "_counters", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
-        summary.merge(other)
-    _refused(lambda: summary.absorb(torn), lambda: summary.merge(other), other.release)
+        whole.merge(other)
+    _refused(lambda: summary.absorb(torn), summary.release, lambda: whole.merge(other), other.release, whole.release)
     half, fresh = Summary(plan), Summary(plan)
     with (
         mock.patch("privhp.kernels.count_codes", side_effect=KeyboardInterrupt),

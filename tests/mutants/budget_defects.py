@@ -1,16 +1,22 @@
 """Defects: wrong sensitivities and overspent budgets."""
 
 from dataclasses import replace
+from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
+from math import expm1, log1p
 from typing import Any
 
 import pytest
 
 import audits
 import leaks
+import learning_audits
+import learning_costs
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
+import privhp.core.budget
+import privhp.planning.learning
 import privhp.planning.paper
 import privhp.planning.plan
 import privhp.planning.plan_checks
@@ -68,7 +74,7 @@ def root_without_share_of_budget(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 
-@caught_by(privacy.draws_spend_at_most_epsilon)
+@caught_by(privacy.draws_spend_at_most_epsilon, learning_costs.cost_of_a_pass_is_rounded_up)
 def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
@@ -76,6 +82,32 @@ def overspent_budgets_accepted(patch: pytest.MonkeyPatch) -> None:
 @caught_by(privacy.draws_spend_at_most_epsilon)
 def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.planning.plan_checks, "exact_epsilon", lambda value: Fraction(float(value)))
+
+
+@caught_by(
+    learning_costs.passes_cost_at_most_epsilon,
+    learning_costs.cost_of_a_pass_is_rounded_up,
+    learning_audits.learned_partition_spends_at_most_its_cost,
+)
+def cost_without_logarithm(patch: pytest.MonkeyPatch) -> None:
+    for module in (privhp.core.budget, privhp.planning.learning):
+        patch.setattr(module, "amplified_cost", lambda rate, budget: rate * budget)
+
+
+@caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
+def logarithm_rounded_down(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(privhp.core.budget, "_rounding_up", lambda digits: Context(prec=digits, rounding=ROUND_FLOOR))
+
+
+@caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
+def logarithm_in_floats(patch: pytest.MonkeyPatch) -> None:
+    for module in (privhp.planning.learning, learning_costs):
+        patch.setattr(module, "amplified_cost", lambda rate, budget: Fraction(log1p(rate * expm1(budget))))
+
+
+@caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
+def learning_not_paid_for(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(privhp.planning.learning.Learning, "cost", Fraction(0))
 
 
 @caught_by(leaks.header_is_independent_of_records)

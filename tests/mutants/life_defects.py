@@ -1,24 +1,26 @@
 """Defects: second outputs, double counting, outputs that depend on records, joined lines."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
 
 import leaks
+import locks
 import privacy
 import privhp.collect.summary
 import privhp.collect.tally
 from mutants.planting import caught_by
 from privhp import RecordsError, Summary
-from privhp.collect.life_cycle import LifeCycle
+from privhp.collect.life_cycle import LifeCycle, State
 from privhp.domains import conversion
 from privhp.io.sources.text_records import Block, LineFeeds, RecordReader
 
 
 @caught_by(privacy.summary_is_released_once)
 def second_release(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(LifeCycle, "check_open", lambda self: None)
+    patch.setattr(LifeCycle, "close", lambda self: None)
 
 
 @caught_by(privacy.summary_is_released_once)
@@ -27,7 +29,7 @@ def merged_summary_stays_open(patch: pytest.MonkeyPatch) -> None:
 
     def lenient(self: Summary, other: Summary) -> None:
         merge(self, other)
-        other._life._closed = False
+        other._life.state = State.OPEN
 
     patch.setattr(Summary, "merge", lenient)
 
@@ -40,7 +42,7 @@ def copied_summary(patch: pytest.MonkeyPatch) -> None:
 @caught_by(privacy.records_are_merged_once)
 def merge_without_id_check(patch: pytest.MonkeyPatch) -> None:
     for module in (privhp.collect.tally, privhp.collect.summary):
-        patch.setattr(module, "check_mergeable", lambda plan, other, merged_ids, others: None)
+        patch.setattr(module, "check_mergeable", lambda tally, other: None)
 
 
 @caught_by(privacy.records_are_merged_once)
@@ -58,8 +60,8 @@ def absorb_without_ids(patch: pytest.MonkeyPatch) -> None:
 @caught_by(privacy.records_are_merged_once)
 def repeated_merge_after_interrupt(patch: pytest.MonkeyPatch) -> None:
     def late(self: privhp.Tally, other: privhp.Tally) -> None:
-        privhp.collect.tally.check_mergeable(self.plan, other.plan, self.merged_ids, other.merged_ids)
-        self._add_counts(other)
+        privhp.collect.tally.check_mergeable(self, other)
+        self.add_counts(other)
         self.merged_ids |= other.merged_ids
 
     patch.setattr(privhp.Tally, "merge", late)
@@ -100,6 +102,11 @@ def number_of_records_on_command_line(patch: pytest.MonkeyPatch) -> None:
         return release(self)
 
     patch.setattr(Summary, "release", telling)
+
+
+@caught_by(locks.threads_wait_for_each_other)
+def locks_removed(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(LifeCycle, "locked", lambda self, *others: contextlib.nullcontext())
 
 
 def _count_records(patch: pytest.MonkeyPatch) -> None:

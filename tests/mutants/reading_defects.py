@@ -5,6 +5,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import learning_checks
 import reading
 from mutants.planting import caught_by
 from privhp.collect.checkpoint import Checkpoint
@@ -13,7 +14,7 @@ from privhp.io.sources import START, csv_records, csv_scanner, text_records
 from privhp.io.sources.text_records import LineFeeds, Offsets
 
 
-@caught_by(reading.resumed_ingestion_counts_each_record_once)
+@caught_by(reading.resumed_ingestion_counts_each_record_once, learning_checks.resumed_passes_count_each_row_once)
 def resume_from_start(patch: pytest.MonkeyPatch) -> None:
     resume = CheckpointedIngestion._resume
 
@@ -24,14 +25,14 @@ def resume_from_start(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(CheckpointedIngestion, "_resume", replaying)
 
 
-@caught_by(reading.resumed_ingestion_counts_each_record_once)
+@caught_by(reading.resumed_ingestion_counts_each_record_once, learning_checks.resumed_passes_count_each_row_once)
 def position_of_previous_batch(patch: pytest.MonkeyPatch) -> None:
     save = Checkpoint.save
     earlier = [0]
 
     def late(self: Checkpoint, path: Any) -> None:
         position = dict(self.position or {})
-        save(self._replace(position=position | {"place": earlier[0]}), path)
+        save(Checkpoint(self.summary, position | {"place": earlier[0]}, plan=self.plan, number=self.number), path)
         earlier[0] = position["place"]
 
     patch.setattr(Checkpoint, "save", late)
@@ -41,7 +42,7 @@ def position_of_previous_batch(patch: pytest.MonkeyPatch) -> None:
 def position_saved_before_counting(patch: pytest.MonkeyPatch) -> None:
     """Batches that are read but not yet counted are marked as counted."""
 
-    def run(self: Ingestion, should_stop: Any = None) -> bool:
+    def run_pass(self: Ingestion, should_stop: Any = None) -> bool:
         for batch in self._source.batches(self._position):
             self._position = batch.position or START
             if should_stop is not None and should_stop(batch):
@@ -49,7 +50,7 @@ def position_saved_before_counting(patch: pytest.MonkeyPatch) -> None:
             self.summary.update(batch.records)
         return True
 
-    patch.setattr(Ingestion, "run", run)
+    patch.setattr(Ingestion, "_run_pass", run_pass)
 
 
 @caught_by(reading.scanner_reads_lines_independently)
