@@ -9,6 +9,8 @@ from privhp.answers.generator import Generator
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
 from privhp.errors import PlanError, file_errors
+from privhp.planning.learning import MAX_PASSES
+from privhp.planning.parameter_checks import check_integer
 from privhp.planning.plan import Plan
 
 if TYPE_CHECKING:
@@ -124,8 +126,7 @@ def learn(
         csv: What a record of a CSV file is; see `fit`.
         format: Format of a file, if its name does not say.
     """
-    if passes < 2:
-        raise PlanError(f"learning needs passes= of at least 2, got {passes}")
+    check_integer(passes, "passes", 2, MAX_PASSES)
     ingestion = _open_ingestion(
         data,
         domain,

@@ -56,7 +56,7 @@ def bounded(*, nbytes: int, seconds: float) -> Iterator[None]:
     ids=lambda value: str(value)[:30],
 )
 def test_invalid_levels(levels: Any) -> None:
-    with pytest.raises(hp.PlanError, match="expected|must cover"):
+    with pytest.raises(hp.PlanError, match=r"expected|must cover"):
         hp.Partition(levels)
 
 

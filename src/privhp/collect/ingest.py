@@ -8,7 +8,6 @@ the position.
 """
 
 import contextlib
-import dataclasses
 import os
 import time
 from collections.abc import Callable
@@ -141,9 +140,7 @@ class CheckpointedIngestion(Ingestion):
             raise FileError(f"there is no checkpoint at {self._path}; leave out resume=True to start one")
         checkpoint = Checkpoint.resume(self._path)
         started = checkpoint.plan
-        if started != dataclasses.replace(plan, hash_seed=started.hash_seed, partition=started.partition) or (
-            plan.partition not in (None, started.partition)
-        ):
+        if not _is_continued(started, plan):
             raise StateError(
                 "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"
             )
@@ -191,6 +188,12 @@ class CheckpointedIngestion(Ingestion):
                 self._path.unlink(missing_ok=True)
         finally:
             self._lock.release()
+
+
+def _is_continued(started: Plan, plan: Plan) -> bool:
+    """Whether a plan is the one that was started, but for what was drawn or learned since."""
+    fixed, given = ({**own.spec(), "hash_seed": None, "partition": None} for own in (started, plan))
+    return fixed == given and plan.partition in (None, started.partition)
 
 
 class _Lock:
