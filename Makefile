@@ -53,9 +53,9 @@ speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULT
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.speed
 
-accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (an hour; resumes)
+accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (half an hour; resumes)
 	$(BIN)/python -m pip install --quiet --group bench
-	$(BIN)/python -m benchmarks.accuracy
+	$(BIN)/python -m benchmarks.accuracy --processes 2
 
 plain:  ## Install without a compiler and test the NumPy kernels (minutes)
 	$(PYTHON) -m venv build/plain

@@ -4,7 +4,8 @@
 
 Every fit is a line in results/accuracy.jsonl, so an interrupted run resumes
 where it stopped. A fit is repeated when its plan has changed, or with
-`--fresh`. Writes ACCURACY.md and accuracy.svg from all lines of the file.
+`--fresh`. Writes ACCURACY.md, accuracy.svg and the table of README.md from all
+lines of the file.
 """
 
 import argparse
@@ -13,6 +14,7 @@ import json
 import secrets
 import time
 from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -22,10 +24,11 @@ import numpy as np
 
 import privhp as hp
 from benchmarks import methods
-from benchmarks.accuracy_report import write_report
+from benchmarks.accuracy_report import ENDS, METHODS, Figures, write_report
 from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
-from benchmarks.methods import BALANCE, BASELINE, BOUNDED, COMPLETE, FLAT, MEMORY, RESOLUTION
-from benchmarks.streams import Stream, available, load
+from benchmarks.headline import write_headline
+from benchmarks.methods import BALANCE, BASELINE, BOUNDED, COMPLETE, FLAT, KNOWN, MEMORY, RESOLUTION
+from benchmarks.streams import Records, available, earlier_records, load
 from privhp.evaluate import random_regions
 from privhp.evaluate.range_queries import region_masses, relative_errors
 from privhp.release import Release
@@ -100,12 +103,13 @@ class Results:
 
 
 class Bench:
-    """A stream and the distances of fits from it."""
+    """A stream of a number of records, by default all, and the distances of fits from it."""
 
-    def __init__(self, stream: Stream, *, whole: bool) -> None:
+    def __init__(self, name: str, size: int | None) -> None:
+        stream = load(name, records=size)
         codes = stream.domain.encode(stream.records, level=stream.domain.depth)
-        self.stream, self.whole = stream, whole
-        self.names: Line = {"data": stream.name, "records": len(stream), "whole": whole}
+        self.stream, self.size, self.whole = stream, size, size is None
+        self.names: Line = {"data": stream.name, "records": len(stream), "whole": self.whole}
         self.in_order = stream.records[np.argsort(codes, kind="stable")]  # sorting it again in the metrics is fast
         self.unit = stream.domain.diameter(0) / len(stream)
 
@@ -136,11 +140,26 @@ class Bench:
         """True masses of the regions."""
         return region_masses(self.stream.records, self.regions, domain=self.stream.domain)
 
-    def fit(self, plan: hp.Plan, *, more: bool) -> Line:
+    @cached_property
+    def earlier(self) -> Records:
+        """Records of an earlier release."""
+        return earlier_records(self.stream.name, records=self.size)
+
+    def known_partition(self, plan: hp.Plan) -> hp.Plan:
+        """Plan of one pass with the partition that a plan learns from the earlier records."""
+        return hp.Plan.auto(
+            plan.domain,
+            epsilon=plan.epsilon,
+            expected_records=plan.expected_records,
+            memory=plan.memory,
+            partition=hp.fit(self.earlier, plan=plan),
+        )
+
+    def fit(self, plan: hp.Plan, method: str, *, more: bool) -> Line:
         """Errors of one fit with new hash functions; with `more` also on a grid and of range queries."""
-        summary = hp.Summary(replace(plan, hash_seed=secrets.randbits(128)))
-        summary.update(self.stream.records)
-        generator = summary.release()
+        plan = self.known_partition(plan) if method == KNOWN else replace(plan, hash_seed=secrets.randbits(128))
+        generator = hp.fit(self.stream.records, plan=plan)
+        assert not plan.memory or generator.plan.nbytes <= plan.memory
         line: Line = {"w1": self.distance(generator, self.in_order)}
         if more:
             found = region_masses(generator, self.regions, domain=self.stream.domain)
@@ -171,8 +190,7 @@ class Bench:
 def digest(plan: hp.Plan) -> str:
     """Digest of a plan without its domain, its hash seed and its defaults."""
     own = {item.name for item in fields(plan) if getattr(plan, item.name) != item.default} - {"domain", "hash_seed"}
-    keys = {"expected_records": "records"}  # as in the digests of stored results
-    spec = {keys.get(name, name): value for name, value in plan.spec().items() if name in own}
+    spec = {name: value for name, value in plan.spec().items() if name in own}
     return hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:12]
 
 
@@ -191,14 +209,18 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
         for method in BOUNDED:
             for memory in selection.memories if method in selection.methods else ():
                 plan = methods.plan_of(method, stream.domain, epsilon=epsilon, memory=memory, **sizes)
-                if plan is not None:
-                    assert plan.nbytes <= MEMORY[memory], f"{method} needs {plan.nbytes} bytes, more than {memory}"
-                    fit(bench, plan, results, runs=runs, more=more, method=method, memory=memory)
+                assert plan.nbytes <= MEMORY[memory], f"{method} needs {plan.nbytes} bytes, more than {memory}"
+                reported = more if method in METHODS and memory in ENDS else runs[:0]
+                fit(bench, plan, results, runs=runs, more=reported, method=method, memory=memory)
         if COMPLETE in selection.methods:
             plan = methods.complete(stream.domain, epsilon=epsilon, **sizes)
             fit(bench, plan, results, runs=runs, more=more, method=COMPLETE)
         if FLAT in selection.methods:
             fit_flat(bench, epsilon, selection, results)
+    if BALANCE in selection.methods and bench.whole and stream.name in (*LINES, *PLANES):
+        for form in FORMS:
+            names = {"data": stream.name, "method": BALANCE, "form": form}
+            results.fill(names, partial(measure_balance, stream.name, form))
 
 
 def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Results) -> None:
@@ -216,14 +238,22 @@ def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Result
         fit(bench, plan, results, runs=runs, more=runs[2:4], method=FLAT, level=best)
 
 
-def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: range, **names: Any) -> float:
+def fit(bench: Bench, plan: hp.Plan, results: Results, *, runs: range, more: range, method: str, **names: Any) -> float:
     """Mean W1 x n of some runs of a plan; the runs in `more` also measure the other distances, at epsilon 1."""
     found = []
     for run in runs:
-        line = bench.names | names | {"epsilon": float(plan.epsilon), "run": run, "plan": digest(plan)}
-        line |= {"bytes": plan.nbytes, "neighbours": plan.neighbours}
-        found.append(results.fill(line, partial(bench.fit, plan, more=run in more and plan.epsilon == 1))["w1"])
+        line = bench.names | {"method": method} | names | {"epsilon": float(plan.epsilon), "run": run}
+        line |= {"plan": digest(plan), "bytes": plan.nbytes}
+        measure_fit = partial(bench.fit, plan, method, more=run in more and plan.epsilon == 1)
+        found.append(results.fill(line, measure_fit)["w1"])
     return float(np.mean(found))
+
+
+def measure_stream(name: str, size: int | None, selection: Selection) -> None:
+    """Measure one stream in a process of its own."""
+    start = time.perf_counter()
+    measure(Bench(name, size), selection, Results(RESULTS))
+    print(f"{name}, {size or 'all'} records: {time.perf_counter() - start:.0f} s", flush=True)
 
 
 def main() -> None:
@@ -232,6 +262,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="epsilon 1, 64 KiB and 1 MiB, two runs, W1 alone")
     parser.add_argument("--only", nargs="+", default=[], metavar="NAME", help="streams and methods; default all")
     parser.add_argument("--fresh", action="store_true", help="repeat the selected fits")
+    parser.add_argument("--processes", type=int, default=1, help="streams that are measured at the same time")
     options = parser.parse_args()
     names, fits = available(), [*BOUNDED, COMPLETE, FLAT]
     everything = [BASELINE, RESOLUTION, *fits, BALANCE]
@@ -243,19 +274,16 @@ def main() -> None:
         methods=[name for name in everything if name in options.only] or (fits if options.quick else everything),
         **(QUICK if options.quick else {}),
     )
-    results = Results(RESULTS)
     if options.fresh:
-        results.forget(selection)
-    for name in selection.streams:
-        for size in selection.sizes:
-            start = time.perf_counter()
-            measure(Bench(load(name, records=size), whole=size is None), selection, results)
-            print(f"{name}, {size or 'all'} records: {time.perf_counter() - start:.0f} s", flush=True)
-    if BALANCE in selection.methods:
-        for name in (name for name in (*LINES, *PLANES) if name in selection.streams):
-            for form in FORMS:
-                results.fill({"data": name, "method": BALANCE, "form": form}, partial(measure_balance, name, form))
-    write_report(list(results.lines.values()))
+        Results(RESULTS).forget(selection)
+    tasks = [(name, size, selection) for size in selection.sizes for name in selection.streams]
+    with ProcessPoolExecutor(options.processes) as pool:
+        for _ in pool.map(measure_stream, *zip(*tasks, strict=True)):
+            pass
+    figures = Figures(Results(RESULTS).lines.values())
+    write_report(figures)
+    if not options.quick:
+        write_headline(figures)
 
 
 if __name__ == "__main__":

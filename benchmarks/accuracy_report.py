@@ -1,14 +1,14 @@
 """Report of the accuracy benchmark: ACCURACY.md and accuracy.svg."""
 
 import datetime as dt
+import itertools
 import math
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
-import privhp as hp
 from benchmarks.methods import (
     BALANCE,
     BASELINE,
@@ -16,15 +16,20 @@ from benchmarks.methods import (
     COMPLETE,
     DEFAULT,
     FLAT,
+    KNOWN,
     LEAST_SQUARES,
     MEMORY,
+    ONE_PASS,
     PAPER,
     RESOLUTION,
     TRUNCATED,
+    plan_of,
 )
 from benchmarks.streams import SOURCES
+from privhp.planning.error_model import Stream
 
 SPARSE = ("40 atoms", "taxi fares")
+UNEVEN = ("postcodes", "postcodes, sorted", "crimes", "flights 3-D")
 ENDS = ("64 KiB", "1 MiB")
 HERE = Path(__file__).parent
 Line = dict[str, Any]
@@ -36,7 +41,12 @@ hierarchy down to level 24. Entries are the mean ± the standard deviation of fi
 at other epsilons, each with new noise and new hash functions; whole streams on a line, where errors vary most, have
 forty fits at epsilon = 1. These errors are computed from the real data and are not private.
 
-- **default**: `Plan.auto` for that memory.
+- **default**: `hp.fit` for that memory: two passes over samples learn a partition, and a third measures.
+- **known partition**: one pass with the partition of an earlier release. That release is a default fit, new for every
+  fit, of as many other records: of a synthetic stream with another seed, of other records of the same file, or, for
+  whole files and 100,000 records of the blocklist, of records of the file drawn with replacement. So the earlier
+  records have the same distribution. The privacy budget of the earlier release is another, of the same size.
+- **one pass**: `Plan.auto` with one pass and no partition, for streams of which nothing is known.
 - **paper**: the paper's settings and rules, with the largest number of hot cells that fits.
 - **truncated tree**: every level counted exactly and measured, to the largest depth that fits, at most the depth of the
   complete tree, with the paper's budgets and rule.
@@ -47,28 +57,22 @@ forty fits at epsilon = 1. These errors are computed from the real data and are 
 
 The least error among the methods that fit the memory is in bold.
 
-The neighbouring relation is "add-remove"{others}.
+The neighbouring relation is add-remove. "postcodes, sorted" is sorted by cell; "taxi timestamps" and "drift" are in
+order of time; all other streams are shuffled.
 """
 RATIOS = """\
 Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where the finest
 histogram that fits the memory, without noise, has less than half the error of the best other method.
 """
-LIMITATIONS = """\
-Limits of the default:
-
-- *A stream sorted by location.* Early records do not predict the location of later ones, so the learned partition does
-  not fit them, and half of its counters are spent on it. A mergeable plan, `Plan.auto(..., mergeable=True)`, is
-  independent of the order: its error is 14,363 in 16 KiB (1.33 of the best other method), 8,029 in 64 KiB (1.17) and
-  2,579 in 1 MiB (1.08 of the complete tree; [ORDER.md](ORDER.md)). On the same stream in random order it has 1.6 to 2.5
-  times the default's error. No grid in 1 MiB reaches 0.7 of the complete tree: 65,536 cells without any noise have an
-  error of 2,235, 0.93 of that of the complete tree, which has 64 times as many cells.
+LEARNED = """\
+What learning gains, at epsilon = 1: data that can be read again, a stream with the partition of an earlier release, a
+stream of which nothing is known, and the paper.
 """
 PREDICTED = """\
-Errors that `plan.predictions()` predicts for the default plan and measured errors, at epsilon = 1 on whole streams.
-The prediction is the one for sparse streams where the data has few locations, the one for sorted streams where it is
-sorted, else the one for smooth streams. Noise dominates where the predicted error has more noise than resolution. There
-measured errors are within a factor of 1.5 of the prediction. Elsewhere the error depends on the distribution inside
-leaves, which a plan does not know.
+Errors that `plan.predictions()` predicts and measured errors, at epsilon = 1 on whole streams. The prediction is the
+one for sparse streams where the data has few locations, the one for uneven streams for points and tables, else the one
+for smooth streams. Noise dominates where the predicted error has more noise than resolution. Elsewhere the error
+depends on the distribution inside leaves, which a plan does not know.
 """
 PLANE = """\
 Exact W1 x n between masses on a grid of 97 x 97, in the maximum norm; epsilon = 1.
@@ -87,6 +91,8 @@ nearly all mass is at one location: independent samples are close to the generat
 
 RIVALS = (TRUNCATED, LEAST_SQUARES, FLAT)
 METHODS = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES, FLAT)
+LEARNING = (DEFAULT, KNOWN, ONE_PASS, PAPER)
+UNLIMITED = (COMPLETE, BASELINE)
 
 
 class Figures:
@@ -97,8 +103,6 @@ class Figures:
         for line in lines:
             size = None if line.get("whole", True) else line["records"]
             self.lines.setdefault((line["data"], size, line["method"], line.get("epsilon")), []).append(line)
-        kinds = {(key[2], line.get("neighbours", "add-remove")) for key, found in self.lines.items() for line in found}
-        self.others = sorted(f', except for {method} ("{kind}")' for method, kind in kinds if kind != "add-remove")
         self.streams = [name for name in SOURCES if any(key[0] == name for key in self.lines)]
         self.sizes = sorted({key[1] for key in self.lines if key[1] is not None}, reverse=True)
 
@@ -168,9 +172,10 @@ def compare_methods(figures: Figures) -> str:
             rows.append([label, f"{known[worst]:.2f} ({worst})", target, f"{geometric:.2f}", mean_target])
 
     ours = {memory: {name: figures.error(name, DEFAULT, memory) for name in figures.streams} for memory in MEMORY}
-    for memory in ("64 KiB", "1 MiB"):
-        ratios = {name: error / figures.error(name, PAPER, memory) for name, error in ours[memory].items()}
-        row(f"paper, both in {memory}", ratios, "0.6", "0.4")
+    for other, targets in ((PAPER, ("0.6", "0.4")), (ONE_PASS, ("", "")), (KNOWN, ("", ""))):
+        for memory in ENDS:
+            ratios = {name: error / figures.error(name, other, memory) for name, error in ours[memory].items()}
+            row(f"{other}, both in {memory}", ratios, *targets)
     ratios = {name: error / figures.error(name, COMPLETE) for name, error in ours["1 MiB"].items()}
     row("complete tree without memory limit, default in 1 MiB", ratios, "0.7", "0.5")
     for memory in MEMORY:
@@ -185,22 +190,28 @@ def compare_methods(figures: Figures) -> str:
     return markdown(["default compared with", "worst ratio", "target", "geometric mean", "target"], rows)
 
 
-def errors(figures: Figures, memory: str, *, name: str = "w1", epsilon: float = 1.0, size: int | None = None) -> str:
-    """One figure of all methods on all streams in one memory; the least error in bold."""
+def errors(
+    figures: Figures,
+    memory: str,
+    *,
+    methods: tuple[str, ...] = (*METHODS, *UNLIMITED),
+    name: str = "w1",
+    epsilon: float = 1.0,
+    size: int | None = None,
+) -> str:
+    """One figure of some methods on all streams in one memory; the least error of those that fit it in bold."""
     rows = []
     for stream in figures.streams:
-        fits = [figures.fits(stream, method, memory, epsilon=epsilon, size=size) for method in METHODS]
-        means = [mean(lines, name) for lines in fits]
-        best = least(means)
-        cells = [
-            f"**{mean_and_deviation(lines, name)}**" if value == best else mean_and_deviation(lines, name)
-            for lines, value in zip(fits, means, strict=True)
-        ]
-        cells.append(mean_and_deviation(figures.fits(stream, COMPLETE, epsilon=epsilon, size=size), name))
-        if set(cells) != {"-"}:
-            baseline = figures.fits(stream, BASELINE, epsilon=None, size=size)
-            rows.append([stream, *cells, mean_and_deviation(baseline, name)])
-    return markdown([memory, *METHODS, COMPLETE, BASELINE], rows) if rows else ""
+        fits = {
+            method: figures.fits(stream, method, memory, epsilon=None if method == BASELINE else epsilon, size=size)
+            for method in methods
+        }
+        best = least(mean(lines, name) for method, lines in fits.items() if method not in UNLIMITED)
+        if not math.isnan(best):
+            texts = {method: mean_and_deviation(lines, name) for method, lines in fits.items()}
+            bold = {method: f"**{texts[method]}**" for method in fits if mean(fits[method], name) == best}
+            rows.append([stream, *(texts | bold).values()])
+    return markdown([memory, *methods], rows) if rows else ""
 
 
 def all_errors(figures: Figures, memories: Iterable[str], **where: Any) -> str:
@@ -214,21 +225,22 @@ def collapse(title: str, text: str) -> str:
 
 
 def prediction_ratios(figures: Figures) -> str:
-    """Ratios of measured to predicted errors of the default plan."""
+    """Ratios of measured to predicted errors."""
     rows = []
     for name in figures.streams:
         domain = SOURCES[name].domain
-        kind: Literal["sparse", "sorted", "smooth"]
-        kind = "sparse" if name in SPARSE else "sorted" if SOURCES[name].order == "by cell" else "smooth"
-        for memory in ENDS:
-            fits = figures.fits(name, DEFAULT, memory)
+        kind: Stream = "sparse" if name in SPARSE else "uneven" if name in UNEVEN else "smooth"
+        for method, memory in itertools.product((DEFAULT, ONE_PASS), ENDS):
+            fits = figures.fits(name, method, memory)
             if fits:
-                plan = hp.Plan.auto(domain, epsilon=1, expected_records=fits[0]["records"], memory=memory)
-                error, unit = plan.predictions()[kind], domain.diameter(0) / fits[0]["records"]
+                records = fits[0]["records"]
+                plan = plan_of(method, domain, epsilon=1, expected_records=records, memory=memory)
+                error, unit = plan.predictions()[kind], domain.diameter(0) / records
                 noisy = "yes" if error.noise > error.resolution else "no"
                 figure = [number(error.total / unit), number(mean(fits)), f"{mean(fits) * unit / error.total:.2f}"]
-                rows.append([name, memory, kind, *figure, noisy])
-    return markdown(["stream", "memory", "kind of stream", "predicted", "measured", "ratio", "noise dominates"], rows)
+                rows.append([name, method, memory, kind, *figure, noisy])
+    header = ["stream", "plan", "memory", "kind of stream", "predicted", "measured", "ratio", "noise dominates"]
+    return markdown(header, rows)
 
 
 def balance(figures: Figures) -> str:
@@ -278,17 +290,18 @@ def plot(figures: Figures, path: Path) -> None:
     plt.close(figure)
 
 
-def write_report(lines: list[Line]) -> None:
+def write_report(figures: Figures) -> None:
     """Write the report and the plot beside the benchmark."""
-    figures = Figures(lines)
     parts = [
-        EXPLANATION.format(date=dt.date.today(), others="".join(figures.others)),
-        "## The default against the others\n",
+        EXPLANATION.format(date=dt.date.today()),
+        "## The default and the other methods\n",
         RATIOS,
         compare_methods(figures),
-        LIMITATIONS,
     ]
-    parts += ["## Error against memory\n", "![Error by memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
+    parts += ["## Learned and known partitions\n", LEARNED, all_errors(figures, MEMORY, methods=LEARNING)]
+    for size in figures.sizes:
+        parts.append(collapse(f"{size:,} records", all_errors(figures, ENDS, methods=LEARNING, size=size)))
+    parts += ["## Error by memory\n", "![Error by memory](accuracy.svg)\n", all_errors(figures, MEMORY)]
     for size in (None, *figures.sizes):
         for epsilon in (0.1, 1.0, 10.0):
             if (size, epsilon) != (None, 1.0):

@@ -2,8 +2,8 @@
 
     python -m benchmarks.coverage [records]
 
-For each stream, memory and kind of plan: releases at epsilon 1, each with
-other random regions.
+For each stream, memory and method, the default with three passes and a plan of
+one pass: releases at epsilon 1, each with other random regions.
 """
 
 import sys
@@ -14,6 +14,7 @@ import numpy as np
 
 import privhp as hp
 from benchmarks import streams
+from benchmarks.methods import DEFAULT, ONE_PASS, plan_of
 from privhp.core.cells import Floats
 from privhp.evaluate import random_regions
 from privhp.evaluate.range_queries import region_masses
@@ -31,15 +32,13 @@ answers of one release share its noise.
 
 
 def coverage(
-    stream: streams.Stream, queries: list[tuple[list[Any], Floats]], memory: str, *, mergeable: bool
+    stream: streams.Stream, queries: list[tuple[list[Any], Floats]], memory: str, method: str
 ) -> tuple[float, float]:
     """Share of the intervals that hold the true mass, and the median standard error."""
-    plan = hp.Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory, mergeable=mergeable)
+    plan = plan_of(method, stream.domain, epsilon=1, expected_records=len(stream), memory=memory)
     hits, errors = [], []
     for regions, truths in queries:
-        summary = hp.Summary(plan)
-        summary.update(stream.records)
-        generator = summary.release()
+        generator = hp.fit(stream.records, plan=plan)
         for region, truth in zip(regions, truths, strict=True):
             answer = generator.mass(region)
             low, high = answer.interval(0.9)
@@ -53,7 +52,7 @@ def main(records: int | None = None) -> None:
     lines = [
         EXPLANATION,
         "| stream | records | "
-        + " | ".join(f"{memory}, {kind}" for kind in ("default", "mergeable") for memory in MEMORIES)
+        + " | ".join(f"{memory}, {method}" for method in (DEFAULT, ONE_PASS) for memory in MEMORIES)
         + " |",
         "|---|---:|" + "---:|" * 4,
     ]
@@ -63,9 +62,9 @@ def main(records: int | None = None) -> None:
         sets = [random_regions(stream.domain, REGIONS, rng=release) for release in range(RELEASES)]
         queries = [(regions, region_masses(stream.records, regions, domain=stream.domain)) for regions in sets]
         cells = []
-        for mergeable in (False, True):
+        for method in (DEFAULT, ONE_PASS):
             for memory in MEMORIES:
-                share, error = coverage(stream, queries, memory, mergeable=mergeable)
+                share, error = coverage(stream, queries, memory, method)
                 shares.append(share)
                 cells.append(f"{share:.0%} ({error:.1e})")
         lines.append(f"| {name} | {len(stream):,} | " + " | ".join(cells) + " |")

@@ -16,11 +16,13 @@ import datetime as dt
 import ipaddress
 from collections.abc import Callable
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 import privhp as hp
+from benchmarks.methods import DEFAULT, ONE_PASS, plan_of
 from benchmarks.streams import Records, load
 
 LENGTHS = (8, 16)
@@ -38,14 +40,17 @@ a prefix inside a leaf is not reported.
 Prefixes = dict[str, float]
 """Share or residual share of the records in each prefix."""
 
-PLANS: dict[str, Callable[[int], hp.Plan]] = {
-    "exact counters for /8 and /16": lambda records: hp.Plan(
+PLANS: dict[str, Callable[..., hp.Plan]] = {
+    "exact counters for /8 and /16": lambda expected_records: hp.Plan(
         hp.IPv4(), epsilon=Fraction(1), budgets={8: HALF, 16: HALF}, exact_depth=16
     ),
-    "paper, k = 1024, 2 rows": lambda records: hp.Plan.paper(
-        hp.IPv4(), epsilon=1, expected_records=records, hot_cells=1024, depth=16, exact_depth=12, sketch_rows=2
+    "paper, k = 1024, 2 rows": partial(
+        hp.Plan.paper, hp.IPv4(), epsilon=1, hot_cells=1024, depth=16, exact_depth=12, sketch_rows=2
     ),
-    "auto, 256 KiB": lambda records: hp.Plan.auto(hp.IPv4(), epsilon=1, expected_records=records, memory="256 KiB"),
+    **{
+        f"{method}, 256 KiB": partial(plan_of, method, hp.IPv4(), epsilon=1, memory="256 KiB")
+        for method in (DEFAULT, ONE_PASS)
+    },
 }
 
 
@@ -85,12 +90,10 @@ def measure(records: Records, name: str, runs: int) -> list[list[str]]:
     heavy: dict[tuple[float, str], int] = {}
     bytes_used = 0
     queries_at = {threshold: queries(records, threshold) for threshold in THRESHOLDS}
-    for run in range(runs):
-        plan = PLANS[name](len(records))
+    for _ in range(runs):
+        plan = PLANS[name](expected_records=len(records))
         bytes_used = plan.nbytes
-        summary = hp.Summary(plan)
-        summary.update(np.random.default_rng(run).permutation(records))
-        generator = summary.release()
+        generator = hp.fit(records, plan=plan)
         for threshold in THRESHOLDS:
             for query, (truth, levels) in queries_at[threshold].items():
                 found = {str(hitter.region) for hitter in generator.heavy_hitters(threshold, levels=levels)}

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 import boost_histogram
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 
 import privhp as hp
 from benchmarks.timing import best_seconds, numpy_kernels
+from privhp.collect.ingest import READING_SCRATCH
 
 POINTS = 1 << 21
 FEW = 1 << 14  # for anchors that take one record per call
@@ -133,19 +133,19 @@ def measure() -> list[tuple[str, float, float | None]]:
 
 
 def learned_partition(points: NDArray[np.float64], rng: np.random.Generator) -> list[tuple[str, float, float | None]]:
-    """Default plans after their last refinement, with the small blocks that their memory allows."""
+    """Measuring passes of default plans, with the small blocks that their memory allows and with those of `fit`."""
     rows: list[tuple[str, float, float | None]] = []
     for name, records in {"uniform": points, "skewed": skewed_mixture(POINTS, 2, rng)}.items():
         turns: dict[str, Callable[[], object]] = {"boost": histogram_fill(records, 64)}
         for memory in ("64 KiB", "1 MiB"):
             square = hp.Box([(0, 1), (0, 1)])
-            summary = hp.Summary(hp.Plan.auto(square, epsilon=1, expected_records=POINTS, memory=memory))
-            summary.update(records)  # includes all refinements
-            turns[memory] = partial(summary.update, records)
+            learned = hp.learn(records, square, epsilon=1, expected_records=POINTS, memory=memory)
+            turns[memory] = counting(hp.Tally(learned), records)
+            turns[f"{memory}, blocks of fit"] = counting(hp.Tally(learned), records, scratch=READING_SCRATCH)
         best = best_seconds(turns)
         rows += [
-            (f"learned partition, {memory}, 2-D {name} / boost-histogram 64 x 64", best["boost"] / best[memory], None)
-            for memory in ("64 KiB", "1 MiB")
+            (f"learned partition, {case}, 2-D {name} / boost-histogram 64 x 64", best["boost"] / best[case], None)
+            for case in list(turns)[1:]
         ]
     return rows
 

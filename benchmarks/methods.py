@@ -3,37 +3,33 @@
 import dataclasses
 import math
 from fractions import Fraction
-from typing import Any
 
 import privhp as hp
+from privhp.fitting import DEFAULT_PASSES
 
 MEMORY = {"16 KiB": 2**14, "64 KiB": 2**16, "256 KiB": 2**18, "1 MiB": 2**20}
 CELL_BYTES = 8
 MAX_COMPLETE_DEPTH = 22  # of the complete tree: 64 MiB of counters
 
-DEFAULT, PAPER = "default", "paper"
+DEFAULT, KNOWN, ONE_PASS, PAPER = "default", "known partition", "one pass", "paper"
 TRUNCATED, LEAST_SQUARES = "truncated tree", "truncated least squares"
 FLAT, COMPLETE = "flat", "complete tree"
-BOUNDED = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES)
+BOUNDED = (DEFAULT, KNOWN, ONE_PASS, PAPER, TRUNCATED, LEAST_SQUARES)
 """Methods with one plan for each memory; the flat histogram's depth is chosen with hindsight."""
 BASELINE, RESOLUTION, BALANCE = "baseline", "resolution", "balanced samples"
 """Other distances: between two halves of the records, of histograms without noise, of samples from their generator."""
 
 
-def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records: int, memory: str) -> hp.Plan | None:
-    """Plan of a method with bounded memory, or None where this version of privhp lacks it."""
-    if method == DEFAULT:
-        auto = getattr(hp.Plan, "auto", None)
-        return None if auto is None else auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory)
+def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records: int, memory: str) -> hp.Plan:
+    """Plan of a method with bounded memory; for a known partition, the plan of the earlier release that has it."""
+    if method in (DEFAULT, KNOWN, ONE_PASS):
+        passes = 1 if method == ONE_PASS else DEFAULT_PASSES
+        return hp.Plan.auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory, passes=passes)
     if method == PAPER:
         return largest_paper(domain, epsilon=epsilon, expected_records=expected_records, memory=MEMORY[memory])
     fits = int(math.log2(MEMORY[memory] / CELL_BYTES)) - 1  # all levels together have twice the cells of the last
     plan = complete(domain, epsilon=epsilon, expected_records=expected_records, most=fits)
-    if method == LEAST_SQUARES:
-        inferred: dict[str, Any] = {"inference": "least-squares"}
-        known = {field.name for field in dataclasses.fields(hp.Plan)}
-        return dataclasses.replace(plan, **inferred) if known >= set(inferred) else None
-    return plan
+    return dataclasses.replace(plan, inference="least-squares") if method == LEAST_SQUARES else plan
 
 
 def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, memory: int) -> hp.Plan:

@@ -153,7 +153,7 @@ def main(rows: int = ROWS) -> None:
             "coordinates and a text, in million rows per second and as a share of the fastest reader into NumPy.",
             f"{os.cpu_count()} cores, {before}.",
             "",
-            "`hp.fit` has a plan of 256 KiB, made by `Plan.auto` before the measurement.",
+            "`hp.fit` has a plan of one pass and 256 KiB, made by `Plan.auto` before the measurement.",
             "",
             "| format | record | fastest reader | hp.fit |",
             "|---|---|---|---|",

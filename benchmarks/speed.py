@@ -25,7 +25,7 @@ LIMITS = """
 - Two threads need two idle cores, and a shuffle an undisturbed cache. With the load average given above, two threads
   gain nothing; on an idle machine they reached 1.89. Balanced samples of 262,144 records in random order varied
   between 0.74 and 0.86 with the load.
-- A record of a learned partition costs 3 ns besides its encoding: 64 records descend together, one level per step, so
+- A record of a learned partition costs 3 ns besides its encoding: 64 records descend together, one node per step, so
   that their memory accesses overlap. In a memory of 64 KiB a block has 256 rows, and the 5 us of Python per block are
   four times the counting time; in 1 MiB a block has 2,048 rows.
 - Creating dataclasses takes 8 ms of the import time; `decimal`, `fractions` and `dataclasses` of the standard library

@@ -50,13 +50,20 @@ class Source:
         domain: Declared domain.
         read: Function that returns all records of a real stream, in the order of the file.
         draw: Function that returns records of a synthetic stream, by number and seed.
-        order: "shuffled", "original", or "by cell", the worst order for a partition learned from the first records.
+        order: "shuffled", "original", or "by cell".
     """
 
     domain: hp.Domain
     read: Callable[[], Records] | None = None
     draw: Callable[..., Records] | None = None
     order: Literal["shuffled", "original", "by cell"] = "shuffled"
+
+    def everything(self) -> Records:
+        """All records of a real stream in the order of the file, or a million synthetic ones."""
+        if self.draw is not None:
+            return self.draw(SYNTHETIC_RECORDS)
+        assert self.read is not None
+        return self.read()
 
 
 @cache
@@ -157,11 +164,25 @@ def load(name: str, *, records: int | None = None, seed: int = 0) -> Stream:
     source, rng = SOURCES[name], np.random.default_rng(seed)
     if source.draw is not None:
         return Stream(name, source.domain, source.draw(records or SYNTHETIC_RECORDS, seed=seed))
-    assert source.read is not None
-    everything = source.read()
+    everything = source.everything()
     chosen = rng.permutation(len(everything))[:records]
     if source.order == "original":
         chosen.sort()
     elif source.order == "by cell":
         chosen = chosen[np.argsort(source.domain.encode(everything[chosen], level=source.domain.depth), kind="stable")]
     return Stream(name, source.domain, everything[chosen])
+
+
+def earlier_records(name: str, *, records: int | None = None) -> Records:
+    """As many records of the same origin as `load` returns with seed 0, for an earlier release.
+
+    Synthetic ones have another seed. Real ones are the records that `load` leaves
+    in the file; if these are too few, records of the file drawn with replacement.
+    """
+    source = SOURCES[name]
+    if source.draw is not None:
+        return source.draw(records or SYNTHETIC_RECORDS, seed=1)
+    everything = source.everything()
+    size, rng = records or len(everything), np.random.default_rng(0)
+    left = rng.permutation(len(everything))[size : 2 * size]
+    return everything[left if len(left) == size else rng.integers(len(everything), size=size)]
