@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import DataObject
 
-from privhp import Integers, Interval, Plan
+from privhp import Domain, Geo, Integers, Interval, IPv4, Plan, Summary
 from privhp.answers.generator import Generator
 from privhp.answers.leaves import Leaves
 from privhp.release import Release
@@ -32,6 +32,19 @@ def sketched_plan(expand: str) -> Plan:
         hash_group=2,
         hash_seed=1,
     )
+
+
+@pytest.mark.parametrize("domain", [Interval(0, 1), IPv4(), Geo()], ids=repr)
+def test_empty_stream_under_sketches(domain: Domain) -> None:
+    """Where no estimate of a sketched level is positive, deeper levels have no cells."""
+    plan = Plan.auto(domain, epsilon=1, expected_records=2e5)
+    assert plan.sketched_levels
+    for _ in range(5):
+        generator = Summary(plan).release()
+        assert generator.leaves().codes.size >= 2**plan.exact_depth
+        assert np.array_equal(generator.partition.codes(), generator.leaves().codes)
+    zeros = {level: np.zeros(shape, dtype=np.int64) for level, shape in plan.shapes.items()}
+    assert Generator(Release(plan, zeros)).leaves().codes.size == 2**plan.exact_depth
 
 
 def leaves_of(plan: Plan, counts: dict[int, list[int]]) -> Leaves:

@@ -99,8 +99,8 @@ class Hierarchy:
             self._append_partition(release.plan.partition)
         self._bottom_up_pass()
         self._top_down_pass()
-        for level in release.plan.sketched_levels:
-            self._append_sketch(level)
+        for above, level in pairwise([release.plan.exact_depth, *release.plan.sketched_levels]):
+            self._append_sketch(level, levels=level - above)
         for layer in self.layers:
             layer.variance = np.where(layer.possible, layer.variance, 0.0)
 
@@ -163,14 +163,14 @@ class Hierarchy:
                 self.layers.append(layer)
             layer.child_groups = [ChildGroup(*splits, "counted") for splits in nodes.splits]
 
-    def _append_sketch(self, level: int) -> None:
-        """Append the children of the largest cells of the last layer, decoded from the sketch of a level."""
+    def _append_sketch(self, level: int, *, levels: int) -> None:
+        """Append the descendants of the largest cells of the last layer, so many levels below it, by their sketch."""
         above, plan = self.layers[-1], self._plan
         parents = np.sort(np.argsort(-above.estimate, kind="stable")[: plan.hot_cells])
         parents = parents[above.estimate[parents] > 0]
-        codes = descendants(above.codes[parents], levels=level - int(above.levels[0]))
-        levels = np.full(codes.size, level)
-        layer = self._layer(codes.ravel(), levels, np.zeros(codes.size), self._noise_variance(level))
+        codes = descendants(above.codes[parents], levels=levels)
+        own = np.full(codes.size, level)
+        layer = self._layer(codes.ravel(), own, np.zeros(codes.size), self._noise_variance(level))
         children = np.arange(codes.size).reshape(codes.shape)
         coefficients, levels_below = plan.hash_coefficients(level), level - plan.hash_levels[level]
         buckets = kernels.find_buckets(coefficients, codes.ravel(), levels_below=levels_below, width=plan.sketch_width)
