@@ -235,28 +235,3 @@ def test_release_in_place_of_checkpoint(refused, tmp_path, output, checkpoint):
     (tmp_path / "here").symlink_to(tmp_path)
     checkpoint = checkpoint.format(folder=tmp_path.name)
     assert "is data or the release" in refused("fit", "a.csv", *PLAN, "-o", output, "--checkpoint", checkpoint)
-
-
-def rows_of(checkpoint):
-    """Number of rows in a checkpoint that another process may be using."""
-    if not checkpoint.exists():
-        return 0
-    with checkpoint.open("rb") as file:
-        return hp.resume(file).rows
-
-
-def test_resume_of_learned_partition(tmp_path):
-    """Refinements happen at public row numbers, with or without interruptions."""
-    write_files(tmp_path, "csv")
-    plan = ["--domain", f"integers:0:{2**40 - 1}", "--epsilon", "1", "--expected-records", "6e4", "--memory", "16KiB"]
-    command = [sys.executable, "-c", WORKER, "0.02", "fit", "*.csv", *plan, "-o", "out.privhp", *CHECKPOINT]
-    process = subprocess.Popen(command, cwd=tmp_path)
-    while rows_of(tmp_path / "state") == 0:
-        time.sleep(0.01)
-    process.kill()
-    process.wait()
-    assert 0 < rows_of(tmp_path / "state") < ROWS
-    command[3] = "0"
-    assert subprocess.run([*command, "--resume"], cwd=tmp_path, check=False).returncode == 0
-    generator = hp.load(tmp_path / "out.privhp")
-    assert generator.release.refinements == len(generator.plan.learned.refinement_rows)

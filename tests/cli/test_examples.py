@@ -28,7 +28,8 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     (tmp_path / "trips.csv").write_text("id,fare\n" + "".join(f"{i},{i % 90}.5\n" for i in range(1000)))
     places = "".join(f"{lon},{lat}\n" for lon, lat in rng.uniform((-9, 50), (2, 60), size=(1000, 2)))
     (tmp_path / "gb.csv.gz").write_bytes(gzip.compress(b"lon,lat\n" + places.encode()))
-    (tmp_path / "log.gz").write_bytes(gzip.compress(b"GET,/,10.0.0.1\nGET,/,10.0.0.2\n" * 500))
+    (tmp_path / "log.gz").write_bytes(gzip.compress(b"10.0.0.1,GET,/\n10.0.0.2,GET,/\n" * 500))
+    (tmp_path / "next.csv.gz").write_bytes(gzip.compress(b"fare\n" + b"7\n8\n" * 500))
     (tmp_path / "trips").mkdir()
     for part in range(2):
         parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
@@ -36,7 +37,7 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
-    assert len(commands) == 31
+    assert len(commands) == 34
     for command in commands:
         if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
             assert (run(*shlex.split(command)[1:]).code) == 0, command

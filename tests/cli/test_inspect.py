@@ -1,5 +1,7 @@
 """`privhp inspect`: contents of a release, plan of a checkpoint."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,33 @@ def test_checkpoint(run, release):
     warning, rest = out.split("\n\n", 1)
     assert "CONFIDENTIAL" in warning
     assert rest == f"{plan}\n"
+
+
+def test_partition(run, tmp_path):
+    """Of a learned partition its leaves and its cost, and of one that was known before that it is free."""
+    np.save(tmp_path / "data.npy", np.random.default_rng(0).lognormal(2.5, 0.7, 20_000))
+    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "2e4", "--memory", "16KiB"]
+    assert run("fit", "data.npy", *given, "-o", "learned.privhp").code == 0
+    assert run("fit", "data.npy", *given, "--partition", "learned.privhp", "-o", "known.privhp").code == 0
+    plan = privhp.load("learned.privhp").plan
+    leaves = f"{plan.partition.size:,} leaves of levels {plan.partition.min_level} to {plan.partition.max_level}"
+    learned, known = run("inspect", "learned.privhp").out, run("inspect", "known.privhp").out
+    assert f"\npartition   {leaves}; learned\n" in learned
+    assert f"of the rows; this costs {float(plan.learning.cost):.3g} of epsilon\n" in learned
+    assert "reads       the data 3 times, 2 of them to learn" in learned
+    assert f"\npartition   {leaves}; known before, so it costs nothing\n" in known
+    assert "reads       the data once" in known
+    assert "learning" not in known
+
+
+def test_checkpoint_of_learning_pass(run):
+    path = Path(__file__).parents[1] / "golden" / "v2" / "learning.checkpoint"
+    code, out, err = run("inspect", str(path))
+    assert (code, err) == (0, "")
+    warning, rest = out.split("\n\n", 1)
+    assert "the checkpoint of a learning pass. It is CONFIDENTIAL" in warning
+    assert "epsilon = 4" in rest  # that of the whole fit
+    assert "\npartition   79 leaves of levels 4 to 10; learned\n" in rest
 
 
 def test_other_files(refused, release, tmp_path):

@@ -9,7 +9,7 @@ import pytest
 import privhp as hp
 from cli.running import PLAN, stated
 
-MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--mergeable"]
+MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--passes", "1"]
 MERGED = ", from {} merged summaries; the guarantee holds if no record is in two of them\n"
 
 
@@ -42,10 +42,12 @@ def test_plan_file(run, plan, tmp_path):
     code, out, err = run("inspect", plan)
     again = run("plan", *MERGEABLE).out
     assert (code, err) == (0, "")
-    assert out == f"plan.json: a plan. It is public and contains no data.\n\n{again}"
+    plan_text, _, gain = again.rpartition("\n\n")
+    assert out == f"plan.json: a plan. It is public and contains no data.\n\n{plan_text}\n"
+    assert gain.startswith("Learning a partition would gain nothing")
     spec = json.loads((tmp_path / plan).read_text())
     assert hp.Plan.from_spec(spec).spec() == spec
-    assert hp.Plan.from_spec(spec).learned is None
+    assert not hp.Plan.from_spec(spec).has_partition
     assert hp.Plan.from_spec(spec).neighbours == "add-remove"
 
 
@@ -137,7 +139,7 @@ def test_summary_of_checkpointed_fit(run, plan, summaries, tmp_path):
 def test_learned_partition_before_data(refused, tmp_path):
     learned = ["--domain", "interval:-120:1440", "--epsilon", "1", "--expected-records", "3e5"]
     line = refused("fit", "no.csv", *learned, "--summary-only", "-o", "0.summary")
-    assert "write one with privhp plan --mergeable -o plan.json, and pass it to each fit with --plan plan.json" in line
+    assert "write one with privhp plan --passes 1 -o plan.json or privhp learn -o plan.json" in line
 
 
 def test_plan_file_with_other_options(refused, plan, tmp_path):

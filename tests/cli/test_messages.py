@@ -21,7 +21,7 @@ from privhp.io.sources import text_records
         ("check columns=fare and the bounds", "check --columns fare and the bounds"),
         ('choose format="parquet" or format="csv"', "choose --format parquet or --format csv"),
         ("use header=False with column numbers", "use --no-header with column numbers"),
-        ("make a plan with mergeable=True", "make a plan with --mergeable"),
+        ("make a plan with passes=1", "make a plan with --passes 1"),
         ("lower memory= or max_records_per_person=", "lower --memory or --max-records-per-person"),
         ("continue with resume=True", "continue with --resume"),
         ("expected_records=5 is small", "--expected-records 5 is small"),

@@ -1,5 +1,8 @@
 """`privhp plan`, and domains as options and files."""
 
+import re
+
+import numpy as np
 import pytest
 
 from privhp import Box, Integers, Interval, IPv4, Plan
@@ -119,10 +122,37 @@ def test_printed_plan(run):
 def test_plan_of_the_planner(run):
     given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6"]
     chosen = {"domain": Interval(0, 1000), "epsilon": 1, "expected_records": 1_000_000}
-    assert run("plan", *given).out == f"{Plan.auto(**chosen, memory='256 KiB')}\n"
-    assert run("plan", *given, "--memory", "16KiB").out == f"{Plan.auto(**chosen, memory=2**14)}\n"
-    hidden = run("plan", *given, "--neighbours", "add-remove").out
-    assert hidden == f"{Plan.auto(**chosen, memory='256 KiB', neighbours='add-remove')}\n"
+    assert run("plan", *given).out == f"{Plan.auto(**chosen, passes=3)}\n"
+    assert run("plan", *given, "--memory", "16KiB").out == f"{Plan.auto(**chosen, memory=2**14, passes=3)}\n"
+    assert run("plan", *given, "--passes", "2").out == f"{Plan.auto(**chosen, passes=2)}\n"
+    hidden = run("plan", *given, "--neighbours", "replace-one").out
+    assert hidden == f"{Plan.auto(**chosen, passes=3, neighbours='replace-one')}\n"
+
+
+def test_gain_of_learning(run):
+    """A plan of one pass says what three would give; the figures are those of the two plans."""
+    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6", "--memory", "64KiB"]
+    one, three = (Plan.auto(Interval(0, 1000), epsilon=1, expected_records=1e6, memory=2**16, passes=n) for n in (1, 3))
+    text, _, gain = run("plan", *given, "--passes", "1").out.rpartition("\n\n")
+    assert "reads       the data once; its order does not matter" in text
+    assert "reads       the data 3 times, 2 of them to learn; its order does not matter" in str(three)
+    found = re.fullmatch(
+        "With --passes 3 the data is read 3 times, and the predicted errors are (.*) times these in geometric mean, "
+        "from (.*) to (.*) times by stream.\n",
+        gain,
+    )
+    ratios = [three.predictions()[stream].total / error.total for stream, error in one.predictions().items()]
+    assert min(ratios) < 0.5
+    expected = [np.prod(ratios) ** (1 / len(ratios)), min(ratios), max(ratios)]
+    assert [float(number) for number in found.groups()] == pytest.approx(expected, abs=0.006)
+
+
+def test_no_gain_of_learning(run):
+    given = ["--domain", "integers:0:99", "--epsilon", "1", "--expected-records", "1e6"]
+    for passes in ("1", "3"):
+        assert run("plan", *given, "--passes", passes).out.endswith(
+            "\n\nLearning a partition would gain nothing: the cells of the domain have counters of their own.\n"
+        )
 
 
 @pytest.mark.parametrize(
@@ -135,6 +165,11 @@ def test_plan_of_the_planner(run):
         (["--method", "paper", "--hot-cells", "9", "--memory", "1MiB"], "in place of --memory"),
         (["--memory", "lots"], "such as"),
         (["--memory", "10"], "memory"),
+        (["--passes", "0"], "expected --passes as an integer from 1"),
+        (["--passes", "4"], "expected --passes from 1 to 3"),
+        (["--method", "paper", "--hot-cells", "9", "--passes", "2"], "reads the data once; leave out --passes"),
+        (["--mergeable"], "unrecognized arguments: --mergeable"),
+        (["--neighbours", "zero-out"], "invalid choice: 'zero-out'"),
     ],
 )
 def test_conflicting_sizes(refused, options, says):

@@ -5,29 +5,43 @@ from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
+from pathlib import Path
 from threading import Event
 
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
 from privhp.cli.progress import Progress
 from privhp.collect.ingest import Ingestion
+from privhp.collect.learning import first_pass
 from privhp.io.sources import Batch, Source
+from privhp.io.sources.byte_streams import STANDARD_INPUT
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.selection import Selection
 from privhp.planning.plan import Plan
 
 
-def open_planned(options: Namespace) -> tuple[Plan, Source]:
-    """Plan and source of the options. Only headers and schemas are read."""
+def plan_data(options: Namespace) -> tuple[Plan, list[str] | None]:
+    """Plan of the options, and the columns that a domain file names. No data is read."""
     plan = read_given_plan(options)
-    domain, columns = domain_from_options(options) if plan is None else (plan.domain, None)
+    if plan is not None:
+        return plan, None
+    domain, columns = domain_from_options(options)
+    return read_plan(options, domain, rereadable=not any(map(_is_pipe, options.data))), columns
+
+
+def _is_pipe(name: str) -> bool:
+    return name == STANDARD_INPUT or (Path(name).exists() and not Path(name).is_file())
+
+
+def open_data(options: Namespace, plan: Plan, columns: list[str] | None) -> Source:
+    """Source of the options. Only headers and schemas are read."""
     reading = {"header": not options.no_header, "csv": options.csv}
-    selection = Selection(domain, options.columns or columns, **reading, warn=_note(options))
-    source = FileSource(options.data, selection, format=options.format)
-    return plan or read_plan(options, domain, rereadable=source.rereadable), source
+    selection = Selection(plan.domain, options.columns or columns, **reading, warn=_note(options))
+    return FileSource(options.data, selection, format=options.format)
 
 
 def run_passes(
     ingestion: Ingestion,
+    plan: Plan,
     source: Source,
     *,
     quiet: bool,
@@ -35,13 +49,23 @@ def run_passes(
     stop: Event | None = None,
     learn_only: bool = False,
 ) -> bool:
-    """Run the passes with a line of progress until `stop` is set; whether all are complete."""
-    passes = ingestion.plan.passes - learn_only
-    size = None if source.size is None else source.size * passes
+    """Run the passes with one line of progress until `stop` is set; whether all are complete.
+
+    Args:
+        ingestion: The passes.
+        plan: The plan with which the first of them began.
+        source: The source of the records.
+        quiet: Whether nothing is printed.
+        resumed: Whether an earlier run did part of the work.
+        stop: Set to stop after the current batch.
+        learn_only: Whether to run the learning passes alone.
+    """
+    first = first_pass(plan)
+    size = None if source.size is None else source.size * (plan.passes - learn_only - first)
     with Progress(sys.stderr, size=size, shown=not quiet and sys.stderr.isatty(), resumed=resumed) as progress:
 
         def should_stop(batch: Batch) -> bool:
-            earlier = 0 if source.size is None else source.size * ingestion.number
+            earlier = 0 if source.size is None else source.size * (ingestion.number - first)
             progress.show(None if batch.read is None else earlier + batch.read)
             return stop is not None and stop.is_set()
 

@@ -3,7 +3,7 @@
 import argparse
 from typing import Any
 
-from privhp.cli.parsers import CommandParser, Options
+from privhp.cli.parsers import CommandParser, OptionGroup, Options
 
 DOMAINS = """\
 domains:
@@ -27,6 +27,9 @@ may be missing, and in :weight=2, which doubles its distances:
 
 Bounds must be public knowledge. Never take them from the data.
 """
+
+SIZES = ("hot_cells", "exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
+"""Options of the sizes of --method paper."""
 
 FORMATS = ["csv", "ndjson", "parquet", "arrow", "npy"]
 
@@ -132,6 +135,35 @@ def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> No
 
 def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     """Add the options of a plan."""
+    plan = add_learning_plan(parser, plan_file=plan_file)
+    add_file(
+        plan,
+        "--partition",
+        metavar="FILE",
+        help="a release or a learned plan of such data, whose partition is used: one pass, and no cost of learning",
+    )
+    plan.add_argument(
+        "--method",
+        choices=["auto", "paper"],
+        help="auto: the planner minimises the predicted error; paper: the settings of the paper, with --hot-cells "
+        "and the other sizes below; default auto",
+    )
+    paper = parser.add_group("sizes of --method paper")
+    paper.add_argument("--hot-cells", type=integer, metavar="CELLS", help="cells expanded at each sketched level")
+    paper.add_argument("--exact-depth", type=integer, metavar="LEVEL", help="deepest level with exact counters")
+    paper.add_argument("--depth", type=integer, metavar="LEVEL", help="deepest level")
+    paper.add_argument(
+        "--sketch-rows",
+        type=integer,
+        metavar="ROWS",
+        help="rows of each sketch; fewer mean less noise and more collisions",
+    )
+    paper.add_argument("--sketch-width", type=integer, metavar="BUCKETS", help="buckets per row of a sketch")
+    paper.add_argument("--expand", choices=["top", "all"], help="cells expanded at the exact depth; default top")
+
+
+def add_learning_plan(parser: CommandParser, *, plan_file: bool = False) -> OptionGroup:
+    """Add the options of a plan of the planner, and return their group."""
     plan = parser.add_group("plan, fixed before the data is read")
     add_domain(plan, required=True, plan_file=plan_file)
     plan.add_argument(
@@ -155,13 +187,7 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
         type=integer,
         metavar="PASSES",
         help="number of times that the data is read: 2 or 3 learn a partition on private samples first, which lowers "
-        "the error; 1 for a plan of streams and of summaries to merge; default 3, or 1 for standard input",
-    )
-    add_file(
-        plan,
-        "--partition",
-        metavar="FILE",
-        help="a release or a learned plan of such data, whose partition is used: one pass, and no cost of learning",
+        "the error; 1 for streams and for summaries to merge; default 3, or 1 for standard input and with --partition",
     )
     plan.add_argument(
         "--max-records-per-person",
@@ -170,24 +196,7 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
         help="largest number of records of one person; the guarantee covers all of them, and the noise grows in "
         "proportion; default 1",
     )
-    plan.add_argument(
-        "--method",
-        choices=["auto", "paper"],
-        help="auto: the planner minimises the predicted error; paper: the settings of the paper, with --hot-cells "
-        "and the other sizes below; default auto",
-    )
-    paper = parser.add_group("sizes of --method paper")
-    paper.add_argument("--hot-cells", type=integer, metavar="CELLS", help="cells expanded at each sketched level")
-    paper.add_argument("--exact-depth", type=integer, metavar="LEVEL", help="deepest level with exact counters")
-    paper.add_argument("--depth", type=integer, metavar="LEVEL", help="deepest level")
-    paper.add_argument(
-        "--sketch-rows",
-        type=integer,
-        metavar="ROWS",
-        help="rows of each sketch; fewer mean less noise and more collisions",
-    )
-    paper.add_argument("--sketch-width", type=integer, metavar="BUCKETS", help="buckets per row of a sketch")
-    paper.add_argument("--expand", choices=["top", "all"], help="cells expanded at the exact depth; default top")
+    return plan
 
 
 def add_names(parser: CommandParser) -> None:

@@ -26,13 +26,13 @@ def read_file(read: Callable[[str], Item], path: str) -> Item:
         raise FileError(f"{path}: {error}") from None
 
 
-def check_release(name: str, *, data: Sequence[str], force: bool) -> Path:
-    """Path of a release to write, which is never the data."""
+def check_result(name: str, *, data: Sequence[str], force: bool, example: str = "fares.privhp") -> Path:
+    """Path of a release or a plan to write, which is never the data."""
     if name == "-":
-        raise FileError("a release is a file and cannot go to standard output; give a name such as fares.privhp")
+        raise FileError(f"the result is a file and cannot go to standard output; give a name such as {example}")
     if name.lower().endswith(_DATA):
         raise FileError(
-            f"{name} looks like a data file: {', '.join(_DATA)} are endings of data; choose a name such as fares.privhp"
+            f"{name} looks like a data file: {', '.join(_DATA)} are endings of data; choose a name such as {example}"
         )
     if any(_is_data(Path(name), one) for one in data):
         raise FileError(f"{name} is an input file; choose another output")

@@ -1,11 +1,14 @@
 """Domains and plans from options, and plan files. Nothing here reads data."""
 
 import json
+import math
 from argparse import Namespace
 from pathlib import Path
 
 from privhp.answers.generator import Generator
 from privhp.api import is_release, load
+from privhp.cli.options import SIZES
+from privhp.cli.paths import read_file
 from privhp.domains import Domain
 from privhp.domains.short_forms import parse_columns, parse_domain
 from privhp.domains.specs import DomainFile, read_domain_file
@@ -15,11 +18,12 @@ from privhp.io.disk import replace_file
 from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
+MAX_PLAN_FILE = 2**23
+"""Bytes of a plan file, at most: the largest partition has 5.6 million."""
 
-_SIZES = ("hot_cells", "exact_depth", "depth", "sketch_rows", "sketch_width", "expand")
 _OPTIONS = (
     *("epsilon", "expected_records", "memory", "passes", "partition", "method"),
-    *(*_SIZES, "neighbours", "max_records_per_person"),
+    *(*SIZES, "neighbours", "max_records_per_person"),
 )
 """Options that a plan file replaces."""
 
@@ -35,10 +39,10 @@ def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) ->
     for name in ("epsilon", "expected_records"):
         if getattr(options, name) is None:
             raise PlanError(f"--{name.replace('_', '-')} is missing; give it, or --plan FILE")
-    sizes = {name: getattr(options, name) for name in _SIZES}
+    sizes = {name: getattr(options, name) for name in SIZES}
     persons = 1 if options.max_records_per_person is None else options.max_records_per_person
     if options.method != "paper":
-        given = _given(options, _SIZES)
+        given = _given(options, SIZES)
         if given:
             raise PlanError(f"{', '.join(given)} needs --method paper; add it, or leave the sizes to the planner")
         return Plan.auto(
@@ -112,10 +116,12 @@ def save_plan(plan: Plan, path: Path) -> None:
 
 
 def load_plan(path: str) -> Plan:
-    """Plan in a file that `privhp plan -o` wrote."""
+    """Plan in a file that `privhp plan -o` or `privhp learn` wrote."""
+    with Path(path).open("rb") as file:
+        text = file.read(MAX_PLAN_FILE + 1)
     try:
-        spec = json.loads(Path(path).read_bytes())
-    except ValueError:
+        spec = json.loads(text if len(text) <= MAX_PLAN_FILE else b"")
+    except (ValueError, RecursionError):
         raise FileError(f"{path}: this is not a plan file; privhp plan -o writes one") from None
     try:
         return Plan.from_spec(spec)
@@ -123,6 +129,33 @@ def load_plan(path: str) -> Plan:
         raise type(error)(f"{path}: {error}") from None
 
 
-def load_partition(path: str) -> "Plan | Generator":
+def load_partition(path: str) -> Plan | Generator:
     """The release or the learned plan in a file."""
-    return load(path) if is_release(path) else load_plan(path)
+    if is_release(path):
+        return read_file(load, path)
+    plan = load_plan(path)
+    if plan.partition is None:
+        raise PlanError(f"{path}: this plan has no partition; give a release, or a plan that privhp learn wrote")
+    return plan
+
+
+def predict_gain(plan: Plan) -> str:
+    """Sentence on what learning would gain, for a plan of the planner without a partition."""
+    learned = Plan.auto(
+        plan.domain,
+        epsilon=plan.epsilon,
+        expected_records=plan.expected_records,
+        memory=plan.memory,
+        passes=DEFAULT_PASSES,
+        neighbours=plan.neighbours,
+        max_records_per_person=plan.max_records_per_person,
+    )
+    if learned.learning is None:
+        return "Learning a partition would gain nothing: the cells of the domain have counters of their own."
+    before, after = plan.predictions(), learned.predictions()
+    ratios = [after[stream].total / before[stream].total for stream in before]
+    return (
+        f"With --passes {DEFAULT_PASSES} the data is read {DEFAULT_PASSES} times, and the predicted errors are "
+        f"{math.prod(ratios) ** (1 / len(ratios)):.2f} times these in geometric mean, from {min(ratios):.2f} to "
+        f"{max(ratios):.2f} times by stream."
+    )

@@ -15,7 +15,7 @@ STREAM_NOTES: dict[Stream, str] = {
     "smooth": "uniform",
     "clustered": "in a sixteenth",
     "sparse": "forty atoms",
-    "uneven": "clustered, at all scales",
+    "uneven": "at all scales",
 }
 """The assumption behind each predicted stream."""
 
@@ -63,32 +63,26 @@ def _head(plan: "Plan") -> list[str]:
 
 
 def _splitting(plan: "Plan") -> list[str]:
-    """How cells below the exact levels are split."""
+    """How cells below the exact levels are split, and how often the data is read."""
+    lines = []
     if plan.learning is not None:
         rates = " and ".join(str(own.rate) for own in plan.learning.passes)
-        return [
-            f"learning    a partition from level {plan.learned_level}, of at most {plan.learning.nbytes:,} bytes",
+        lines += [
+            f"learning    a partition from level {plan.learned_level}, of at most {plan.learning.nbytes:,} bytes,",
             f"            on samples of {rates} of the rows; this costs {float(plan.learning.cost):.3g} of epsilon",
-            f"reads       the data {plan.passes} times, in any order",
-            *_leaves(plan),
         ]
     if plan.partition is not None:
-        return [*_leaves(plan), "            known before, so it costs nothing"]
+        found = "learned" if plan.learning is not None else "known before, so it costs nothing"
+        levels = f"levels {plan.partition.min_level} to {plan.partition.max_level}"
+        lines.append(f"partition   {plan.partition.size:,} leaves of {levels}; {found}")
     if plan.sketched_levels:
         first = "all" if plan.expand == "all" else f"{plan.hot_cells:,}"
-        return [
+        lines.append(
             f"hot cells   the fullest cells are split: {first} of level {plan.exact_depth}, "
             f"{plan.hot_cells:,} of each level below"
-        ]
-    return []
-
-
-def _leaves(plan: "Plan") -> list[str]:
-    """The leaves of a partition that is known."""
-    partition = plan.partition
-    if partition is None:
-        return []
-    return [f"partition   {partition.size:,} leaves of levels {partition.min_level} to {partition.max_level}"]
+        )
+    times = "once" if plan.passes == 1 else f"{plan.passes} times, {plan.passes - 1} of them to learn"
+    return [*lines, f"reads       the data {times}; its order does not matter"]
 
 
 def _level_table(plan: "Plan") -> list[str]:

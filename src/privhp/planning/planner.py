@@ -6,6 +6,7 @@ ones and returns the sizes and budgets with the least error under the error mode
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
 from typing import NamedTuple
@@ -23,7 +24,7 @@ from privhp.planning.error_model import (
     predict_error,
 )
 from privhp.planning.learning import Learning, LearningPass
-from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_WIDTH
+from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_MEMORY, MAX_WIDTH
 from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
 from privhp.planning.plan_sizes import PlanSizes
 
@@ -88,16 +89,15 @@ class Planner:
                 f"expected passes= from 1 to {len(self._tuning.learning_rates) + 1}, and 1 with partition=, "
                 f"got {learning_passes + 1}"
             )
-        scratch = max(int(memory * self._tuning.scratch_share), min(memory // 4, self._tuning.min_scratch))
-        self._counters = min((memory - min(scratch, self._tuning.max_scratch)) // COUNTER_BYTES, MAX_LEAVES)
+        self._counters = self._count_counters(memory)
         if self._counters < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
+        if partition is not None:
+            self._check_fit(partition, memory)
 
     def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
         candidates = sorted(self._shapes(), key=lambda shape: self._error(shape, self._initial_shares(shape)))
-        if not candidates:
-            raise PlanError("the partition does not fit the memory; give memory= more, or leave out partition=")
         optimised = (self._optimise(shape) for shape in candidates[: self._tuning.finalists])
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
@@ -116,6 +116,23 @@ class Planner:
                 hash_group=tuning.sketch_hash_group,
             )
         return PlanSizes(budgets, shape.exact[-1])
+
+    def _count_counters(self, memory: int) -> int:
+        """Number of counters in a memory, beside the scratch memory."""
+        scratch = max(int(memory * self._tuning.scratch_share), min(memory // 4, self._tuning.min_scratch))
+        return min((memory - min(scratch, self._tuning.max_scratch)) // COUNTER_BYTES, MAX_LEAVES)
+
+    def _check_fit(self, partition: Partition, memory: int) -> None:
+        """Refuse a partition that leaves no room for an exact level above it."""
+        if partition.min_level < 2:
+            raise PlanError(f"expected a partition with leaves of level 2 or deeper, got level {partition.min_level}")
+        needed = -(-partition.nbytes // COUNTER_BYTES) + 2  # one exact level of two cells
+        if needed > self._counters:
+            least = bisect_left(range(MAX_MEMORY), needed, key=self._count_counters)
+            raise PlanError(
+                f"the partition of {partition.size:,} leaves needs memory= of at least {least} bytes, got {memory}; "
+                "give more, or leave out partition="
+            )
 
     def _shapes(self) -> Iterator[Shape]:
         """Candidate shapes: equally spaced exact levels, alone or above a learned partition or sketches."""

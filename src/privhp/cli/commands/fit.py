@@ -21,16 +21,21 @@ examples:
   privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
   privhp fit gb.csv.gz --columns lon,lat --domain box:-9:2,49.8:61 --epsilon 0.5 --expected-records 2e6 -o gb.privhp
   privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
-  zcat log.gz | privhp fit - --csv lines --no-header --columns 3 --domain ipv4 --epsilon 1 --expected-records 1e7 -o a
+  zcat log.gz | privhp fit - --csv lines --no-header --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
   privhp fit trips.csv --plan plan.json --summary-only -o 1.summary
 
 """
 
 _END = """
+Standard input and pipes are read once. A partition that was learned before from such data, by
+privhp learn or an earlier fit of files, lowers their error: --partition FILE.
+
 At the end, fit prints the noisy number of records beside the expected number. A number
 near 0 means a wrong column, text in a numeric column, wrong bounds, or records with another
 number of fields than the header.
 """
+
+_HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error."
 
 
 def add(commands: Commands) -> None:
@@ -68,25 +73,26 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
-    from privhp.cli.data_options import open_planned, run_passes
-    from privhp.cli.paths import check_checkpoint, check_release
+    from privhp.cli.data_options import open_data, plan_data, run_passes
+    from privhp.cli.paths import check_checkpoint, check_result
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 
-    plan, source = open_planned(options)
+    plan, columns = plan_data(options)
     if options.summary_only:
-        _check_mergeable(plan)
-    output = check_release(options.output, data=options.data, force=options.force)
+        _check_shared(plan)
+    output = check_result(options.output, data=options.data, force=options.force)
     checkpoint = check_checkpoint(options, output)
+    source = open_data(options, plan, columns)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
-        run_passes(ingestion, source, quiet=options.quiet)
+        run_passes(ingestion, plan, source, quiet=options.quiet)
         result = _write(ingestion.summary, output, options)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
         written = False
         try:
             with _interrupts() as stop:
-                if not run_passes(resumable, source, quiet=options.quiet, resumed=options.resume, stop=stop):
+                if not run_passes(resumable, plan, source, quiet=options.quiet, resumed=options.resume, stop=stop):
                     _explain_resume(options)
                     raise KeyboardInterrupt
             result = _write(resumable.summary, output, options)
@@ -95,9 +101,17 @@ def run(options: Namespace) -> None:
             resumable.close(released=written)
     if not options.quiet:
         print(result)
+        if not source.rereadable and _could_learn(plan):
+            print(_HINT)
 
 
-def _check_mergeable(plan: "Plan") -> None:
+def _could_learn(plan: "Plan") -> bool:
+    """Whether a plan of the planner has no partition, and cells that a partition could split."""
+    return bool(plan.memory) and not plan.has_partition and plan.depth < plan.domain.depth
+
+
+def _check_shared(plan: "Plan") -> None:
+    """Refuse a plan whose partition each fit would learn anew."""
     from privhp.errors import PlanError
 
     if plan.learning is not None and plan.partition is None:

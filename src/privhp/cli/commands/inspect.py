@@ -8,7 +8,7 @@ from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
     from privhp.answers.generator import Generator
-    from privhp.planning.plan import Plan
+    from privhp.collect.checkpoint import Checkpoint
 
 SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
 
@@ -49,8 +49,9 @@ def run(options: Namespace) -> None:
     with Path(options.file).open("rb") as file:
         magic = file.read(len(CHECKPOINT))
     if magic == CHECKPOINT:
-        plan = read_file(_read_checkpoint_plan, options.file)
-        print(f"{options.file}: a checkpoint or a summary file. It is CONFIDENTIAL: never publish it.\n\n{plan}")
+        checkpoint = read_file(_read_checkpoint, options.file)
+        kind = "the checkpoint of a learning pass" if checkpoint.learning else "a checkpoint or a summary file"
+        print(f"{options.file}: {kind}. It is CONFIDENTIAL: never publish it.\n\n{checkpoint.plan}")
     elif magic.startswith(b"{"):
         print(f"{options.file}: a plan. It is public and contains no data.\n\n{load_plan(options.file)}")
     else:
@@ -59,14 +60,14 @@ def run(options: Namespace) -> None:
         print(f"{generator.plan}\n\n{state_odds(generator.plan)}\n\n{describe(generator)}")
 
 
-def _read_checkpoint_plan(path: str) -> "Plan":
-    """Plan of a checkpoint, which is not resumed."""
+def _read_checkpoint(path: str) -> "Checkpoint":
+    """A checkpoint, which is not resumed."""
     from pathlib import Path
 
     from privhp.collect.checkpoint import Checkpoint
 
     with Path(path).open("rb") as file:
-        return Checkpoint.read(file).plan
+        return Checkpoint.read(file)
 
 
 def describe_system() -> str:

@@ -2,14 +2,18 @@
 
 from argparse import Namespace
 
-from privhp.cli.options import DOMAINS, add_data, add_output, add_plan
+from privhp.cli.options import DOMAINS, SIZES, add_data, add_learning_plan, add_output
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
 examples:
-  privhp learn monday.csv --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e6 -o plan.json
-  privhp fit monday.csv --plan plan.json -o monday.privhp
-  privhp fit - --domain fare=interval:0:1000 --epsilon 1 --expected-records 1e6 --partition plan.json -o t.privhp
+  privhp learn trips.csv --domain t.toml --epsilon 1 --expected-records 1e6 -o t.json
+  privhp fit trips.csv --plan t.json -o trips.privhp
+  zcat next.csv.gz | privhp fit - --domain t.toml --epsilon 1 --expected-records 1e6 --partition t.json -o next.privhp
+
+The second command measures the same data: learning and measuring together cost epsilon. If the
+data is on several machines, each writes a summary: see privhp merge --help. The third command
+measures other data of this kind, with its whole epsilon.
 
 """
 
@@ -19,34 +23,42 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands,
         "learn",
-        "Learn a partition on private samples of files and write the plan that has it. The plan is\n"
-        "public. It measures the same data in one pass, also on many machines; learning and measuring\n"
-        "together cost its epsilon. For other data of this kind, use it with --partition.",
+        "Learn a partition on private samples of files and write the plan that has it. It is public.",
         _EXAMPLES + DOMAINS,
     )
     add_data(parser)
-    add_plan(parser)
+    add_learning_plan(parser)
+    parser.set_defaults(**dict.fromkeys(("plan", "partition", "method", *SIZES)))
     add_output(parser, "plan to write, such as plan.json")
 
 
 def run(options: Namespace) -> None:
     """Check all arguments, then run the learning passes."""
-    from privhp.cli.data_options import open_planned, run_passes
-    from privhp.cli.paths import check_output
+    from privhp.cli.data_options import open_data, plan_data, run_passes
+    from privhp.cli.paths import check_result
     from privhp.cli.plan_options import save_plan
     from privhp.collect.ingest import Ingestion
-    from privhp.errors import PlanError
+    from privhp.errors import PlanError, RecordsError
 
-    output = check_output(options.output, force=options.force)
-    options.plan = None
-    plan, source = open_planned(options)
+    output = check_result(options.output, data=options.data, force=options.force, example="plan.json")
+    plan, columns = plan_data(options)
+    source = open_data(options, plan, columns)
+    if not source.rereadable:
+        raise RecordsError(
+            "learn reads the data several times, and standard input or a pipe cannot be read again; "
+            "write the data to a file first"
+        )
     if plan.learning is None:
-        raise PlanError("this plan has nothing to learn; give --passes 2 or 3, or fit the data in one pass")
+        raise PlanError(
+            "this plan has nothing to learn: either --passes is 1, or the cells of the domain have counters of their "
+            "own; give --passes 2 or 3, or fit the data without learning"
+        )
     ingestion = Ingestion(plan, source)
-    run_passes(ingestion, source, quiet=options.quiet, learn_only=True)
+    run_passes(ingestion, plan, source, quiet=options.quiet, learn_only=True)
     save_plan(ingestion.plan, output)
     if not options.quiet:
         print(
             f"wrote {output}: a plan with a partition, public; learning cost {float(plan.learning.cost):.3g} of "
-            f"epsilon {float(plan.epsilon):g}"
+            f"epsilon = {float(plan.epsilon):g}, and the rest is for measuring the same data: "
+            f"privhp fit --plan {output}"
         )

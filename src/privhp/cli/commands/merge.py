@@ -16,7 +16,7 @@ example, with half of the data on each of two machines:
   privhp fit 'trips/1.parquet' --plan shared.json --summary-only -o b.summary
   privhp merge a.summary b.summary -o all.privhp
 
-All machines use one plan file. The release has the guarantee of the plan if no record
+All machines use one plan file, of one pass or from privhp learn. The release has the guarantee of the plan if no record
 is in two summaries; a record in two has twice the epsilon. A summary that is given twice
 is refused.
 
@@ -41,10 +41,10 @@ def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
     from privhp.api import save
     from privhp.cli.messages import describe_release
-    from privhp.cli.paths import check_release, read_file
+    from privhp.cli.paths import check_result, read_file
     from privhp.errors import FileError, StateError
 
-    output = check_release(options.output, data=options.summaries, force=options.force)
+    output = check_result(options.output, data=options.summaries, force=options.force)
     if len(options.summaries) < 2:
         raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
     first, *others = options.summaries
