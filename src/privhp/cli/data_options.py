@@ -13,8 +13,8 @@ from privhp.cli.progress import Progress
 from privhp.collect.ingest import Ingestion
 from privhp.collect.learning import first_pass
 from privhp.io.sources import Batch, Source
-from privhp.io.sources.byte_streams import STANDARD_INPUT
 from privhp.io.sources.files import FileSource
+from privhp.io.sources.identity import STANDARD_INPUT
 from privhp.io.sources.selection import Selection
 from privhp.planning.plan import Plan
 

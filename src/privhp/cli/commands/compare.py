@@ -51,8 +51,8 @@ def run(options: Namespace) -> None:
     from privhp.cli.plan_options import domain_from_options
     from privhp.cli.progress import WatchedSource
     from privhp.errors import DomainError
-    from privhp.io.sources.byte_streams import STANDARD_INPUT
     from privhp.io.sources.files import FileSource
+    from privhp.io.sources.identity import STANDARD_INPUT
     from privhp.io.sources.selection import Selection
 
     for name in (options.real, options.synthetic):

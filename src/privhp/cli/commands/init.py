@@ -46,7 +46,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import check_output, read_file
     from privhp.errors import FileError
     from privhp.io.disk import replace_file
-    from privhp.io.sources.byte_streams import STANDARD_INPUT
+    from privhp.io.sources.identity import STANDARD_INPUT
     from privhp.io.sources.schemas import read_schema
 
     if not options.output.endswith(".toml"):

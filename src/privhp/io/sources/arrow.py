@@ -1,144 +1,21 @@
-"""Readers of Parquet files, Arrow files and Arrow streams, and Arrow batches as columns of domains.
+"""Arrow batches as columns of domains, and checks of their types.
 
-Only the selected columns are read. Numbers and times become NumPy arrays,
+Numbers and times become NumPy arrays,
 without a copy if no value is null. A null value never changes the type of a
 column.
 """
 
-import mmap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
-
-import numpy as np
 
 from privhp.domains.column import Column, Indices
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.to_column import to_column
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import STANDARD_INPUT, ByteStream
 from privhp.io.sources.optional import import_pyarrow
-from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
-
-_BUFFER = 2**20  # bytes of a column per read; the writer of the file chose the size of column chunks
-
-
-class ParquetReader:
-    """Reader of the selected columns of a Parquet file, in batches of rows.
-
-    Args:
-        name: The file.
-        selection: The columns that make a record.
-    """
-
-    def __init__(self, name: str, selection: Selection) -> None:
-        if name == STANDARD_INPUT:
-            raise FileError(
-                "Parquet is read from the end of a file and cannot come from a pipe; write it to a file first"
-            )
-        self._name, self._selection = name, selection
-        self._file = self._open([])
-        schema = self._file.schema_arrow
-        self._names = select_columns(schema, selection, "file")
-        dictionaries = [column for column in self._names if hasattr(schema.field(column).type, "index_type")]
-        if dictionaries:  # otherwise Arrow encodes them again, and one value that is not UTF-8 fails the batch
-            self._file.close()
-            self._file = self._open(dictionaries)
-
-    def _open(self, dictionaries: list[str]) -> Any:
-        parquet = import_pyarrow("Parquet", "parquet")
-        with arrow_errors("Parquet"), column_name_errors():
-            return parquet.ParquetFile(self._name, pre_buffer=False, buffer_size=_BUFFER, read_dictionary=dictionaries)
-
-    def batches(self, start: int) -> Iterator[FileBatch]:
-        """Batches of rows; offsets are row numbers."""
-        metadata = self._file.metadata
-        ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
-        first = int(np.searchsorted(ends, start, side="right"))
-        row = int(ends[first - 1]) if first else 0
-        with arrow_errors("Parquet"):
-            for batch in self._file.iter_batches(
-                self._selection.rows,
-                row_groups=list(range(first, metadata.num_row_groups)),
-                columns=self._names,
-                use_threads=False,
-            ):
-                begin, row = row, row + len(batch)
-                if row > start:
-                    rows = ArrowRows(batch.slice(max(start - begin, 0)), self._names, self._selection)
-                    yield FileBatch(rows, row, row / metadata.num_rows)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._file.close()
-
-
-class IpcReader:
-    """Reader of an Arrow IPC file or stream.
-
-    Args:
-        name: The file, or "-" for a stream from standard input.
-        selection: The columns that make a record.
-    """
-
-    MAGIC = b"ARROW1"
-
-    def __init__(self, name: str, selection: Selection) -> None:
-        self._ipc, self._selection = import_pyarrow("Arrow", "ipc"), selection
-        self._bytes = ByteStream(name)
-        self._map: mmap.mmap | None = None
-        try:
-            with arrow_errors("Arrow"):
-                self._reader = self._open()
-                schema = self._reader.schema
-            self._names = select_columns(schema, selection, "file")
-        except BaseException:
-            self.close()
-            raise
-
-    def _open(self) -> Any:
-        file = self._bytes.file
-        if self._bytes.share() is None:
-            return self._ipc.open_stream(file)
-        is_file = file.read(len(self.MAGIC)) == self.MAGIC
-        file.seek(0)
-        if not is_file:
-            return self._ipc.open_stream(file)
-        self._map = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
-        return self._ipc.open_file(import_pyarrow("Arrow").BufferReader(self._map))
-
-    def _batches(self) -> Iterator[tuple[Any, float | None]]:
-        if self._map is None:
-            for batch in self._reader:
-                yield batch, self._bytes.share()
-            return
-        count = self._reader.num_record_batches
-        for index in range(count):
-            yield self._reader.get_batch(index), (index + 1) / count
-
-    def batches(self, start: int) -> Iterator[FileBatch]:
-        """Batches of rows; offsets are row numbers."""
-        row = 0
-        with arrow_errors("Arrow"):
-            for batch, share in self._batches():
-                batch = batch.select(self._names)
-                _validate(batch)
-                for first in range(max(start - row, 0), len(batch), self._selection.rows):
-                    part = batch.slice(first, self._selection.rows)
-                    yield FileBatch(ArrowRows(part, self._names, self._selection), row + first + len(part), share)
-                    self._release_pages()
-                row += len(batch)
-
-    def _release_pages(self) -> None:
-        """Return the pages of the memory map to the system; until then they count as memory of the process."""
-        if self._map is not None:
-            self._map.madvise(mmap.MADV_DONTNEED)
-
-    def close(self) -> None:
-        """Close the file."""
-        self._bytes.close()
 
 
 @contextmanager
@@ -250,7 +127,7 @@ class ArrowRows:
         return self._selection.to_batch(columns, len(self) if taken is None else taken.size)
 
 
-def _validate(batch: Any) -> None:
+def validate(batch: Any) -> None:
     """Refuse a batch with inconsistent buffers, which Arrow would otherwise read out of bounds."""
     for column in batch.columns:
         _text_as_bytes(column).validate(full=True)

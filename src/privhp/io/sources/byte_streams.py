@@ -1,9 +1,8 @@
-"""Bytes of a file, a pipe or standard input, decompressed."""
+"""Bytes of an open file, decompressed."""
 
 import gzip
 import os
 import stat
-import sys
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,9 +10,8 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from privhp.errors import FileError
+from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.optional import import_pyarrow
-
-STANDARD_INPUT = "-"
 
 Compression = Literal["gzip", "zstd"]
 
@@ -34,24 +32,23 @@ def compression_of(name: str) -> Compression | None:
 
 
 class ByteStream:
-    """A file, a pipe or standard input, opened for reading.
-
-    It is unbuffered: a thread that is stopped while it reads would leave the lock of a buffer acquired.
+    """The bytes of an open file, decompressed.
 
     Args:
-        name: The file, "-" for standard input.
+        name: Name of the file, which says how it is compressed.
+        file: The open file. It stays open.
     """
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name: str, file: OpenFile) -> None:
         compression = compression_of(name)
-        pa: Any = import_pyarrow("zstd") if compression == "zstd" else None
-        descriptor = sys.stdin.fileno() if name == STANDARD_INPUT else name
-        self._raw = open(descriptor, "rb", buffering=0, closefd=name != STANDARD_INPUT)  # noqa: SIM115 - closed by close
-        self.file: Any = self._raw
+        self._raw = file
+        self.file: Any = file
         if compression == "gzip":
-            self.file = gzip.GzipFile(fileobj=self._raw)
+            self.file = gzip.GzipFile(fileobj=file)
         elif compression == "zstd":
-            self.file = pa.CompressedInputStream(self._raw, "zstd")
+            pa = import_pyarrow("zstd")
+            own = open(os.dup(file.fileno()), "rb", buffering=0)  # noqa: SIM115 - Arrow closes it
+            self.file = pa.CompressedInputStream(own, "zstd")
 
     def share(self) -> float | None:
         """Share of the file that has been read; None for a pipe."""
@@ -59,10 +56,9 @@ class ByteStream:
         return min(self._raw.tell() / max(status.st_size, 1), 1.0) if stat.S_ISREG(status.st_mode) else None
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the decompressor."""
         if self.file is not self._raw:
             self.file.close()
-        self._raw.close()
 
 
 @contextmanager

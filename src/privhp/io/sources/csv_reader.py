@@ -9,6 +9,7 @@ from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_fields import split_record
 from privhp.io.sources.csv_records import RULES
 from privhp.io.sources.csv_scanner import Scanner
+from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 from privhp.io.sources.text_records import Block, RecordReader, check_is_text
@@ -23,13 +24,14 @@ class CsvReader:
     one, in "rfc4180" it does not if the quotes of all records are balanced.
 
     Args:
-        name: The file, "-" for standard input.
+        name: Name of the file.
+        file: The open file.
         selection: The columns that make a record.
     """
 
-    def __init__(self, name: str, selection: Selection) -> None:
-        self._name, self._selection = name, selection
-        self._bytes = ByteStream(name)
+    def __init__(self, name: str, file: OpenFile, selection: Selection) -> None:
+        self._name, self._file, self._selection = name, file, selection
+        self._bytes = ByteStream(name, file)
         try:
             self._records = self._new_records()
             self._scanner = self._new_scanner()
@@ -73,19 +75,20 @@ class CsvReader:
         """Batches of records; offsets are bytes of the decompressed text."""
         with decompression_errors(self._name):
             if start:
-                self._reopen_at(start)
+                self._skip_to(start)
             for block in self._records.blocks():
                 yield FileBatch(_CsvRows(block, self._scanner, self._selection), block.end, self._bytes.share())
 
-    def _reopen_at(self, start: int) -> None:
-        """Open the file again at the offset of a record."""
+    def _skip_to(self, start: int) -> None:
+        """Go on at the offset of a record."""
         self._bytes.close()
-        self._bytes = ByteStream(self._name)
+        self._file.seek(0)
+        self._bytes = ByteStream(self._name, self._file)
         self._records = self._new_records()
         self._records.skip_to(start)
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the decompressor."""
         self._bytes.close()
 
 

@@ -4,7 +4,6 @@ import glob
 import hashlib
 import json
 import os
-import stat
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -12,7 +11,8 @@ from pathlib import Path
 from typing import Literal, get_args
 
 from privhp.errors import FileError
-from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, STANDARD_INPUT
+from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
+from privhp.io.sources.identity import STANDARD_INPUT, InputFile, OpenFile
 from privhp.io.sources.prefetch import prefetch
 from privhp.io.sources.protocol import START, Batch, Position, Reader, Rows, Sample
 from privhp.io.sources.selection import Selection
@@ -33,6 +33,8 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
 }
 """Format by suffix of the file name; CSV for any other suffix."""
 
+_UNORDERED: tuple[Format, ...] = ("parquet", "npy")
+
 
 class FileSource:
     """Source of files of records, in the given order.
@@ -45,26 +47,36 @@ class FileSource:
 
     def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - public parameter name
         check_format(format)
-        self.names = _expand(names)
+        self._files = _distinct([InputFile(name) for name in _expand(names)])
         self._selection, self._format = selection, format
-        self._sizes = [_size(name) for name in self.names]
-        for name, size in zip(self.names, self._sizes, strict=True):
-            if size is not None:  # a pipe can only be opened once
-                with self._open(name):
+        for file in self._files:
+            if file.size is None:
+                self._check_pipe(file)
+            else:
+                with self._open(file):
                     pass
+
+    def _check_pipe(self, file: InputFile) -> None:
+        """Refuse a pipe in a format that is not read in order. It is not opened: that is possible once."""
+        kind = self._format or format_of(file.name)
+        if kind in _UNORDERED:
+            raise FileError(
+                f"{file.name}: {kind} is not read in order and cannot come from a pipe; write it to a file first"
+            )
 
     @property
     def size(self) -> int | None:
         """Bytes of all files; None if one is a pipe."""
-        sizes = [size for size in self._sizes if size is not None]
-        return sum(sizes) if len(sizes) == len(self._sizes) else None
+        sizes = [file.size for file in self._files if file.size is not None]
+        return sum(sizes) if len(sizes) == len(self._files) else None
 
     @property
     def identity(self) -> str | None:
         """Digest of names, sizes and times of the files and of the selection; None if one is a pipe."""
-        if self.size is None:
+        identities = [file.identity for file in self._files if file.identity is not None]
+        if len(identities) < len(self._files):
             return None
-        files = [[name, (status := Path(name).stat()).st_size, status.st_mtime_ns] for name in self.names]
+        files = [[file.name, own.size, own.modified] for file, own in zip(self._files, identities, strict=True)]
         reading = [files, self._selection.names, self._selection.header, self._selection.csv, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
@@ -87,26 +99,29 @@ class FileSource:
 
     def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None = None) -> Batch:
         rows, position, read = batch
-        with _prefix_errors(self.names[position[0]]):
+        with _prefix_errors(self._files[position[0]].name):
             return Batch(rows.records(None if sample is None else sample(len(rows))), position, read)
 
     def _batches(self, after: Position) -> Iterator[tuple[Rows, Position, int | None]]:
+        """Rows after a position. They are given out after a check that the file was as it was when they were read."""
         first, start = after
-        for index in range(first, len(self.names)):
-            before, size = sum(size or 0 for size in self._sizes[:index]), self._sizes[index] or 0
-            with self._open(self.names[index]) as reader, _prefix_errors(self.names[index]):
+        for index in range(first, len(self._files)):
+            file, before = self._files[index], sum(file.size or 0 for file in self._files[:index])
+            with self._open(file) as (opened, reader):
                 for rows, offset, share in reader.batches(start):
-                    yield rows, (index, offset), None if share is None else before + round(share * size)
+                    file.check(opened)
+                    yield rows, (index, offset), None if share is None else before + round(share * (file.size or 0))
+                file.check(opened)
             start = 0
 
     @contextmanager
-    def _open(self, name: str) -> Iterator[Reader]:
-        with _prefix_errors(name):
-            reader = _reader(self._format or format_of(name), name, self._selection)
-        try:
-            yield reader
-        finally:
-            reader.close()
+    def _open(self, file: InputFile) -> Iterator[tuple[OpenFile, Reader]]:
+        with _prefix_errors(file.name), file.open() as opened:
+            reader = _reader(self._format or format_of(file.name), file.name, opened, self._selection)
+            try:
+                yield opened, reader
+            finally:
+                reader.close()
 
 
 def check_format(format: str | None) -> None:  # noqa: A002 - public parameter name
@@ -118,17 +133,17 @@ def check_format(format: str | None) -> None:  # noqa: A002 - public parameter n
 _READERS: dict[Format, str] = {
     "csv": "csv_reader:CsvReader",
     "ndjson": "ndjson:NdjsonReader",
-    "parquet": "arrow:ParquetReader",
-    "arrow": "arrow:IpcReader",
+    "parquet": "parquet_reader:ParquetReader",
+    "arrow": "ipc_reader:IpcReader",
     "npy": "npy:NpyReader",
 }
 """Module and class of the reader of each format; the module is imported when a file has the format."""
 
 
-def _reader(format: Format, name: str, selection: Selection) -> Reader:  # noqa: A002 - public parameter name
-    """Reader of a file."""
+def _reader(format: Format, name: str, file: OpenFile, selection: Selection) -> Reader:  # noqa: A002 - public name
+    """Reader of an open file."""
     module, _, reader = _READERS[format].partition(":")
-    opened: Reader = getattr(import_module(f"privhp.io.sources.{module}"), reader)(name, selection)
+    opened: Reader = getattr(import_module(f"privhp.io.sources.{module}"), reader)(name, file, selection)
     return opened
 
 
@@ -156,21 +171,17 @@ def _expand(names: Sequence[str]) -> list[str]:
         return found
     if STANDARD_INPUT in found:
         raise FileError("expected either files or standard input (-), got both; read standard input separately")
-    known: set[tuple[int, int]] = set()
-    for name in found:
-        status = Path(name).stat()
-        if (status.st_dev, status.st_ino) in known:
-            raise FileError(f"{name} is given twice, so its records would count twice; give each file once")
-        known.add((status.st_dev, status.st_ino))
     return found
 
 
-def _size(name: str) -> int | None:
-    """Bytes of a file; None for pipes and standard input."""
-    if name == STANDARD_INPUT:
-        return None
-    status = Path(name).stat()
-    return None if stat.S_ISFIFO(status.st_mode) or stat.S_ISCHR(status.st_mode) else status.st_size
+def _distinct(files: list[InputFile]) -> list[InputFile]:
+    """Refuse a file that is given twice, also by two links to it."""
+    known: set[tuple[int, int]] = set()
+    for file in files:
+        if file.place in known:
+            raise FileError(f"{file.name} is given twice, so its records would count twice; give each file once")
+        known.add(file.place)
+    return files
 
 
 @contextmanager

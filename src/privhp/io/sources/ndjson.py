@@ -9,6 +9,7 @@ import numpy as np
 from privhp.domains.column import Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
+from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader
@@ -21,18 +22,19 @@ class NdjsonReader:
     row number. A missing key is null.
 
     Args:
-        name: The file, "-" for standard input.
+        name: Name of the file.
+        file: The open file.
         selection: The keys that make a record.
     """
 
-    def __init__(self, name: str, selection: Selection) -> None:
+    def __init__(self, name: str, file: OpenFile, selection: Selection) -> None:
         if selection.names is None:
             size = len(selection.fields)
             raise FileError(
                 f"NDJSON needs the names of the keys that make a record; give them with columns={['NAME'] * size}"
             )
         self._name, self._selection, self._keys = name, selection, selection.names
-        self._bytes = ByteStream(name)
+        self._bytes = ByteStream(name, file)
 
     def batches(self, start: int) -> Iterator[FileBatch]:
         """Batches of lines; offsets are bytes of the decompressed text."""
@@ -45,7 +47,7 @@ class NdjsonReader:
                 yield FileBatch(rows, end, self._bytes.share())
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the decompressor."""
         self._bytes.close()
 
 

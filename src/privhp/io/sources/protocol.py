@@ -77,4 +77,4 @@ class Reader(Protocol):
         """Batches from an offset."""
 
     def close(self) -> None:
-        """Close the file."""
+        """Close what the reader opened; not the file."""

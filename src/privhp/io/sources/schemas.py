@@ -1,5 +1,6 @@
 """Names and types of the columns of a file, read without any value or statistics of values."""
 
+from contextlib import closing
 from datetime import datetime
 from ipaddress import ip_address
 from typing import Any, NamedTuple
@@ -9,6 +10,8 @@ from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_col
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_fields import split_record
 from privhp.io.sources.files import format_of
+from privhp.io.sources.identity import InputFile
+from privhp.io.sources.ipc_messages import MAGIC
 from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.text_records import LineFeeds, RecordReader, check_is_text
 
@@ -51,14 +54,14 @@ def read_schema(name: str, *, header: bool | None = None) -> list[SchemaColumn]:
 
 def _parquet_schema(name: str) -> Any:
     parquet = import_pyarrow("Parquet", "parquet")
-    with open(name, "rb") as file, arrow_errors("Parquet"), column_name_errors():
+    with InputFile(name).open() as file, arrow_errors("Parquet"), column_name_errors():
         return parquet.read_schema(file)
 
 
 def _arrow_schema(name: str) -> Any:
     ipc = import_pyarrow("Arrow", "ipc")
-    with open(name, "rb") as file, arrow_errors("Arrow"):
-        is_file = file.read(6) == b"ARROW1"
+    with InputFile(name).open() as file, arrow_errors("Arrow"):
+        is_file = file.read(len(MAGIC)) == MAGIC
         file.seek(0)
         return (ipc.open_file if is_file else ipc.open_stream)(file).schema
 
@@ -78,12 +81,8 @@ def _csv_names(name: str, *, header: bool | None) -> list[str]:
 
 def _first_fields(name: str) -> list[bytes]:
     """Fields of the first line of a text; none if the line is not CSV."""
-    file = ByteStream(name)
-    try:
-        with decompression_errors(name):
-            line = RecordReader(file.file, LineFeeds()).header() or b""
-    finally:
-        file.close()
+    with InputFile(name).open() as file, decompression_errors(name), closing(ByteStream(name, file)) as stream:
+        line = RecordReader(stream.file, LineFeeds()).header() or b""
     check_is_text(line)
     try:
         return split_record(line.rstrip(b"\r"))
