@@ -1,4 +1,4 @@
-"""Predicted errors against measure_error ones."""
+"""Predicted errors against measured ones."""
 
 import importlib
 from collections.abc import Callable
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privhp import Box, Domain, Interval, IPv4, Plan, Summary, tree_wasserstein, wasserstein
+from privhp import Box, Domain, Interval, IPv4, Plan, fit, tree_wasserstein, wasserstein
 from privhp.planning.error_model import (
     STREAMS,
     Geometry,
@@ -49,9 +49,7 @@ def measure_error(plan: Plan, draw: Callable[..., Any], runs: int = RUNS) -> flo
     errors = []
     for seed in range(runs):
         records = draw(plan.domain, np.random.default_rng(seed))
-        summary = Summary(plan)
-        summary.update(records)
-        errors.append(distance(summary.release(), records))
+        errors.append(distance(fit(records, plan=plan), records))
     return float(np.mean(errors))
 
 
@@ -78,11 +76,12 @@ def test_predicted_noise_of_exact_levels(plan: Plan) -> None:
     assert 1 / FACTOR < measure_error(plan, smooth) / predicted.total < FACTOR
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
+@pytest.mark.parametrize(("passes", "epsilon"), [(3, "1"), (1, "0.2")], ids=["learned", "one pass"])
 @pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
 @pytest.mark.parametrize("domain", [UNIT, pytest.param(IPv4(), marks=pytest.mark.slow)], ids=["line", "addresses"])
-def test_predictions_of_auto_plans(domain: Domain, draw: Any, mergeable: bool) -> None:
-    plan = Plan.auto(domain, epsilon="0.2", expected_records=RECORDS, memory="64 KiB", mergeable=mergeable)
+def test_predictions_of_auto_plans(domain: Domain, draw: Any, passes: int, epsilon: str) -> None:
+    plan = Plan.auto(domain, epsilon=epsilon, expected_records=RECORDS, memory="64 KiB", passes=passes)
+    assert plan.passes == passes
     predicted = plan.predictions()["smooth" if draw is smooth else "sparse"]
     assert 1 / FACTOR < measure_error(plan, draw) / predicted.total < FACTOR
 
@@ -98,7 +97,7 @@ def test_predictions_on_real_streams(name: str, memory: str, offline: bool, monk
     streams = importlib.import_module("benchmarks.streams")
     require_data(name in streams.available(), name)
     stream = streams.load(name)
-    plan = Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory)
+    plan = Plan.auto(stream.domain, epsilon=1, expected_records=len(stream), memory=memory, passes=3)
     found = measure_error(plan, lambda domain, rng: stream.records, runs=20)
     assert 1 / FACTOR < found / plan.predictions()["smooth"].total < FACTOR
 
@@ -170,7 +169,7 @@ def test_predictions_are_non_negative_and_monotone_in_noise(stream: Any, is_line
     geometry = Geometry(tuple(2.0**-level for level in range(31)), is_line)
     totals = []
     for variance in (1e8, 1e4, 1.0):
-        learned = LearnedPartition(12, variance, 2**14, (1 / 64, 1 / 8), 5 * (variance / 2) ** 0.5)
+        learned = LearnedPartition(12, variance, 2**17, (1 / 64, 1 / 8))
         sketches = Sketches({14: variance, 16: variance}, 2, 1024, 128)
         cases = [
             Measurements(geometry, 1e6, {5: variance, 10: variance}, deeper) for deeper in (None, learned, sketches)

@@ -8,9 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
-from privhp import Box, Generator, Integers, Interval, Nullable, Plan, Summary, Table
-from privhp.planning.partition import Partition
-from privhp.planning.refinement_schedule import RefinementSchedule
+from privhp import Box, Generator, Integers, Interval, Nullable, Partition, Plan, Summary, Table, fit
 from privhp.release import Release
 
 UNIT = Interval(0, 1)
@@ -164,23 +162,22 @@ def deviations(plan: Plan, records: Any, releases: int) -> NDArray[np.float64]:
     sides = 1 if plan.domain.is_line else 2
     columns = records.reshape(len(records), -1)
     for _ in range(releases):
-        summary = Summary(plan)
-        summary.update(records)
         ends = np.sort(rng.random((sides, 2)), axis=1)
         truth = np.mean(((columns >= ends[:, 0]) & (columns <= ends[:, 1])).all(axis=1))
         region = [tuple(pair) for pair in ends.tolist()]
-        answer = summary.release().mass(region if sides > 1 else region[0])
+        answer = fit(records, plan=plan).mass(region if sides > 1 else region[0])
         found.append(abs(answer.value - truth) / max(answer.stderr, 1e-12))
     return np.array(found)
 
 
-@pytest.mark.parametrize("mergeable", [False, True], ids=["learned", "mergeable"])
+@pytest.mark.parametrize(("passes", "epsilon"), [(3, 4), (1, 1)], ids=["learned", "one pass"])
 @pytest.mark.parametrize("name", ["uniform", *(pytest.param(name, marks=pytest.mark.slow) for name in [*STREAMS][1:])])
-def test_coverage_of_intervals(name: str, mergeable: bool, offline: bool) -> None:
+def test_coverage_of_intervals(name: str, passes: int, epsilon: int, offline: bool) -> None:
     """Coverage between 85% and 97%, within the tolerance of the number of releases."""
     domain, draw = STREAMS[name]
     releases = RELEASES * (10 if offline else 1)
-    plan = Plan.auto(domain, epsilon=1, expected_records=10_000, memory="64 KiB", mergeable=mergeable)
+    plan = Plan.auto(domain, epsilon=epsilon, expected_records=10_000, memory="64 KiB", passes=passes)
+    assert plan.passes == passes
     found = deviations(replace(plan, memory=0), draw(10_000, seed=1), releases)
     covered = np.mean(found <= 1.645)
     assert LEAST - tolerance(LEAST, releases) < covered < MOST + tolerance(MOST, releases)
@@ -189,24 +186,20 @@ def test_coverage_of_intervals(name: str, mergeable: bool, offline: bool) -> Non
 
 
 def test_stderr_of_empty_split_cell() -> None:
-    """A cell without records is split, and its children have no records either, only noise."""
-    schedule = RefinementSchedule(slots=20, refinement_rows=(10,), min_child_records=1)
-    budgets = {1: "1/2", 3: "1/2"}
+    """A cell without records is split, and its parts have no records either, only noise."""
+    partition = Partition([3, 3, *[6] * 8, *[3] * 5])
     plan = Plan(
         Integers(0, 63),
         epsilon=1,
-        budgets=budgets,
+        budgets={1: "1/2", 3: "1/2"},
         exact_depth=1,
-        learned=schedule,
+        partition=partition,
         inference="least-squares",
         expected_records=1000,
-        neighbours="zero-out",
     )
-    partition = Partition(3, np.zeros(20, dtype=np.int64), refinements=1)
-    partition.slots[0] = 1000
-    (roots,) = partition.roots(8)
-    partition.slots[partition.split(roots, np.where(np.arange(8) == 2, 3, 0))] = -3
-    generator = Generator(Release(plan, {1: np.array([1000, 0]), 3: partition.slots}, refinements=1))
+    leaves = np.where(partition.levels == 6, -3, 0)
+    leaves[0] = 1000
+    generator = Generator(Release(plan, {1: np.array([1000, 0]), 3: leaves}))
     answer = generator.mass((16, 19))
     assert answer.value < 1e-3
     assert answer.stderr * 1000 > 0.1
@@ -270,6 +263,6 @@ def test_coverage_of_marginals(releases: int, offline: bool) -> None:
 
 def test_coverage_of_marginals_with_regions_that_cut_cells() -> None:
     """At least 85%, of a plan from the planner: standard errors of cut cells are conservative."""
-    plan = Plan.auto(FARES, epsilon="1/5", expected_records=10_000, memory="16 KiB", mergeable=True)
+    plan = Plan.auto(FARES, epsilon="1/5", expected_records=10_000, memory="16 KiB")
     full = (marginal_deviations(plan, 100) <= 1.645).mean(axis=0)
     assert (full > LEAST - tolerance(LEAST, 100)).all(), full
