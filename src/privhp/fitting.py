@@ -33,6 +33,7 @@ def fit(
     partition: Any = None,
     neighbours: Neighbours = "add-remove",
     max_records_per_person: int = 1,
+    pan_private: bool = False,
     plan: Plan | None = None,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
@@ -58,6 +59,7 @@ def fit(
         partition: A partition that is known before, for one pass; see `Plan.auto`.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
+        pan_private: Whether the guarantee covers one stolen checkpoint together with the release; see `Plan.auto`.
         plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns. If so, records with another number of
@@ -80,6 +82,7 @@ def fit(
             "partition": partition,
             "neighbours": neighbours,
             "max_records_per_person": max_records_per_person,
+            "pan_private": pan_private,
         },
         reading={"columns": columns, "header": header, "csv": csv, "format": format},
     )
@@ -100,6 +103,7 @@ def learn(
     passes: int = DEFAULT_PASSES,
     neighbours: Neighbours = "add-remove",
     max_records_per_person: int = 1,
+    pan_private: bool = False,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
     csv: "CsvReading" = "rfc4180",
@@ -121,6 +125,7 @@ def learn(
         passes: Number of passes, the one that measures included: 2 or 3.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
+        pan_private: Whether the guarantee covers one stolen checkpoint together with the release; see `Plan.auto`.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns.
         csv: What a record of a CSV file is; see `fit`.
@@ -137,6 +142,7 @@ def learn(
             "passes": passes,
             "neighbours": neighbours,
             "max_records_per_person": max_records_per_person,
+            "pan_private": pan_private,
         },
         reading={"columns": columns, "header": header, "csv": csv, "format": format},
     )

@@ -93,7 +93,7 @@ def test_golden_checkpoint_of_learning_pass(tmp_path: Path) -> None:
     assert checkpoint.position == {"file": 0, "identity": "an example", "place": 300}
     assert checkpoint.plan.partition is not None
     assert checkpoint.summary.state().size == checkpoint.plan.partition.size == 79
-    assert checkpoint.summary.state().sum() == 286
+    assert checkpoint.summary.state().sum() == 316
     checkpoint.save(tmp_path / "checkpoint")
     assert (tmp_path / "checkpoint").read_bytes() == path.read_bytes()
     with pytest.raises(hp.StateError, match="learning pass"):

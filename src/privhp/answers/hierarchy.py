@@ -23,7 +23,6 @@ from privhp.answers.constrained_inference import (
     trusted_sums,
 )
 from privhp.answers.sketch_decoding import decode_sketch
-from privhp.core.budget import noise_variance
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
 from privhp.planning.partition import Partition
 from privhp.release import Release
@@ -125,7 +124,7 @@ class Hierarchy:
         return np.concatenate([getattr(layer, name)[mask] for layer, mask in layers])
 
     def _noise_variance(self, level: int) -> float:
-        return noise_variance(float(self._plan.scale(level))) * self._release.merged
+        return self._plan.noise_variance(level, merged=self._release.merged)
 
     def _layer(
         self, codes: Codes, levels: NDArray[np.int64], counts: Counts | Floats, variance: float | Floats

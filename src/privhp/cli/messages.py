@@ -26,6 +26,7 @@ OPTIONS = {
     "memory=": "--memory",
     "names=": "--columns",
     "neighbours=": "--neighbours",
+    "pan_private=": "--pan-private",
     "partition=": "--partition",
     "passes=": "--passes",
     "plan=": "--plan",

@@ -23,7 +23,7 @@ MAX_PLAN_FILE = 2**23
 
 _OPTIONS = (
     *("epsilon", "expected_records", "memory", "passes", "partition", "method"),
-    *(*SIZES, "neighbours", "max_records_per_person"),
+    *(*SIZES, "neighbours", "max_records_per_person", "pan_private"),
 )
 """Options that a plan file replaces."""
 
@@ -54,6 +54,7 @@ def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) ->
             partition=None if options.partition is None else load_partition(options.partition),
             neighbours=options.neighbours or "add-remove",
             max_records_per_person=persons,
+            pan_private=bool(options.pan_private),
         )
     given = _given(options, ("passes", "partition"))
     if given:
@@ -69,6 +70,7 @@ def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) ->
         **sizes | {"expand": options.expand or "top"},
         neighbours=options.neighbours or "add-remove",
         max_records_per_person=persons,
+        pan_private=bool(options.pan_private),
     )
 
 

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from privhp.collect.refinement import LearningCounts, refine
-from privhp.core.budget import noise_variance
 from privhp.planning.learning import Learning
 from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.plan import Plan
@@ -57,8 +56,8 @@ def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
     learned = LearningCounts(
         counts=release.counts[level],
         rate=float(passes[number].rate),
-        variance=noise_variance(float(release.plan.scale(level))),
-        measured_variance=noise_variance(float(plan.scale(level))),
+        variance=release.plan.noise_variance(level),
+        measured_variance=plan.noise_variance(level),
     )
     # The memory is shared out over the passes, so that a later one can split where an earlier one found records.
     nbytes = roots + (plan.learning.nbytes - roots) * (number + 1) // len(passes)

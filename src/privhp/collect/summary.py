@@ -115,7 +115,12 @@ class Summary:
                 level: fold(self._tally.counters, levels=self.plan.exact_depth - level) + correction
                 for level, correction in self._corrections.items()
             }
-            return Release(self.plan, {**self._counters, **exact}, merged=self._merged)
+            counts = {**self._counters, **exact}
+            if self.plan.pan_private:
+                # What a stolen checkpoint and the release differ by is then private, too.
+                for level, noisy in counts.items():
+                    self._add_noise(level, noisy.reshape(-1))
+            return Release(self.plan, counts, merged=self._merged)
 
     @property
     def plan(self) -> Plan:

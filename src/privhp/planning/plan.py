@@ -10,13 +10,9 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, fields
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
-
-from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon, sensitivity
-from privhp.core.cells import Counts
+from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon
 from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.planning import plan_checks, sketch_hashing
@@ -24,7 +20,6 @@ from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, p
 from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
 from privhp.planning.parameter_checks import (
-    COUNTER_BYTES,
     MAX_RECORDS_PER_PERSON,
     check_expected_records,
     check_integer,
@@ -33,6 +28,7 @@ from privhp.planning.parameter_checks import (
     read_partition,
 )
 from privhp.planning.partition import Partition
+from privhp.planning.plan_layout import PlanLayout
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_sizes import Expand, Inference
 from privhp.planning.plan_spec import read_spec, write_spec
@@ -40,12 +36,9 @@ from privhp.planning.plan_text import format_plan, summarize_plan
 from privhp.planning.planner import Planner
 from privhp.planning.tuning import Tuning
 
-Measurement = Literal["exact", "sketched", "learned"]
-"""How a level is measured: a counter per cell, a Count-Min sketch, or a learned partition."""
-
 
 @dataclass(frozen=True, repr=False)
-class Plan:
+class Plan(PlanLayout):
     """The public parameters of a summary. Summaries of equal plans can be merged.
 
     The guarantee is pure epsilon-differential privacy for the plan's
@@ -79,6 +72,8 @@ class Plan:
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
         neighbours: "add-remove" or "replace-one".
         max_records_per_person: Maximum number of records of one person; the noise is proportional to it.
+        pan_private: Whether a release gets a second noise draw in every counter, so that one stolen checkpoint and
+            the release together have the guarantee.
         hash_group: Number of levels that share a hash function, at most; 0 hashes every level separately.
         hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
     """
@@ -99,6 +94,7 @@ class Plan:
     memory: int = 0
     neighbours: Neighbours = "add-remove"
     max_records_per_person: int = 1
+    pan_private: bool = False
     hash_group: int = 0
     hash_seed: int = None  # type: ignore[assignment]  # __post_init__ replaces None by an integer
 
@@ -124,6 +120,7 @@ class Plan:
         expand: Expand = "top",
         neighbours: Neighbours = "add-remove",
         max_records_per_person: int = 1,
+        pan_private: bool = False,
         hash_group: int | None = None,
         hash_seed: int | None = None,
     ) -> "Plan":
@@ -143,6 +140,7 @@ class Plan:
             expand: "top" splits the k hot cells of the exact depth, "all" splits every cell.
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
+            pan_private: Whether the guarantee covers one stolen checkpoint together with the release.
             hash_group: Levels that share a hash function, by default four, or fewer if the width is
                 not a multiple of sixteen; 0 as in the paper.
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
@@ -166,6 +164,7 @@ class Plan:
             expand=expand,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
+            pan_private=pan_private,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             **sizes._asdict(),
         )
@@ -182,6 +181,7 @@ class Plan:
         partition: Any = None,
         neighbours: Neighbours = "add-remove",
         max_records_per_person: int = 1,
+        pan_private: bool = False,
         hash_seed: int | None = None,
     ) -> "Plan":
         """The plan with the least predicted error for a memory.
@@ -201,6 +201,8 @@ class Plan:
                 or an earlier generator of such data.
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
+            pan_private: Whether the guarantee covers one stolen checkpoint together with the release. The noise is
+                then drawn twice, and errors grow by about 40% where noise dominates.
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
         """
         check_is_domain(domain)
@@ -216,6 +218,7 @@ class Plan:
             max_records_per_person=check_integer(max_records_per_person, "max_records_per_person", 1, most),
             learning_passes=check_integer(passes, "passes", 1, MAX_PASSES) - 1,
             partition=None if partition is None else read_partition(partition, domain),
+            pan_private=pan_private,
         )
         return cls(
             domain,
@@ -225,115 +228,10 @@ class Plan:
             memory=limit,
             neighbours=neighbours,
             max_records_per_person=max_records_per_person,
+            pan_private=pan_private,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             **planner.sizes()._asdict(),
         )
-
-    def measurement(self, level: int) -> Measurement:
-        """How a measured level is measured. All other methods ask this one."""
-        if level <= self.exact_depth:
-            return "exact"
-        return "learned" if self.has_partition else "sketched"
-
-    def _levels_measured(self, measurement: Measurement) -> list[int]:
-        return [level for level in self.budgets if self.measurement(level) == measurement]
-
-    @property
-    def exact_levels(self) -> list[int]:
-        """Exact levels, coarsest first."""
-        return self._levels_measured("exact")
-
-    @property
-    def sketched_levels(self) -> list[int]:
-        """Sketched levels, coarsest first."""
-        return self._levels_measured("sketched")
-
-    @property
-    def has_partition(self) -> bool:
-        """Whether a partition is measured, known or still to be learned."""
-        return self.partition is not None or self.learning is not None
-
-    @property
-    def passes(self) -> int:
-        """Number of times that the data is read to learn and to measure."""
-        return 1 if self.learning is None else len(self.learning.passes) + 1
-
-    @property
-    def learned_level(self) -> int:
-        """Root level of the partition."""
-        return max(self.budgets)
-
-    @property
-    def depth(self) -> int:
-        """Deepest level of a cell: that of the finest leaf, or of the domain if the partition is not known yet."""
-        if self.partition is not None:
-            return self.partition.max_level
-        return max(self.budgets) if self.learning is None else self.domain.depth
-
-    @property
-    def shapes(self) -> dict[int, tuple[int, ...]]:
-        """Shape of the counters of each measured level, coarsest first."""
-        deeper = (self.leaves,) if self.has_partition else (self.sketch_rows, self.sketch_width)
-        return {level: (2**level,) if self.measurement(level) == "exact" else deeper for level in self.budgets}
-
-    @property
-    def counters(self) -> int:
-        """Number of counters of a summary; an upper bound if the partition is not known yet."""
-        return sum(math.prod(shape) for shape in self.shapes.values())
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes of the counters of a summary, with the nodes of a partition; an upper bound before it is known."""
-        if not self.has_partition:
-            return self.counters * COUNTER_BYTES
-        return (self.counters - self.leaves) * COUNTER_BYTES + self.partition_nbytes
-
-    @property
-    def partition_nbytes(self) -> int:
-        """Bytes of the counters and nodes of the partition, at most."""
-        if self.partition is not None:
-            return self.partition.nbytes
-        return 0 if self.learning is None else self.learning.nbytes
-
-    @property
-    def leaves(self) -> int:
-        """Number of leaves of a release, at most."""
-        if self.partition is not None:
-            return self.partition.size
-        if self.learning is not None:
-            return self.learning.nbytes // COUNTER_BYTES
-        leaves, level, cells = 0, self.exact_depth, 1 << self.exact_depth
-        for deeper in self.sketched_levels:
-            splits_all = self.expand == "all" and level == self.exact_depth
-            hot = cells if splits_all else min(cells, self.hot_cells)
-            leaves, level, cells = leaves + cells - hot, deeper, hot << (deeper - level)
-        return leaves + cells
-
-    def unpack(self, counts: Counts) -> dict[int, Counts]:
-        """The counters of each level, from one flat array of all counters, coarsest level first."""
-        ends = np.cumsum([math.prod(shape) for shape in self.shapes.values()])
-        parts = np.split(counts, ends[:-1])
-        return {level: part.reshape(shape) for (level, shape), part in zip(self.shapes.items(), parts, strict=True)}
-
-    def sensitivity(self, level: int) -> int:
-        """L1 sensitivity of a level: the change of its counters, summed, by one person."""
-        rows = self.sketch_rows if self.measurement(level) == "sketched" else 1
-        return sensitivity(self.neighbours, level=level, rows=rows, max_records_per_person=self.max_records_per_person)
-
-    def scale(self, level: int) -> Fraction:
-        """Scale of the noise in each counter of a level: sensitivity / budget."""
-        return self.sensitivity(level) / self.budgets[level]
-
-    @property
-    def hash_levels(self) -> dict[int, int]:
-        """For each sketched level, the level of the ancestor that is hashed; see `sketch_hashing`."""
-        return sketch_hashing.hash_levels(
-            self.sketched_levels, exact_depth=self.exact_depth, hash_group=self.hash_group
-        )
-
-    def hash_coefficients(self, level: int) -> NDArray[np.uint64]:
-        """Three public random words per row of a level's sketch."""
-        return sketch_hashing.hash_coefficients(self.hash_seed, base=self.hash_levels[level], rows=self.sketch_rows)
 
     @property
     def tuning(self) -> Tuning:

@@ -38,6 +38,8 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
     """The fields of a plan, each checked by itself: budgets as exact rationals, sizes as integers."""
     check_is_domain(plan.domain)
     check_neighbours(plan.neighbours)
+    if not isinstance(plan.pan_private, bool):
+        raise PlanError(f"expected pan_private= as True or False, got {describe_value(plan.pan_private)}")
     check_choice(plan.expand, get_args(Expand), "expand")
     check_choice(plan.inference, get_args(Inference), "inference")
     ranges = {

@@ -2,7 +2,6 @@
 
 from typing import TYPE_CHECKING
 
-from privhp.core.budget import noise_variance
 from privhp.planning.error_model import KNOWN, Geometry, LearnedPartition, Measurements, Sketches
 from privhp.planning.parameter_checks import check_expected_records
 
@@ -19,7 +18,7 @@ def plan_measurements(plan: "Plan", expected_records: float | None = None) -> Me
     """
     expected = plan.expected_records if expected_records is None else expected_records
     check_expected_records(expected)
-    variances = {level: noise_variance(float(plan.scale(level))) for level in plan.budgets}
+    variances = {level: plan.noise_variance(level) for level in plan.budgets}
     deeper: LearnedPartition | Sketches | None = None
     if plan.has_partition:
         deeper = LearnedPartition(

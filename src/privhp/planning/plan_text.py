@@ -57,6 +57,7 @@ def _head(plan: "Plan") -> list[str]:
         f"domain      {plan.domain!r}",
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
         *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 100)),
+        *(["            One stolen checkpoint and the release together have this guarantee."] * plan.pan_private),
         f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
         *_splitting(plan),
     ]
@@ -113,7 +114,7 @@ def _predictions(plan: "Plan") -> list[str]:
     for stream, error in plan.predictions().items():
         components = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))
         lines.append(f"{stream + ', ' + STREAM_NOTES[stream]:30s} {error.total:10.3g} {components}")
-    if plan.inference == "top-down" and list(plan.budgets) == list(range(plan.depth + 1)):
+    if plan.inference == "top-down" and not plan.pan_private and list(plan.budgets) == list(range(plan.depth + 1)):
         lines.append(f"{'paper, upper bound':30s} {_paper_bound(plan):10.3g}")
     return lines
 

@@ -64,6 +64,7 @@ class Planner:
         max_records_per_person: Maximum number of records of one person.
         learning_passes: Number of passes that learn a partition; 0 for none.
         partition: A partition that is known before.
+        pan_private: Whether every counter of a release has two noise draws.
     """
 
     def __init__(
@@ -77,12 +78,13 @@ class Planner:
         max_records_per_person: int,
         learning_passes: int,
         partition: Partition | None,
+        pan_private: bool,
     ) -> None:
         self._geometry = Geometry.of(domain)
         self._tuning = self._geometry.tuning
         self._epsilon, self._expected_records = epsilon, expected_records
         self._neighbours, self._per_person = neighbours, max_records_per_person
-        self._partition = partition
+        self._partition, self._draws = partition, 1 + pan_private
         self._rates = self._tuning.learning_rates[-learning_passes:] if learning_passes else ()
         if learning_passes > len(self._tuning.learning_rates) or (learning_passes and partition is not None):
             raise PlanError(
@@ -229,7 +231,7 @@ class Planner:
     def _measurements(self, shape: Shape, shares: dict[int, float]) -> Measurements:
         tuning = self._tuning
         scales = {level: self._sensitivity(level) / (share * float(self._epsilon)) for level, share in shares.items()}
-        noise = {level: noise_variance(scale) for level, scale in scales.items()}
+        noise = {level: noise_variance(scale) * self._draws for level, scale in scales.items()}
         deeper: LearnedPartition | Sketches | None = None
         if shape.root is not None:
             rates = tuple(map(float, self._rates)) or KNOWN
