@@ -146,7 +146,8 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
         "--pan-private",
         action="store_true",
         default=None,
-        help="one stolen checkpoint and the release together keep the guarantee; errors grow by about 40%% where noise dominates",
+        help="one stolen checkpoint and the release together keep the guarantee; errors grow by about 40%% where "
+        "noise dominates",
     )
     plan.add_argument(
         "--method",
