@@ -93,7 +93,7 @@ def test_partition_too_large_for_the_memory() -> None:
     large = hp.Partition.complete(12)
     assert hp.Plan.auto(UNIT, **COMMON, partition=large).nbytes <= 2**16
     for memory in (2**15, 300):
-        with pytest.raises(hp.PlanError, match="does not fit the memory"):
+        with pytest.raises(hp.PlanError, match="leaves needs memory= of at least"):
             hp.Plan.auto(UNIT, **COMMON | {"memory": memory}, partition=large)
 
 

@@ -89,7 +89,7 @@ class Hierarchy:
     """The measured cells of a release with consistent, non-negative estimates of their counts."""
 
     def __init__(self, release: Release) -> None:
-        """Run the bottom-up pass, the shrinkage and the top-down pass on a release."""
+        """Run the bottom-up pass and the top-down pass on a release."""
         self._release, self._plan = release, release.plan
         self.layers: list[Layer] = []
         for level in release.plan.exact_levels:
