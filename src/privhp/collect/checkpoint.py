@@ -5,8 +5,9 @@ and tallies, and, while a source is being read, the position of the reader. A
 summary file is a checkpoint without a position.
 
 One checkpoint alone is as private as a release (pan-privacy against one
-intrusion). A checkpoint and a later one, or the release, reveal the noise-free
-counts of the records in between.
+intrusion) if no record decides when it is saved. `fit` saves after a number of
+rows or bytes, which a record shifts. A checkpoint and a later one, or the
+release, reveal the noise-free counts of the records in between.
 """
 
 import os

@@ -22,6 +22,10 @@ STREAM_NOTES: dict[Stream, str] = {
 FEW_SPLITS = 2
 """A column of a table with so few splits is hardly resolved."""
 
+_PAN_PRIVATE = (
+    "One stolen checkpoint and the release together have it too, if no record decides when it is saved."
+)
+
 
 def format_plan(plan: "Plan") -> str:
     """The plan as a table: guarantee, memory, measured levels and predicted errors."""
@@ -57,7 +61,7 @@ def _head(plan: "Plan") -> list[str]:
         f"domain      {plan.domain!r}",
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
         *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 100)),
-        *(["            One stolen checkpoint and the release together have this guarantee."] * plan.pan_private),
+        *([f"{'':12}{_PAN_PRIVATE}"] * plan.pan_private),
         f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
         *_splitting(plan),
     ]
