@@ -89,12 +89,21 @@ def test_partition_deeper_than_the_domain() -> None:
         hp.Plan.auto(hp.Integers(0, 31), **COMMON, partition=PARTITION)
 
 
-def test_partition_too_large_for_the_memory() -> None:
-    large = hp.Partition.complete(12)
-    assert hp.Plan.auto(UNIT, **COMMON, partition=large).nbytes <= 2**16
-    for memory in (2**15, 300):
-        with pytest.raises(hp.PlanError, match="leaves needs memory= of at least"):
-            hp.Plan.auto(UNIT, **COMMON | {"memory": memory}, partition=large)
+@pytest.mark.parametrize("partition", [PARTITION, hp.Partition.complete(12)], ids=repr)
+def test_partition_too_large_for_the_memory(partition: hp.Partition) -> None:
+    """The message names the least memory that is enough, and that one is."""
+    with pytest.raises(hp.PlanError, match=r"needs memory= of at least \d+ bytes, got 300") as caught:
+        hp.Plan.auto(UNIT, **COMMON | {"memory": 300}, partition=partition)
+    least = int(str(caught.value).split("at least ")[1].split()[0])
+    assert hp.Plan.auto(UNIT, **COMMON | {"memory": least}, partition=partition).nbytes <= least
+    with pytest.raises(hp.PlanError, match=f"needs memory= of at least {least} bytes, got {least - 1}"):
+        hp.Plan.auto(UNIT, **COMMON | {"memory": least - 1}, partition=partition)
+
+
+@pytest.mark.parametrize("levels", [[0], [1, 1], [1, 2, 2]])
+def test_partition_without_room_for_an_exact_level(levels: list[int]) -> None:
+    with pytest.raises(hp.PlanError, match="leaves of level 2 or deeper"):
+        hp.Plan.auto(UNIT, **COMMON, partition=hp.Partition(levels))
 
 
 @pytest.mark.parametrize("passes", [2, 3])

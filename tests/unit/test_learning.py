@@ -149,16 +149,16 @@ def test_text_of_a_plan_to_learn() -> None:
     text = str(plan_of())
     assert "learning    a partition from level 3, of at most 4,000 bytes" in text
     assert f"on samples of 1/64 and 7/64 of the rows; this costs {float(LEARNING.cost):.3g} of epsilon" in text
-    assert "reads       the data 3 times, in any order" in text
+    assert "reads       the data 3 times, 2 of them to learn; its order does not matter" in text
     assert "leaves" not in text
 
 
 def test_text_of_a_plan_with_a_partition() -> None:
-    assert "partition   9 leaves of levels 3 to 4" in str(plan_of(partition=PARTITION))
+    assert "partition   9 leaves of levels 3 to 4; learned" in str(plan_of(partition=PARTITION))
     assert "costs nothing" not in str(plan_of(partition=PARTITION))
     known = str(plan_of(partition=PARTITION, learning=None))
-    assert "partition   9 leaves of levels 3 to 4" in known
-    assert "known before, so it costs nothing" in known
+    assert "partition   9 leaves of levels 3 to 4; known before, so it costs nothing" in known
+    assert "reads       the data once" in known
     assert "samples" not in known
 
 
