@@ -79,6 +79,16 @@ def test_learn_and_measure(run, fares, passes):
     assert hp.load("out.privhp").plan == plan
 
 
+def test_learned_plan_with_all_options(run, fares):
+    options = ["--passes", "2", "--neighbours", "replace-one", "--max-records-per-person", "2", "--pan-private"]
+    options += ["--epsilon", "8"]
+    assert run("learn", fares, *PLAN, *options, "-o", "plan.json").code == 0
+    plan = plan_options.load_plan("plan.json")
+    assert (plan.passes, plan.neighbours, plan.max_records_per_person) == (2, "replace-one", 2)
+    assert plan.pan_private
+    assert run("fit", fares, "--plan", "plan.json", "-o", "out.privhp").code == 0
+
+
 def test_learned_plan_on_two_machines(run, fares, learned, tmp_path):
     header, *lines = (tmp_path / fares).read_text().splitlines(keepends=True)
     for place in range(2):

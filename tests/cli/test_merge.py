@@ -44,7 +44,7 @@ def test_plan_file(run, plan, tmp_path):
     assert (code, err) == (0, "")
     plan_text, _, gain = again.rpartition("\n\n")
     assert out == f"plan.json: a plan. It is public and contains no data.\n\n{plan_text}\n"
-    assert gain.startswith("Learning a partition would gain nothing")
+    assert gain.startswith("Learning would gain nothing")
     spec = json.loads((tmp_path / plan).read_text())
     assert hp.Plan.from_spec(spec).spec() == spec
     assert not hp.Plan.from_spec(spec).has_partition

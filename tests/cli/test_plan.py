@@ -129,10 +129,25 @@ def test_plan_of_the_planner(run):
     assert hidden == f"{Plan.auto(**chosen, passes=3, neighbours='replace-one')}\n"
 
 
-def test_gain_of_learning(run):
+@pytest.mark.parametrize(
+    ("options", "parameters"),
+    [([], {}), (["--pan-private", "--neighbours", "replace-one"], {"pan_private": True, "neighbours": "replace-one"})],
+)
+def test_gain_of_learning(run, options, parameters):
     """A plan of one pass says what three would give; the figures are those of the two plans."""
-    given = ["--domain", "interval:0:1000", "--epsilon", "1", "--expected-records", "1e6", "--memory", "64KiB"]
-    one, three = (Plan.auto(Interval(0, 1000), epsilon=1, expected_records=1e6, memory=2**16, passes=n) for n in (1, 3))
+    given = [
+        "--domain",
+        "interval:0:1000",
+        "--epsilon",
+        "1",
+        "--expected-records",
+        "1e6",
+        "--memory",
+        "64KiB",
+        *options,
+    ]
+    chosen = {"epsilon": 1, "expected_records": 1e6, "memory": 2**16, **parameters}
+    one, three = (Plan.auto(Interval(0, 1000), **chosen, passes=passes) for passes in (1, 3))
     text, _, gain = run("plan", *given, "--passes", "1").out.rpartition("\n\n")
     assert "reads       the data once; its order does not matter" in text
     assert "reads       the data 3 times, 2 of them to learn; its order does not matter" in str(three)
@@ -151,7 +166,7 @@ def test_no_gain_of_learning(run):
     given = ["--domain", "integers:0:99", "--epsilon", "1", "--expected-records", "1e6"]
     for passes in ("1", "3"):
         assert run("plan", *given, "--passes", passes).out.endswith(
-            "\n\nLearning a partition would gain nothing: the cells of the domain have counters of their own.\n"
+            "\n\nLearning would gain nothing: the plan of least predicted error has no partition.\n"
         )
 
 

@@ -143,13 +143,6 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
         help="a release or a learned plan of such data, whose partition is used: one pass, and no cost of learning",
     )
     plan.add_argument(
-        "--pan-private",
-        action="store_true",
-        default=None,
-        help="one stolen checkpoint and the release together keep the guarantee; errors grow by about 40%% where "
-        "noise dominates",
-    )
-    plan.add_argument(
         "--method",
         choices=["auto", "paper"],
         help="auto: the planner minimises the predicted error; paper: the settings of the paper, with --hot-cells "
@@ -202,6 +195,13 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False) -> Opti
         metavar="RECORDS",
         help="largest number of records of one person; the guarantee covers all of them, and the noise grows in "
         "proportion; default 1",
+    )
+    plan.add_argument(
+        "--pan-private",
+        action="store_true",
+        default=None,
+        help="one stolen checkpoint and the release together keep the guarantee; errors grow by about 40%% where "
+        "noise dominates",
     )
     return plan
 

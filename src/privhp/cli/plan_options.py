@@ -151,9 +151,10 @@ def predict_gain(plan: Plan) -> str:
         passes=DEFAULT_PASSES,
         neighbours=plan.neighbours,
         max_records_per_person=plan.max_records_per_person,
+        pan_private=plan.pan_private,
     )
     if learned.learning is None:
-        return "Learning a partition would gain nothing: the cells of the domain have counters of their own."
+        return "Learning would gain nothing: the plan of least predicted error has no partition."
     before, after = plan.predictions(), learned.predictions()
     ratios = [after[stream].total / before[stream].total for stream in before]
     return (

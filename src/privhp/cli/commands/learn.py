@@ -50,8 +50,8 @@ def run(options: Namespace) -> None:
         )
     if plan.learning is None:
         raise PlanError(
-            "this plan has nothing to learn: either --passes is 1, or the cells of the domain have counters of their "
-            "own; give --passes 2 or 3, or fit the data without learning"
+            "this plan has nothing to learn: either --passes is 1, or the plan of least predicted error has no "
+            "partition; give --passes 2 or 3, or fit the data without learning"
         )
     ingestion = Ingestion(plan, source)
     run_passes(ingestion, plan, source, quiet=options.quiet, learn_only=True)
