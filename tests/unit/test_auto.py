@@ -30,8 +30,8 @@ from privhp import (
     Time,
 )
 
-LINE = 112
-"""Characters of a line of a printed plan, at most; the guarantee is indented by 12."""
+LINE = 100
+"""Characters of a line of a printed plan, at most."""
 UNIT = Interval(0, 1)
 COMMON: dict[str, Any] = {"epsilon": 1, "expected_records": 1_000_000}
 DOMAINS: dict[str, Domain] = {

@@ -58,7 +58,7 @@ def _head(plan: "Plan") -> list[str]:
     return [
         f"domain      {plan.domain!r}",
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
-        *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 100)),
+        *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 88)),
         *([f"{'':12}{_PAN_PRIVATE}"] * plan.pan_private),
         f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
         *_splitting(plan),
