@@ -5,32 +5,35 @@ interrupted or terminated. No output depends on a record, except the contents of
 a release and what `compare` and `report --against` compute from real records.
 """
 
+import errno
 import os
-import signal
 import sys
-import threading
 import traceback
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from importlib import import_module
 from pathlib import Path
 
 from privhp.cli.commands import build_parser
 from privhp.cli.messages import speak_options
+from privhp.cli.signals import interrupting
+from privhp.cli.streams import open_streams, say
 from privhp.errors import PrivhpError
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
 
 _WRONG_NAMES = (FileNotFoundError, FileExistsError, PermissionError, IsADirectoryError, NotADirectoryError)
+_WRONG_CODES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
+        open_streams()
         options = build_parser().parse_args(arguments)
-        with _terminable():
+        with interrupting():
             import_module(f"privhp.cli.commands.{options.command}").run(options)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
     except PrivhpError as error:
         return _end(REFUSED, _describe(error))
     except BrokenPipeError:
@@ -38,8 +41,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return DONE
     except OSError as error:
-        code = REFUSED if isinstance(error, _WRONG_NAMES) else FAILED
-        return _end(code, _describe_os_error(error))
+        return _end(REFUSED if _is_wrong_name(error) else FAILED, _describe_os_error(error))
     except MemoryError:
         return _end(FAILED, "not enough memory; lower --memory, --hot-cells, --exact-depth or --sketch-width")
     except KeyboardInterrupt:
@@ -61,26 +63,16 @@ def _describe(error: PrivhpError) -> str:
     return speak_options(str(error))
 
 
+def _is_wrong_name(error: OSError) -> bool:
+    return isinstance(error, _WRONG_NAMES) or error.errno in _WRONG_CODES
+
+
 def _describe_os_error(error: OSError) -> str:
     where = f"cannot use {error.filename}" if error.filename else "input or output failed"
-    advice = "check its name and permissions" if isinstance(error, _WRONG_NAMES) else "fix this and retry"
+    advice = "check its name and permissions" if _is_wrong_name(error) else "fix this and retry"
     return f"{where}: {error.strerror or type(error).__name__}; {advice}"
 
 
-@contextmanager
-def _terminable() -> Iterator[None]:
-    """Handle SIGTERM like Ctrl-C, so that partial files are removed."""
-    default = signal.getsignal(signal.SIGTERM) == signal.SIG_DFL
-    if not default or threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-
-
 def _end(code: int, message: str) -> int:
-    print(f"privhp: error: {' '.join(message.split())}", file=sys.stderr)
+    say(f"privhp: error: {' '.join(message.split())}")
     return code

@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Generator
+from contextlib import suppress
 from types import TracebackType
 from typing import Literal, TextIO
 
@@ -55,8 +56,9 @@ class Progress:
         self._write(line)
 
     def _write(self, line: str) -> None:
-        self._stream.write(f"\r{line}\033[K")
-        self._stream.flush()
+        with suppress(OSError):  # a terminal may be closed before the command ends
+            self._stream.write(f"\r{line}\033[K")
+            self._stream.flush()
 
     def __enter__(self) -> "Progress":
         return self

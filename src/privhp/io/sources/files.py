@@ -4,6 +4,7 @@ import glob
 import hashlib
 import json
 import os
+import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
 from importlib import import_module
@@ -168,6 +169,8 @@ def _expand(names: Sequence[str]) -> list[str]:
     if not found:
         raise FileError("expected at least one file to read, got none")
     if found == [STANDARD_INPUT]:
+        if sys.stdin is None:
+            raise FileError("standard input is closed; give a file, or open it")
         return found
     if STANDARD_INPUT in found:
         raise FileError("expected either files or standard input (-), got both; read standard input separately")

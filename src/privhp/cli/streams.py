@@ -1,0 +1,30 @@
+"""The standard streams of a command, which may be closed or unable to show a file name."""
+
+import io
+import os
+import sys
+from contextlib import suppress
+
+
+def open_streams() -> None:
+    """Make the standard streams safe to use.
+
+    A closed descriptor is opened on the null device, so that no file of the command
+    gets its number. A closed standard error takes any text, since `print` would
+    otherwise print to standard output. What a stream cannot encode is escaped.
+    """
+    for descriptor in range(3):
+        try:
+            os.fstat(descriptor)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # the lowest free number: this one
+    sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def say(text: str) -> None:
+    """Print a line to standard error, if it can be written to."""
+    with suppress(OSError):
+        print(text, file=sys.stderr, flush=True)

@@ -1,0 +1,116 @@
+"""Signals end a command in order, from its first import to its end."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from cli.running import PLAN
+from privhp.cli.signals import interrupting, noting
+
+ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
+
+# The tests may run in a shell that ignores interrupts.
+FIT = """
+import signal, sys
+from privhp.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)
+if sys.argv[1] == "nohup":
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+sys.exit(main(sys.argv[2:]))
+"""
+
+
+def start(folder, *options, ignored="none"):
+    """A fit of a pipe, which begins to read."""
+    os.mkfifo(folder / "pipe")
+    command = [sys.executable, "-c", FIT, ignored, "fit", "pipe", *PLAN, "-o", "out.privhp", *options]
+    process = subprocess.Popen(command, cwd=folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    return process, (folder / "pipe").open("wb", buffering=0)  # blocks until the other side reads
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_fit_leaves_nothing(tmp_path, number):
+    process, pipe = start(tmp_path)
+    with pipe:
+        pipe.write(b"fare\n" + b"5\n" * 1000)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert (process.returncode, out, err) == (130, b"", b"")
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_ignored_hangup(tmp_path):
+    """A command under nohup goes on when its terminal is closed."""
+    process, pipe = start(tmp_path, ignored="nohup")
+    with pipe:
+        pipe.write(b"fare\n" + b"5\n" * 1000)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.2)
+    process.communicate(timeout=60)
+    assert process.returncode == 0
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_handlers(number):
+    before = [signal.getsignal(one) for one in ENDING]
+    with noting() as event:
+        assert not event.is_set()
+        signal.raise_signal(number)
+        assert event.is_set()
+    if number != signal.SIGINT:
+        with interrupting(), pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(number)
+    assert [signal.getsignal(one) for one in ENDING] == before
+
+
+def test_ignored_signals_stay_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with interrupting(), noting() as event:
+            signal.raise_signal(signal.SIGHUP)
+            assert not event.is_set()
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+# Each child is interrupted at its n-th import, for every n until a child ends before.
+IMPORTS = """
+import os, signal, sys
+
+class Interrupt:
+    def __init__(self, left):
+        self.left = left
+
+    def find_spec(self, name, path=None, target=None):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
+step, codes, left = 5, [], 1
+from privhp.__main__ import main
+while 0 not in codes and len(codes) < 200:
+    child = os.fork()
+    if child == 0:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        sys.meta_path.insert(0, Interrupt(left))
+        sys.argv[0] = "privhp"
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(main())
+    codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+    left += step
+print(codes)
+"""
+
+
+def test_interrupt_while_modules_are_imported(tmp_path):
+    command = [sys.executable, "-c", IMPORTS, "plan", *PLAN]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
+    assert done.stderr == ""
+    *codes, last = map(int, done.stdout.strip("[]\n").split(","))
+    assert set(codes) == {130}
+    assert len(codes) > 5
+    assert last == 0
