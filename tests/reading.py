@@ -2,12 +2,14 @@
 
 import csv
 import tempfile
+from contextlib import suppress
 from pathlib import Path
+from typing import Any
 from unittest import mock
 
 import numpy as np
 
-from privhp import Categories, Integers, Nullable, Plan, Table
+from privhp import Categories, Integers, Nullable, Plan, StateError, Summary, Table
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
 from silent import assert_silent
@@ -39,6 +41,28 @@ def resumed_ingestion_counts_each_record_once() -> None:
                 assert runs < 50, "the resumed ingestion does not end"
             assert runs > 1
             assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counted twice"
+
+
+def interrupted_update_is_never_saved() -> None:
+    """After an interrupt between counting a batch and noting its position, nothing is saved."""
+    update, batches = Summary.update, iter(range(2))
+
+    def interrupted(self: Summary, records: Any) -> None:
+        update(self, records)
+        if next(batches, None) is None:
+            raise KeyboardInterrupt
+
+    with tempfile.TemporaryDirectory() as folder, mock.patch("privhp.io.sources.text_records._BLOCK", 100):
+        data, state = Path(folder) / "data.csv", Path(folder) / "state"
+        data.write_text("n\n" + "7\n" * LINES)
+        ingestion = CheckpointedIngestion(PLAN, open_source(data, domain=PLAN.domain), state)
+        with mock.patch.object(Summary, "update", interrupted), suppress(KeyboardInterrupt):
+            ingestion.run()
+        before = state.read_bytes()
+        with suppress(StateError):
+            ingestion.save()
+        assert state.read_bytes() == before, "counters are saved without their position"
+        ingestion.close(released=True)
 
 
 def csv_record_changes_its_own_row() -> None:

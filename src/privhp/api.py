@@ -26,12 +26,13 @@ File: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 
 @file_errors()
-def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None) -> None:
+def save(
+    obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None, replace: bool = True
+) -> None:
     """Write a generator as a release file, or a summary as a checkpoint.
 
     A file at a path is written atomically and is durable when this returns:
-    after any failure the path still holds the previous file. A second process
-    that saves to the same path at the same time is refused. A file object is
+    after any failure the path still holds the previous file. A file object is
     written as it is.
 
     A release file is public. A checkpoint is confidential: together with a later
@@ -44,6 +45,7 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
         position: Position of your reader, stored with a checkpoint: names with strings and integers. Counters and
             position are one file, so no record is counted twice; `privhp.collect.checkpoint.Checkpoint.resume`
             returns both.
+        replace: Whether an existing file at a path is replaced; otherwise it is an error.
     """
     if isinstance(obj, Tally):
         raise FileError(
@@ -58,7 +60,7 @@ def save(obj: Generator | Summary, file: File, *, position: Mapping[str, int | s
     else:
         chunks, mode = obj.release.chunks(), 0o644
     if isinstance(file, str | os.PathLike):
-        write_file(Path(file), chunks, mode=mode)
+        write_file(Path(file), chunks, mode=mode, replace=replace)
     elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
         raise _not_binary("wb")
     else:
@@ -81,8 +83,8 @@ def resume(file: File) -> Summary:
     """Read the summary of a checkpoint, to continue with it. Confidential.
 
     Resume each checkpoint once: two resumed summaries have the same noise. The
-    partial file that an interrupted `save` left beside the path is removed, since
-    it is confidential too.
+    partial files that a crashed `save` may have left beside the path are removed,
+    since they are confidential too.
 
     Args:
         file: A path, or a file object opened in binary mode, which is read from its position to its end.
@@ -107,6 +109,7 @@ def report(
     header: bool = True,
     csv: "CsvReading" = "rfc4180",
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+    replace: bool = True,
 ) -> None:
     """Write an HTML report on a generator: guarantee, accuracy and plots.
 
@@ -115,13 +118,14 @@ def report(
 
     Args:
         generator: A generator.
-        path: HTML file to write; an existing file is replaced.
+        path: HTML file to write.
         title: Heading of the page; by default the name of the file.
         columns: Names of the values of a record, if the domain has none; also the columns of `against`.
         against: Real records to show beside the synthetic ones, as `fit` takes them.
         header: Whether the first record of a CSV file in `against` names its columns.
         csv: What a record of a CSV file in `against` is; see `fit`.
         format: Format of `against`, if its name does not say.
+        replace: Whether an existing file is replaced; otherwise it is an error.
     """
     from privhp.reporting import report_page  # slow to import, and needed by report only
 
@@ -140,7 +144,7 @@ def report(
         source = _open(against, generator.domain, columns=columns, header=header, csv=csv, format=format)
         batches = (batch.records for batch in source.batches())
     page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
-    write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600)
+    write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600, replace=replace)
 
 
 @file_errors()

@@ -13,9 +13,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from privhp.core.cells import Counts
-from privhp.core.container import RELEASE, content_errors, pack, read_number, unpack
+from privhp.core.container import RELEASE, check_storable, content_errors, pack, read_number, unpack
 from privhp.errors import PlanError
 from privhp.planning.plan import Plan
+
+_CHECKPOINT_BYTES = 2**12
+"""More than the header of a checkpoint has beside the plan: the position of a reader, and numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +103,12 @@ class _Header:
     @classmethod
     def from_json(cls, header: dict[str, Any]) -> "_Header":
         return cls(Plan.from_spec(header["plan"]), read_merged(header))
+
+
+def check_plan_size(plan: Plan) -> None:
+    """Refuse a plan that is too large for a release file or a checkpoint, before any record is read."""
+    known = not plan.has_partition or plan.partition is not None
+    check_storable(_Header(plan, merged=1), spare=_CHECKPOINT_BYTES, cells=plan.counters if known else 0)
 
 
 def plan_header(plan: Plan, *, merged: int) -> dict[str, Any]:

@@ -114,8 +114,7 @@ def test_stop_in_each_pass(tmp_path, uninterrupted, stop_signal):
     """The batch is counted to its end, and the checkpoint is that of its pass, although none was due."""
     write_file(tmp_path)
     for number in (0, 1, 2):
-        resume = ["--resume"] if number else []
-        done = fit(tmp_path, f"before batch 10 of pass {number}", stop_signal, "--every", "1h", *resume)
+        done = fit(tmp_path, f"before batch 10 of pass {number}", stop_signal, "--every", "1h", "--resume")
         assert (done.returncode, done.stdout) == (130, b"")
         assert b"continue with the same command and --resume" in done.stderr
         with (tmp_path / "state").open("rb") as file:
@@ -133,8 +132,7 @@ def test_kill_in_each_pass(tmp_path, uninterrupted):
     write_file(tmp_path)
     for number in (0, 1, 2):
         for place in BATCHES:
-            resume = ["--resume"] if (tmp_path / "state").exists() else []
-            done = fit(tmp_path, f"{place} of pass {number}", signal.SIGKILL, "--every", "0s", *resume)
+            done = fit(tmp_path, f"{place} of pass {number}", signal.SIGKILL, "--every", "0s", "--resume")
             assert done.returncode == -signal.SIGKILL, (number, place)
     check_resumed(tmp_path, uninterrupted)
 

@@ -250,7 +250,7 @@ def test_interrupt_while_writing(run, tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, "replace", interrupt)
+        patch.setattr(os, "fsync", interrupt)
         assert run("fit", "data.csv", *PLAN, "-o", "out.privhp") == (130, "", "")
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 

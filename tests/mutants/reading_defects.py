@@ -27,15 +27,28 @@ def resume_from_start(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(reading.resumed_ingestion_counts_each_record_once, learning_checks.resumed_passes_count_each_row_once)
 def position_of_previous_batch(patch: pytest.MonkeyPatch) -> None:
-    save = Checkpoint.save
+    chunks = Checkpoint.chunks
     earlier = [0]
 
-    def late(self: Checkpoint, path: Any) -> None:
+    def late(self: Checkpoint) -> Any:
         position = dict(self.position or {})
-        save(Checkpoint(self.summary, position | {"place": earlier[0]}, plan=self.plan, number=self.number), path)
-        earlier[0] = position["place"]
+        place, earlier[0] = earlier[0], position["place"]
+        return chunks(Checkpoint(self.summary, position | {"place": place}, plan=self.plan, number=self.number))
 
-    patch.setattr(Checkpoint, "save", late)
+    patch.setattr(Checkpoint, "chunks", late)
+
+
+@caught_by(reading.interrupted_update_is_never_saved)
+def position_kept_while_counting(patch: pytest.MonkeyPatch) -> None:
+    """A batch that is counted when an interrupt arrives is before the position that is saved."""
+
+    def run_pass(self: Ingestion, should_stop: Any = None) -> bool:
+        for batch in self._source.batches(self._known_position()):
+            self.summary.update(batch.records)
+            self._position = batch.position
+        return True
+
+    patch.setattr(Ingestion, "_run_pass", run_pass)
 
 
 @caught_by(reading.resumed_ingestion_counts_each_record_once)

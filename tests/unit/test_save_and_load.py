@@ -178,7 +178,7 @@ def test_unordered_or_duplicate_ids_are_refused(tmp_path: Path) -> None:
 
 
 def test_too_long_header_is_not_written(tmp_path: Path) -> None:
-    with pytest.raises(hp.FileError, match="bytes; shorten the position"):
+    with pytest.raises(hp.FileError, match="or shorten the position"):
         hp.save(hp.Summary(PLAN), tmp_path / "file", position={"words": "x" * MAX_HEADER})
     assert not any(tmp_path.iterdir())
 

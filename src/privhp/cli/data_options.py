@@ -17,15 +17,18 @@ from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
 from privhp.io.sources.selection import Selection
 from privhp.planning.plan import Plan
+from privhp.release import check_plan_size
 
 
 def plan_data(options: Namespace) -> tuple[Plan, list[str] | None]:
     """Plan of the options, and the columns that a domain file names. No data is read."""
     plan = read_given_plan(options)
-    if plan is not None:
-        return plan, None
-    domain, columns = domain_from_options(options)
-    return read_plan(options, domain, rereadable=not any(map(_is_pipe, options.data))), columns
+    columns = None
+    if plan is None:
+        domain, columns = domain_from_options(options)
+        plan = read_plan(options, domain, rereadable=not any(map(_is_pipe, options.data)))
+    check_plan_size(plan)
+    return plan, columns
 
 
 def _is_pipe(name: str) -> bool:

@@ -14,7 +14,7 @@ from privhp.domains.short_forms import parse_columns, parse_domain
 from privhp.domains.specs import DomainFile, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.fitting import DEFAULT_PASSES
-from privhp.io.disk import replace_file
+from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
 
 DEFAULT_MEMORY = "256 KiB"
@@ -111,10 +111,9 @@ def read_given_plan(options: Namespace) -> Plan | None:
     return load_plan(options.plan)
 
 
-def save_plan(plan: Plan, path: Path) -> None:
+def save_plan(plan: Plan, path: Path, *, replace: bool) -> None:
     """Write a plan as JSON. It is public."""
-    with replace_file(path) as file:
-        file.write(json.dumps(plan.spec(), indent=2).encode() + b"\n")
+    write_file(path, [json.dumps(plan.spec(), indent=2).encode(), b"\n"], mode=0o644, replace=replace)
 
 
 def load_plan(path: str) -> Plan:

@@ -20,7 +20,7 @@ from privhp.collect.learning import is_learning, pass_plan
 from privhp.collect.summary import Summary, restore_summary
 from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
 from privhp.errors import FileError, file_errors
-from privhp.io.disk import exclusive_write_errors, partial_path, remove_unlocked, write_file
+from privhp.io.disk import remove_partials, write_file
 from privhp.planning.plan import Plan
 from privhp.release import plan_header, read_merged
 
@@ -79,11 +79,10 @@ class Checkpoint:
 
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> "Checkpoint":
-        """Read a checkpoint and remove the partial file of an interrupted save, which is confidential too."""
+        """Read a checkpoint and remove the partial files of crashed saves, which are confidential too."""
         with file_errors(), Path(path).open("rb") as file:
             checkpoint = cls.read(file)
-        with exclusive_write_errors(Path(path)):
-            remove_unlocked(partial_path(Path(path)))
+        remove_partials(Path(path), magic=CHECKPOINT)
         return checkpoint
 
 

@@ -8,7 +8,6 @@ the position.
 """
 
 import contextlib
-import os
 import time
 from collections.abc import Callable
 from functools import partial
@@ -16,11 +15,12 @@ from pathlib import Path
 
 from privhp.collect.checkpoint import Checkpoint, ReaderPosition
 from privhp.collect.coins import poisson_sample
-from privhp.collect.learning import first_pass, is_learning, pass_plan, refine_plan
+from privhp.collect.learning import continues, first_pass, is_learning, pass_plan, refine_plan
 from privhp.collect.summary import Summary
+from privhp.core.container import CHECKPOINT
 from privhp.errors import FileError, RecordsError, StateError
-from privhp.io.disk import open_locked
-from privhp.io.sources import START, Batch, Source
+from privhp.io.disk import OwnedFile, remove_partials
+from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
 READING_SCRATCH = 2**23
@@ -50,7 +50,8 @@ class Ingestion:
         self._begin_pass(first_pass(plan))
 
     def _begin_pass(self, number: int) -> None:
-        self.number, self._position = number, START
+        self.number = number
+        self._position: Position | None = START  # None while a batch is counted, or if the source has no positions
         self.summary = Summary(pass_plan(self.plan, number), scratch=READING_SCRATCH)
 
     def learn(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
@@ -72,16 +73,23 @@ class Ingestion:
 
     def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
         """Count the remaining batches of the current pass; return whether it is complete."""
-        sample = None
+        start, sample = self._known_position(), None
         if self.plan.learning is not None and is_learning(self.plan, self.number):
             sample = partial(poisson_sample, rate=self.plan.learning.passes[self.number].rate)
-        with contextlib.closing(self._source.batches(self._position, sample=sample)) as batches:
+        with contextlib.closing(self._source.batches(start, sample=sample)) as batches:
             for batch in batches:
+                self._position = None
                 self.summary.update(batch.records)
-                self._position = batch.position or START
+                self._position = batch.position
                 if should_stop is not None and should_stop(batch):
                     return False
         return True
+
+    def _known_position(self) -> Position:
+        """The position after the records that are counted; an interrupted update has none."""
+        if self._position is None:
+            raise StateError("an update was interrupted, so the position is unknown; resume, or start again")
+        return self._position
 
 
 class CheckpointedIngestion(Ingestion):
@@ -96,8 +104,12 @@ class CheckpointedIngestion(Ingestion):
         source: The source of the records: files, which can be read again from a position.
         path: Path of the checkpoint.
         every: Seconds between two saves.
-        resume: Whether to resume an existing checkpoint, which must have the same plan and files.
+        resume: Whether to resume an existing checkpoint, which must have the same plan and files; otherwise it is
+            refused. Without one, the ingestion starts.
         clock: Returns the time in seconds.
+
+    Attributes:
+        resumed: Whether the ingestion continues an earlier one.
     """
 
     def __init__(
@@ -115,32 +127,27 @@ class CheckpointedIngestion(Ingestion):
                 "a checkpoint needs files, since a pipe or standard input cannot be read again from a position; "
                 "write the data to a file first"
             )
-        self._path, self._every, self._clock = path, every, clock
-        self._identity = source.identity
-        self._lock = _Lock(path)
+        self._every, self._clock, self._identity = every, clock, source.identity
+        self._file = OwnedFile(path)
+        self.resumed = self._file.exists
+        if self.resumed and not resume:
+            self._file.close()
+            raise FileError(f"the checkpoint {path} exists; continue it with resume=True, or remove it to start again")
         try:
-            if resume:
+            if self.resumed:
                 self._resume(plan, source)
             else:
-                self._begin(plan, source)
+                super().__init__(plan, source)
+                self.save()
         except BaseException:
-            self._lock.release()
+            self._file.close()
             raise
 
-    def _begin(self, plan: Plan, source: Source) -> None:
-        if self._path.exists():
-            raise FileError(
-                f"the checkpoint {self._path} exists; continue it with resume=True, or remove it to start again"
-            )
-        super().__init__(plan, source)
-        self.save()
-
     def _resume(self, plan: Plan, source: Source) -> None:
-        if not self._path.exists():
-            raise FileError(f"there is no checkpoint at {self._path}; leave out resume=True to start one")
-        checkpoint = Checkpoint.resume(self._path)
-        started = checkpoint.plan
-        if not _is_continued(started, plan):
+        with self._file.open() as file:
+            checkpoint = Checkpoint.read(file)
+        remove_partials(self._file.path, magic=CHECKPOINT)
+        if not continues(checkpoint.plan, plan):
             raise StateError(
                 "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"
             )
@@ -150,8 +157,8 @@ class CheckpointedIngestion(Ingestion):
                 "the checkpoint was started with other files or columns, or the files have changed, so records could "
                 "be lost or counted twice; use the same files and columns, or start a new checkpoint"
             )
-        checkpoint.summary.scratch = READING_SCRATCH
-        self.plan, self.number, self.summary, self._source = started, checkpoint.number, checkpoint.summary, source
+        self.plan, self.number, self._source = checkpoint.plan, checkpoint.number, source
+        self.summary, self.summary.scratch = checkpoint.summary, READING_SCRATCH
         self._position = (int(position["file"]), int(position["place"]))
 
     def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
@@ -177,38 +184,14 @@ class CheckpointedIngestion(Ingestion):
 
     def save(self) -> None:
         """Write the counters and the position of the reader to the checkpoint."""
-        file, offset = self._position
+        file, offset = self._known_position()
         position: ReaderPosition = {"file": file, "identity": self._identity, "place": offset}
-        Checkpoint(self.summary, position, plan=self.plan, number=self.number).save(self._path)
+        self._file.write(Checkpoint(self.summary, position, plan=self.plan, number=self.number).chunks())
 
     def close(self, *, released: bool) -> None:
-        """Release the lock, and remove the checkpoint if the release is saved."""
+        """Leave the checkpoint to other processes, or remove it if the release is saved."""
         try:
             if released:
-                self._path.unlink(missing_ok=True)
+                self._file.remove()
         finally:
-            self._lock.release()
-
-
-def _is_continued(started: Plan, plan: Plan) -> bool:
-    """Whether a plan is the one that was started, but for what was drawn or learned since."""
-    fixed, given = ({**own.spec(), "hash_seed": None, "partition": None} for own in (started, plan))
-    return fixed == given and plan.partition in (None, started.partition)
-
-
-class _Lock:
-    """Advisory lock on the checkpoint, released when the process exits."""
-
-    def __init__(self, path: Path) -> None:
-        self._path = Path(f"{path}.lock")
-        if not path.parent.is_dir():
-            raise FileError(f"the folder {path.parent} of the checkpoint does not exist; create it first")
-        try:
-            self._file = open_locked(self._path, mode=0o600)
-        except BlockingIOError:
-            raise StateError(f"another process uses the checkpoint {path}; wait until it ends") from None
-
-    def release(self) -> None:
-        """Remove the lock file while the lock is held."""
-        self._path.unlink(missing_ok=True)
-        os.close(self._file)
+            self._file.close()

@@ -27,6 +27,12 @@ def is_learning(plan: Plan, number: int) -> bool:
     return number < plan.passes - 1
 
 
+def continues(started: Plan, plan: Plan) -> bool:
+    """Whether a plan is the one that was started, but for what was drawn or learned since."""
+    fixed, given = ({**own.spec(), "hash_seed": None, "partition": None} for own in (started, plan))
+    return fixed == given and plan.partition in (None, started.partition)
+
+
 def pass_plan(plan: Plan, number: int) -> Plan:
     """The plan of the summary of a pass: for a learning pass, the leaves of the partition so far alone."""
     if plan.learning is None or not is_learning(plan, number):

@@ -63,13 +63,17 @@ def pack(magic: bytes, header: Header, cells: Counts, ids: Sequence[bytes] = ())
     text = _json_bytes(header)
     if len(ids) > MAX_IDS:
         raise FileError(f"a file holds the ids of at most {MAX_IDS} merged summaries; merge tallies instead")
-    if len(text) > _max_header(cells.nbytes):
-        raise FileError(f"a file holds a header of at most {_max_header(cells.nbytes)} bytes; shorten the position")
+    _check_length(text, cells.nbytes)
     chunks = [_PREFIX.pack(magic, VERSION, len(text)), text, cells.astype("<i8", copy=False).data, *ids]
     digest = _sha256()
     for chunk in chunks:
         digest.update(chunk)
     return [*chunks, digest.digest()]
+
+
+def check_storable(header: Header, *, spare: int, cells: int) -> None:
+    """Refuse a header that a file cannot hold, with some bytes to spare, before this many cells."""
+    _check_length(_json_bytes(header) + bytes(spare), 8 * cells)
 
 
 def unpack(file: BinaryIO, magic: bytes, kind: type[AnyHeader]) -> tuple[AnyHeader, Counts, list[bytes]]:
@@ -127,6 +131,14 @@ def malformed(reason: str) -> FileError:
 def _max_header(rest: int) -> int:
     """Bytes of a header before this many bytes; a small file cannot hold a large partition."""
     return MAX_HEADER + max(rest, 0) // 16
+
+
+def _check_length(text: bytes, rest: int) -> None:
+    if len(text) > _max_header(rest):
+        raise FileError(
+            f"a file holds a header of at most {_max_header(rest):,} bytes, and that of this plan takes {len(text):,}; "
+            "declare fewer or shorter values in the domain, or shorten the position"
+        )
 
 
 def _json_bytes(header: Header) -> bytes:

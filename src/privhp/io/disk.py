@@ -1,107 +1,289 @@
-"""Atomic and durable file writes, by one process at a time."""
+"""Files that are written completely or not at all, and files that belong to one process.
+
+A new file gets its name when it is complete and durable. Before that it has no
+name, or, on a file system without anonymous files, a random one that begins
+with `.privhp-`. Nothing else in a folder is removed or changed.
+"""
 
 import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from privhp.errors import FileError, file_errors
+from privhp.errors import FileError, StateError, file_errors
+
+_DESCRIPTORS = "/proc/self/fd"
+_NO_ANONYMOUS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
+_NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
 @file_errors()
-def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int) -> None:
-    """Write a complete file atomically into an existing folder; see `replace_file`."""
+def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int, replace: bool = True) -> None:
+    """Write a complete file atomically into an existing folder; see `new_file`."""
     if not path.parent.is_dir():
         code = errno.ENOTDIR if path.parent.exists() else errno.ENOENT
         raise OSError(code, "there is no such folder", str(path.parent))
-    with replace_file(path, mode=mode) as file:
+    with new_file(path, mode=mode, replace=replace) as file:
         file.writelines(chunks)
 
 
 @contextmanager
-def replace_file(path: Path, *, mode: int = 0o644) -> Iterator[BinaryIO]:
-    """Open a new file that atomically replaces `path` at the end of the block.
+def new_file(path: Path, *, mode: int = 0o644, replace: bool) -> Iterator[BinaryIO]:
+    """Open a new file that gets its name at the end of the block, and is durable after it.
 
-    The file is durable after the block. If the block raises, `path` is unchanged.
-    A second process that writes to the same path at the same time is refused.
+    If the block raises, nothing has changed.
+
+    Args:
+        path: The path of the file. A symbolic link is a name like any other, and is not followed.
+        mode: Permissions of the file.
+        replace: Whether an existing file is replaced, atomically; otherwise it is an error.
     """
-    partial = partial_path(path)
-    with exclusive_write_errors(path):
-        descriptor = open_locked(partial, mode=mode)
-    with open(descriptor, "wb") as file:
-        try:
+    new = _NewFile(path, mode=mode)
+    try:
+        with open(new.descriptor, "wb", closefd=False) as file:
             yield file
-            file.flush()
-            os.fsync(file.fileno())
-            os.replace(partial, path)
-        except BaseException:
-            partial.unlink(missing_ok=True)
-            raise
-    folder = os.open(path.parent, os.O_RDONLY)
-    try:
-        os.fsync(folder)
+        new.publish(replace=replace)
     finally:
-        os.close(folder)
+        new.close()
 
 
-@contextmanager
-def exclusive_write_errors(path: Path) -> Iterator[None]:
-    """Raise a lock conflict as a `FileError` that names the path."""
+def check_writable(path: Path) -> None:
+    """Refuse a path where no file can be written, by creating a file in its folder and removing it."""
     try:
-        yield
-    except BlockingIOError:
-        raise FileError(f"another process is writing {path}; wait until it ends") from None
+        with suppress(FileNotFoundError):
+            path.lstat()
+        new = _NewFile(path, mode=0o600)
+        try:
+            new.name_partial()
+        finally:
+            new.close()
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise FileError(f"cannot write {path}: {reason}; choose another name or folder") from None
 
 
-def open_locked(path: Path, *, mode: int) -> int:
-    """Create an empty file, lock it exclusively and return its descriptor.
+def remove_partials(path: Path, *, magic: bytes) -> None:
+    """Remove the partial files that crashed writes of a path left behind.
 
-    A file that a crashed process left at the path is removed first. Raises
-    `BlockingIOError` if another process has locked the file.
+    Only a file with the name of a partial file of this path is removed, and only
+    if it belongs to this user, is empty or begins with `magic`, and is used by no process.
     """
+    prefix = _partial_prefix(path)
+    with os.scandir(path.parent) as entries:
+        names = [entry.name for entry in entries if entry.name.startswith(prefix)]
+    for name in names:
+        partial = path.parent / name
+        with suppress(OSError):
+            descriptor = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+            try:
+                status = os.fstat(descriptor)
+                own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+                if own and os.pread(descriptor, len(magic), 0) in (b"", magic):
+                    _lock(descriptor)
+                    _remove(partial, descriptor)
+            finally:
+                os.close(descriptor)
+
+
+class OwnedFile:
+    """A file that belongs to this process until it is closed, through all its versions.
+
+    The file is its own lock. Each version is locked before it replaces the one
+    before, so another process always finds a locked file. Symbolic links are
+    followed, so a file with two names has one lock.
+
+    Args:
+        path: The path of the file, which may not exist yet.
+
+    Attributes:
+        name: The path as it was given, for messages.
+        path: The path with all links resolved.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.name, self.path = path, Path(os.path.realpath(path))
+        if not self.path.parent.is_dir():
+            raise FileError(f"there is no folder {path.parent} to write {path.name} in; create it first")
+        self._descriptor = _open_locked(self.path, name=path)
+
+    @property
+    def exists(self) -> bool:
+        """Whether a version of the file was found or written."""
+        return self._descriptor is not None
+
+    @contextmanager
+    def open(self) -> Iterator[BinaryIO]:
+        """Open the version of this process for reading."""
+        assert self._descriptor is not None
+        with open(self._descriptor, "rb", closefd=False) as file:
+            file.seek(0)
+            yield file
+
+    def write(self, chunks: Iterable[bytes | memoryview]) -> None:
+        """Write the next version, atomically and durably, readable by its owner only."""
+        current = self._is_current()
+        if not current and os.path.lexists(self.path):
+            raise StateError(f"another process has replaced {self.name}; end it, and start again")
+        new = _NewFile(self.path, mode=0o600)
+        try:
+            _lock(new.descriptor)
+            with open(new.descriptor, "wb", closefd=False) as file:
+                file.writelines(chunks)
+            new.publish(replace=current)
+        except BaseException:
+            new.close()
+            raise
+        before, self._descriptor = self._descriptor, new.descriptor
+        if before is not None:
+            os.close(before)
+
+    def remove(self) -> None:
+        """Remove the file, unless another process has replaced it."""
+        if self._descriptor is not None:
+            _remove(self.path, self._descriptor)
+
+    def close(self) -> None:
+        """Leave the file to other processes."""
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+    def _is_current(self) -> bool:
+        return self._descriptor is not None and _is_at(self.path, self._descriptor)
+
+
+class _NewFile:
+    """An open file in the folder of a path, which gets its name when it is complete."""
+
+    def __init__(self, path: Path, *, mode: int) -> None:
+        import secrets  # slow to import, and needed for writing only
+
+        self._path = path
+        self._partial = path.parent / f"{_partial_prefix(path)}{secrets.token_hex(8)}.partial"
+        self._anonymous = False
+        self.descriptor = self._open(mode)
+        with suppress(OSError):  # a lock is for `remove_partials` alone
+            _lock(self.descriptor)
+
+    def _open(self, mode: int) -> int:
+        anonymous = getattr(os, "O_TMPFILE", 0)
+        if anonymous and Path(_DESCRIPTORS).is_dir():
+            try:
+                descriptor = os.open(self._path.parent, os.O_RDWR | anonymous, mode)
+            except OSError as error:
+                if error.errno not in _NO_ANONYMOUS_FILES:
+                    raise
+            else:
+                self._anonymous = True
+                return descriptor
+        return os.open(self._partial, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+
+    def name_partial(self) -> None:
+        """Give an anonymous file its partial name."""
+        if self._anonymous:
+            self._link(self._partial)
+            self._anonymous = False
+
+    def publish(self, *, replace: bool) -> None:
+        """Give the file its name, durably."""
+        os.fsync(self.descriptor)
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            if replace:
+                self.name_partial()
+                os.replace(self._partial, self._path)
+            else:
+                self._link(self._path)
+                _remove(self._partial, self.descriptor)
+            os.fsync(folder)
+        finally:
+            os.close(folder)
+
+    def _link(self, path: Path) -> None:
+        """Give the file a name that no other file has."""
+        try:
+            if self._anonymous:
+                # With a descriptor, which is not used here, Python calls linkat(2), which follows the link in /proc.
+                os.link(f"{_DESCRIPTORS}/{self.descriptor}", path, src_dir_fd=self.descriptor)
+            else:
+                os.link(self._partial, path)
+        except FileExistsError:
+            raise FileError(f"{path} was created in the meantime and is not replaced; choose another name") from None
+        except OSError as error:
+            if self._anonymous or error.errno not in _NO_HARD_LINKS or os.path.lexists(path):
+                raise OSError(error.errno, error.strerror, str(path)) from None
+            os.replace(self._partial, path)
+
+    def close(self) -> None:
+        """Close the file; without a name it is gone."""
+        try:
+            _remove(self._partial, self.descriptor)
+        finally:
+            os.close(self.descriptor)
+
+
+def _partial_prefix(path: Path) -> str:
+    """Beginning of the names of partial files of a path, of a length that every file system allows."""
+    from hashlib import sha256  # slow to import, and needed for writing only
+
+    return f".privhp-{sha256(os.fsencode(path.name)).hexdigest()[:16]}-"
+
+
+def _open_locked(path: Path, *, name: Path) -> int | None:
+    """Open the file at a path for this process alone; None if there is none. Messages have the name."""
     while True:
         try:
-            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
-        except FileExistsError:
-            remove_unlocked(path)
-        else:
-            if _lock(descriptor, path):
+            descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+        except FileNotFoundError:
+            return None
+        try:
+            _check_single(name, os.fstat(descriptor))
+            try:
+                _lock(descriptor)
+            except BlockingIOError:
+                raise StateError(f"another process uses {name}; wait until it ends") from None
+            if _is_at(path, descriptor):
                 return descriptor
+        except BaseException:
             os.close(descriptor)
+            raise
+        os.close(descriptor)  # replaced by its owner in the meantime
 
 
-def remove_unlocked(path: Path) -> None:
-    """Remove the file at a path unless a process has locked it; a symbolic link is removed unread."""
-    try:
-        descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return  # its owner has removed it; a file that appears now belongs to another process
-    except OSError:
-        if not path.is_symlink():
-            raise  # the file cannot be opened, so another process may use it
-        path.unlink(missing_ok=True)
-    else:
-        if _lock(descriptor, path):
-            path.unlink()
-        os.close(descriptor)
+def _check_single(name: Path, status: os.stat_result) -> None:
+    """Refuse what is not a file with one name."""
+    if not stat.S_ISREG(status.st_mode):
+        raise FileError(f"{name} exists and is not a file; choose another name")
+    if status.st_nlink > 1:
+        raise FileError(f"{name} has a second hard link, which would not follow its changes; remove one")
 
 
-def _lock(descriptor: int, path: Path) -> bool:
-    """Lock an open file, and return whether it is still at its path: the last owner may have removed or renamed it."""
+def _lock(descriptor: int) -> None:
+    """Lock an open file until it is closed. Raises `BlockingIOError` if another process has locked it."""
     from fcntl import LOCK_EX, LOCK_NB, flock  # needed for writing only
 
     try:
         flock(descriptor, LOCK_EX | LOCK_NB)
+    except BlockingIOError:
+        raise
+    except OSError as error:
+        raise FileError(
+            f"the file system cannot lock files: {error.strerror}; choose a folder of another one"
+        ) from None
+
+
+def _is_at(path: Path, descriptor: int) -> bool:
+    """Whether an open file is the one at a path."""
+    try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
         return False
-    except BaseException:
-        os.close(descriptor)
-        raise
 
 
-def partial_path(path: Path) -> Path:
-    """Path of the temporary file of a save: one for each path, so a crash leaves at most one known file."""
-    return Path(f"{path}.partial")
+def _remove(path: Path, descriptor: int) -> None:
+    """Remove the file at a path if it is an open file of this process."""
+    if _is_at(path, descriptor):
+        path.unlink(missing_ok=True)

@@ -29,11 +29,11 @@ def run(options: Namespace) -> None:
     """Fit, sample, query, report and compare, each with a printed command."""
     import io
     import shlex
-    import shutil
     from contextlib import chdir, nullcontext, redirect_stdout
 
     from privhp.cli import main
     from privhp.errors import FileError
+    from privhp.io.disk import write_file
 
     folder = Path(options.folder)
     if folder.exists() and not options.force:
@@ -41,7 +41,7 @@ def run(options: Namespace) -> None:
     folder.mkdir(exist_ok=True)
     if not FLIGHTS.is_file():
         raise FileError("the flights of the demo are missing from the installation; reinstall privhp")
-    shutil.copyfile(FLIGHTS, folder / FLIGHTS.name)
+    write_file(folder / FLIGHTS.name, [FLIGHTS.read_bytes()], mode=0o644)
     with redirect_stdout(io.StringIO()) if options.quiet else nullcontext(), chdir(folder):
         for sentence, command in _steps():
             print(f"# {sentence}\n\n$ {shlex.join(['privhp', *command])}", flush=True)

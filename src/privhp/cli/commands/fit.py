@@ -1,19 +1,16 @@
 """`privhp fit`: a private release from records."""
 
-import signal
-import sys
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from privhp.cli.options import DOMAINS, add_data, add_file, add_output, add_plan, seconds
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
+    from privhp.collect.ingest import CheckpointedIngestion
     from privhp.collect.summary import Summary
+    from privhp.io.sources import Source
     from privhp.planning.plan import Plan
 
 _EXAMPLES = """\
@@ -60,7 +57,10 @@ def add(commands: Commands) -> None:
         "--every", type=seconds, default=30.0, metavar="TIME", help="interval of checkpoints: 30s, 5m, 1h; default 30s"
     )
     checkpoints.add_argument(
-        "--resume", action="store_true", help="continue from the checkpoint; each record is counted exactly once"
+        "--resume",
+        action="store_true",
+        help="continue from the checkpoint, or start if there is none; each record is counted exactly once. The same "
+        "command can be repeated: once the output is written, it changes nothing",
     )
     add_plan(parser, plan_file=True)
     parser.add_argument(
@@ -74,31 +74,25 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
     from privhp.cli.data_options import open_data, plan_data, run_passes
-    from privhp.cli.paths import check_checkpoint, check_result
+    from privhp.cli.finished import check_finished
+    from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 
     plan, columns = plan_data(options)
     if options.summary_only:
         _check_shared(plan)
-    output = check_result(options.output, data=options.data, force=options.force)
+    output = check_result(options, resumed=options.resume)
     checkpoint = check_checkpoint(options, output)
     source = open_data(options, plan, columns)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         run_passes(ingestion, plan, source, quiet=options.quiet)
         result = _write(ingestion.summary, output, options)
+    elif is_kept(output, options):
+        result = check_finished(plan, source, checkpoint, output, options)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
-        written = False
-        try:
-            with _interrupts() as stop:
-                if not run_passes(resumable, plan, source, quiet=options.quiet, resumed=options.resume, stop=stop):
-                    _explain_resume(options)
-                    raise KeyboardInterrupt
-            result = _write(resumable.summary, output, options)
-            written = True
-        finally:
-            resumable.close(released=written)
+        result = _run_resumable(resumable, plan, source, output, options)
     if not options.quiet:
         print(result)
         if not source.rereadable and _could_learn(plan):
@@ -127,35 +121,33 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> str:
     from privhp.cli.messages import describe_release
 
     if options.summary_only:
-        save(summary, output)
+        save(summary, output, replace=options.force)
         return f"wrote {output}: a summary, confidential; merge it with others by privhp merge"
-    save(generator := summary.release(), output)
+    save(generator := summary.release(), output, replace=options.force)
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
     return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}")
 
 
-@contextmanager
-def _interrupts() -> Iterator[Event]:
-    """Event that Ctrl-C or SIGTERM sets, so that the current batch is counted to its end."""
-    stop = Event()
-    signals = (signal.SIGINT, signal.SIGTERM)
+def _run_resumable(
+    ingestion: "CheckpointedIngestion", plan: "Plan", source: "Source", output: Path, options: Namespace
+) -> str:
+    """Run the passes with checkpoints, and write and describe the result; the checkpoint stays if this fails."""
+    from privhp.cli.data_options import run_passes
+    from privhp.cli.signals import noting
+    from privhp.cli.streams import say
 
-    def note(*_: Any) -> None:
-        stop.set()
-
-    before = [signal.signal(number, note) for number in signals]
+    written = False
     try:
-        yield stop
+        with noting() as stop:
+            done = run_passes(ingestion, plan, source, quiet=options.quiet, resumed=ingestion.resumed, stop=stop)
+        if not done:
+            if not options.quiet:
+                kept = f"{options.checkpoint} holds the state and is confidential"
+                say(f"stopped; {kept}; continue with the same command and --resume")
+            raise KeyboardInterrupt
+        result = _write(ingestion.summary, output, options)
+        written = True
+        return result
     finally:
-        for number, handler in zip(signals, before, strict=True):
-            signal.signal(number, handler)
-
-
-def _explain_resume(options: Namespace) -> None:
-    if not options.quiet:
-        print(
-            f"stopped; {options.checkpoint} holds the state and is confidential; "
-            "continue with the same command and --resume",
-            file=sys.stderr,
-        )
+        ingestion.close(released=written)

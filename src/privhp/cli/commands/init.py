@@ -45,19 +45,18 @@ def run(options: Namespace) -> None:
     from privhp.cli.domain_template import domain_template
     from privhp.cli.paths import check_output, read_file
     from privhp.errors import FileError
-    from privhp.io.disk import replace_file
+    from privhp.io.disk import write_file
     from privhp.io.sources.identity import STANDARD_INPUT
     from privhp.io.sources.schemas import read_schema
 
     if not options.output.endswith(".toml"):
         raise FileError(f"a domain file is TOML; choose a name such as domain.toml in place of {options.output}")
-    output = check_output(options.output, force=options.force)
+    output = check_output(options)
     if options.data == STANDARD_INPUT:
         raise FileError("init cannot read a schema from standard input; give a file")
     columns = read_file(partial(read_schema, header=options.header), options.data)
     text = domain_template(columns, header=options.header)
-    with replace_file(output) as file:
-        file.write(text.encode())
+    write_file(output, [text.encode()], mode=0o644, replace=options.force)
     if not options.quiet:
         copied = ", with the first line of the file as column names" if options.header else ""
         print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data")

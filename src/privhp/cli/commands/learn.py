@@ -40,7 +40,7 @@ def run(options: Namespace) -> None:
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
 
-    output = check_result(options.output, data=options.data, force=options.force, example="plan.json")
+    output = check_result(options, example="plan.json")
     plan, columns = plan_data(options)
     source = open_data(options, plan, columns)
     if not source.rereadable:
@@ -55,7 +55,7 @@ def run(options: Namespace) -> None:
         )
     ingestion = Ingestion(plan, source)
     run_passes(ingestion, plan, source, quiet=options.quiet, learn_only=True)
-    save_plan(ingestion.plan, output)
+    save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:
         print(
             f"wrote {output}: a plan with a partition, public; learning cost {float(plan.learning.cost):.3g} of "

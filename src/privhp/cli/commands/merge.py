@@ -44,7 +44,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import check_result, read_file
     from privhp.errors import FileError, StateError
 
-    output = check_result(options.output, data=options.summaries, force=options.force)
+    output = check_result(options)
     if len(options.summaries) < 2:
         raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
     first, *others = options.summaries
@@ -55,7 +55,7 @@ def run(options: Namespace) -> None:
             summary.merge(other)
         except StateError as error:
             raise StateError(f"{path}: {error}") from None
-    save(generator := summary.release(), output)
+    save(generator := summary.release(), output, replace=options.force)
     if not options.quiet:
         note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=note))

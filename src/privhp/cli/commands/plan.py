@@ -31,10 +31,10 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import check_output
     from privhp.cli.plan_options import domain_from_options, predict_gain, read_plan, save_plan
 
-    output = None if options.output is None else check_output(options.output, force=options.force)
+    output = None if options.output is None else check_output(options)
     plan = read_plan(options, domain_from_options(options).domain)
     if output is not None:
-        save_plan(plan, output)
+        save_plan(plan, output, replace=options.force)
     print(plan)
     if plan.memory and not plan.has_partition:
         print(f"\n{predict_gain(plan)}")

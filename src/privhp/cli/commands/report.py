@@ -40,7 +40,7 @@ def run(options: Namespace) -> None:
     from privhp.planning.guarantee import state_guarantee
 
     check_page(options.output)
-    output = check_output(options.output, force=options.force)
+    output = check_output(options)
     generator = read_file(load, options.release)
     report(
         generator,
@@ -49,6 +49,7 @@ def run(options: Namespace) -> None:
         columns=options.columns,
         against=None if options.against is None else [Path(name) for name in options.against],
         header=not options.no_header,
+        replace=options.force,
         csv=options.csv,
     )
     if not options.quiet:

@@ -45,10 +45,13 @@ def run(options: Namespace) -> None:
     from privhp.api import load
     from privhp.cli.paths import check_output, read_file
     from privhp.cli.progress import Progress
+    from privhp.errors import FileError
     from privhp.io.sinks import write_sample
 
     piped = options.output == "-"
-    output = sys.stdout.buffer if piped else check_output(options.output, force=options.force)
+    if piped and sys.stdout is None:
+        raise FileError("standard output is closed, so the records would be lost; open it, or give a file")
+    output = sys.stdout.buffer if piped else check_output(options)
     generator = read_file(load, options.release)
     rows = round(generator.total) if options.n is None else options.n
     with Progress(sys.stderr, size=rows, unit="rows", shown=not options.quiet and sys.stderr.isatty()) as progress:
@@ -61,6 +64,7 @@ def run(options: Namespace) -> None:
             seed=options.seed,
             columns=options.columns,
             watch=progress.show,
+            replace=options.force,
         )
     if not options.quiet and not piped:
         print(f"wrote {output}: {rows:,} synthetic records")

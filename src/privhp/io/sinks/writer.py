@@ -13,7 +13,7 @@ import numpy as np
 
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
-from privhp.io.disk import replace_file
+from privhp.io.disk import new_file
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_npy
 from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, Compression, compression_of
@@ -54,6 +54,7 @@ def write_sample(
     seed: int | None = None,
     columns: Sequence[str] | None = None,
     watch: Callable[[int], None] = lambda _: None,
+    replace: bool = True,
 ) -> None:
     """Write synthetic records to a file, atomically, or to a pipe.
 
@@ -68,6 +69,7 @@ def write_sample(
         seed: Seed of the sampling.
         columns: Names of the columns; by default those of the domain's values.
         watch: Called with the number of rows written so far after each million.
+        replace: Whether an existing file is replaced; otherwise it is an error.
     """
     kind, compression = _format_and_compression(output, format)
     example = generator.sample(0, frame="numpy")
@@ -76,7 +78,7 @@ def write_sample(
         check_npy(example)
     rng = np.random.default_rng(seed)
     domain = generator.domain
-    with _open_output(output, compression) as file:
+    with _open_output(output, compression, replace=replace) as file:
         sink = _sink(kind, file, names, example, domain=domain, rows=rows, piped=not isinstance(output, Path))
         try:
             for start in range(0, rows, CHUNK):
@@ -130,13 +132,13 @@ def _format_and_compression(
 
 
 @contextmanager
-def _open_output(output: Path | BinaryIO, compression: Compression | None) -> Iterator[Any]:
+def _open_output(output: Path | BinaryIO, compression: Compression | None, *, replace: bool) -> Iterator[Any]:
     """Open file or pipe, compressed if its suffix asks for it."""
     if not isinstance(output, Path):
         yield output
         output.flush()
         return
-    with replace_file(output) as file, _COMPRESSORS[compression](file) as compressed:
+    with new_file(output, replace=replace) as file, _COMPRESSORS[compression](file) as compressed:
         yield compressed
 
 
