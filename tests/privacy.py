@@ -19,6 +19,7 @@ import os
 import pickle
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NoReturn
 from unittest import mock
@@ -149,6 +150,23 @@ def every_counter_has_one_draw_at_its_scale(plans: list[Plan] | None = None) -> 
         )
         assert initial == due, "the draws of a new summary are not those that are due"
         assert len(draws) == initial.total(), "noise is drawn after the first record"
+
+
+def pan_private_release_has_second_draws() -> None:
+    """What a release adds to the state is one fresh draw for every counter, at its scale."""
+    for plan in example_plans():
+        with record_draws() as draws:
+            summary = Summary(replace(plan, pan_private=True))
+            first = list(draws)
+            before = restore_summary(plan, summary.state(), summary.merged_ids).close().counts
+            after = summary.close().counts
+        second = draws[len(first) :]
+        assert [(draw.scale, draw.values.size) for draw in second] == [
+            (sensitivity_by_definition(plan, level) / plan.budgets[level], cells_of(plan, level)) for level in after
+        ], "the draws of a release are not those that are due"
+        for level, draw in zip(after, second, strict=True):
+            change = (after[level] - before[level]).ravel()
+            assert np.array_equal(change, draw.values), f"level {level} changes by another amount than its draw"
 
 
 def draws_spend_at_most_epsilon(plans: list[Plan] | None = None) -> None:

@@ -18,8 +18,8 @@ import privhp.collect.tally
 import privhp.core.budget
 import privhp.planning.learning
 import privhp.planning.paper
-import privhp.planning.plan
 import privhp.planning.plan_checks
+import privhp.planning.plan_layout
 from mutants.planting import caught_by
 from privhp import Summary
 
@@ -40,8 +40,10 @@ def sketch_noise_without_factor_of_rows(patch: pytest.MonkeyPatch) -> None:
     privacy.record_changes_at_most_its_sensitivity,
 )
 def replace_one_not_doubled(patch: pytest.MonkeyPatch) -> None:
-    original = privhp.planning.plan.sensitivity
-    patch.setattr(privhp.planning.plan, "sensitivity", lambda neighbours, **details: original("add-remove", **details))
+    original = privhp.planning.plan_layout.sensitivity
+    patch.setattr(
+        privhp.planning.plan_layout, "sensitivity", lambda neighbours, **details: original("add-remove", **details)
+    )
 
 
 @caught_by(
@@ -54,9 +56,9 @@ def max_records_per_person_ignored(patch: pytest.MonkeyPatch) -> None:
 
 
 def _change_sensitivity(patch: pytest.MonkeyPatch, **changed: int) -> None:
-    original = privhp.planning.plan.sensitivity
+    original = privhp.planning.plan_layout.sensitivity
     patch.setattr(
-        privhp.planning.plan,
+        privhp.planning.plan_layout,
         "sensitivity",
         lambda neighbours, **details: original(neighbours, **{**details, **changed}),
     )

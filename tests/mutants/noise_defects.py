@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -204,3 +205,25 @@ def seeded_noise(patch: pytest.MonkeyPatch) -> None:
         return np.random.default_rng(0).integers(-int(scale), int(scale) + 1, size)
 
     patch.setattr(privhp.collect.summary, "discrete_laplace", seeded)
+
+
+@caught_by(privacy.pan_private_release_has_second_draws)
+def second_draw_missing(patch: pytest.MonkeyPatch) -> None:
+    close = Summary.close
+
+    def once(self: Summary) -> Any:
+        self._tally.plan = replace(self.plan, pan_private=False)
+        return close(self)
+
+    patch.setattr(Summary, "close", once)
+
+
+@caught_by(privacy.pan_private_release_has_second_draws)
+def second_draw_is_the_first(patch: pytest.MonkeyPatch) -> None:
+    draw = Summary._draw_noise
+
+    def again(self: Summary, level: int, size: int) -> Counts:
+        drawn = self.__dict__.setdefault("_drawn", {})
+        return drawn.setdefault(level, draw(self, level, size)).copy()
+
+    patch.setattr(Summary, "_draw_noise", again)
