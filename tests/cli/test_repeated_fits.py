@@ -74,6 +74,17 @@ def test_end_between_output_and_checkpoint(run, tmp_path, monkeypatch, options):
     assert after == {name: content for name, content in before.items() if name != "state"}
 
 
+def test_pan_private_release_is_left_to_the_user(run, refused, tmp_path, monkeypatch):
+    """Its noise is drawn at release, so a second release of the checkpoint would differ."""
+    command = ["fit", "data.csv", *LEARNED, "--pan-private", *RESUME]
+    fail_to_remove(run, monkeypatch, command)
+    before = contents(tmp_path)
+    assert "out exists and may be the release of state: if it is, remove state" in refused(*command)
+    assert contents(tmp_path) == before
+    (tmp_path / "state").unlink()
+    assert run(*command).out.startswith(DONE)
+
+
 def test_force_starts_again(run, tmp_path):
     assert run(*FIT).code == 0
     before = (tmp_path / "out").read_bytes()

@@ -2,6 +2,7 @@
 
 A release holds nothing about its source. So a run that finished is recognised by
 its plan, and one that ended before it removed its checkpoint by its bytes.
+A pan-private release has fresh noise, so there its user decides.
 """
 
 from argparse import Namespace
@@ -11,6 +12,7 @@ from privhp.cli.paths import exists
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.collect.learning import continues, is_learning
+from privhp.errors import FileError
 from privhp.io.sources import Source
 from privhp.planning.plan import Plan
 from privhp.release import Release
@@ -21,6 +23,11 @@ def check_finished(plan: Plan, source: Source, checkpoint: Path, output: Path, o
 
     A checkpoint that is left of a finished run is removed.
     """
+    if checkpoint.exists() and plan.pan_private:
+        raise FileError(
+            f"{output} exists and may be the release of {checkpoint}: if it is, remove {checkpoint}, since a second "
+            "pan-private release of one state costs epsilon again; otherwise choose another output"
+        )
     if checkpoint.exists():
         ingestion = CheckpointedIngestion(plan, source, checkpoint, resume=True)
         finished = False
