@@ -59,7 +59,7 @@ def fit(
         partition: A partition that is known before, for one pass; see `Plan.auto`.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
-        pan_private: Whether the guarantee covers one stolen checkpoint together with the release; see `Plan.auto`.
+        pan_private: Whether noise is drawn twice; see `Plan.auto`. It does not cover checkpoints of `privhp fit`.
         plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns. If so, records with another number of
@@ -125,7 +125,7 @@ def learn(
         passes: Number of passes, the one that measures included: 2 or 3.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
-        pan_private: Whether the guarantee covers one stolen checkpoint together with the release; see `Plan.auto`.
+        pan_private: Whether noise is drawn twice; see `Plan.auto`. It does not cover checkpoints of `privhp fit`.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns.
         csv: What a record of a CSV file is; see `fit`.

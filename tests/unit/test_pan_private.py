@@ -56,8 +56,8 @@ def test_cost_in_the_plan() -> None:
     plain, pan = (hp.Plan.auto(DOMAIN, **SETTINGS, pan_private=own) for own in (False, True))
     for stream, prediction in pan.predictions().items():
         assert plain.predictions()[stream].total < prediction.total < 1.6 * plain.predictions()[stream].total
-    assert "stolen checkpoint" in str(pan)
-    assert "stolen checkpoint" not in str(plain)
+    assert "stolen summary file" in str(pan)
+    assert "stolen summary file" not in str(plain)
     assert hp.Plan.from_spec(pan.spec()) == pan != plain
 
 

@@ -200,8 +200,8 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False) -> Opti
         "--pan-private",
         action="store_true",
         default=None,
-        help="one stolen checkpoint and the release together keep the guarantee; errors grow by about 40%% where "
-        "noise dominates",
+        help="one stolen summary file of --summary-only and the release together keep the guarantee, but not a "
+        "checkpoint; errors grow by about 40%% where noise dominates",
     )
     return plan
 

@@ -72,8 +72,8 @@ class Plan(PlanLayout):
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
         neighbours: "add-remove" or "replace-one".
         max_records_per_person: Maximum number of records of one person; the noise is proportional to it.
-        pan_private: Whether a release gets a second noise draw in every counter, so that one stolen checkpoint and
-            the release together have the guarantee.
+        pan_private: Whether a release gets a second noise draw in every counter, so that one stolen summary file and
+            the release together have the guarantee. No record may decide when the file is saved.
         hash_group: Number of levels that share a hash function, at most; 0 hashes every level separately.
         hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
     """
@@ -140,7 +140,7 @@ class Plan(PlanLayout):
             expand: "top" splits the k hot cells of the exact depth, "all" splits every cell.
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
-            pan_private: Whether the guarantee covers one stolen checkpoint together with the release.
+            pan_private: Whether the guarantee covers one stolen summary file together with the release.
             hash_group: Levels that share a hash function, by default four, or fewer if the width is
                 not a multiple of sixteen; 0 as in the paper.
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
@@ -201,8 +201,9 @@ class Plan(PlanLayout):
                 or an earlier generator of such data.
             neighbours: "add-remove" or "replace-one".
             max_records_per_person: Maximum number of records of one person.
-            pan_private: Whether the guarantee covers one stolen checkpoint together with the release. The noise is
-                then drawn twice, and errors grow by about 40% where noise dominates.
+            pan_private: Whether the guarantee covers one stolen summary file together with the release, if no record
+                decides when the file is saved. The noise is then drawn twice, and errors grow by about 40% where
+                noise dominates.
             hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
         """
         check_is_domain(domain)

@@ -22,7 +22,7 @@ STREAM_NOTES: dict[Stream, str] = {
 FEW_SPLITS = 2
 """A column of a table with so few splits is hardly resolved."""
 
-_PAN_PRIVATE = "One stolen checkpoint and the release together have it too, if no record decides when it is saved."
+_PAN_PRIVATE = "One stolen summary file and the release together have it too, if no record decides when it is saved."
 
 
 def format_plan(plan: "Plan") -> str:
