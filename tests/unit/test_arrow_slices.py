@@ -12,9 +12,10 @@ from pyarrow import ipc
 
 import privhp as hp
 from privhp.errors import FileError
+from privhp.io.sources.arrow import even_rows
 from privhp.io.sources.identity import InputFile
-from privhp.io.sources.ipc_messages import read_blocks, read_layout
-from privhp.io.sources.ipc_slices import BatchSlices, even_rows
+from privhp.io.sources.ipc_messages import read_footer, read_layout
+from privhp.io.sources.ipc_slices import BatchSlices
 
 ROWS = 100
 SPACED = [index if index % 3 else None for index in range(ROWS)]
@@ -62,7 +63,7 @@ def test_slices_are_the_rows(tmp_path: Path, name: str) -> None:
     table = pa.table({**WHOLE, **COLUMNS})
     path, index, rng = write(tmp_path / "a.arrow", table), table.schema.get_field_index(name), random.Random(0)
     with InputFile(str(path)).open() as file:
-        (block,) = read_blocks(file)
+        (block,) = read_footer(file).batches
         slices = BatchSlices(file, read_layout(file, block), table.schema.types, [index])
         assert slices.possible
         for start, rows in [
@@ -83,7 +84,7 @@ def test_slices_are_the_rows(tmp_path: Path, name: str) -> None:
 def test_columns_that_are_read_as_a_whole(tmp_path: Path, name: str) -> None:
     table = pa.table({**WHOLE, **COLUMNS})
     with InputFile(str(write(tmp_path / "a.arrow", table))).open() as file:
-        (block,) = read_blocks(file)
+        (block,) = read_footer(file).batches
         slices = BatchSlices(file, read_layout(file, block), table.schema.types, [table.schema.get_field_index(name)])
         assert not slices.possible
         slices.check_size()
@@ -95,20 +96,20 @@ def test_compressed_batches_are_read_as_a_whole(tmp_path: Path, monkeypatch: pyt
     source = hp.io.sources.open_source(path, domain=hp.Interval(0, 1), columns=["x"])
     assert sum(len(batch.records) for batch in source.batches()) == 10**5
     for limit, fits in ((8 * 10**5, True), (8 * 10**5 - 1, False)):
-        monkeypatch.setattr("privhp.io.sources.ipc_slices.MAX_WHOLE", limit)
+        monkeypatch.setattr("privhp.io.sources.ipc_messages.MAX_WHOLE", limit)
         if fits:
             list(source.batches())
         else:
-            with pytest.raises(FileError, match="write the file again with fewer rows per batch"):
+            with pytest.raises(FileError, match="write the data again with fewer rows per batch"):
                 list(source.batches())
 
 
 def test_long_texts_make_short_slices(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("privhp.io.sources.ipc_slices.MAX_TEXT", 100)
+    monkeypatch.setattr("privhp.io.sources.arrow.MAX_TEXT", 100)
     texts = [random.Random(index).randrange(60) * "x" for index in range(ROWS)] + ["x" * 1000, "x"]
     table = pa.table({"a": texts, "b": range(ROWS + 2)})
     with InputFile(str(write(tmp_path / "a.arrow", table))).open() as file:
-        (block,) = read_blocks(file)
+        (block,) = read_footer(file).batches
         found = list(BatchSlices(file, read_layout(file, block), table.schema.types, [0, 1]).slices(0, 50))
     assert [text for (column, _), _ in found for text in column.to_pylist()] == texts
     assert [number for (_, column), _ in found for number in column.to_pylist()] == list(range(ROWS + 2))

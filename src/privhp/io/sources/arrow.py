@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from privhp.domains.column import Column, Indices
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
@@ -16,6 +19,11 @@ from privhp.domains.to_column import to_column
 from privhp.errors import FileError
 from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.selection import Selection
+
+MAX_TEXT = 2**22
+"""Bytes of the texts of a column in a slice, unless it has a single row."""
+MAX_WHOLE = 2**29
+"""Bytes of what the writer of a file decides to be read as a whole."""
 
 
 @contextmanager
@@ -90,18 +98,49 @@ def _value_kind(kind: Any) -> ValueKind | None:
         return "decimals"
     if types.is_timestamp(kind) or types.is_date(kind):
         return "times"
-    if _is_text(kind):
+    if is_text(kind):
         return "text"
     listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return "lists of text" if listed and _is_text(_value_type(kind.value_type)) else None
+    return "lists of text" if listed and is_text(_value_type(kind.value_type)) else None
 
 
-def _is_text(kind: Any) -> bool:
+def is_text(kind: Any) -> bool:
     """Whether a type holds text or bytes."""
     types = import_pyarrow("Arrow").types
     is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
     is_bytes = types.is_binary(kind) or types.is_large_binary(kind) or types.is_binary_view(kind)
     return bool(is_text or is_bytes or types.is_fixed_size_binary(kind))
+
+
+def text_offsets(array: Any) -> NDArray[Any] | None:
+    """Offsets of the values of an array of text or bytes in its buffer; None for other types, and for views."""
+    types, kind = import_pyarrow("Arrow").types, array.type
+    large = types.is_large_string(kind) or types.is_large_binary(kind)
+    if not (large or types.is_string(kind) or types.is_binary(kind)) or not len(array):
+        return None
+    offsets = np.frombuffer(array.buffers()[1], dtype=np.int64 if large else np.int32)
+    return offsets[array.offset : array.offset + len(array) + 1]
+
+
+def rows_within(offsets: NDArray[Any]) -> int:
+    """Number of values, from the first one on, that have at most MAX_TEXT bytes together; at least one."""
+    return max(1, int(np.searchsorted(offsets, offsets[0] + MAX_TEXT, side="right")) - 1)
+
+
+def short_slices(batch: Any, start: int, rows: int) -> Iterator[tuple[Any, int]]:
+    """Slices of a batch from a row on, with few rows and few bytes of text, and the row after each slice."""
+    rows = max(1, even_rows(len(batch) - start, rows))
+    while start < len(batch):
+        part = batch.slice(start, rows)
+        offsets = [own for own in map(text_offsets, part.columns) if own is not None]
+        part = part.slice(0, min([len(part), *map(rows_within, offsets)]))
+        start += len(part)
+        yield part, start
+
+
+def even_rows(total: int, most: int) -> int:
+    """Number of rows of slices of nearly equal size, none above the most."""
+    return -(-total // max(1, -(-total // most)))
 
 
 class ArrowRows:

@@ -12,7 +12,7 @@ from privhp.io.sources.csv_scanner import Scanner
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
-from privhp.io.sources.text_records import Block, RecordReader, check_is_text
+from privhp.io.sources.text_records import Block, RecordReader, check_is_text, short_blocks
 
 
 class CsvReader:
@@ -76,8 +76,9 @@ class CsvReader:
         with decompression_errors(self._name):
             if start:
                 self._skip_to(start)
-            for block in self._records.blocks():
-                yield FileBatch(_CsvRows(block, self._scanner, self._selection), block.end, self._bytes.share())
+            for blocks in self._records.blocks():
+                for block in short_blocks(blocks, self._selection.rows):
+                    yield FileBatch(_CsvRows(block, self._scanner, self._selection), block.end, self._bytes.share())
 
     def _skip_to(self, start: int) -> None:
         """Go on at the offset of a record."""

@@ -19,7 +19,7 @@ from privhp.errors import FileError, file_errors
 
 STANDARD_INPUT = "-"
 
-_PIECE = 2**24
+_PIECE = 2**24  # bytes that are read from a pipe at once, whatever number is asked for
 
 
 class Identity(NamedTuple):
@@ -97,12 +97,13 @@ class OpenFile(FileIO):
             super().__init__(sys.stdin.fileno(), closefd=False)
         else:
             super().__init__(name, opener=None if wait else _open_at_once)
+        self._most = max(os.fstat(self.fileno()).st_size, _PIECE)
 
     def read(self, size: int | None = -1, /) -> bytes:
         """Bytes of this number, fewer at the end only: of a pipe, from as many reads as needed."""
         left = sys.maxsize if size is None or size < 0 else size
         pieces: list[bytes] = []
-        while left and (piece := super().read(min(left, _PIECE))):
+        while left and (piece := super().read(min(left, self._most))):
             pieces.append(piece)
             left -= len(piece)
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)

@@ -5,19 +5,20 @@ its rows can be read. Metadata are flatbuffers, of which only a few fields are n
 """
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
 from privhp.errors import FileError
+from privhp.io.sources.arrow import MAX_WHOLE
 from privhp.io.sources.identity import OpenFile
 
 MAGIC = b"ARROW1"
 MAX_METADATA = 2**26
 """Bytes of the footer of a file or the metadata of a batch."""
 
-_CONTINUATION = b"\xff\xff\xff\xff"
-_RECORD_BATCH = 3  # type of the header of a message
+CONTINUATION = b"\xff\xff\xff\xff"
+_DICTIONARY, _RECORD_BATCH = 2, 3  # types of the header of a message
 
 
 class Extent(NamedTuple):
@@ -29,12 +30,12 @@ class Extent(NamedTuple):
     def read(self, file: OpenFile, start: int, size: int) -> bytes:
         """Bytes of a part of this part."""
         if start < 0 or size < 0 or start + size > self.size:
-            raise _damaged()
+            raise damaged()
         return file.read_at(self.offset + start, size)
 
 
 class BatchLayout(NamedTuple):
-    """Places of a record batch.
+    """Places of a record batch, or of a dictionary.
 
     Args:
         rows: Number of its rows.
@@ -48,6 +49,28 @@ class BatchLayout(NamedTuple):
     view_buffers: list[int]
     compressed: bool
 
+    def size_of(self, buffers: Sequence[Extent], read: Callable[[int, int], bytes]) -> int:
+        """Bytes of some of its buffers, decompressed.
+
+        Args:
+            buffers: The buffers.
+            read: Reads a number of bytes at an offset. A compressed buffer begins with the size it had before.
+        """
+        if not self.compressed:
+            return sum(size for _, size in buffers)
+        return sum(
+            max(size, int.from_bytes(read(offset, min(size, 8)), "little", signed=True)) for offset, size in buffers
+        )
+
+
+def check_size(size: int) -> None:
+    """Refuse a part of the data that is too large to be read as a whole."""
+    if size > MAX_WHOLE:
+        raise FileError(
+            f"expected record batches of at most {MAX_WHOLE >> 20} MiB, since compressed, nested or streamed ones are "
+            "read as a whole; write the data again with fewer rows per batch"
+        )
+
 
 class Block(NamedTuple):
     """A record batch: its metadata and, after that, its buffers."""
@@ -57,40 +80,58 @@ class Block(NamedTuple):
     body_size: int
 
 
-def read_blocks(file: OpenFile) -> list[Block]:
-    """All record batches of an Arrow file, from its footer."""
+class Footer(NamedTuple):
+    """Record batches and dictionaries of an Arrow file."""
+
+    batches: list[Block]
+    dictionaries: list[Block]
+
+
+def read_footer(file: OpenFile) -> Footer:
+    """Places of all record batches and dictionaries of an Arrow file."""
     end = file.seek(0, 2) - len(MAGIC) - 4
     with _damages():
         (length,) = struct.unpack("<i", file.read_at(max(end, 0), 4))
         if not 0 <= length <= min(end, MAX_METADATA):
-            raise _damaged()
+            raise damaged()
         footer = _root(file.read_at(end - length, length))
         if footer.table(1).integer(0, "<h") != 0:
             raise FileError("expected an Arrow file of little-endian numbers, got big-endian ones; write it again")
-        return [Block(*own) for own in footer.structs(3, "<qi4xq")]
+        batches, dictionaries = ([Block(*own) for own in footer.structs(field, "<qi4xq")] for field in (3, 2))
+    return Footer(batches, dictionaries)
 
 
 def read_layout(file: OpenFile, block: Block) -> BatchLayout:
-    """Layout of a record batch."""
-    offset, metadata_size, body_size = block
-    if min(block) < 0 or metadata_size > MAX_METADATA:
-        raise _damaged()
+    """Layout of a record batch or a dictionary."""
+    offset, size, body_size = block
+    if min(block) < 0 or size > MAX_METADATA:
+        raise damaged()
+    message = parse_message(file.read_at(offset, size), offset + size)
+    if message.layout is None or message.body_size != body_size:
+        raise damaged()
+    return message.layout
+
+
+class Message(NamedTuple):
+    """Metadata of a message: the size of its body, and the layout of a record batch or a dictionary in it."""
+
+    body_size: int
+    layout: BatchLayout | None
+
+
+def parse_message(metadata: bytes, body_offset: int) -> Message:
+    """Read the metadata of a message, with its length before it, whose body is at an offset."""
     with _damages():
-        metadata = file.read_at(offset, metadata_size)
-        return _parse_layout(metadata, Extent(offset + metadata_size, body_size))
-
-
-def _parse_layout(metadata: bytes, body: Extent) -> BatchLayout:
-    message = _root(metadata[8:] if metadata.startswith(_CONTINUATION) else metadata[4:])
-    if message.integer(1, "<B") != _RECORD_BATCH:
-        raise _damaged()
-    batch = message.table(2)
-    rows = batch.integer(0, "<q")
-    buffers = [Extent(body.offset + start, size) for start, size in batch.structs(2, "<qq")]
-    outside = any(not 0 <= size <= body.size - (offset - body.offset) for offset, size in buffers)
-    if rows < 0 or outside or any(offset < body.offset for offset, _ in buffers):
-        raise _damaged()
-    return BatchLayout(rows, buffers, [own for (own,) in batch.structs(4, "<q")], batch.has(3))
+        message = _root(metadata[8:] if metadata.startswith(CONTINUATION) else metadata[4:])
+        kind, body = message.integer(1, "<B"), Extent(body_offset, message.integer(3, "<q"))
+        if kind not in (_DICTIONARY, _RECORD_BATCH):
+            return Message(body.size, None)
+        batch = message.table(2).table(1) if kind == _DICTIONARY else message.table(2)
+        rows, places = batch.integer(0, "<q"), list(batch.structs(2, "<qq"))
+        if rows < 0 or any(start < 0 or not 0 <= size <= body.size - start for start, size in places):
+            raise damaged()
+        buffers = [Extent(body.offset + start, size) for start, size in places]
+        return Message(body.size, BatchLayout(rows, buffers, [own for (own,) in batch.structs(4, "<q")], batch.has(3)))
 
 
 class _Table:
@@ -101,7 +142,7 @@ class _Table:
 
     def _unpack(self, format: str, place: int) -> tuple[int, ...]:  # noqa: A002 - the word of struct
         if place < 0:
-            raise _damaged()
+            raise damaged()
         return struct.unpack_from(format, self._data, place)
 
     def _find(self, field: int) -> int | None:
@@ -125,7 +166,7 @@ class _Table:
     def table(self, field: int) -> "_Table":
         place = self._follow(field)
         if place is None:
-            raise _damaged()
+            raise damaged()
         return _Table(self._data, place)
 
     def structs(self, field: int, format: str) -> Iterator[tuple[int, ...]]:  # noqa: A002 - the word of struct
@@ -135,7 +176,7 @@ class _Table:
             return
         (count,), size = self._unpack("<I", place), struct.calcsize(format)
         if place + 4 + count * size > len(self._data):
-            raise _damaged()
+            raise damaged()
         yield from struct.iter_unpack(format, self._data[place + 4 : place + 4 + count * size])
 
 
@@ -148,8 +189,9 @@ def _damages() -> Iterator[None]:
     try:
         yield
     except struct.error:
-        raise _damaged() from None
+        raise damaged() from None
 
 
-def _damaged() -> FileError:
+def damaged() -> FileError:
+    """The error for a file that Arrow cannot have written."""
     return FileError("expected a complete Arrow file, got one that is damaged, truncated or in another format")

@@ -3,11 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
-from privhp.io.sources.arrow import ArrowRows, arrow_errors, schema_columns, select_columns, validate
+from privhp.io.sources.arrow import ArrowRows, arrow_errors, schema_columns, select_columns, short_slices, validate
 from privhp.io.sources.byte_streams import ByteStream
 from privhp.io.sources.identity import OpenFile
-from privhp.io.sources.ipc_messages import MAGIC, read_blocks, read_layout
-from privhp.io.sources.ipc_slices import BatchSlices, even_rows
+from privhp.io.sources.ipc_messages import MAGIC, Block, check_size, read_footer, read_layout
+from privhp.io.sources.ipc_slices import BatchSlices
+from privhp.io.sources.ipc_streams import MessageStream
 from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
@@ -27,11 +28,11 @@ class IpcReader:
         self._bytes = ByteStream(name, file)
         self._is_file = self._bytes.file is file and file.seekable() and file.read(len(MAGIC)) == MAGIC
         try:
-            self._blocks = read_blocks(file) if self._is_file else []
+            self._blocks = self._read_blocks() if self._is_file else []
             if file.seekable():
                 file.seek(0)
             with arrow_errors("Arrow"):
-                self._reader = (self._ipc.open_file if self._is_file else self._ipc.open_stream)(self._bytes.file)
+                self._reader = self._open()
                 schema = self._reader.schema
             self._names = select_columns(schema, selection, "file")
         except BaseException:
@@ -39,6 +40,19 @@ class IpcReader:
             raise
         self._types = [kind for _, kind in schema_columns(schema)]
         self._indices = [schema.get_field_index(name) for name in self._names]
+
+    def _read_blocks(self) -> list[Block]:
+        """Record batches of a file, after a check of its dictionaries, which Arrow reads at once."""
+        footer = read_footer(self._file)
+        for block in footer.dictionaries:
+            layout = read_layout(self._file, block)
+            check_size(layout.size_of(layout.buffers, self._file.read_at))
+        return footer.batches
+
+    def _open(self) -> Any:
+        if self._is_file:
+            return self._ipc.open_file(self._file)
+        return self._ipc.open_stream(MessageStream(self._bytes.file))
 
     def batches(self, start: int) -> Iterator[FileBatch]:
         """Batches of rows; offsets are row numbers."""
@@ -75,11 +89,8 @@ class IpcReader:
 
     def _cut(self, batch: Any, first: int) -> Iterator[tuple[list[Any], int]]:
         """Slices of the selected columns of a whole batch."""
-        batch = batch.select(self._names)
-        rows = max(even_rows(len(batch), self._selection.rows), 1)
-        for start in range(max(first, 0), len(batch), rows):
-            part = batch.slice(start, rows)
-            yield part.columns, start + len(part)
+        for part, end in short_slices(batch.select(self._names), max(first, 0), self._selection.rows):
+            yield part.columns, end
 
     def close(self) -> None:
         """Close the decompressor."""

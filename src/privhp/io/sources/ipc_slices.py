@@ -6,20 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privhp.core.cells import Counts
-from privhp.errors import FileError
+from privhp.io.sources.arrow import even_rows, rows_within
 from privhp.io.sources.identity import OpenFile
-from privhp.io.sources.ipc_messages import BatchLayout, Extent
+from privhp.io.sources.ipc_messages import BatchLayout, Extent, check_size
 from privhp.io.sources.optional import import_pyarrow
-
-MAX_WHOLE = 2**30
-"""Bytes of the selected columns of a batch that can only be read as a whole."""
-MAX_TEXT = 2**24
-"""Bytes of the texts of a column in a slice, unless it has a single row."""
-
-
-def even_rows(total: int, most: int) -> int:
-    """Number of rows of slices of nearly equal size, none above the most."""
-    return -(-total // max(1, -(-total // most)))
 
 
 class _Place(NamedTuple):
@@ -52,16 +42,7 @@ class BatchSlices:
     def check_size(self) -> None:
         """Refuse a batch that can only be read as a whole and is too large for that."""
         buffers = [buffer for column in self._columns for buffer in column.buffers]
-        if sum(map(self._size, buffers)) > MAX_WHOLE:
-            raise FileError(
-                f"expected record batches of at most {MAX_WHOLE >> 20} MiB, since compressed or nested ones are read "
-                "as a whole; write the file again with fewer rows per batch"
-            )
-
-    def _size(self, buffer: Extent) -> int:
-        if not self._layout.compressed or buffer.size < 8:
-            return buffer.size
-        return max(buffer.size, int.from_bytes(buffer.read(self._file, 0, 8), "little", signed=True))
+        check_size(self._layout.size_of(buffers, self._file.read_at))
 
     def slices(self, start: int, rows: int) -> Iterator[tuple[list[Any], int]]:
         """Columns of the rows from a row on, and the row after them; at most this many rows at a time."""
@@ -76,8 +57,7 @@ class BatchSlices:
         """The end, or an earlier one up to which the texts of a column are short enough together."""
         if not _is_text(column.kind):
             return end
-        offsets = self._offsets(column, start, end)
-        return start + max(1, int(np.searchsorted(offsets, offsets[0] + MAX_TEXT, side="right")) - 1)
+        return start + rows_within(self._offsets(column, start, end))
 
     def _read(self, column: _Place, start: int, end: int) -> Any:
         """Values of some rows. The slice begins at a full byte of the bits that mark null values."""

@@ -12,7 +12,7 @@ from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
-from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader
+from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader, short_blocks
 
 
 class NdjsonReader:
@@ -42,9 +42,10 @@ class NdjsonReader:
             lines = RecordReader(self._bytes.file, LineFeeds())
             if start:
                 lines.skip_to(start)
-            for text, _, end in lines.blocks():
-                rows = _ObjectLines(text.removesuffix(b"\n").split(b"\n"), self._keys, self._selection)
-                yield FileBatch(rows, end, self._bytes.share())
+            for block in lines.blocks():
+                for text, _, end in short_blocks(block, self._selection.rows):
+                    rows = _ObjectLines(text.removesuffix(b"\n").split(b"\n"), self._keys, self._selection)
+                    yield FileBatch(rows, end, self._bytes.share())
 
     def close(self) -> None:
         """Close the decompressor."""

@@ -1,12 +1,23 @@
 """Reader of Parquet files."""
 
 from collections.abc import Iterator
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from privhp.errors import FileError
-from privhp.io.sources.arrow import ArrowRows, arrow_errors, column_name_errors, select_columns
+from privhp.io.sources.arrow import (
+    MAX_TEXT,
+    MAX_WHOLE,
+    ArrowRows,
+    arrow_errors,
+    column_name_errors,
+    is_text,
+    select_columns,
+    short_slices,
+    text_offsets,
+)
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.protocol import FileBatch
@@ -17,6 +28,9 @@ _BUFFER = 2**20  # bytes of a column per read; the writer of the file chose the 
 
 class ParquetReader:
     """Reader of the selected columns of a Parquet file, in batches of rows.
+
+    A file stores a text that repeats once, in the dictionary of a row group. If a dictionary holds a long text, its
+    texts are not copied into the rows.
 
     Args:
         name: Name of the file.
@@ -29,10 +43,20 @@ class ParquetReader:
         self._file = self._open([])
         schema = self._file.schema_arrow
         self._names = select_columns(schema, selection, "file")
+        self._texts = [column for column in self._names if is_text(schema.field(column).type)]
         dictionaries = [column for column in self._names if hasattr(schema.field(column).type, "index_type")]
         if dictionaries:  # otherwise Arrow encodes them again, and one value that is not UTF-8 fails the batch
-            self._file.close()
             self._file = self._open(dictionaries)
+        if max(map(self._text_size, range(self._file.metadata.num_row_groups)), default=0) > MAX_WHOLE:
+            raise FileError(
+                f"expected row groups with at most {MAX_WHOLE >> 20} MiB of text in a column; write the file again "
+                "with fewer rows per group"
+            )
+
+    @cached_property
+    def _with_dictionaries(self) -> Any:
+        """The file, with all texts in dictionaries."""
+        return self._open(self._names)
 
     def _open(self, dictionaries: list[str]) -> Any:
         parquet = import_pyarrow("Parquet", "parquet")
@@ -43,24 +67,43 @@ class ParquetReader:
 
     def batches(self, start: int) -> Iterator[FileBatch]:
         """Batches of rows; offsets are row numbers."""
-        metadata = self._file.metadata
-        ends = np.cumsum([metadata.row_group(group).num_rows for group in range(metadata.num_row_groups)], dtype=int)
-        first = int(np.searchsorted(ends, start, side="right"))
-        row = int(ends[first - 1]) if first else 0
+        row, metadata = 0, self._file.metadata
         with arrow_errors("Parquet"):
-            for batch in self._file.iter_batches(
-                self._selection.rows,
-                row_groups=list(range(first, metadata.num_row_groups)),
-                columns=self._names,
-                use_threads=False,
-            ):
-                begin, row = row, row + len(batch)
-                if row > start:
-                    rows = ArrowRows(batch.slice(max(start - begin, 0)), self._names, self._selection)
-                    yield FileBatch(rows, row, row / metadata.num_rows)
-        if row != metadata.num_rows:
-            raise FileError("expected as many rows as the file declares, got another number; write the file again")
+            for group in range(metadata.num_row_groups):
+                end = row + metadata.row_group(group).num_rows
+                if end > start:
+                    for batch in self._group_batches(group):
+                        for part, last in short_slices(batch, min(max(start - row, 0), len(batch)), len(batch)):
+                            rows = ArrowRows(part, self._names, self._selection)
+                            yield FileBatch(rows, row + last, (row + last) / metadata.num_rows)
+                        row += len(batch)
+                    if row != end:
+                        raise FileError("expected as many rows as the file declares, got another number")
+                row = end
+
+    def _group_batches(self, group: int) -> Iterator[Any]:
+        average = self._text_size(group) // max(self._file.metadata.row_group(group).num_rows, 1)
+        rows = max(1, min(self._selection.rows, MAX_TEXT // max(average, 1)))
+        file = self._file if self._longest_entry(group) * rows <= MAX_TEXT else self._with_dictionaries
+        yield from file.iter_batches(rows, row_groups=[group], columns=self._names, use_threads=False)
+
+    def _text_size(self, group: int) -> int:
+        """Bytes of the largest selected column of text in a row group, without its repetitions."""
+        metadata = self._file.metadata.row_group(group)
+        columns = (metadata.column(index) for index in range(metadata.num_columns))
+        sizes = (own.total_uncompressed_size for own in columns if own.path_in_schema in self._texts)
+        return max(sizes, default=0)
+
+    def _longest_entry(self, group: int) -> int:
+        """Bytes of the longest text in the dictionaries of a row group."""
+        if not self._texts:
+            return 0
+        first = next(
+            self._with_dictionaries.iter_batches(1, row_groups=[group], columns=self._texts, use_threads=False), None
+        )
+        dictionaries = [] if first is None else [column.dictionary for column in first.columns]
+        offsets = [own for own in map(text_offsets, dictionaries) if own is not None]
+        return max((int(np.diff(own).max()) for own in offsets), default=0)
 
     def close(self) -> None:
-        """Close what Arrow opened."""
-        self._file.close()
+        """Do nothing: Arrow opened nothing."""

@@ -80,6 +80,15 @@ class Block(NamedTuple):
     end: int
 
 
+def short_blocks(block: Block, rows: int) -> Iterator[Block]:
+    """A block in parts of at most this many records, since each record takes memory for all its columns."""
+    text, bounds, end = block
+    for first in range(0, bounds.size - 1, rows):
+        own = bounds[first : first + rows + 1]
+        start, stop = int(own[0]), min(int(own[-1]), len(text))
+        yield Block(text[start:stop], own - start, end - (len(text) - stop))
+
+
 class RecordReader:
     """Reader of a text in blocks of complete records.
 
