@@ -38,8 +38,9 @@ REGIONS = 50
 SIZES = (None, 100_000, 10_000)  # None: all records
 EPSILONS = (1.0, 0.1, 10.0)
 RUNS = {1.0: 5, 0.1: 3, 10.0: 3}
-MORE_ON_A_LINE = 8
+MORE_ON_A_LINE = {methods.DEFAULT: 8}
 """Factor for the runs of whole streams, whose error a single noisy cell far from all records can dominate."""
+OTHERS_ON_A_LINE = 2
 
 NAMES = ("data", "records", "method", "memory", "level", "form", "epsilon", "run")
 """Keys that identify a line."""
@@ -113,10 +114,10 @@ class Bench:
         self.in_order = stream.records[np.argsort(codes, kind="stable")]  # sorting it again in the metrics is fast
         self.unit = stream.domain.diameter(0) / len(stream)
 
-    def runs(self, selection: Selection, epsilon: float) -> range:
-        """Runs of each plan."""
-        more = MORE_ON_A_LINE if self.whole and self.stream.domain.is_line and epsilon == 1 else 1
-        return range(selection.runs[epsilon] * more)
+    def runs(self, selection: Selection, epsilon: float, method: str) -> range:
+        """Runs of each plan of a method."""
+        many = self.whole and self.stream.domain.is_line and epsilon == 1
+        return range(selection.runs[epsilon] * (MORE_ON_A_LINE.get(method, OTHERS_ON_A_LINE) if many else 1))
 
     def distance(self, one: Any, other: Any) -> float:
         """W1 x n with the domain scaled to 1: exact on the line, in the hierarchy elsewhere."""
@@ -204,9 +205,9 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
         for memory in selection.memories:
             results.fill(bench.names | {"method": RESOLUTION, "memory": memory}, partial(bench.resolution, memory))
     for epsilon in selection.epsilons:
-        runs = bench.runs(selection, epsilon)
-        more = runs[: (selection.runs[epsilon] - 1) // 2]
+        more = range((selection.runs[epsilon] - 1) // 2)
         for method in BOUNDED:
+            runs = bench.runs(selection, epsilon, method)
             for memory in selection.memories if method in selection.methods else ():
                 plan = methods.plan_of(method, stream.domain, epsilon=epsilon, memory=memory, **sizes)
                 assert plan.nbytes <= MEMORY[memory], f"{method} needs {plan.nbytes} bytes, more than {memory}"
@@ -214,7 +215,7 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
                 fit(bench, plan, results, runs=runs, more=reported, method=method, memory=memory)
         if COMPLETE in selection.methods:
             plan = methods.complete(stream.domain, epsilon=epsilon, **sizes)
-            fit(bench, plan, results, runs=runs, more=more, method=COMPLETE)
+            fit(bench, plan, results, runs=bench.runs(selection, epsilon, COMPLETE), more=more, method=COMPLETE)
         if FLAT in selection.methods:
             fit_flat(bench, epsilon, selection, results)
     if BALANCE in selection.methods and bench.whole and stream.name in (*LINES, *PLANES):
@@ -225,7 +226,7 @@ def measure(bench: Bench, selection: Selection, results: Results) -> None:
 
 def fit_flat(bench: Bench, epsilon: float, selection: Selection, results: Results) -> None:
     """Fit flat histograms: two runs of each level, the deepest first until errors double, then all runs of the best."""
-    domain, runs = bench.stream.domain, bench.runs(selection, epsilon)
+    domain, runs = bench.stream.domain, bench.runs(selection, epsilon, FLAT)
     for memory in selection.memories:
         errors: dict[int, float] = {}
         for level in reversed(methods.flat_levels(domain, memory)):
