@@ -39,7 +39,8 @@ EXPLANATION = """# Accuracy
 across the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
 hierarchy down to level 24. Entries are the mean ± the standard deviation of five fits at epsilon = 1 and of three fits
 at other epsilons, each with new noise and new hash functions; whole streams on a line, where errors vary most, have
-forty fits of the default and ten of the others at epsilon = 1. These errors are computed from the real data and are not private.
+forty fits of the default and ten of the others at epsilon = 1. These errors are computed from the real data and are
+not private.
 
 - **default**: `hp.fit` for that memory: two passes over samples learn a partition, and a third measures.
 - **known partition**: one pass with the partition of an earlier release. That release is a default fit, new for every
