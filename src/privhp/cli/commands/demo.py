@@ -68,7 +68,7 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
         ["plan", "--domain", DELAY, *PLAN],
     )
     yield (
-        "Read the flights once and write a private release of the delays.",
+        "Read the flights and write a private release of the delays.",
         [*fit, *own, "--domain", DELAY, "-o", delays],
     )
     yield (
