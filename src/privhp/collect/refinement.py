@@ -22,7 +22,7 @@ from privhp.planning.partition import Partition
 from privhp.planning.tuning import Tuning
 
 _BINS_PER_OCTAVE, _BINS, _ZERO_BIN = 8, 1100, 600  # gains between 2**-75 and 2**62, relative to the domain
-_CHUNK = 2**14
+_CHUNK = 2**12
 _LAPLACE_KURTOSIS_TERM = 3.5  # the variance of the squared difference of two Laplace draws, in (v + v)^2
 
 
