@@ -12,6 +12,7 @@ from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.container import RELEASE
+from privhp.core.regular_files import open_regular
 from privhp.domains import Domain
 from privhp.errors import DomainError, FileError, QueryError, RecordsError, StateError, file_errors
 from privhp.io.disk import write_file
@@ -249,7 +250,7 @@ def _write_all(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:
 def _seekable(file: File) -> Iterator[BinaryIO]:
     """A seekable file with the content of a path or of a file object."""
     if isinstance(file, str | os.PathLike):
-        with Path(file).open("rb") as opened:
+        with open_regular(file) as opened:
             yield opened
         return
     content = None if isinstance(file, io.TextIOBase) or not hasattr(file, "read") else file.read()

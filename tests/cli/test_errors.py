@@ -161,3 +161,21 @@ def test_standard_error_without_errors(tmp_path):
     assert (done.returncode, done.stderr) == (0, b"")
     done = spawn("compare", "trips.csv", "out.privhp", "--columns", "fare", folder=tmp_path, stdin=subprocess.DEVNULL)
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "query pipe --quantile 0.5",
+        "sample pipe -n 1 -o -",
+        "inspect pipe",
+        "merge pipe pipe -o all.privhp",
+        "fit a.csv --plan pipe -o out.privhp",
+        "fit a.csv --domain interval:0:1 --epsilon 1 --expected-records 1e3 --partition pipe -o out.privhp",
+    ],
+)
+def test_pipe_in_place_of_a_file(refused, tmp_path, command):
+    """Nobody writes to the pipe, so that whoever waits for it never ends."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "a.csv").write_text("x\n1\n")
+    assert "pipe: this is a pipe or a device; write its content to a file first" in refused(*command.split())

@@ -3,12 +3,14 @@
 import json
 import math
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 
 from privhp.answers.generator import Generator
 from privhp.api import is_release, load
 from privhp.cli.options import SIZES
 from privhp.cli.paths import read_file
+from privhp.core.regular_files import read_regular
 from privhp.domains import Domain
 from privhp.domains.short_forms import parse_columns, parse_domain
 from privhp.domains.specs import DomainFile, read_domain_file
@@ -118,10 +120,9 @@ def save_plan(plan: Plan, path: Path, *, replace: bool) -> None:
 
 def load_plan(path: str) -> Plan:
     """Plan in a file that `privhp plan -o` or `privhp learn` wrote."""
-    with Path(path).open("rb") as file:
-        text = file.read(MAX_PLAN_FILE + 1)
+    text = read_file(partial(read_regular, limit=MAX_PLAN_FILE), path)
     try:
-        spec = json.loads(text if len(text) <= MAX_PLAN_FILE else b"")
+        spec = json.loads(text)
     except (ValueError, RecursionError):
         raise FileError(f"{path}: this is not a plan file; privhp plan -o writes one") from None
     try:

@@ -19,7 +19,8 @@ from typing import Any, BinaryIO, TypeAlias
 from privhp.collect.learning import is_learning, pass_plan
 from privhp.collect.summary import Summary, restore_summary
 from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
-from privhp.errors import FileError, file_errors
+from privhp.core.regular_files import open_regular
+from privhp.errors import FileError
 from privhp.io.disk import remove_partials, write_file
 from privhp.planning.plan import Plan
 from privhp.release import plan_header, read_merged
@@ -80,7 +81,7 @@ class Checkpoint:
     @classmethod
     def resume(cls, path: str | os.PathLike[str]) -> "Checkpoint":
         """Read a checkpoint and remove the partial files of crashed saves, which are confidential too."""
-        with file_errors(), Path(path).open("rb") as file:
+        with open_regular(path) as file:
             checkpoint = cls.read(file)
         remove_partials(Path(path), magic=CHECKPOINT)
         return checkpoint

@@ -97,8 +97,11 @@ def unpack(file: BinaryIO, magic: bytes, kind: type[AnyHeader]) -> tuple[AnyHead
         raise malformed("it has too many ids")
     if size != _PREFIX.size + length + 8 * header.cells + _ID_BYTES * header.ids + _DIGEST_BYTES:
         raise malformed("its size does not fit its plan")
-    cells = np.frombuffer(file.read(8 * header.cells), dtype="<i8").astype(np.int64, copy=False)
+    content = file.read(8 * header.cells)
     ids = [file.read(_ID_BYTES) for _ in range(header.ids)]
+    if len(content) < 8 * header.cells or any(len(own) < _ID_BYTES for own in ids):
+        raise _damaged()  # it was cut after its checksum was read
+    cells = np.frombuffer(content, dtype="<i8").astype(np.int64, copy=False)
     if ids != sorted(set(ids)):
         raise malformed("its ids are not in order, each once")
     return header, cells, ids

@@ -241,7 +241,10 @@ class Domain(Presentation):
     @staticmethod
     def from_spec(spec: Mapping[str, Any]) -> Domain:
         """The domain that a spec describes."""
-        return registry.build(spec)
+        try:
+            return registry.build(spec)
+        except RecursionError:
+            raise DomainError("the spec of the domain is nested too deeply; describe it with fewer levels") from None
 
     @classmethod
     def from_parameters(cls, given: Mapping[str, Any]) -> Domain:

@@ -1,14 +1,21 @@
 """Domains described in TOML files, with the keys of the spec that a release holds in its header."""
 
 import os
+import re
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
+from privhp.core.regular_files import read_regular
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.domains.validation import quote
-from privhp.errors import DomainError, file_errors
+from privhp.errors import DomainError, FileError
 
+MAX_DOMAIN_FILE = 2**21
+MAX_KEY_PARTS = 100
+
+_STRINGS = re.compile(r"""\"(?:\\.|[^"\\\n])*\"?|'[^'\n]*'?""")  # each to its end or that of the line: in linear time
+_BETWEEN_KEYS = re.compile(r"[=,{}\[\]#\n]")
 _TEMPLATE_KEYS = ("kind", "low", "high", "values")
 """Keys that `privhp init` leaves blank."""
 
@@ -30,16 +37,22 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
     return read_domain_file(path).domain
 
 
-@file_errors()
 def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
     """The domain that a TOML file describes, with the names of the columns to read."""
     import tomllib  # slow to import, and needed for files only
 
     try:
-        with open(path, "rb") as file:
-            spec = tomllib.load(file)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        text = read_regular(path, limit=MAX_DOMAIN_FILE).decode()
+        _check_keys(text)
+        spec = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
         raise DomainError(f"expected a TOML file at {path}: {error}") from None
+    except FileError as error:
+        raise error if error.filename else FileError(f"{path}: {error}") from None
+    except (ValueError, RecursionError):
+        raise DomainError(
+            f"expected a TOML file at {path}: it is not UTF-8, is nested too deeply, or has too long a key or number"
+        ) from None
     columns = None if _is_table(spec) else spec.pop("columns", None)
     if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
         raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {quote(columns)}')
@@ -48,6 +61,13 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
         return DomainFile(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
+
+
+def _check_keys(text: str) -> None:
+    """Refuse keys of very many parts, for which the time of the parser grows with the square of their number."""
+    outside = _STRINGS.sub('""', text)
+    if any(part.count(".") > MAX_KEY_PARTS for part in _BETWEEN_KEYS.split(outside)):
+        raise ValueError
 
 
 def _check_filled_in(spec: Mapping[str, Any]) -> None:

@@ -35,8 +35,6 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Print the contents of a file, or versions."""
-    from pathlib import Path
-
     from privhp.api import load
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import load_plan
@@ -46,8 +44,7 @@ def run(options: Namespace) -> None:
     if options.system:
         print(describe_system())
         return
-    with Path(options.file).open("rb") as file:
-        magic = file.read(len(CHECKPOINT))
+    magic = read_file(_read_magic, options.file)
     if magic == CHECKPOINT:
         checkpoint = read_file(_read_checkpoint, options.file)
         kind = "the checkpoint of a learning pass" if checkpoint.learning else "a checkpoint or a summary file"
@@ -60,13 +57,21 @@ def run(options: Namespace) -> None:
         print(f"{generator.plan}\n\n{state_odds(generator.plan)}\n\n{describe(generator)}")
 
 
+def _read_magic(path: str) -> bytes:
+    """The bytes that tell the kind of a file."""
+    from privhp.core.container import CHECKPOINT
+    from privhp.core.regular_files import open_regular
+
+    with open_regular(path) as file:
+        return file.read(len(CHECKPOINT))
+
+
 def _read_checkpoint(path: str) -> "Checkpoint":
     """A checkpoint, which is not resumed."""
-    from pathlib import Path
-
     from privhp.collect.checkpoint import Checkpoint
+    from privhp.core.regular_files import open_regular
 
-    with Path(path).open("rb") as file:
+    with open_regular(path) as file:
         return Checkpoint.read(file)
 
 

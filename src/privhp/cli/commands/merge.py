@@ -63,12 +63,11 @@ def run(options: Namespace) -> None:
 
 def _read_summary(path: str) -> "Summary":
     """Summary of a finished fit."""
-    from pathlib import Path
-
     from privhp.collect.checkpoint import Checkpoint
+    from privhp.core.regular_files import open_regular
     from privhp.errors import FileError
 
-    with Path(path).open("rb") as file:
+    with open_regular(path) as file:
         checkpoint = Checkpoint.read(file)
     if checkpoint.position is not None:
         raise FileError(
