@@ -20,9 +20,10 @@ from unittest import mock
 import numpy as np
 from numpy.typing import NDArray
 
-from audits import SAMPLES, Events, measured_epsilon
+from audits import AUDIT_ALPHA, SAMPLES
 from learning_runs import array_file, ingest, run_resumed
 from privhp import Integers, Partition, Plan
+from privhp.audit.bounds import Events, measured_epsilon
 from privhp.core.cells import Counts
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.tuning import LINE
@@ -107,9 +108,9 @@ def _check_added(plan: Plan, trials: int, run: Callable[[Plan, NDArray[np.int64]
             events = _events(steps, counts)
             nearby = (steps.reshape(-1, 4)[:, 1:] == PASSES).all(axis=1)
             told = np.concatenate([events[:, ::4], events[:, ::4] & nearby])
-            _add(with_person, told[:, ::2])
-            _add(without, told[:, 1::2])
-    _within(measured_epsilon(with_person, without), claimed_epsilon(plan))
+            with_person.add(told[:, ::2])
+            without.add(told[:, 1::2])
+    _within(measured_epsilon(with_person, without, alpha=AUDIT_ALPHA), claimed_epsilon(plan))
 
 
 def _check_replaced(plan: Plan, trials: int) -> None:
@@ -123,9 +124,9 @@ def _check_replaced(plan: Plan, trials: int) -> None:
             events = _events(steps, counts)
             empty = (steps[1::2] == 0) & (counts[1::2] <= 0)
             told = np.concatenate([events[:, ::2], events[:, ::2] & empty])
-            _add(in_first, told[:, ::2])
-            _add(in_second, told[:, 1::2])
-    _within(measured_epsilon(in_first, in_second), claimed_epsilon(plan))
+            in_first.add(told[:, ::2])
+            in_second.add(told[:, 1::2])
+    _within(measured_epsilon(in_first, in_second, alpha=AUDIT_ALPHA), claimed_epsilon(plan))
 
 
 def _outcomes(release: Release) -> tuple[NDArray[np.int64], Counts]:
@@ -144,12 +145,7 @@ def _events(steps: NDArray[np.int64], counts: Counts) -> NDArray[np.bool_]:
 
 
 def _no_events(kinds: int) -> Events:
-    return Events(np.zeros(kinds * (PASSES + 1) * (1 + 2 * THRESHOLDS.size), dtype=np.int64))
-
-
-def _add(events: Events, found: NDArray[np.bool_]) -> None:
-    events.seen += found.sum(axis=1)
-    events.trials += found.shape[1]
+    return Events.none(kinds * (PASSES + 1) * (1 + 2 * THRESHOLDS.size))
 
 
 def _within(measured: float, claim: float) -> None:
@@ -192,14 +188,14 @@ def streams_spend_at_most_epsilon(trials: int = 100, names: Sequence[str] | None
     for name, pair in stream_pairs().items():
         if names is None or name in names:
             one, other = (_stream_events(batches, trials) for batches in pair)
-            measured = measured_epsilon(one, other)
+            measured = measured_epsilon(one, other, alpha=AUDIT_ALPHA)
             claim = float(STREAM_PLAN.epsilon)
             assert measured <= claim, f"{name}: an epsilon of at least {measured:.3f} is measured, {claim} is claimed"
 
 
 def _stream_events(batches: list[Any], trials: int) -> Events:
     """Comparisons of the numbers of leaves, of levels and of counts with thresholds."""
-    events = Events(np.zeros(10 * _LIMITS.size, dtype=np.int64))
+    events = Events.none(10 * _LIMITS.size)
     for _ in range(trials):
         with cell_by_cell():
             release = ingest(STREAM_PLAN, batches).summary.close()
@@ -207,8 +203,7 @@ def _stream_events(batches: list[Any], trials: int) -> Events:
         assert partition is not None
         numbers = [partition.size, int(partition.levels.max()), int(counts[1].sum()), int(counts[3].sum())]
         above = np.array([*numbers, _leaf_level(partition, 33)])[:, None] > _LIMITS
-        events.seen += np.concatenate([above, ~above]).ravel()
-        events.trials += 1
+        events.add(np.concatenate([above, ~above]).reshape(-1, 1))
     return events
 
 

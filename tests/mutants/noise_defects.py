@@ -207,7 +207,7 @@ def seeded_noise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(privhp.collect.summary, "discrete_laplace", seeded)
 
 
-@caught_by(privacy.pan_private_release_has_second_draws)
+@caught_by(privacy.pan_private_release_has_second_draws, audits.stolen_summary_and_release_spend_at_most_epsilon)
 def second_draw_missing(patch: pytest.MonkeyPatch) -> None:
     close = Summary.close
 

@@ -2,7 +2,6 @@
 
 from fractions import Fraction
 
-import numpy as np
 import pytest
 
 import audits
@@ -20,6 +19,10 @@ def test_privacy_loss_of_exact_level(trials: int) -> None:
 
 def test_privacy_loss_of_sketch(trials: int) -> None:
     audits.sketch_spends_at_most_its_budget(trials)
+
+
+def test_privacy_loss_of_stolen_summary(trials: int) -> None:
+    audits.stolen_summary_and_release_spend_at_most_epsilon(trials)
 
 
 @pytest.mark.parametrize("percent", [85, 95])
@@ -42,13 +45,6 @@ def test_noise_of_other_scale_is_rejected(percent: int, monkeypatch: pytest.Monk
     _scale_noise(monkeypatch, percent)
     with pytest.raises(AssertionError):
         audits.released_noise_is_discrete_laplace()
-
-
-def test_measured_epsilon_of_coin() -> None:
-    """A coin with probability 3/4 against 1/4: epsilon is log 3."""
-    one = audits.Events(np.array([750_000]), trials=1_000_000)
-    other = audits.Events(np.array([250_000]), trials=1_000_000)
-    assert np.log(3) - 0.02 < audits.measured_epsilon(one, other) < np.log(3)
 
 
 def _scale_noise(patch: pytest.MonkeyPatch, percent: int) -> None:

@@ -6,10 +6,24 @@ completion and usage errors are fast.
 
 import argparse
 
-from privhp.cli.commands import compare, completion, demo, fit, init, inspect, learn, merge, plan, query, report, sample
+from privhp.cli.commands import (
+    audit,
+    compare,
+    completion,
+    demo,
+    fit,
+    init,
+    inspect,
+    learn,
+    merge,
+    plan,
+    query,
+    report,
+    sample,
+)
 from privhp.cli.parsers import CommandParser, Parser, Version
 
-COMMANDS = (plan, learn, fit, sample, query, report, inspect, merge, compare, init, demo, completion)
+COMMANDS = (plan, learn, fit, sample, query, report, inspect, merge, compare, init, audit, demo, completion)
 """In the order of the help."""
 
 _EPILOG = """\
@@ -23,7 +37,7 @@ examples:
 privhp COMMAND --help shows examples of each command.
 
 exit codes:
-  0 done; 1 failed: a system error or an internal error;
+  0 done; 1 failed: a system error or an internal error, or a claim that privhp audit refuted;
   2 refused, with one line that says why and what to do; 130 interrupted
 """
 
