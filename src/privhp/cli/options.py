@@ -200,8 +200,9 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False) -> Opti
         "--pan-private",
         action="store_true",
         default=None,
-        help="one stolen summary file of --summary-only and the release together keep the guarantee, but not a "
-        "checkpoint; errors grow by about 40%% where noise dominates",
+        help="draw noise a second time at release: a summary file that was stolen while records were still to come and "
+        "the release together keep the guarantee, but not a checkpoint of fit; errors grow by about 40%% where noise "
+        "dominates",
     )
     return plan
 

@@ -117,7 +117,7 @@ class Summary:
             }
             counts = {**self._counters, **exact}
             if self.plan.pan_private:
-                # What a stolen checkpoint and the release differ by is then private, too.
+                # What a stolen summary file and the release differ by is then private, too.
                 for level, noisy in counts.items():
                     self._add_noise(level, noisy.reshape(-1))
             return Release(self.plan, counts, merged=self._merged)
@@ -168,7 +168,7 @@ class Summary:
         return discrete_laplace(size, scale=self.plan.scale(level))
 
     def _add_noise(self, level: int, counters: Counts) -> None:
-        """Add one draw to each counter, before any record is counted."""
+        """Add one draw to each counter."""
         for start in range(0, counters.size, self._chunk):
             chunk = counters[start : start + self._chunk]
             chunk += self._draw_noise(level, chunk.size)

@@ -72,8 +72,9 @@ class Plan(PlanLayout):
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
         neighbours: "add-remove" or "replace-one".
         max_records_per_person: Maximum number of records of one person; the noise is proportional to it.
-        pan_private: Whether a release gets a second noise draw in every counter, so that one stolen summary file and
-            the release together have the guarantee. No record may decide when the file is saved.
+        pan_private: Whether a release gets a second noise draw in every counter, so that one summary file, stolen
+            while records were still to come, and the release together have the guarantee. No record may decide when the
+            file is saved.
         hash_group: Number of levels that share a hash function, at most; 0 hashes every level separately.
         hash_seed: Public seed of the hash functions; by default random, or 0 without sketches.
     """
