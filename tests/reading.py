@@ -1,6 +1,7 @@
 """Checks of ingestion and of the CSV scanner that raise AssertionError."""
 
 import csv
+import os
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -9,7 +10,7 @@ from unittest import mock
 
 import numpy as np
 
-from privhp import Categories, Integers, Nullable, Plan, StateError, Summary, Table
+from privhp import Categories, FileError, Integers, Nullable, Plan, StateError, Summary, Table
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
 from silent import assert_silent
@@ -41,6 +42,23 @@ def resumed_ingestion_counts_each_record_once() -> None:
                 assert runs < 50, "the resumed ingestion does not end"
             assert runs > 1
             assert np.array_equal(counts, np.bincount(values, minlength=256)), "a record is lost or counted twice"
+
+
+def changed_files_are_never_counted() -> None:
+    """A file that takes the place of another one, or grows while it is read, adds no record."""
+    with tempfile.TemporaryDirectory() as folder, mock.patch("privhp.io.sources.text_records._BLOCK", 100):
+        one, two = Path(folder) / "1.csv", Path(folder) / "2.csv"
+        for change in (lambda: one.replace(two), lambda: one.write_text(one.read_text() * 2)):
+            for path in (one, two):
+                path.write_text("n\n" + "1\n" * LINES)
+                os.utime(path, (0, 0))
+            rows = 0
+            with suppress(FileError):
+                for number, batch in enumerate(open_source([one, two], domain=PLAN.domain).batches()):
+                    rows += len(batch.records)
+                    if number == 0:
+                        change()
+            assert rows <= 2 * LINES - 10, "records of a changed file are counted"
 
 
 def interrupted_update_is_never_saved() -> None:

@@ -169,8 +169,8 @@ def carriage_return_splits_line(patch: pytest.MonkeyPatch) -> None:
 def _change_blocks(patch: pytest.MonkeyPatch, change: Callable[[bytes], bytes]) -> None:
     blocks = RecordReader.blocks
 
-    def changed(self: RecordReader) -> Iterator[Block]:
-        for block in blocks(self):
+    def changed(self: RecordReader, **options: bool) -> Iterator[Block]:
+        for block in blocks(self, **options):
             text = change(block.text)
             yield Block(text, LineFeeds().bounds(text), block.end)
 

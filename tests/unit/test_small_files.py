@@ -107,6 +107,13 @@ def test_release_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
         Release.read(Cut(content))
 
 
+def test_endless_header() -> None:
+    for reading in ("rfc4180", "lines"):
+        source = open_source("/dev/zero", domain=hp.Interval(0, 1), csv=reading)
+        with pytest.raises(hp.FileError, match="the first line has more than 1 MiB, so this is not CSV with a header"):
+            next(source.batches())
+
+
 def array_bytes(text: str, data: bytes = b"", *, version: tuple[int, int] = (1, 0), length: int | None = None) -> bytes:
     size = struct.pack("<H" if version == (1, 0) else "<I", len(text) if length is None else length)
     return b"\x93NUMPY" + bytes(version) + size + text.encode() + data

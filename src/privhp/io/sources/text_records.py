@@ -108,8 +108,8 @@ class RecordReader:
         """Bytes read so far."""
 
     def header(self) -> bytes | None:
-        """First record without its line feed; None if the text is empty."""
-        for text, bounds, end in self.blocks():
+        """First record without its line feed, of limited length; None if the text is empty."""
+        for text, bounds, end in self.blocks(endless=False):
             start = int(bounds[1])
             if start < len(text):
                 self._ready = Block(text[start:], bounds[1:] - start, end)
@@ -124,8 +124,12 @@ class RecordReader:
         while self.read < offset and (piece := self._file.read(min(offset - self.read, _BLOCK))):
             self.read += len(piece)
 
-    def blocks(self) -> Iterator[Block]:
-        """Blocks of complete records."""
+    def blocks(self, *, endless: bool = True) -> Iterator[Block]:
+        """Blocks of complete records.
+
+        Args:
+            endless: Whether a record may go on beyond MAX_RECORD, as an invalid one.
+        """
         if self._ready is not None:
             ready, self._ready = self._ready, None
             yield ready
@@ -133,6 +137,8 @@ class RecordReader:
             bounds = self._rule.bounds(piece)
             if bounds.size == 1:
                 self._rest = (self._rest + piece)[: MAX_RECORD + 1]
+                if not endless and len(self._rest) > MAX_RECORD:
+                    raise FileError("the first line has more than 1 MiB, so this is not CSV with a header")
                 continue
             end = int(bounds[-1])
             before, self._rest = self._rest, piece[end:]
