@@ -134,6 +134,7 @@ class CheckpointedIngestion(Ingestion):
             self._file.close()
             raise FileError(f"the checkpoint {path} exists; continue it with resume=True, or remove it to start again")
         try:
+            remove_partials(self._file.path, magic=CHECKPOINT)
             if self.resumed:
                 self._resume(plan, source)
             else:
@@ -146,7 +147,6 @@ class CheckpointedIngestion(Ingestion):
     def _resume(self, plan: Plan, source: Source) -> None:
         with self._file.open() as file:
             checkpoint = Checkpoint.read(file)
-        remove_partials(self._file.path, magic=CHECKPOINT)
         if not continues(checkpoint.plan, plan):
             raise StateError(
                 "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"

@@ -77,12 +77,15 @@ def run(options: Namespace) -> None:
     from privhp.cli.finished import check_finished
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
+    from privhp.core.container import CHECKPOINT, RELEASE
+    from privhp.io.disk import remove_partials
 
     plan, columns = plan_data(options)
     if options.summary_only:
         _check_shared(plan)
     output = check_result(options, resumed=options.resume)
     checkpoint = check_checkpoint(options, output)
+    remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
     source = open_data(options, plan, columns)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)

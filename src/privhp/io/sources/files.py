@@ -92,18 +92,22 @@ class FileSource:
         A sample is drawn and converted in the calling thread: it leaves little to count there.
         """
         if sample is None:
-            yield from prefetch(map(self._convert, self._batches(after)))
+            yield from prefetch(self._converted(after))
             return
         with closing(prefetch(self._batches(after))) as batches:
             for batch in batches:
                 yield self._convert(batch, sample)
+
+    def _converted(self, after: Position) -> Generator[Batch, None, None]:
+        with closing(self._batches(after)) as batches:
+            yield from map(self._convert, batches)
 
     def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None = None) -> Batch:
         rows, position, read = batch
         with _prefix_errors(self._files[position[0]].name):
             return Batch(rows.records(None if sample is None else sample(len(rows))), position, read)
 
-    def _batches(self, after: Position) -> Iterator[tuple[Rows, Position, int | None]]:
+    def _batches(self, after: Position) -> Generator[tuple[Rows, Position, int | None], None, None]:
         """Rows after a position. They are given out after a check that the file was as it was when they were read."""
         first, start = after
         for index in range(first, len(self._files)):

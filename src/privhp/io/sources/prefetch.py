@@ -3,7 +3,7 @@
 import contextlib
 import queue
 import threading
-from collections.abc import Generator, Iterator
+from collections.abc import Generator
 from typing import Any, TypeVar
 
 Item = TypeVar("Item")
@@ -13,10 +13,10 @@ _JOIN_TIMEOUT = 2.0  # seconds
 _END = object()
 
 
-def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
-    """Items of an iterator in order, each read by another thread while the item before is used.
+def prefetch(items: Generator[Item, None, None]) -> Generator[Item, None, None]:
+    """Items of a generator in order, each read by another thread while the item before is used.
 
-    An exception of that thread is raised here.
+    That thread closes the generator. An exception is raised here, unless nobody waits for the next item.
     """
     ready: queue.Queue[tuple[Any, BaseException | None]] = queue.Queue(_AHEAD)
     stopped = threading.Event()
@@ -29,10 +29,11 @@ def prefetch(items: Iterator[Item]) -> Generator[Item, None, None]:
 
     def read() -> None:
         try:
-            for item in items:
-                put(item)
-                if stopped.is_set():
-                    return
+            with contextlib.closing(items):
+                for item in items:
+                    put(item)
+                    if stopped.is_set():
+                        return
             put(_END)
         except BaseException as error:  # noqa: BLE001 - raised by the consumer
             put(_END, error)
