@@ -50,6 +50,7 @@ OUTPUTS = {
     "compare": (["compare", "data.csv", "fares.privhp"], []),
     "init": (["init", "data.csv", "--header"], ["domain.toml"]),
     "completion": (["completion", "bash"], []),
+    "audit": (["audit", "--plan", "shared.json", "--time", "1s"], []),
     "demo": (["demo", "flights", "--quiet"], ["flights"]),
 }
 

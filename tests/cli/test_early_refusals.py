@@ -6,7 +6,6 @@ import signal
 import pytest
 
 from cli.running import PLAN
-from privhp.core.container import MAX_HEADER
 
 NUMBERS = ["--epsilon", "1", "--expected-records", "1e3"]
 INTERVAL = ["--domain", "interval:0:1000", *NUMBERS]
@@ -20,7 +19,7 @@ def pipe(tmp_path):
         os.mkfifo(tmp_path / name)
     (tmp_path / "kept").write_text("precious")
     (tmp_path / "kept.html").write_text("precious")
-    values = ", ".join(f'"{number:0100}"' for number in range(MAX_HEADER // 100))
+    values = ", ".join(f'"{number:0100}"' for number in range(15_000))
     (tmp_path / "huge.toml").write_text(f'kind = "categories"\nvalues = [{values}]\n')
 
     def expire(*_):

@@ -199,8 +199,8 @@ def test_size_of_plan_file_is_limited(refused, learned, tmp_path, monkeypatch):
     monkeypatch.setattr(plan_options, "MAX_PLAN_FILE", len(text))
     assert plan_options.load_plan(tmp_path / learned).partition is not None
     monkeypatch.setattr(plan_options, "MAX_PLAN_FILE", len(text) - 1)
-    for name in (learned, "/dev/zero"):
-        assert f"{name}: this is not a plan file" in refused("fit", "no.csv", "--plan", name, "-o", "out.privhp")
+    for name, reason in ((learned, "this file has more than"), ("/dev/zero", "this is a pipe or a device")):
+        assert f"{name}: {reason}" in refused("fit", "no.csv", "--plan", name, "-o", "out.privhp")
     (tmp_path / "deep.json").write_bytes(b"[" * 100_000)
     monkeypatch.undo()
     monkeypatch.chdir(tmp_path)
