@@ -1,5 +1,7 @@
 """Options and profiles of the test suite."""
 
+import signal
+
 import pytest
 from hypothesis import settings
 
@@ -15,6 +17,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    # A suite in the background inherits ignored signals, which privhp leaves ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
     chosen = [name for name in ("offline", "explore") if config.getoption(name)]
     settings.load_profile(chosen[0] if chosen else "suite")
 
