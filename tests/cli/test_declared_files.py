@@ -49,6 +49,7 @@ OUTPUTS = {
     "merge": (["merge", "a.summary", "b.summary", "-o", "all.privhp"], ["all.privhp"]),
     "compare": (["compare", "data.csv", "fares.privhp"], []),
     "init": (["init", "data.csv", "--header"], ["domain.toml"]),
+    "audit": (["audit", "--plan", "shared.json", "--time", "1s"], []),
     "completion": (["completion", "bash"], []),
     "audit": (["audit", "--plan", "shared.json", "--time", "1s"], []),
     "demo": (["demo", "flights", "--quiet"], ["flights"]),

@@ -15,7 +15,7 @@ OUT = ["-o", "out"]
 @pytest.fixture(autouse=True)
 def pipe(tmp_path):
     """Pipes that nobody writes to; a command that opens one fails after ten seconds."""
-    for name in ("pipe", "pipe.csv", "pipe.parquet", "pipe.html"):
+    for name in ("pipe", "pipe.csv", "pipe.parquet", "pipe.html", "pipe.toml"):
         os.mkfifo(tmp_path / name)
     (tmp_path / "kept").write_text("precious")
     (tmp_path / "kept.html").write_text("precious")
@@ -69,6 +69,16 @@ def pipe(tmp_path):
         (["fit", "pipe", *PLAN, *OUT, "--resume"], "--resume needs --checkpoint"),
         (["fit", "kept", *PLAN, *OUT, "--checkpoint", "no/state"], "there is no folder no"),
         (["fit", "kept", *PLAN, *OUT, "--checkpoint", "n" * 256], "File name too long"),
+        # a pipe in place of a small file
+        (["fit", "pipe", "--plan", "pipe", *OUT], "pipe: this is a pipe or a device"),
+        (["fit", "pipe", *INTERVAL, "--partition", "pipe", *OUT], "pipe: this is a pipe or a device"),
+        (["plan", "--domain", "pipe.toml", *NUMBERS], "pipe.toml: this is a pipe or a device"),
+        (["merge", "pipe", *OUT], "pipe: this is a pipe or a device"),
+        (["inspect", "pipe"], "pipe: this is a pipe or a device"),
+        (["sample", "pipe", "-n", "3", "-o", "s.csv"], "pipe: this is a pipe or a device"),
+        (["query", "pipe", "--quantile", "0.5"], "pipe: this is a pipe or a device"),
+        (["report", "pipe", "-o", "r.html"], "pipe: this is a pipe or a device"),
+        (["audit", "--plan", "pipe"], "pipe: this is a pipe or a device"),
         # other commands
         (["learn", "pipe", *INTERVAL, "--expected-records", "1e6", *OUT], "read again"),
         (["learn", "pipe", *INTERVAL, "-o", "kept"], "kept exists"),
