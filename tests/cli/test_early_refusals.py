@@ -73,7 +73,7 @@ def pipe(tmp_path):
         (["fit", "pipe", "--plan", "pipe", *OUT], "pipe: this is a pipe or a device"),
         (["fit", "pipe", *INTERVAL, "--partition", "pipe", *OUT], "pipe: this is a pipe or a device"),
         (["plan", "--domain", "pipe.toml", *NUMBERS], "pipe.toml: this is a pipe or a device"),
-        (["merge", "pipe", *OUT], "pipe: this is a pipe or a device"),
+        (["merge", "pipe", "pipe", *OUT], "pipe: this is a pipe or a device"),
         (["inspect", "pipe"], "pipe: this is a pipe or a device"),
         (["sample", "pipe", "-n", "3", "-o", "s.csv"], "pipe: this is a pipe or a device"),
         (["query", "pipe", "--quantile", "0.5"], "pipe: this is a pipe or a device"),
