@@ -57,6 +57,9 @@ accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes ben
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.accuracy --processes 2
 
+reliability: $(READY)  ## Inject faults and kills, run long streams; writes benchmarks/RELIABILITY.md (hours; resumes)
+	$(BIN)/python -m benchmarks.reliability
+
 plain:  ## Install without a compiler and test the NumPy kernels (minutes)
 	$(PYTHON) -m venv build/plain
 	build/plain/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
@@ -98,4 +101,4 @@ audit: $(READY)  ## Run the privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and all build products
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test test-all check browser pictures docs figures speed accuracy plain lowest dist explore audit clean
+.PHONY: help demo test test-all check browser pictures docs figures speed accuracy reliability plain lowest dist explore audit clean

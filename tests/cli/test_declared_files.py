@@ -51,7 +51,6 @@ OUTPUTS = {
     "init": (["init", "data.csv", "--header"], ["domain.toml"]),
     "audit": (["audit", "--plan", "shared.json", "--time", "1s"], []),
     "completion": (["completion", "bash"], []),
-    "audit": (["audit", "--plan", "shared.json", "--time", "1s"], []),
     "demo": (["demo", "flights", "--quiet"], ["flights"]),
 }
 
