@@ -3,7 +3,7 @@
     make reliability        (or: python -m benchmarks.reliability --records 1e8 --fits 1e3 --rows 1e7)
 
 Each figure is the result of one command, and a line in results/reliability.jsonl, so an interrupted run resumes where
-it stopped. A figure is measured again with `--fresh`. RELIABILITY.md has the last figure of every command.
+it stopped. A figure is measured again with `--fresh`. RELIABILITY.md has the last figure of every subject.
 """
 
 import argparse
@@ -70,8 +70,8 @@ def run_tests(arguments: list[str]) -> str:
 
 
 def write_report(lines: list[dict[str, str]]) -> None:
-    """Write RELIABILITY.md from the last line of each command."""
-    last = {line["command"]: line for line in lines}
+    """Write RELIABILITY.md from the last line about each subject."""
+    last = {line["subject"]: line for line in lines}
     table = [f"| {one['subject']} | {one['result']} | `{one['command']}` | {one['date']} |" for one in last.values()]
     head = ["# Reliability", "", EXPLANATION, "| what | result | command | date |", "|---|---|---|---|"]
     Path(__file__).with_name("RELIABILITY.md").write_text("\n".join([*head, *table, ""]))
