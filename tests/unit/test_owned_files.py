@@ -11,11 +11,13 @@ from typing import Any
 import pytest
 
 import privhp as hp
-from privhp.io.disk import OwnedFile
+from privhp.io.disk import OwnedFile, _partial_prefix
+
+MAGIC = b"PRIVHP-C"
 
 
 def owned(path: Path, content: bytes) -> OwnedFile:
-    file = OwnedFile(path)
+    file = OwnedFile(path, magic=MAGIC)
     file.write([content])
     return file
 
@@ -31,10 +33,10 @@ def test_one_lock_for_all_names(tmp_path: Path, name: str) -> None:
     first = owned(tmp_path / "state", b"1")
     for version in (b"2", b"3"):
         with pytest.raises(hp.StateError, match="another process uses"):
-            OwnedFile(tmp_path / name.format(folder=tmp_path.name))
+            OwnedFile(tmp_path / name.format(folder=tmp_path.name), magic=MAGIC)
         first.write([version])
     first.close()
-    second = OwnedFile(tmp_path / name.format(folder=tmp_path.name))
+    second = OwnedFile(tmp_path / name.format(folder=tmp_path.name), magic=MAGIC)
     with second.open() as file:
         assert file.read() == b"3"
     second.write([b"4"])
@@ -48,7 +50,15 @@ def test_hard_link_is_refused(tmp_path: Path) -> None:
     (tmp_path / "state").write_bytes(b"1")
     os.link(tmp_path / "state", tmp_path / "other")
     with pytest.raises(hp.FileError, match="second hard link"):
-        OwnedFile(tmp_path / "state")
+        OwnedFile(tmp_path / "state", magic=MAGIC)
+
+
+def test_partial_hard_link_is_removed(tmp_path: Path) -> None:
+    """A process without anonymous files, killed after it had given the file its name, leaves two names."""
+    (tmp_path / "state").write_bytes(MAGIC)
+    os.link(tmp_path / "state", tmp_path / f"{_partial_prefix(Path('state'))}0.partial")
+    OwnedFile(tmp_path / "state", magic=MAGIC).close()
+    assert names(tmp_path) == ["state"]
 
 
 def test_link_to_missing_file_is_followed(tmp_path: Path) -> None:
@@ -60,7 +70,7 @@ def test_link_to_missing_file_is_followed(tmp_path: Path) -> None:
 
 def test_two_first_versions(tmp_path: Path) -> None:
     """Of two processes that start at the same time, one creates the file."""
-    first, second = OwnedFile(tmp_path / "state"), OwnedFile(tmp_path / "state")
+    first, second = OwnedFile(tmp_path / "state", magic=MAGIC), OwnedFile(tmp_path / "state", magic=MAGIC)
     second.write([b"second"])
     with pytest.raises(hp.StateError, match="another process has replaced"):
         first.write([b"first"])
@@ -92,9 +102,9 @@ def test_removed_file_is_written_again(tmp_path: Path) -> None:
 def test_no_file(tmp_path: Path, make: Any) -> None:
     make(tmp_path / "state")
     with pytest.raises(OSError):
-        OwnedFile(tmp_path / "state")
+        OwnedFile(tmp_path / "state", magic=MAGIC)
     with pytest.raises(hp.FileError, match="there is no folder"):
-        OwnedFile(tmp_path / "nowhere" / "state")
+        OwnedFile(tmp_path / "nowhere" / "state", magic=MAGIC)
 
 
 def test_readable_by_owner_only(tmp_path: Path) -> None:
@@ -113,7 +123,7 @@ def test_file_system_without_locks(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.delattr(os, "O_TMPFILE")
     monkeypatch.setattr(fcntl, "flock", unsupported)
     with pytest.raises(hp.FileError, match="cannot lock files: No locks available"):
-        OwnedFile(tmp_path / "state").write([b"1"])
+        OwnedFile(tmp_path / "state", magic=MAGIC).write([b"1"])
     assert names(tmp_path) == []
     hp.save(
         hp.Summary(hp.Plan.auto(hp.Interval(0, 1), epsilon=1, expected_records=10, memory="16 KiB")), tmp_path / "s"
@@ -131,7 +141,7 @@ print("ready", flush=True)
 refused = 0
 while refused < 3000:
     try:
-        OwnedFile(Path(sys.argv[1]))
+        OwnedFile(Path(sys.argv[1]), magic=b"PRIVHP-C")
     except StateError:
         refused += 1
     else:

@@ -19,7 +19,7 @@ from privhp.collect.learning import continues, first_pass, is_learning, pass_pla
 from privhp.collect.summary import Summary
 from privhp.core.container import CHECKPOINT
 from privhp.errors import FileError, RecordsError, StateError
-from privhp.io.disk import OwnedFile, remove_partials
+from privhp.io.disk import OwnedFile
 from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
 
@@ -128,13 +128,12 @@ class CheckpointedIngestion(Ingestion):
                 "write the data to a file first"
             )
         self._every, self._clock, self._identity = every, clock, source.identity
-        self._file = OwnedFile(path)
+        self._file = OwnedFile(path, magic=CHECKPOINT)
         self.resumed = self._file.exists
         if self.resumed and not resume:
             self._file.close()
             raise FileError(f"the checkpoint {path} exists; continue it with resume=True, or remove it to start again")
         try:
-            remove_partials(self._file.path, magic=CHECKPOINT)
             if self.resumed:
                 self._resume(plan, source)
             else:

@@ -65,11 +65,16 @@ def check_writable(path: Path) -> None:
         raise FileError(f"cannot write {path}: {reason}; choose another name or folder") from None
 
 
-def remove_partials(path: Path, *, magic: bytes) -> None:
+def remove_partials(path: Path, *, magic: bytes, owned: int | None = None) -> None:
     """Remove the partial files that crashed writes of a path left behind.
 
     Only a file with the name of a partial file of this path is removed, and only
     if it belongs to this user, is empty or begins with `magic`, and is used by no process.
+
+    Args:
+        path: The path of the complete file.
+        magic: First bytes of its content.
+        owned: Descriptor of the complete file if this process has locked it; a partial file may be its second name.
     """
     prefix = _partial_prefix(path)
     with os.scandir(path.parent) as entries:
@@ -82,7 +87,8 @@ def remove_partials(path: Path, *, magic: bytes) -> None:
                 status = os.fstat(descriptor)
                 own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
                 if own and os.pread(descriptor, len(magic), 0) in (b"", magic):
-                    _lock(descriptor)
+                    if owned is None or not os.path.samestat(status, os.fstat(owned)):
+                        _lock(descriptor)
                     _remove(partial, descriptor)
             finally:
                 os.close(descriptor)
@@ -97,17 +103,25 @@ class OwnedFile:
 
     Args:
         path: The path of the file, which may not exist yet.
+        magic: First bytes of its content; by them the partial files of crashed writes are known, and removed.
 
     Attributes:
         name: The path as it was given, for messages.
         path: The path with all links resolved.
     """
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, *, magic: bytes) -> None:
         self.name, self.path = path, Path(os.path.realpath(path))
         if not self.path.parent.is_dir():
             raise FileError(f"there is no folder {path.parent} to write {path.name} in; create it first")
         self._descriptor = _open_locked(self.path, name=path)
+        try:
+            remove_partials(self.path, magic=magic, owned=self._descriptor)
+            if self._descriptor is not None:
+                _check_single(path, os.fstat(self._descriptor))
+        except BaseException:
+            self.close()
+            raise
 
     @property
     def exists(self) -> bool:
@@ -240,7 +254,6 @@ def _open_locked(path: Path, *, name: Path) -> int | None:
         except FileNotFoundError:
             return None
         try:
-            _check_single(name, os.fstat(descriptor))
             try:
                 _lock(descriptor)
             except BlockingIOError:
