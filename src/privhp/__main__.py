@@ -1,5 +1,6 @@
 """The command `privhp`, and `python -m privhp`."""
 
+import os
 import sys
 
 
@@ -8,8 +9,13 @@ def main() -> int:
     try:
         import signal
 
+        interrupt = signal.getsignal(signal.SIGINT)
+        if interrupt is not signal.SIG_IGN:
+            # An exception within an import may be wrapped in another one; nothing is begun that could be lost.
+            signal.signal(signal.SIGINT, lambda *_: os._exit(130))
         from privhp.cli import main as run_command
 
+        signal.signal(signal.SIGINT, interrupt)
         code = run_command()
         signal.signal(signal.SIGINT, signal.SIG_DFL)
     except KeyboardInterrupt:
