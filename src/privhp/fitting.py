@@ -14,8 +14,7 @@ from privhp.planning.parameter_checks import check_integer
 from privhp.planning.plan import Plan
 
 if TYPE_CHECKING:
-    from privhp.collect.ingest import Ingestion
-    from privhp.io.sources import CsvReading, Format
+    from privhp.io.sources import CsvReading, Format, Source
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
@@ -69,23 +68,31 @@ def fit(
             writer wrote with line breaks counts as several records.
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
-    from privhp.io.frames import frame_kind  # slow to import, and needed by fit only
+    from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
+    from privhp.io.frames import frame_kind
 
-    ingestion = _open_ingestion(
-        data,
-        domain,
-        plan,
-        parameters={"epsilon": epsilon, "expected_records": expected_records},
-        options={
-            "memory": memory,
-            "passes": passes,
-            "partition": partition,
-            "neighbours": neighbours,
-            "max_records_per_person": max_records_per_person,
-            "pan_private": pan_private,
-        },
-        reading={"columns": columns, "header": header, "csv": csv, "format": format},
-    )
+    if plan is not None:
+        if (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
+            raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
+        source = _open(data, plan.domain, columns=columns, header=header, csv=csv, format=format)
+    else:
+        if domain is None or epsilon is None or expected_records is None:
+            raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
+        source = _open(data, domain, columns=columns, header=header, csv=csv, format=format)
+        if passes is None:
+            passes = DEFAULT_PASSES if source.rereadable and partition is None else 1
+        plan = Plan.auto(
+            domain,
+            epsilon=epsilon,
+            expected_records=expected_records,
+            memory=memory,
+            passes=passes,
+            partition=partition,
+            neighbours=neighbours,
+            max_records_per_person=max_records_per_person,
+            pan_private=pan_private,
+        )
+    ingestion = Ingestion(plan, source)
     ingestion.run()
     generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
@@ -131,50 +138,30 @@ def learn(
         csv: What a record of a CSV file is; see `fit`.
         format: Format of a file, if its name does not say.
     """
+    from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
+
     check_integer(passes, "passes", 2, MAX_PASSES)
-    ingestion = _open_ingestion(
-        data,
+    source = _open(data, domain, columns=columns, header=header, csv=csv, format=format)
+    plan = Plan.auto(
         domain,
-        None,
-        parameters={"epsilon": epsilon, "expected_records": expected_records},
-        options={
-            "memory": memory,
-            "passes": passes,
-            "neighbours": neighbours,
-            "max_records_per_person": max_records_per_person,
-            "pan_private": pan_private,
-        },
-        reading={"columns": columns, "header": header, "csv": csv, "format": format},
+        epsilon=epsilon,
+        expected_records=expected_records,
+        memory=memory,
+        passes=passes,
+        neighbours=neighbours,
+        max_records_per_person=max_records_per_person,
+        pan_private=pan_private,
     )
+    ingestion = Ingestion(plan, source)
     ingestion.learn()
     return ingestion.plan
 
 
-def _open_ingestion(
-    data: Any,
-    domain: Domain | None,
-    plan: Plan | None,
-    *,
-    parameters: dict[str, Any],
-    options: dict[str, Any],
-    reading: dict[str, Any],
-) -> "Ingestion":
-    """The passes of a plan over data; without a plan, of the one that the parameters and options give."""
-    from privhp.collect.ingest import Ingestion  # slow to import, and needed here only
-    from privhp.io.sources import open_source
+def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source":
+    """The source of records; columns are selected only where data has names."""
+    from privhp.io.sources import open_source  # slow to import, and needed here only
     from privhp.io.sources.opening import check_named_columns
 
-    given = [name for name, value in parameters.items() if value is not None]
-    if plan is not None and ((domain is not None and domain != plan.domain) or given):
-        raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
-    domain = domain if plan is None else plan.domain
-    if domain is None or (plan is None and len(given) < len(parameters)):
-        raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
-    if reading["columns"] is not None:
+    if columns is not None:
         check_named_columns(data)
-    source = open_source(data, domain=domain, **reading)
-    if plan is None:
-        if options["passes"] is None:
-            options["passes"] = DEFAULT_PASSES if source.rereadable and options["partition"] is None else 1
-        plan = Plan.auto(domain, **parameters, **options)
-    return Ingestion(plan, source)
+    return open_source(data, domain=domain, columns=columns, **reading)

@@ -227,7 +227,7 @@ def test_no_release_of_an_unbalanced_file(tmp_path):
 def test_long_record(backend, size):
     """A record beyond the limit is skipped to its own end, however far that is."""
     if csv_records.native is None and size > 2 * MAX_RECORD:
-        pytest.skip("slow")
+        pytest.skip("slow without the compiled scanner")
     hostile = (b"9,9\n" * size)[:size]
     found = values(b'a,b\n1,x\n2,"' + hostile + b'"\n3,x\n', header=True)
     assert same(found, [1.0, np.nan, 3.0])  # quoted fields beyond 128 KiB are invalid

@@ -116,7 +116,7 @@ def squared_unevenness(
 ) -> Floats:
     """Squared relative difference of the halves of cells, from the sibling pairs of a level, block by block.
 
-    The estimate is lowered by noise, by the chance of sampling and by a margin of
+    The estimate is lowered by noise, by the variance of sampling and by a margin of
     `uneven_z` standard deviations, and is at least `min_unevenness` squared. Cells
     without a sibling among the leaves have that least value.
 
@@ -140,10 +140,10 @@ def squared_unevenness(
     starts = np.flatnonzero(rank % tuning.uneven_pairs == 0)
     noise = 2.0 * learned.variance / learned.rate**2  # of a difference, and of a sum
     difference, total = records[first] - records[first + 1], records[first] + records[first + 1]
-    chance = np.maximum(total, 0.0) / learned.rate
+    sampling = np.maximum(total, 0.0) / learned.rate
     pairs = np.diff(np.append(starts, first.size))
-    margin = np.sqrt(_LAPLACE_KURTOSIS_TERM * pairs * noise**2 + 2.0 * np.add.reduceat(chance**2, starts))
-    excess = np.add.reduceat(difference**2 - chance, starts) - pairs * noise - tuning.uneven_z * margin
+    margin = np.sqrt(_LAPLACE_KURTOSIS_TERM * pairs * noise**2 + 2.0 * np.add.reduceat(sampling**2, starts))
+    excess = np.add.reduceat(difference**2 - sampling, starts) - pairs * noise - tuning.uneven_z * margin
     sums = np.add.reduceat(np.maximum(total, 0.0) ** 2, starts) - pairs * noise
     found = np.clip(excess / np.maximum(sums, 1.0), least, 1.0)
     of_pair = np.repeat(found, pairs)

@@ -125,7 +125,7 @@ class Planner:
         return min((memory - min(scratch, self._tuning.max_scratch)) // COUNTER_BYTES, MAX_LEAVES)
 
     def _check_fit(self, partition: Partition, memory: int) -> None:
-        """Refuse a partition that leaves no room for an exact level above it."""
+        """Refuse a partition that leaves no level for exact counters above it."""
         if partition.min_level < 2:
             raise PlanError(f"expected a partition with leaves of level 2 or deeper, got level {partition.min_level}")
         needed = -(-partition.nbytes // COUNTER_BYTES) + 2  # one exact level of two cells
