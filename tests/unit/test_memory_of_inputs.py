@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
-LIMIT = 256  # MiB above those of an import; on idle cores a reader is some batches ahead
+LIMIT = 120  # MiB above those of an import
 MIB = 2**20
 LONG = "a" * MIB
 FIELDS = 60

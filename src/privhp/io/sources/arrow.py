@@ -20,7 +20,7 @@ from privhp.errors import FileError
 from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.selection import Selection
 
-MAX_TEXT = 2**22
+MAX_TEXT = 2**21
 """Bytes of the texts of a column in a slice, unless it has a single row."""
 MAX_WHOLE = 2**29
 """Bytes of what the writer of a file decides to be read as a whole."""
