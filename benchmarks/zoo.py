@@ -36,8 +36,9 @@ def _drawn(own: Callable[[int, Rng], Records]) -> Callable[..., Records]:
 
 def _weights(number: int, *, tail: float, seed: int) -> NDArray[np.float64]:
     """Fixed weights of atoms; the smaller the tail index, the more uneven."""
-    own: NDArray[np.float64] = np.random.default_rng(seed).pareto(tail, number) + 0.05
-    return own / own.sum()
+    own = np.random.default_rng(seed).pareto(tail, number) + 0.05
+    weights: NDArray[np.float64] = own / own.sum()
+    return weights
 
 
 def _atoms(number: int, *, tail: float) -> Callable[[int, Rng], Records]:
