@@ -274,7 +274,6 @@ def test_marginal_of_empty_release() -> None:
         (lambda trips: trips.marginal(["late"], null=False), "null=False needs a single nullable column"),
         (lambda trips: trips.marginal("fare").marginal("fare"), "only a Table has marginals"),
         (lambda trips: trips.sample(3, where={"fare": (200, 300)}), "the region has mass 0"),
-        (lambda trips: trips.sample(0, where={"fare": (5, 5)}), "the region has mass 0"),
     ],
 )
 def test_invalid_queries(trips: Generator, ask: Callable[..., Any], message: str) -> None:

@@ -14,6 +14,7 @@ from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import Axes, Axis, GridDomain, check_axis, make_axis
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.shares import product_share
 from privhp.domains.validation import (
     Outside,
     check_bounds,
@@ -101,11 +102,11 @@ class Box(GridDomain):
         ]
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        share = np.ones(codes.shape)
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
-        for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True)):
-            share *= axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self.dtype)
-        return share
+        return product_share(
+            axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self.dtype)
+            for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
+        )
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()

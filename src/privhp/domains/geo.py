@@ -24,7 +24,7 @@ from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain, check_axis, make_axis
 from privhp.domains.plot_scale import PlotScale, ScaleKind
-from privhp.domains.shares import ALMOST_ONE, share_between
+from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, product_share, share_between
 from privhp.domains.sphere import Zone
 from privhp.domains.validation import (
     check_float_dtype,
@@ -45,9 +45,6 @@ EARTH_RADIUS = 6371.0088
 """Mean radius in kilometres."""
 
 TURN = 360.0
-
-_MIN_SHARE = 2.0**-200
-"""Smallest share of a cell's area that is reported for an overlap that is not empty."""
 
 
 class Geo(GridDomain):
@@ -191,10 +188,11 @@ class Geo(GridDomain):
             if contains_float(*piece, self.dtype):
                 across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
         (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
+        touched = self._latitudes.within(south, north, rows, bits=self._bits(level)[1]) > 0
         # Near a pole a small area may vanish in the rounding of a larger one.
-        nonempty = (last > first) & contains_float(south, north, self.dtype)
-        up = np.where(nonempty, np.maximum(share_between(lower, upper), _MIN_SHARE), 0.0)
-        return across * np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
+        up = np.where(touched, np.maximum(share_between(lower, upper), MIN_SHARE), 0.0)
+        up = np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
+        return product_share([across, up * contains_float(south, north, self.dtype)])
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
         """Share of each row's area below a latitude, and share of its height."""
@@ -240,7 +238,9 @@ class Geo(GridDomain):
         early, late = west < begin, east < begin
         first, last = west + TURN * early, east + TURN * late
         passes_begin = west > east if early == late else early  # the rounded sums could hide it
-        return [(first, begin + TURN), (begin, last)] if passes_begin else [(first, last)]
+        if passes_begin or last == begin + TURN:  # the last meridian of the globe is its first
+            return [(first, begin + TURN), (begin, last if passes_begin else begin)]
+        return [(first, last)]
 
     def diameter(self, level: int) -> float:
         return self._diameters[level]

@@ -19,7 +19,7 @@ from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.domain import NUMERIC, Domain
-from privhp.domains.shares import share_between
+from privhp.domains.shares import MIN_SHARE, share_between
 from privhp.domains.split_order import split_order
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
@@ -84,14 +84,24 @@ class Axis:
 
     def cell_cdf(self, numbers: Floats, cells: Codes, *, bits: int) -> Floats:
         """Share of the i-th cell below the i-th number; 0 or 1 where the number is in another cell."""
-        positions = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
-        share: Floats = np.clip(np.where(numbers < self.high, positions, 2.0**bits) - cells, 0.0, 1.0)
+        share: Floats = np.clip(self._offsets(numbers, cells, bits), 0.0, 1.0)
         return share
 
+    def _offsets(self, numbers: Floats, cells: Codes, bits: int) -> Floats:
+        """Distance of each number from the lower end of its cell, in cells; the upper end of the axis is exact."""
+        positions = (numbers - self.low) * (1.0 / self.width * 2.0**bits)
+        offsets: Floats = np.where(numbers < self.high, positions, 2.0**bits) - cells
+        return offsets
+
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
-        """Share of each cell between two numbers."""
+        """Share of each cell between two numbers, both included; positive if a number between them is in the cell."""
+        if low > self.high or high < self.low:
+            return np.zeros(cells.shape)
         ends = np.clip(np.array([low, high], dtype=np.float64), self.low, self.high)
-        return share_between(self.cell_cdf(ends[0], cells, bits=bits), self.cell_cdf(ends[1], cells, bits=bits))
+        first, last = (self._offsets(end, cells, bits) for end in ends)
+        touched = (last >= 0) & ((first < 1) | (cells == 2**bits - 1))
+        share = share_between(np.clip(first, 0.0, 1.0), np.clip(last, 0.0, 1.0))
+        return np.where(touched, np.maximum(share, MIN_SHARE), 0.0)
 
     def ends(self, cell: int, bits: int) -> tuple[float, float]:
         """The lower and the upper end of a cell."""

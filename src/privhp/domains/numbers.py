@@ -20,7 +20,7 @@ from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
-from privhp.domains.shares import ALMOST_ONE, share_between
+from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.validation import (
     Outside,
     check_bounds,
@@ -127,8 +127,10 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
-        share = share_between(self.cell_cdf(low, codes, level=level), self.cell_cdf(high, codes, level=level))
-        return share * contains_float(low, high, self.dtype)
+        if low > self.high or high < self.low or not contains_float(low, high, self.dtype):
+            return np.zeros(codes.shape)
+        first, last = self.scale_map.positions(np.clip([low, high], self.low, self.high)).tolist()
+        return self.axis.within(first, last, codes, bits=level)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = np.clip(check_range(region, self.low, self.high), self.low, self.high)

@@ -19,6 +19,7 @@ from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
+from privhp.domains.shares import product_share
 from privhp.domains.split_order import split_order
 from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
 from privhp.domains.validation import quote
@@ -262,12 +263,12 @@ class Table(Domain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         self._check_region(region)
-        share = np.ones(codes.shape)
+        shares = [np.ones(codes.shape)]
         for column, cells, bits in self._cells(codes, level):
             if column.name in region:
                 with column_errors(column.label):
-                    share *= column.domain.overlap(region[column.name], cells, level=bits)
-        return share
+                    shares.append(column.domain.overlap(region[column.name], cells, level=bits))
+        return product_share(shares)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         self._check_region(region)
