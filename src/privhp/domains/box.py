@@ -102,14 +102,14 @@ class Box(GridDomain):
         ]
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+        cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
         return product_share(
             axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self.dtype)
             for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
         )
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        cells, bits = self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+        cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
         shares = rng.random(cells.shape)
         columns = [
             axis.draw(*round_inwards(low, high, self.dtype), cells[:, index], bits=bits[index], shares=shares[:, index])
@@ -118,7 +118,7 @@ class Box(GridDomain):
         return np.stack(columns, axis=1)
 
     def describe(self, code: int, *, level: int) -> tuple[tuple[float, float], ...]:
-        cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.grid(level).bits
+        cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.bits(level)
         return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
@@ -147,7 +147,7 @@ class Box(GridDomain):
         return tuple(region if index == coordinate else None for index in range(len(self.axes)))
 
     def cell_coordinates(self, codes: Codes, *, level: int) -> tuple[Codes, list[int]]:
-        return self._axes.cells(codes, level=level), self._axes.grid(level).bits.tolist()
+        return self._axes.cells(codes, level=level), self._axes.bits(level)
 
     def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
         sides = [(axis.low + np.sort(rng.random((count, 2))) * axis.width).tolist() for axis in self.axes]

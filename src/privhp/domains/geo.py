@@ -160,7 +160,7 @@ class Geo(GridDomain):
     def _longitude_sides(self) -> CellSides:
         """Sides of the cells of every level, with the interval [0, 1] for the latitudes."""
         axis = self._longitudes
-        masks = np.array([[self._axes.grid(level).masks[0], 0] for level in range(self.depth + 1)], dtype=np.uint64)
+        masks = np.array([[across, 0] for across, _ in self._axes.masks], dtype=np.uint64)
         return CellSides(masks, *np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]]))
 
     def _rows(self, codes: Codes, level: int) -> Codes:
@@ -173,8 +173,7 @@ class Geo(GridDomain):
 
     def _bits(self, level: int) -> list[int]:
         """Number of splits of each axis."""
-        bits: list[int] = self._axes.grid(level).bits.tolist()
-        return bits
+        return self._axes.bits(level)
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
         steps = np.full(codes.shape, self._step(level))

@@ -20,7 +20,7 @@ from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.shares import MIN_SHARE, share_between
-from privhp.domains.split_order import split_order
+from privhp.domains.split_order import split_masks, split_order
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
 
@@ -139,21 +139,25 @@ class Axes:
         self.split_axes = split_order([axis.depth for axis in axes], lambda index, bits: axes[index].side(bits))
         self._grids: dict[int, Grid] = {}
 
+    @cached_property
+    def masks(self) -> list[list[int]]:
+        """Mask of the code bits of each axis, for each level."""
+        return split_masks(self.split_axes, len(self.axes))
+
+    def bits(self, level: int) -> list[int]:
+        """Number of splits of each axis up to a level."""
+        return [mask.bit_count() for mask in self.masks[level]]
+
     def grid(self, level: int) -> Grid:
         """The grid of a level."""
         if level not in self._grids:
-            splits = self.split_axes[:level]
-            masks = [
-                sum(2 ** (level - 1 - step) for step in range(level) if splits[step] == index)
-                for index in range(len(self.axes))
-            ]
-            bits = np.array([splits.count(index) for index in range(len(self.axes))], dtype=np.int64)
+            bits = np.array(self.bits(level), dtype=np.int64)
             self._grids[level] = Grid(
                 low=np.array([axis.low for axis in self.axes]),
                 high=np.array([axis.high for axis in self.axes]),
                 rate=np.array([1.0 / axis.width for axis in self.axes]) * 2.0**bits,
                 bits=bits,
-                masks=np.array(masks, dtype=np.uint64),
+                masks=np.array(self.masks[level], dtype=np.uint64),
                 clamp=self.clamp,
             )
         return self._grids[level]
@@ -164,7 +168,7 @@ class Axes:
 
     def cells(self, codes: Codes, *, level: int) -> Codes:
         """The cells of each code along the axes, shape (n, d)."""
-        return np.stack([BitPermutation.extract(int(mask))(codes) for mask in self.grid(level).masks], axis=-1)
+        return np.stack([BitPermutation.extract(mask)(codes) for mask in self.masks[level]], axis=-1)
 
     def sample_allocation(
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: Floats | None = None
@@ -181,14 +185,13 @@ class Axes:
     @cached_property
     def cell_sides(self) -> CellSides:
         """The sides of the cells of every level."""
-        masks = np.array([self.grid(level).masks for level in range(len(self.split_axes) + 1)])
+        masks = np.array(self.masks, dtype=np.uint64)
         low, width, margin = np.array([(axis.low, axis.width, axis.margin) for axis in self.axes]).T.copy()
         return CellSides(masks, low, width, margin)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
-        splits = self.split_axes[:level]
-        return max(axis.side(splits.count(index)) for index, axis in enumerate(self.axes))
+        return max(axis.side(bits) for axis, bits in zip(self.axes, self.bits(level), strict=True))
 
 
 class GridDomain(Domain):

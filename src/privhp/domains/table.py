@@ -20,7 +20,7 @@ from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import product_share
-from privhp.domains.split_order import split_order
+from privhp.domains.split_order import split_masks, split_order
 from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
@@ -155,10 +155,7 @@ class Table(Domain):
     @cached_property
     def _masks(self) -> list[list[int]]:
         """Mask of the code bits of each column, for each level."""
-        masks = [[0] * len(self.columns)]
-        for split in self.split_columns:
-            masks.append([mask << 1 | (index == split) for index, mask in enumerate(masks[-1])])
-        return masks
+        return split_masks(self.split_columns, len(self.columns))
 
     def _cells(self, codes: Codes, level: int) -> list[tuple[TableColumn, Codes, int]]:
         """Each column with the cells in its domain and their level."""
