@@ -191,6 +191,16 @@ i64 split_plain(const char* text, const char* at, const char* end, Field* fields
     return wanted + (all ? 1 + count_commas(text, at, end) : 0);
 }
 
+// The first comma, quote or carriage return, or the end.
+const char* first_special(const char* at, const char* end) {
+    for (; end - at >= 8; at += 8) {
+        const u64 found = matches(at, ',') | matches(at, '"') | matches(at, '\r');
+        if (found) return at + __builtin_ctzll(found) / 8;
+    }
+    while (at < end && *at != ',' && *at != '"' && *at != '\r') ++at;
+    return at;
+}
+
 i64 split_quoted(const char* at, const char* end, Field* fields, i64 wanted) {
     if (end > at && end[-1] == '\r') --end;
     if (end - at > MAX_QUOTED) return -1;
@@ -203,9 +213,8 @@ i64 split_quoted(const char* at, const char* end, Field* fields, i64 wanted) {
             field.begin = at + 1, field.end = close;
             at = close + 1;
         } else {
-            for (; at < end && *at != ','; ++at) {
-                if (*at == '"' || *at == '\r') return -1;
-            }
+            at = first_special(at, end);
+            if (at < end && *at != ',') return -1;
             field.end = at;
         }
         if (found < wanted) fields[found] = field;

@@ -87,22 +87,12 @@ class FileSource:
         return self.size is not None
 
     def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
-        """Batches after a position, each read while the batch before is counted.
-
-        A sample is drawn and converted in the calling thread: it leaves little to count there.
-        """
-        if sample is None:
-            yield from prefetch(self._converted(after))
-            return
+        """Batches after a position, each read while the batch before is converted and counted."""
         with closing(prefetch(self._batches(after))) as batches:
             for batch in batches:
                 yield self._convert(batch, sample)
 
-    def _converted(self, after: Position) -> Generator[Batch, None, None]:
-        with closing(self._batches(after)) as batches:
-            yield from map(self._convert, batches)
-
-    def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None = None) -> Batch:
+    def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None) -> Batch:
         rows, position, read = batch
         with _prefix_errors(self._files[position[0]].name):
             return Batch(rows.records(None if sample is None else sample(len(rows))), position, read)
