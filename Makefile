@@ -39,6 +39,7 @@ browser: $(READY)  ## Test reports in Chromium; installs it if none is found
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 
 pictures: $(READY)  ## Render the pictures of the documentation in Chromium
+	$(BIN)/python examples/how_it_works.py
 	$(BIN)/python examples/pictures.py
 
 docs: $(INSTALLED)  ## Build the documentation in build/site; a broken link fails the build
