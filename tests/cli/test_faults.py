@@ -15,6 +15,7 @@ import pytest
 
 import privhp as hp
 from faults.fits import KILL, NO_FAULT, Commands, Done, Fault, compile_shim, serve_commands
+from privhp.io.disk import _partial_prefix
 
 ROWS, BLOCK = 400, 600
 FIT = ["fit", "data.csv", "--plan", "plan", "-o", "out", "--checkpoint", "state", "--every", "0s", "--resume"]
@@ -51,7 +52,7 @@ class Fits:
         commands: Where the commands run.
         folder: An empty folder.
         plan: The plan.
-        killed: Whether the beginning is the checkpoint of a run that was killed half-way.
+        killed: Whether the beginning is the checkpoint of a run that was killed half-way, and a partial one.
 
     Attributes:
         folder: Folder of the fit.
@@ -71,7 +72,7 @@ class Fits:
         if killed:
             self.begin()
             assert self.run(Fault(self.calls // 2)).code < 0
-            assert (self.folder / "state").exists()
+            shutil.copy(self.folder / "state", self.folder / f"{_partial_prefix(Path('state'))}0.partial")
             shutil.copytree(self.folder, self._beginning, dirs_exist_ok=True)
             self.calls = self._run_to_end()
         self.expected = hp.load(self.folder / "out").release

@@ -61,6 +61,23 @@ def test_partial_hard_link_is_removed(tmp_path: Path) -> None:
     assert names(tmp_path) == ["state"]
 
 
+@pytest.mark.parametrize("call", ["fstat", "pread", "unlink"])
+def test_partial_file_that_cannot_be_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str) -> None:
+    """It is confidential, so it does not stay behind without a word."""
+    partial = tmp_path / f"{_partial_prefix(Path('state'))}0.partial"
+    partial.write_bytes(MAGIC)
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise OSError(errno.EIO, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, call, fails)
+        with pytest.raises(OSError, match="Input/output error"):
+            OwnedFile(tmp_path / "state", magic=MAGIC)
+    OwnedFile(tmp_path / "state", magic=MAGIC).close()
+    assert names(tmp_path) == []
+
+
 def test_link_to_missing_file_is_followed(tmp_path: Path) -> None:
     (tmp_path / "link").symlink_to("state")
     owned(tmp_path / "link", b"1").close()

@@ -70,6 +70,7 @@ def remove_partials(path: Path, *, magic: bytes, owned: int | None = None) -> No
 
     Only a file with the name of a partial file of this path is removed, and only
     if it belongs to this user, is empty or begins with `magic`, and is used by no process.
+    It may be confidential, so it is an error if its removal fails.
 
     Args:
         path: The path of the complete file.
@@ -78,20 +79,23 @@ def remove_partials(path: Path, *, magic: bytes, owned: int | None = None) -> No
     """
     prefix = _partial_prefix(path)
     with os.scandir(path.parent) as entries:
-        names = [entry.name for entry in entries if entry.name.startswith(prefix)]
+        names = [own.name for own in entries if own.name.startswith(prefix) and own.is_file(follow_symlinks=False)]
     for name in names:
-        partial = path.parent / name
-        with suppress(OSError):
-            descriptor = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
-            try:
-                status = os.fstat(descriptor)
-                own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
-                if own and os.pread(descriptor, len(magic), 0) in (b"", magic):
-                    if owned is None or not os.path.samestat(status, os.fstat(owned)):
-                        _lock(descriptor)
-                    _remove(partial, descriptor)
-            finally:
-                os.close(descriptor)
+        with suppress(FileNotFoundError, PermissionError, BlockingIOError):  # gone, or of another user or process
+            _remove_partial(path.parent / name, magic, owned)
+
+
+def _remove_partial(partial: Path, magic: bytes, owned: int | None) -> None:
+    descriptor = os.open(partial, os.O_RDWR | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        status = os.fstat(descriptor)
+        own = stat.S_ISREG(status.st_mode) and status.st_uid == os.geteuid()
+        if own and os.pread(descriptor, len(magic), 0) in (b"", magic):
+            if owned is None or not os.path.samestat(status, os.fstat(owned)):
+                _lock(descriptor)
+            _remove(partial, descriptor)
+    finally:
+        os.close(descriptor)
 
 
 class OwnedFile:
