@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.domains import Domain
 from privhp.errors import DomainError
 from privhp.evaluate.grid_distance import grid_wasserstein
@@ -80,10 +80,10 @@ class Comparison:
 def compare_sides(real: Any, synthetic: Any, *, domain: Domain) -> Comparison:
     """Distances between two sides, each a generator or records in random order. NOT private."""
     distances = dict(_distances(real, synthetic, domain))
-    baselines = {} if isinstance(real, Generator) else dict(_distances(real[::2], real[1::2], domain))
+    baselines = {} if isinstance(real, Distribution) else dict(_distances(real[::2], real[1::2], domain))
     return Comparison(
         tuple(Distance(metric, value, baselines.get(metric)) for metric, value in distances.items()),
-        private=isinstance(real, Generator) and isinstance(synthetic, Generator),
+        private=isinstance(real, Distribution) and isinstance(synthetic, Distribution),
     )
 
 

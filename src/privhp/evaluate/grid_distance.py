@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
@@ -48,7 +48,7 @@ def grid_masses(side: Side, *, domain: Domain | None = None, cells: int = CELLS)
         raise DomainError(f"expected a Box of two sides, got {space!r}; tree_wasserstein takes any domain")
     if isinstance(cells, bool) or not isinstance(cells, int) or not 2 <= cells <= 1024:
         raise QueryError(f"expected 2 to 1024 cells along a side, got {cells!r}")
-    if isinstance(side, Generator):
+    if isinstance(side, Distribution):
         return _leaf_masses(side, space, cells)
     cells_of(side, space, level=0)
     points = as_points(side, width=2)
@@ -57,7 +57,7 @@ def grid_masses(side: Side, *, domain: Domain | None = None, cells: int = CELLS)
     return _sum_by_cell(column * cells + row, np.full(len(points), 1.0 / len(points)), cells)
 
 
-def _leaf_masses(generator: Generator, domain: Domain, cells: int) -> Floats:
+def _leaf_masses(generator: Distribution, domain: Domain, cells: int) -> Floats:
     """Mass of the grid's cells: each leaf's mass in proportion to its overlap with each cell."""
     leaves = generator.leaves()
     low, high = np.empty((2, leaves.codes.size)), np.empty((2, leaves.codes.size))

@@ -6,12 +6,12 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError, QueryError, RecordsError, describe_value
 
-Side: TypeAlias = Generator | ArrayLike | Mapping[str, ArrayLike]
+Side: TypeAlias = Distribution | ArrayLike | Mapping[str, ArrayLike]
 """A distribution: a generator, or records of equal weight; those of a table by their columns."""
 
 Number = TypeVar("Number", np.uint64, np.float64)
@@ -19,7 +19,7 @@ Number = TypeVar("Number", np.uint64, np.float64)
 
 def common_domain(one: Side, other: Side, domain: Domain | None) -> Domain:
     """The domain of two sides: that of the generators, or the one given for records."""
-    domains = [side.plan.domain for side in (one, other) if isinstance(side, Generator)]
+    domains = [side.domain for side in (one, other) if isinstance(side, Distribution)]
     if domain is not None:
         domains.append(domain)
     if not domains:

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains.conversion import as_floats
 from privhp.domains.domain import Domain
@@ -28,7 +28,7 @@ def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> floa
     if line.density_breaks is None:
         raise DomainError(f"expected a linear Interval, got {line!r}; tree_wasserstein takes any domain")
     sides = [
-        _Leaves.of(side, line.density_breaks) if isinstance(side, Generator) else _Steps.of(side)
+        _Leaves.of(side, line.density_breaks) if isinstance(side, Distribution) else _Steps.of(side)
         for side in (one, other)
     ]
     grid = sorted_once(*(side.points for side in sides))
@@ -43,7 +43,7 @@ class _Leaves(NamedTuple):
     values: Floats
 
     @classmethod
-    def of(cls, generator: Generator, breaks: Sequence[float]) -> "_Leaves":
+    def of(cls, generator: Distribution, breaks: Sequence[float]) -> "_Leaves":
         leaves = generator.leaves()
         starts = np.empty(leaves.codes.shape)
         for level in np.unique(leaves.levels).tolist():

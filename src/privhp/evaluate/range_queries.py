@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
 from privhp.evaluate.inputs import Side, cells_of, common_domain
@@ -22,7 +22,7 @@ def range_errors(answers: Side, truth: Side, regions: Sequence[Any], *, domain: 
     Args:
         answers: A generator or records.
         truth: A generator or records; usually real records.
-        regions: Regions as `Generator.mass` takes them.
+        regions: Regions as `Distribution.mass` takes them.
         domain: Domain of the records, if neither side is a generator.
     """
     space = common_domain(answers, truth, domain)
@@ -37,7 +37,7 @@ def relative_errors(found: Floats, real: Floats) -> Floats:
 
 def region_masses(side: Side, regions: Sequence[Any], *, domain: Domain) -> Floats:
     """Mass of each region under a generator, or share of the records in it. NOT private for records."""
-    if isinstance(side, Generator):
+    if isinstance(side, Distribution):
         return np.array([side.mass(region).value for region in regions])
     cells = cells_of(side, domain, level=domain.depth)
     return np.array([domain.overlap(region, cells, level=domain.depth).mean() for region in regions])

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.generator import Generator
+from privhp.answers.distribution import Distribution
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.errors import QueryError
@@ -37,7 +37,7 @@ def tree_wasserstein(one: Side, other: Side, *, domain: Domain | None = None, de
     points = [
         (cells_of(side, space, level=depth), sign)
         for side, sign in ((one, 1.0), (other, -1.0))
-        if not isinstance(side, Generator)
+        if not isinstance(side, Distribution)
     ]
     codes = np.concatenate([codes for codes, _ in points]) if points else np.empty(0, dtype=np.uint64)
     masses = np.repeat([sign / codes.size for codes, sign in points], [codes.size for codes, _ in points])
@@ -65,7 +65,7 @@ class _Points(NamedTuple):
 
 def _leaves(side: Side, depth: int) -> _Leaves:
     """The leaves of a generator down to a depth; for records, the root with mass 0."""
-    if not isinstance(side, Generator):
+    if not isinstance(side, Distribution):
         return _Leaves(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.zeros(1))
     found = side.leaves()
     codes = found.codes >> np.maximum(found.levels - depth, 0).astype(np.uint64)
