@@ -49,7 +49,8 @@ def fit(
 
     Args:
         data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
-            dict of arrays, a data frame, an object with Arrow's PyCapsule interface, or an iterator of these.
+            dict of arrays, a data frame, a polars LazyFrame, a DuckDB relation or another object with Arrow's
+            PyCapsule interface, or an iterator of these.
         domain: Domain of the records; not with `plan`.
         epsilon: Total privacy budget; not with `plan`.
         expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.

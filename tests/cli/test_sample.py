@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import privhp
-from privhp.io.sinks import text_writer, writer
+from privhp.io import sample_chunks
+from privhp.io.sinks import text_writer
 
 
 def numbers(path: str) -> list[list[float]]:
@@ -75,7 +76,7 @@ def test_seed_and_method(run, release):
 
 @pytest.mark.parametrize("name", ["out.csv", "out.npy"])
 def test_chunks(run, pairs, monkeypatch, name):
-    monkeypatch.setattr(writer, "CHUNK", 100)
+    monkeypatch.setattr(sample_chunks, "CHUNK", 100)
     monkeypatch.setattr(text_writer, "_ROWS", 30)
     assert run("sample", pairs, "-n", "250", "--seed", "3", "-o", name).code == 0
     generator, rng = privhp.load(pairs), np.random.default_rng(3)
@@ -129,7 +130,7 @@ def test_errors(refused, release, tmp_path):
     ],
 )
 def test_failure_while_writing(run, release, tmp_path, monkeypatch, name, error, code, says):
-    monkeypatch.setattr(writer, "CHUNK", 10)
+    monkeypatch.setattr(sample_chunks, "CHUNK", 10)
     draw = privhp.Generator.sample
 
     def fail_later(self, n, **options):

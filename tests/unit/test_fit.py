@@ -167,12 +167,6 @@ def test_integer_names_of_frame():
     assert hp.fit(frame, hp.Integers(0, 9), columns=[2], **FIT).quantile(0.5).value == 5
 
 
-def test_lazy_frame():
-    frame = pytest.importorskip("polars").DataFrame({"a": [0.5]}).lazy()
-    with pytest.raises(RecordsError, match=r"got a LazyFrame; call \.collect\(\) first"):
-        hp.fit(frame, hp.Table(a=hp.Interval(0, 1)), **FIT)
-
-
 @pytest.mark.parametrize("data", [[0.5, 0.25], np.array([0.5]), [{"a": 0.5}]])
 def test_columns_of_records_without_columns(data):
     with pytest.raises(RecordsError, match=r"columns= selects columns of a file.*; leave it out"):

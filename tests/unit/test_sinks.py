@@ -11,7 +11,8 @@ from pyarrow import ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Tally
-from privhp.io.sinks import write_sample, writer
+from privhp.io import sample_chunks
+from privhp.io.sinks import write_sample
 from privhp.io.sources import open_source
 from privhp.release import Release
 
@@ -57,7 +58,7 @@ PACKED = ["a.csv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
 
 @pytest.mark.parametrize("name", FILES + PACKED)
 def test_round_trip(generator, tmp_path, monkeypatch, name):
-    monkeypatch.setattr(writer, "CHUNK", 300)
+    monkeypatch.setattr(sample_chunks, "CHUNK", 300)
     write_sample(generator, tmp_path / name, rows=1000, seed=5)
     plan = hp.Plan(DOMAIN, epsilon=1, budgets={16: 1}, exact_depth=16)
     read, direct = Tally(plan), Tally(plan)
@@ -166,7 +167,7 @@ def test_missing_pyarrow(generator, tmp_path, monkeypatch):
 
 
 def test_chunks(generator, tmp_path, monkeypatch):
-    monkeypatch.setattr(writer, "CHUNK", 100)
+    monkeypatch.setattr(sample_chunks, "CHUNK", 100)
     told: list[int] = []
     sizes: list[int] = []
     sample = hp.Generator.sample

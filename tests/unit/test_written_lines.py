@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from privhp import Categories, Interval, Nullable
 from privhp.domains.fields import OutputForm
+from privhp.io.sample_chunks import Columns
 from privhp.io.sinks.text_values import format_column, to_list
-from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
+from privhp.io.sinks.text_writer import Csv, Ndjson
 
 TEXTS = st.text(st.characters(codec="utf-8", exclude_characters="\0\r\n"), max_size=8)
 NAMES = st.lists(TEXTS, min_size=1, max_size=4, unique=True)

@@ -29,6 +29,7 @@ from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name
 from privhp.errors import QueryError
 from privhp.io.frames import Frame, as_frame
+from privhp.io.sample_stream import SampleStream
 
 Method = Literal["balanced", "independent"]
 
@@ -122,8 +123,7 @@ class Distribution:
             sampler = conditioned = RegionSampler(self._histogram, where)
             expected *= conditioned.mass
         size = (round(expected) if out is None else len(out)) if n is None else n
-        if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-            raise QueryError(f"expected a non-negative integer number of records to sample, got {n!r}")
+        _check_rows(size)
         if out is not None:
             self._check_out(out, int(size))
         rng = np.random.default_rng(rng)
@@ -135,6 +135,41 @@ class Distribution:
             return output
         forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
         return as_frame(output, frame, forms=forms)
+
+    def stream(
+        self,
+        n: int | None = None,
+        *,
+        where: Any = None,
+        method: Method = "balanced",
+        rng: np.random.Generator | int | None = None,
+    ) -> SampleStream:
+        """Synthetic records as an Arrow stream, which DuckDB, polars, pandas and pyarrow read directly.
+
+        Records are sampled while they are read, a million at a time, so that n may
+        exceed the memory. Each reading of the stream yields the same records, those
+        of `privhp sample --seed` if `rng` is that seed. The generator itself can be
+        read in the same way; it is the stream of its estimated number of records
+        with the seed 0. Requires pyarrow.
+
+        Args:
+            n: Number of records; by default the estimated number of records, in the region if there is one.
+            where: Region to sample in, as for `sample`.
+            method: "balanced" or "independent", as for `sample`; balanced within each million records.
+            rng: NumPy generator or seed of the sampling; by default a fresh one.
+        """
+        size = round(self.total * (1.0 if where is None else self.mass(where).value)) if n is None else n
+        _check_rows(size)
+        seed = rng if isinstance(rng, int) else int(np.random.default_rng(rng).integers(2**63))
+        return SampleStream(self, int(size), where=where, method=method, seed=seed)
+
+    def __arrow_c_schema__(self) -> object:
+        """Arrow schema of the synthetic records, as a PyCapsule."""
+        return self.stream(0, rng=0).__arrow_c_schema__()
+
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
+        """Arrow stream of as many synthetic records as the estimated number of records, as a PyCapsule."""
+        return self.stream(rng=0).__arrow_c_stream__(requested_schema)
 
     def _check_out(self, out: NDArray[Any], size: int) -> None:
         """Raise a QueryError for an array that cannot hold the records."""
@@ -264,6 +299,12 @@ class Distribution:
 
     def _summary(self) -> str:
         return f"{self.domain!r}, {self._leaves.codes.size:,} leaves"
+
+
+def _check_rows(size: Any) -> None:
+    """Raise a QueryError for what is no number of records."""
+    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
+        raise QueryError(f"expected a non-negative integer number of records to sample, got {size!r}")
 
 
 def _share_limits() -> tuple[float, float]:

@@ -55,6 +55,13 @@ class OutputForm(NamedTuple):
     to_text: Callable[[NDArray[Any]], NDArray[np.str_]] | None = None
     """Converts values to the text that files hold instead of them."""
 
+    def apply_text(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values in the text form, if there is one; otherwise unchanged."""
+        if self.to_text is None:
+            return values
+        texts = self.to_text(np.ma.getdata(values))
+        return np.ma.MaskedArray(texts, mask=values.mask) if isinstance(values, np.ma.MaskedArray) else texts
+
 
 _KINDS = {"f": FieldKind.REAL, "i": FieldKind.INTEGER, "u": FieldKind.INTEGER, "M": FieldKind.TIME}
 

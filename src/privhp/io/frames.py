@@ -1,6 +1,6 @@
 """Columns as data frames. Each library is imported on first use."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 from typing import Any, Literal, get_args
@@ -116,6 +116,17 @@ def arrow_array(pa: Any, column: NDArray[Any], form: OutputForm) -> Any:
     if form.zone is not None:
         kind = pa.timestamp(np.datetime_data(data.dtype)[0], tz=form.zone)
     return pa.array(data, type=kind, mask=null)
+
+
+def arrow_batch(pa: Any, names: Sequence[str], columns: Sequence[tuple[OutputForm, NDArray[Any]]]) -> Any:
+    """Columns as an Arrow record batch, in their text form if they have one; `pa` is the package pyarrow."""
+    arrays = []
+    for form, values in columns:
+        texts = form.apply_text(values)
+        if texts.dtype.kind == "O":  # long texts, and integers beyond the types of Arrow
+            texts = texts.astype(np.str_)
+        arrays.append(arrow_array(pa, texts, form))
+    return pa.RecordBatch.from_arrays(arrays, names=list(names))
 
 
 _BUILDERS: dict[str, Callable[[Any, Columns], Any]] = {

@@ -4,14 +4,11 @@ from collections.abc import Sequence
 from typing import Any, BinaryIO, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privhp.domains.fields import OutputForm
 from privhp.errors import FileError
-from privhp.io.frames import arrow_array
-from privhp.io.sinks.text_values import apply_text_form
-from privhp.io.sinks.text_writer import Columns
-from privhp.io.sources.optional import import_pyarrow
+from privhp.io.frames import arrow_batch
+from privhp.io.optional import import_pyarrow
+from privhp.io.sample_chunks import Columns
 
 
 class Sink(Protocol):
@@ -70,14 +67,7 @@ class _Arrow:
         self._writer.write_batch(self._batch(columns))
 
     def _batch(self, columns: Columns) -> Any:
-        arrays = [self._array(form, apply_text_form(form, values)) for form, values in columns]
-        fields = [self._pa.field(name, array.type) for name, array in zip(self._names, arrays, strict=True)]
-        return self._pa.RecordBatch.from_arrays(arrays, schema=self._pa.schema(fields))
-
-    def _array(self, form: OutputForm, values: NDArray[Any]) -> Any:
-        if values.dtype.kind == "O":  # long texts, and integers beyond the types of Arrow
-            values = values.astype(np.str_)
-        return arrow_array(self._pa, values, form)
+        return arrow_batch(self._pa, self._names, columns)
 
     def close(self) -> None:
         """Write the footer."""

@@ -18,7 +18,7 @@ def format_values(domain: Domain, values: NDArray[Any]) -> list[Any]:
 
 def format_column(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
     """Addresses and times as text; other values unchanged."""
-    values = apply_text_form(form, values)
+    values = form.apply_text(values)
     if values.dtype.kind != "M":
         return values
     texts = _format_times(np.ma.getdata(values), form.zone)
@@ -38,11 +38,3 @@ def _format_times(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np
     if zone is not None:
         return zoned_texts(times, zone)
     return np.datetime_as_string(times, timezone="naive" if times.dtype == "M8[D]" else "UTC")
-
-
-def apply_text_form(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
-    """Values in the text form of their domain, if it has one; otherwise unchanged."""
-    if form.to_text is None:
-        return values
-    texts = form.to_text(np.ma.getdata(values))
-    return np.ma.MaskedArray(texts, mask=values.mask) if isinstance(values, np.ma.MaskedArray) else texts

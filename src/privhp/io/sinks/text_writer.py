@@ -6,16 +6,14 @@ same as without it.
 
 import json
 from collections.abc import Sequence
-from typing import Any, BinaryIO, TypeAlias
+from typing import Any, BinaryIO
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.fields import OutputForm
+from privhp.io.sample_chunks import Columns
 from privhp.io.sinks.text_values import format_column, to_list
-
-Columns: TypeAlias = Sequence[tuple[OutputForm, NDArray[Any]]]
-"""Columns of a batch of rows, each with its output form."""
 
 _ROWS = 2**16  # formatted together
 

@@ -1,47 +1,25 @@
 """Synthetic records of a generator, written to a file or a pipe."""
 
-from __future__ import annotations  # numpy.random is only imported when something is sampled
-
 import gzip
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path, PurePath
-from typing import Any, BinaryIO, Literal, Protocol
-
-import numpy as np
+from typing import Any, BinaryIO, Literal
 
 from privhp.domains import Domain
 from privhp.errors import FileError, RecordsError
 from privhp.io.disk import new_file
+from privhp.io.optional import import_pyarrow
+from privhp.io.sample_chunks import Samplable, as_columns, sample_chunks
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_npy
-from privhp.io.sinks.text_writer import Columns, Csv, Ndjson
+from privhp.io.sinks.text_writer import Csv, Ndjson
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, Compression, compression_of
 from privhp.io.sources.files import Format, check_format, format_of
-from privhp.io.sources.optional import import_pyarrow
-
-CHUNK = 10**6
-"""Rows sampled and balanced together; fixed, so that a seed determines the rows."""
 
 TEXT_SUFFIXES = (".csv", ".ndjson", ".jsonl")
 OUTPUT_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".npy")
 """Suffixes of output files; texts may also be compressed."""
-
-
-class Samplable(Protocol):
-    """A distribution that synthetic records are sampled from, such as a generator."""
-
-    domain: Domain
-
-    def sample(
-        self,
-        n: int | None = None,
-        *,
-        method: Literal["balanced", "independent"] = "balanced",
-        rng: np.random.Generator | int | None = None,
-        frame: Literal["numpy"] | None = None,
-    ) -> Any:
-        """Draw n records."""
 
 
 def write_sample(
@@ -76,15 +54,14 @@ def write_sample(
     names = _names(generator.domain, columns)
     if kind == "npy":
         check_npy(example)
-    rng = np.random.default_rng(seed)
-    domain = generator.domain
+    domain, written = generator.domain, 0
     with _open_output(output, compression, replace=replace) as file:
         sink = _sink(kind, file, names, example, domain=domain, rows=rows, piped=not isinstance(output, Path))
         try:
-            for start in range(0, rows, CHUNK):
-                size = min(CHUNK, rows - start)
-                sink.write(_columns(domain, generator.sample(size, method=method, rng=rng, frame="numpy")))
-                watch(start + size)
+            for columns_of_chunk in sample_chunks(generator, rows, method=method, seed=seed):
+                sink.write(columns_of_chunk)
+                written += len(columns_of_chunk[0][1])
+                watch(written)
         except BaseException:
             with suppress(Exception):  # an open Arrow writer fails when its file is closed first
                 sink.close()
@@ -104,9 +81,9 @@ def _sink(
         case "npy":
             return Npy(file, (rows, *example.shape[1:]), example.dtype)
         case "parquet":
-            return Parquet(file, names, _columns(domain, example))
+            return Parquet(file, names, as_columns(domain, example))
         case "arrow":
-            return (IpcStream if piped else Ipc)(file, names, _columns(domain, example))
+            return (IpcStream if piped else Ipc)(file, names, as_columns(domain, example))
 
 
 def _format_and_compression(
@@ -173,12 +150,3 @@ def _names(domain: Domain, columns: Sequence[str] | None) -> list[str]:
     if len(set(names)) != len(names):
         raise RecordsError(f"expected each column name once, got one twice in {', '.join(names)}")
     return names
-
-
-def _columns(domain: Domain, sample: Any) -> Columns:
-    """Columns of a sample, each with its output form."""
-    if isinstance(sample, dict):
-        columns = [sample[name] for name in domain.value_names]
-    else:
-        columns = list((sample[:, None] if sample.ndim == 1 else sample).T)
-    return list(zip(domain.output_forms(), columns, strict=True))

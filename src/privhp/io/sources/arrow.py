@@ -17,7 +17,7 @@ from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.to_column import to_column
 from privhp.errors import FileError
-from privhp.io.sources.optional import import_pyarrow
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.selection import Selection
 
 MAX_TEXT = 2**21

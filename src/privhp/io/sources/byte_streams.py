@@ -10,8 +10,8 @@ from pathlib import PurePath
 from typing import Any, Literal
 
 from privhp.errors import FileError
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.identity import OpenFile
-from privhp.io.sources.optional import import_pyarrow
 
 Compression = Literal["gzip", "zstd"]
 

@@ -9,7 +9,7 @@ from privhp.domains.column import Column
 from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
-from privhp.io.sources.optional import import_pyarrow
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.protocol import START, Batch, Position, Sample
 from privhp.io.sources.selection import Selection
 
@@ -18,7 +18,7 @@ class InMemorySource:
     """Source of an object in memory.
 
     Args:
-        data: An array or a sequence of records, a dict of arrays, a data frame, anything with
+        data: An array or a sequence of records, a dict of arrays, a data frame, a polars LazyFrame, anything with
             Arrow's PyCapsule interface, or an iterator of any of these. An iterable without a length also holds
             batches, and yields them anew in each pass.
         selection: The columns that make a record.
@@ -28,7 +28,7 @@ class InMemorySource:
     identity: str | None = None
 
     def __init__(self, data: Any, selection: Selection) -> None:
-        self._data, self._selection = data, selection
+        self._data, self._selection = LazyBatches(data) if _is_lazy(data) else data, selection
 
     @property
     def rereadable(self) -> bool:
@@ -95,6 +95,27 @@ class InMemorySource:
         return self._selection.to_batch(batch.columns, len(batch))
 
 
+class LazyBatches:
+    """Result of a polars LazyFrame in batches; each iteration runs the query anew.
+
+    Args:
+        query: The LazyFrame.
+    """
+
+    def __init__(self, query: Any) -> None:
+        self._query = query
+
+    def __iter__(self) -> Iterator[Any]:
+        if hasattr(self._query, "collect_batches"):
+            return iter(self._query.collect_batches())
+        return iter([self._query.collect()])  # polars before 1.34
+
+
+def _is_lazy(data: Any) -> bool:
+    """Whether data is a polars LazyFrame."""
+    return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
+
+
 def _yields_batches(data: Any) -> bool:
     """Whether data is an iterator of batches, or an iterable of unknown length, which yields them anew each time."""
     if _is_stream(data):
@@ -113,13 +134,11 @@ def _is_frame(data: Any) -> bool:
 
 
 def has_column_names(data: Any) -> bool:
-    """Whether data has columns to select: a data frame, a dict, an Arrow stream, or batches, which may."""
-    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping) or _yields_batches(data)
+    """Whether data has columns to select: a data frame, a dict, an Arrow stream, a query, or batches, which may."""
+    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping) or _is_lazy(data) or _yields_batches(data)
 
 
 def check_records(data: Any) -> None:
     """Refuse data that holds no records."""
-    if type(data).__name__ == "LazyFrame":
-        raise RecordsError("expected records, got a LazyFrame; call .collect() first")
     if data is None or isinstance(data, int | float | bool):
         raise RecordsError(f"expected a path, records, a frame or an iterator of batches, got {type(data).__name__}")

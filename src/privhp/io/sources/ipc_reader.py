@@ -3,13 +3,13 @@
 from collections.abc import Iterator
 from typing import Any
 
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import ArrowRows, arrow_errors, schema_columns, select_columns, short_slices, validate
 from privhp.io.sources.byte_streams import ByteStream
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.ipc_messages import MAGIC, Block, check_size, read_footer, read_layout
 from privhp.io.sources.ipc_slices import BatchSlices
 from privhp.io.sources.ipc_streams import MessageStream
-from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privhp.core.cells import Counts
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import even_rows, rows_within
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.ipc_messages import BatchLayout, Extent, check_size
-from privhp.io.sources.optional import import_pyarrow
 
 
 class _Place(NamedTuple):

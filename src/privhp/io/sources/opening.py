@@ -28,8 +28,9 @@ def open_source(
 
     Args:
         data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
-            dict of arrays, a data frame, anything with Arrow's PyCapsule interface, or an iterator of any of these.
-            An iterable without a length also holds batches, and yields them anew in each pass.
+            dict of arrays, a data frame, a polars LazyFrame, anything with Arrow's PyCapsule interface, or an
+            iterator of any of these. An iterable without a length also holds batches, and yields them anew in each
+            pass.
         domain: Domain of the records.
         columns: The columns that make a record, by name or, in data without names, by number from 1.
         header: Whether the first record of CSV holds the column names.

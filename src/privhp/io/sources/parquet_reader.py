@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from privhp.errors import FileError
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import (
     MAX_TEXT,
     MAX_WHOLE,
@@ -19,7 +20,6 @@ from privhp.io.sources.arrow import (
     text_offsets,
 )
 from privhp.io.sources.identity import OpenFile
-from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 

@@ -6,13 +6,13 @@ from ipaddress import ip_address
 from typing import Any, NamedTuple
 
 from privhp.errors import FileError
+from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_columns
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_fields import split_record
 from privhp.io.sources.files import format_of
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.ipc_messages import MAGIC
-from privhp.io.sources.optional import import_pyarrow
 from privhp.io.sources.text_records import LineFeeds, RecordReader, check_is_text
 
 
