@@ -65,6 +65,15 @@ def cut_intervals(draw: st.DrawFn) -> Interval:
     return Interval(low, high, cuts=cuts, outside=draw(OUTSIDE_RULES))
 
 
+STEPPED_BOUNDS = st.sampled_from([(0.0, 10.0, "0.01"), (-0.3, 0.7, "0.1"), (0.005, 99.995, "0.01"), (-7.0, 5.0, "3")])
+
+
+@st.composite
+def stepped_intervals(draw: st.DrawFn) -> Interval:
+    low, high, step = draw(STEPPED_BOUNDS)
+    return Interval(low, high, step=step, outside=draw(OUTSIDE_RULES))
+
+
 @st.composite
 def times(draw: st.DrawFn) -> Time:
     """Times around a leap day, around 1970, and around a repeated hour in Berlin."""
@@ -115,6 +124,8 @@ def integers(draw: st.DrawFn) -> Integers:
 
 @st.composite
 def boxes(draw: st.DrawFn) -> Box:
+    if draw(st.booleans()):
+        return Box([(-0.3, 0.7), (0.5, 4.0), (0.0, 0.1)][: draw(st.integers(1, 3))], step="0.05")
     return Box(draw(st.lists(BOUNDS, min_size=1, max_size=3)), outside=draw(OUTSIDE_RULES))
 
 
@@ -128,6 +139,7 @@ def ordered_domains() -> st.SearchStrategy[Domain]:
         linear_intervals(),
         log_intervals(),
         cut_intervals(),
+        stepped_intervals(),
         integers(),
         times(),
         st.just(IPv4()),

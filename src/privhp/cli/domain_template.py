@@ -5,6 +5,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from privhp.io.sources.schemas import SchemaColumn
 
 _ORIGIN = {
@@ -38,6 +40,7 @@ _TOP = """\
 _NULLABLE = "# nullable = true     # if values may be missing"
 _BOUNDS = ['low = ""              # fill in', 'high = ""             # fill in']
 _NUMBER = [*_BOUNDS, '# outside = "clamp"   # move values outside the bounds to the nearest bound; default: skip them']
+_STEP = '# step = "0.01"       # if values are decimals, such as amounts in cents'
 _TIMES = ['low = ""              # fill in, such as "2018-01-01"', 'high = ""             # fill in']
 _TEXTS = [
     'kind = "categories"',
@@ -89,9 +92,12 @@ def _lines(kind: Any) -> list[str] | None:
     if types.is_integer(kind):
         return ['kind = "integers"', *_NUMBER, *_typed(str(kind), usual="int64")]
     if types.is_float32(kind):
-        return ['kind = "interval"', *_NUMBER, *_typed("float32")]
-    if types.is_floating(kind) or types.is_decimal(kind):
-        return ['kind = "interval"', *_NUMBER]
+        return ['kind = "interval"', *_NUMBER, _STEP, *_typed("float32")]
+    if types.is_floating(kind):
+        return ['kind = "interval"', *_NUMBER, _STEP]
+    if types.is_decimal(kind):
+        exact = 0 < kind.scale <= kind.precision <= np.finfo(np.float64).precision
+        return ['kind = "interval"', *_NUMBER, f'step = "{10.0**-kind.scale:.{kind.scale}f}"' if exact else _STEP]
     if types.is_date(kind):
         return ['kind = "time"', *_TIMES, 'unit = "D"']
     if types.is_timestamp(kind):

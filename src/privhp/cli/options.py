@@ -8,6 +8,7 @@ from privhp.cli.parsers import CommandParser, OptionGroup, Options
 DOMAINS = """\
 domains:
   interval:0:1000            numbers from 0 to 1000
+  interval:0:1000:step=0.01  decimals, such as amounts in cents; samples are such decimals, too
   interval:0.01:1e6:log      positive numbers on a logarithmic scale
   integers:-120:1440:clamp   integers; values outside the bounds are moved to the nearest bound
   box:-9:2,49.8:61           points, one pair of bounds per coordinate

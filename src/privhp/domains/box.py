@@ -9,25 +9,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.comparisons import continuous_range, parse_number, range_region, single_comparison
+from privhp.domains.comparisons import parse_number, range_region, single_comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.fields import Field, FieldKind, default_names
-from privhp.domains.grid import Axes, Axis, GridDomain, check_axis, make_axis
+from privhp.domains.grid import GridDomain
+from privhp.domains.lattice import Step, make_axes, make_axis
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.shares import product_share
 from privhp.domains.validation import (
     Outside,
-    check_bounds,
     check_float_dtype,
     check_outside,
     check_pair,
     check_range,
     contains_float,
-    dtype_argument,
     outside_argument,
     quote,
     round_inwards,
-    round_outwards,
+    typed_arguments,
 )
 from privhp.errors import DomainError
 
@@ -41,8 +40,12 @@ class Box(GridDomain):
     Each level splits the axis with the longest remaining side, the first on a
     tie. The distance is the largest difference of a coordinate.
 
+    With `step` the values of each coordinate are the decimals low, low + step,
+    ... high, as those of an `Interval` with a step.
+
     Args:
         sides: One pair (low, high) per axis, public knowledge.
+        step: Distance of neighbouring values of each coordinate, public knowledge, as a decimal: "0.01".
         outside: Treatment of points out of bounds: "drop", or "clamp" each
             coordinate to the nearer bound. Points with a NaN are always dropped.
         dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
@@ -52,7 +55,12 @@ class Box(GridDomain):
     kind: ClassVar[str] = "box"
 
     def __init__(
-        self, sides: Sequence[Sequence[float]] | NDArray[Any], *, outside: Outside = "drop", dtype: Any = "float64"
+        self,
+        sides: Sequence[Sequence[float]] | NDArray[Any],
+        *,
+        step: Step | None = None,
+        outside: Outside = "drop",
+        dtype: Any = "float64",
     ) -> None:
         if isinstance(sides, np.ndarray):
             sides = sides.tolist()
@@ -60,16 +68,12 @@ class Box(GridDomain):
             raise DomainError(f"expected a box as a list of 1 to {MAX_DEPTH} pairs (low, high), got {quote(sides)}")
         self.outside = outside
         check_outside(outside)
-        self.dtype = check_float_dtype(dtype)
-        self.axes = tuple(self._axis(side, f"side {index} of the box") for index, side in enumerate(sides))
-        self.rectangle = tuple((axis.low, axis.high) for axis in self.axes)
-        super().__init__(Axes(self.axes, clamp=outside == "clamp"), self.dtype)
-
-    def _axis(self, side: Any, name: str) -> Axis:
-        low, high = round_outwards(*check_bounds(*check_pair(side, name), axis=name), self.dtype)
-        axis = make_axis(low, high, self.dtype)
-        check_axis(axis, name, low=low, high=high)
-        return axis
+        own = check_float_dtype(dtype)
+        names = [f"side {index} of the box" for index in range(len(sides))]
+        pairs = [check_pair(side, name) for side, name in zip(sides, names, strict=True)]
+        self.axes = tuple(make_axis(*pair, own, step=step, name=name) for pair, name in zip(pairs, names, strict=True))
+        self.rectangle = tuple(axis.extent for axis in self.axes)
+        super().__init__(make_axes(self.axes, clamp=outside == "clamp"), own)
 
     @property
     def split_axes(self) -> tuple[int, ...]:
@@ -77,8 +81,12 @@ class Box(GridDomain):
         return self._axes.split_axes
 
     def __repr__(self) -> str:
-        sides = ", ".join(f"({axis.low:.15g}, {axis.high:.15g})" for axis in self.axes)
-        return f"Box([{sides}]{outside_argument(self.outside)}{dtype_argument(self._typed())})"
+        sides = ", ".join(f"({low:.15g}, {high:.15g})" for low, high in self._bounds)
+        return f"Box([{sides}]{outside_argument(self.outside)}{typed_arguments(self._typed())})"
+
+    @property
+    def _bounds(self) -> list[tuple[float, float]]:
+        return [axis.bounds for axis in self.axes]
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(
@@ -97,23 +105,24 @@ class Box(GridDomain):
                 f"None for a whole side, got {quote(region)}"
             )
         return [
-            (axis.low, axis.high) if side is None else check_range(side, axis.low, axis.high)
-            for axis, side in zip(self.axes, region, strict=True)
+            bounds if side is None else check_range(side, *bounds)
+            for bounds, side in zip(self._bounds, region, strict=True)
         ]
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
         return product_share(
-            axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self.dtype)
+            axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self._region_dtype)
             for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
         )
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
         shares = rng.random(cells.shape)
+        sides = [round_inwards(*side, self._region_dtype) for side in self._sides(region)]
         columns = [
-            axis.draw(*round_inwards(low, high, self.dtype), cells[:, index], bits=bits[index], shares=shares[:, index])
-            for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
+            axis.draw(*side, cells[:, index], bits=bits[index], shares=shares[:, index])
+            for index, (axis, side) in enumerate(zip(self.axes, sides, strict=True))
         ]
         return np.stack(columns, axis=1)
 
@@ -125,7 +134,10 @@ class Box(GridDomain):
         """Ranges of single coordinates by their names, or LOW:HIGH,LOW:HIGH after `in`."""
         if all(len(own.names) == 1 and (len(names) > 1 or own.has_sign) for own in comparisons):
             sides = [[own for own in comparisons if own.names == (name,)] for name in names]
-            return [range_region(own, continuous_range) if own else None for own in sides]
+            return [
+                range_region(own, axis.comparison_range) if own else None
+                for axis, own in zip(self.axes, sides, strict=True)
+            ]
         comparison = single_comparison(comparisons)
         values = comparison.values if comparison.sign == "in" else []
         ends = [[parse_number(end) for end in value.split(":")] for value in values]
@@ -141,17 +153,20 @@ class Box(GridDomain):
         return [None] * len(self.axes)
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale:
-        return PlotScale("linear", self.axes[coordinate].low, self.axes[coordinate].high)
+        return PlotScale("linear", *self._bounds[coordinate], step=float(self.step or 0))
 
     def coordinate_region(self, coordinate: int, region: Any) -> Any:
         return tuple(region if index == coordinate else None for index in range(len(self.axes)))
 
-    def cell_coordinates(self, codes: Codes, *, level: int) -> tuple[Codes, list[int]]:
-        return self._axes.cells(codes, level=level), self._axes.bits(level)
+    def cell_rectangles(self, codes: Codes, *, level: int) -> tuple[Floats, Floats]:
+        cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
+        sides = [axis.cell_shares(cells[:, index], bits=bits[index]) for index, axis in enumerate(self.axes)]
+        low, high = np.stack(sides, axis=-1)
+        return low, high
 
     def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
-        sides = [(axis.low + np.sort(rng.random((count, 2))) * axis.width).tolist() for axis in self.axes]
+        sides = [(low + np.sort(rng.random((count, 2))) * (high - low)).tolist() for low, high in self._bounds]
         return [list(map(tuple, region)) for region in zip(*sides, strict=True)]
 
     def parameters(self) -> dict[str, Any]:
-        return {"sides": [[axis.low, axis.high] for axis in self.axes], "outside": self.outside, **self._typed()}
+        return {"sides": [list(pair) for pair in self._bounds], "outside": self.outside, **self._typed()}

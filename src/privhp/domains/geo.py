@@ -22,7 +22,8 @@ from privhp.domains.comparisons import parse_number, single_comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.grid import Axes, GridDomain, check_axis, make_axis
+from privhp.domains.grid import Axes, GridDomain
+from privhp.domains.lattice import make_axis
 from privhp.domains.plot_scale import PlotScale, ScaleKind
 from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, product_share, share_between
 from privhp.domains.sphere import Zone
@@ -30,10 +31,10 @@ from privhp.domains.validation import (
     check_float_dtype,
     check_number,
     contains_float,
-    dtype_argument,
     quote,
     round_inwards,
     round_outwards,
+    typed_arguments,
 )
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
@@ -88,22 +89,20 @@ class Geo(GridDomain):
                 f"expected west and east to differ, got {self.west} and {self.east}; the globe is -180 to 180"
             )
         degree = math.radians(EARTH_RADIUS)
-        self._latitudes = make_axis(self.south, self.north, own, unit=degree)
-        check_axis(self._latitudes, "the latitudes", low=self.south, high=self.north)
+        self._latitudes = make_axis(self.south, self.north, own, unit=degree, name="the latitudes")
         self._zone = Zone(self.south, self.north)
         height = np.array(self._latitudes.width)
         self._area = float(self._zone.areas(np.zeros(()), height, height))
         # Mean length of a degree of longitude over the latitudes, relative to a degree of latitude.
         shorter = self._area / math.radians(self._latitudes.width)
-        self._longitudes = make_axis(self.west, end, own, unit=degree * shorter)
-        check_axis(self._longitudes, "the longitudes", low=self.west, high=self.east)
+        self._longitudes = make_axis(self.west, end, own, unit=degree * shorter, name="the longitudes")
         self.axes = (self._longitudes, self._latitudes)
         super().__init__(Axes(self.axes, clamp=False), own)
 
     def __repr__(self) -> str:
         ends = (self.west, self.south, self.east, self.north)
         given = "" if ends == (-180, -90, 180, 90) else ", ".join(f"{end:.15g}" for end in ends)
-        return f"Geo({(given + dtype_argument(self._typed())).removeprefix(', ')})"
+        return f"Geo({(given + typed_arguments(self._typed())).removeprefix(', ')})"
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Points as the declared type; a longitude that is rounded to 180 becomes -180."""

@@ -18,6 +18,7 @@ from privhp import kernels
 from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
+from privhp.domains.comparisons import Ends, continuous_range
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.shares import MIN_SHARE, share_between
 from privhp.domains.split_order import split_masks, split_order
@@ -45,16 +46,36 @@ class Axis:
         high: Upper end.
         integer: Whether the numbers are integers.
         unit: Distance of two numbers whose difference is 1.
-        step: Spacing of the numbers, where samples have a coarser type than float64.
+        spacing: Spacing of the numbers, where samples have a coarser type than float64.
     """
 
-    def __init__(self, low: float, high: float, *, integer: bool = False, unit: float = 1.0, step: float = 0.0) -> None:
-        self.low, self.high, self.integer, self.unit, self.step = low, high, integer, unit, step
+    def __init__(
+        self, low: float, high: float, *, integer: bool = False, unit: float = 1.0, spacing: float = 0.0
+    ) -> None:
+        self.low, self.high, self.integer, self.unit, self.spacing = low, high, integer, unit, spacing
+
+    step: str | None = None
+    """Distance of neighbouring values as a decimal; None for all real numbers."""
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """First and last number."""
+        return self.low, self.high
+
+    @property
+    def extent(self) -> tuple[float, float]:
+        """Ends of the cells of the axis."""
+        return self.low, self.high
 
     @cached_property
     def width(self) -> float:
         """Length of the range, rounded."""
         return self.high - self.low
+
+    @cached_property
+    def rate(self) -> float:
+        """Reciprocal of the width."""
+        return 1.0 / self.width
 
     @cached_property
     def depth(self) -> int:
@@ -71,11 +92,16 @@ class Axis:
     @property
     def _spacing(self) -> float:
         """Largest spacing of neighbouring numbers."""
-        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.integer), self.step)
+        return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.integer), self.spacing)
 
     def side(self, bits: int) -> float:
         """Diameter of a cell."""
         return self.width * self.unit * 2.0**-bits
+
+    def cell_shares(self, cells: Codes, *, bits: int) -> tuple[Floats, Floats]:
+        """Lower and upper end of each cell, as shares of the extent of the axis."""
+        ends: Floats = (cells + np.array([[0.0], [1.0]])) * 2.0**-bits
+        return ends[0], ends[1]
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number at a share of each cell; a share of 1 is its upper end, up to rounding."""
@@ -103,23 +129,22 @@ class Axis:
         share = share_between(np.clip(first, 0.0, 1.0), np.clip(last, 0.0, 1.0))
         return np.where(touched, np.maximum(share, MIN_SHARE), 0.0)
 
+    def comparison_range(self, sign: str, value: str) -> Ends:
+        """Range of the numbers that meet a comparison."""
+        return continuous_range(sign, value)
+
     def ends(self, cell: int, bits: int) -> tuple[float, float]:
         """The lower and the upper end of a cell."""
         low, high = self.points(np.array([cell, cell]), np.array([0.0, 1.0]), bits=bits).tolist()
         return low, high
 
-    def draw(self, low: Floats | float, high: Floats | float, cells: Codes, *, bits: int, shares: Floats) -> Floats:
+    def draw(self, low: float, high: float, cells: Codes, *, bits: int, shares: Floats) -> Floats:
         """The number at a share of each cell's intersection with a range, away from the edges of the cell."""
         step = self.width * 2.0**-bits
         starts = self.low + cells * step
         first, last = (np.clip(end, low, high) for end in (starts + self.margin, starts + step - self.margin))
         numbers: Floats = np.clip(first + shares * (last - first), low, high)
         return numbers
-
-
-def make_axis(low: float, high: float, dtype: np.dtype[Any], *, unit: float = 1.0) -> Axis:
-    """An axis of numbers whose samples have a type of floats."""
-    return Axis(low, high, unit=unit, step=spacing_at(max(abs(low), abs(high)), dtype))
 
 
 def check_axis(axis: Axis, name: str, *, low: float, high: float) -> None:
@@ -155,7 +180,7 @@ class Axes:
             self._grids[level] = Grid(
                 low=np.array([axis.low for axis in self.axes]),
                 high=np.array([axis.high for axis in self.axes]),
-                rate=np.array([1.0 / axis.width for axis in self.axes]) * 2.0**bits,
+                rate=np.array([axis.rate for axis in self.axes]) * 2.0**bits,
                 bits=bits,
                 masks=np.array(self.masks[level], dtype=np.uint64),
                 clamp=self.clamp,
@@ -189,6 +214,10 @@ class Axes:
         low, width, margin = np.array([(axis.low, axis.width, axis.margin) for axis in self.axes]).T.copy()
         return CellSides(masks, low, width, margin)
 
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        """Share of the grid that each cell takes."""
+        return np.full(codes.shape, 2.0**-level)
+
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""
         return max(axis.side(bits) for axis, bits in zip(self.axes, self.bits(level), strict=True))
@@ -204,14 +233,18 @@ class GridDomain(Domain):
 
     def __init__(self, axes: Axes, dtype: np.dtype[Any]) -> None:
         self._axes, self.dtype = axes, dtype
+        self.step = axes.axes[0].step
+        # The ends of a region are rounded inwards to the type of samples, unless these stand for decimals.
+        self._region_dtype = dtype if self.step is None else np.dtype(np.float64)
 
     def to_output(self, records: NDArray[Any]) -> NDArray[Any]:
         """Numbers as the declared type."""
         return records.astype(self.dtype, copy=False)
 
     def _typed(self) -> dict[str, Any]:
-        """The dtype parameter, unless it is the default."""
-        return {} if self.dtype == np.float64 else {"dtype": self.dtype.name}
+        """The parameters step and dtype, unless they are the defaults."""
+        step = {} if self.step is None else {"step": self.step}
+        return step | ({} if self.dtype == np.float64 else {"dtype": self.dtype.name})
 
     @property
     def depth(self) -> int:
@@ -244,6 +277,10 @@ class GridDomain(Domain):
     def _as_records(self, points: Floats) -> Floats:
         """Points of shape (n, d) as records."""
         return points
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        """Share of the domain that each cell takes."""
+        return self._axes.measure(codes, level=level)
 
     def diameter(self, level: int) -> float:
         """Longest side of a cell of a level."""

@@ -9,8 +9,63 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.allocation import Allocation, CellDraws, store_records
-from privhp.core.cells import Codes, Counts
+from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.domain import Domain
+from privhp.domains.shares import ALMOST_ONE
+
+
+class AlignedRanges:
+    """Cells of the numbers from 0 to `size` - 1: aligned ranges of 2**k numbers, cut off after the last number.
+
+    The deepest cells are single numbers. Cells past the last number are empty.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size, self.depth = size, (size - 1).bit_length()
+
+    def ranges(self, cells: Codes, bits: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        """First number and length of each cell."""
+        shift = np.asarray(self.depth - bits, dtype=np.int64)
+        starts = np.minimum(cells.astype(np.int64) << shift, self.size)
+        return starts, np.minimum(self.size - starts, np.int64(1) << shift)
+
+    def largest(self, bits: int) -> int:
+        """Length of the longest cell."""
+        return min(1 << (self.depth - bits), self.size)
+
+    def measure(self, cells: Codes, bits: int) -> Floats:
+        """Share of the numbers that each cell holds."""
+        return self.ranges(cells, bits)[1] / self.size
+
+    def within(self, first: int, last: int, cells: Codes, bits: int) -> tuple[Counts, Counts]:
+        """First number of each cell from `first` on, and the one after its last number up to `last`; they may cross."""
+        starts, lengths = self.ranges(cells, bits)
+        ends = [min(max(end, 0), self.size) for end in (first, last + 1)]
+        return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
+
+    def share_within(self, first: int, last: int, cells: Codes, bits: int) -> Floats:
+        """Share of each cell's numbers from `first` to `last`; 0 if `first` exceeds `last`."""
+        begin, after = self.within(first, last, cells, bits)
+        inside, lengths = np.maximum(after - begin, 0), self.ranges(cells, bits)[1]
+        share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ONE), inside > 0)
+        return share
+
+    def cdf(self, numbers: Counts, cells: Codes, bits: int) -> Floats:
+        """Share of the i-th cell at or below the i-th number, which is -1 or more."""
+        starts, lengths = self.ranges(cells, bits)
+        share: Floats = np.clip(numbers + 1 - starts, 0, lengths) / np.maximum(lengths, 1)
+        return share
+
+    def quantile(self, shares: Floats, cells: Codes, bits: int) -> Counts:
+        """Smallest number of the i-th cell with the i-th share of the cell at or below it."""
+        starts, lengths = self.ranges(cells, bits)
+        sizes = np.maximum(lengths, 1)
+        ranks = np.ceil(shares * sizes).astype(np.int64)
+        # The product is rounded; these two lines restore the smallest rank whose share suffices.
+        ranks -= (ranks - 1) / sizes >= shares
+        ranks += ranks / sizes < shares
+        ranks = np.where(shares < 1, ranks, sizes)
+        return starts + np.clip(ranks - 1, 0, sizes - 1)
 
 
 class IntegerRangeDomain(Domain):

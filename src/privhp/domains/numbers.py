@@ -15,12 +15,12 @@ from privhp.domains.comparisons import Ends, discrete_range, parse_number, range
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.grid import Axes, GridDomain
-from privhp.domains.integer_ranges import IntegerRangeDomain
+from privhp.domains.grid import GridDomain
+from privhp.domains.integer_ranges import AlignedRanges, IntegerRangeDomain
+from privhp.domains.lattice import Step, make_axes
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
-from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.validation import (
     Outside,
     check_bounds,
@@ -31,11 +31,11 @@ from privhp.domains.validation import (
     check_outside,
     check_range,
     contains_float,
-    dtype_argument,
     outside_argument,
     quote,
     round_inwards,
     round_outwards,
+    typed_arguments,
 )
 from privhp.errors import DomainError
 
@@ -56,12 +56,19 @@ class Interval(GridDomain):
     are differences of the numbers. Samples inside a cell follow the base
     measure.
 
+    With `step` the values are the decimals low, low + step, ... high, and
+    numbers between them are rounded to the nearest. Each deepest cell is one
+    value, so values that are frequent in the data are frequent in samples, and
+    samples are the floats nearest to the decimals: 19.99 and nothing else.
+
     Args:
         low: Lower bound, public knowledge.
         high: Upper bound, public knowledge; it belongs to the last cell.
         scale: "linear", or "log" for positive numbers over many magnitudes.
         cuts: Guesses of evenly spaced quantiles, in increasing order, public knowledge: the median, three quartiles,
             nine deciles.
+        step: Distance of neighbouring values, public knowledge, as a decimal: "0.01" for cents. The bounds are a whole
+            number of steps apart, and values have at most 15 digits. On a linear scale without cuts.
         outside: Treatment of numbers out of bounds: "drop" or "clamp" to the
             nearer bound. NaN is always dropped.
         dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
@@ -79,11 +86,13 @@ class Interval(GridDomain):
         *,
         scale: Literal["linear", "log"] = "linear",
         cuts: Sequence[float] | NDArray[Any] | None = None,
+        step: Step | None = None,
         outside: Outside = "drop",
         dtype: Any = "float64",
     ) -> None:
         self.dtype = check_float_dtype(dtype)
-        self.low, self.high = round_outwards(*check_bounds(low, high, axis="the interval"), self.dtype)
+        low, high = check_bounds(low, high, axis="the interval")
+        self.low, self.high = (low, high) if step is not None else round_outwards(low, high, self.dtype)
         self.scale, self.outside = scale, outside
         check_outside(outside)
         if not isinstance(scale, str) or scale not in ("linear", "log"):
@@ -93,19 +102,23 @@ class Interval(GridDomain):
         self.cuts = None if cuts is None else check_cuts(cuts, self.low, self.high)
         if self.cuts is not None and scale == "log":
             raise DomainError('expected cuts or scale="log", got both; leave out one')
-        self.scale_map = self._make_scale()
+        if step is not None and (self.cuts is not None or scale == "log"):
+            raise DomainError('expected a step, or cuts or scale="log", got both; leave out one')
+        self.scale_map = self._make_scale(step)
         self.axis = self.scale_map.axis
-        super().__init__(Axes((self.axis,), clamp=outside == "clamp"), self.dtype)
+        super().__init__(make_axes((self.axis,), clamp=outside == "clamp"), self.dtype)
 
-    def _make_scale(self) -> Scale:
+    def _make_scale(self, step: Step | None) -> Scale:
         if self.cuts is not None:
             return QuantileScale(self.low, self.high, self.cuts, self.dtype)
-        return (LogScale if self.scale == "log" else LinearScale)(self.low, self.high, self.dtype)
+        if self.scale == "log":
+            return LogScale(self.low, self.high, self.dtype)
+        return LinearScale(self.low, self.high, self.dtype, step)
 
     def __repr__(self) -> str:
         scale = ', scale="log"' if self.scale == "log" else ""
         cuts = "" if self.cuts is None else f", cuts={list(self.cuts)}"
-        options = f"{scale}{cuts}{outside_argument(self.outside)}{dtype_argument(self._typed())}"
+        options = f"{scale}{cuts}{outside_argument(self.outside)}{typed_arguments(self._typed())}"
         return f"Interval({self.low:.15g}, {self.high:.15g}{options})"
 
     def fields(self) -> tuple[Field, ...]:
@@ -127,7 +140,7 @@ class Interval(GridDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
-        if low > self.high or high < self.low or not contains_float(low, high, self.dtype):
+        if low > self.high or high < self.low or not contains_float(low, high, self._region_dtype):
             return np.zeros(codes.shape)
         first, last = self.scale_map.positions(np.clip([low, high], self.low, self.high)).tolist()
         return self.axis.within(first, last, codes, bits=level)
@@ -136,15 +149,17 @@ class Interval(GridDomain):
         low, high = np.clip(check_range(region, self.low, self.high), self.low, self.high)
         first, last = self.scale_map.positions(np.array([low, high])).tolist()
         positions = self.axis.draw(first, last, codes, bits=level, shares=rng.random(codes.shape))
-        numbers: Floats = np.clip(self.scale_map.numbers(positions), *round_inwards(low, high, self.dtype))
-        return numbers
+        numbers = self.scale_map.numbers(positions)
+        return numbers if self.step is not None else np.clip(numbers, *round_inwards(low, high, self.dtype))
 
     def describe(self, code: int, *, level: int) -> tuple[float, float]:
         low, high = self.scale_map.numbers(np.array(self.axis.ends(code, level))).tolist()
         return low, high
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        numbers = np.clip(query_numbers(np.asarray(records)).astype(np.float64), self.low, self.high)
+        numbers = query_numbers(np.asarray(records)).astype(np.float64)
+        if self.step is None:
+            numbers = np.clip(numbers, self.low, self.high)
         return self.axis.cell_cdf(self.scale_map.positions(numbers), codes, bits=level)
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
@@ -157,15 +172,24 @@ class Interval(GridDomain):
     def distance_meaning(self) -> str:
         return f"{TRANSPORT}, in octaves (factors of two)." if self.scale == "log" else super().distance_meaning
 
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
+        return range_region(comparisons, self.axis.comparison_range)
+
+    def format_region(self, region: Any, label: str) -> str:
+        low, high = region
+        equal = self.step is not None and low == high
+        return f"{label} = {low}" if equal else super().format_region((low, high), label)
+
     def everything(self) -> Any:
         return None, None
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale:
-        return PlotScale("log" if self.scale == "log" else "linear", self.low, self.high)
+        return PlotScale("log" if self.scale == "log" else "linear", self.low, self.high, step=float(self.step or 0))
 
     @property
     def density_breaks(self) -> tuple[float, ...] | None:
-        return None if self.scale == "log" else (self.low, *(self.cuts or ()), self.high)
+        exact = self.scale == "log" or self.step is not None
+        return None if exact else (self.low, *(self.cuts or ()), self.high)
 
     def parameters(self) -> dict[str, Any]:
         cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
@@ -211,9 +235,10 @@ class Integers(IntegerRangeDomain):
         if self.low < -self.LIMIT or self.high >= self.LIMIT:
             raise DomainError("expected integers between -2**61 and 2**61 - 1; shift or shorten them")
         self.dtype = check_integer_dtype(dtype, self.low, self.high)
+        self._offsets = AlignedRanges(self.high - self.low + 1)
 
     def __repr__(self) -> str:
-        return f"Integers({self.low}, {self.high}{outside_argument(self.outside)}{dtype_argument(self._typed())})"
+        return f"Integers({self.low}, {self.high}{outside_argument(self.outside)}{typed_arguments(self._typed())})"
 
     def _typed(self) -> dict[str, Any]:
         return {} if self.dtype == np.int64 else {"dtype": self.dtype.name}
@@ -224,11 +249,11 @@ class Integers(IntegerRangeDomain):
     @property
     def size(self) -> int:
         """Number of integers."""
-        return self.high - self.low + 1
+        return self._offsets.size
 
     @property
     def depth(self) -> int:
-        return (self.size - 1).bit_length()
+        return self._offsets.depth
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._encode(*as_integers(records), level=level)
@@ -241,10 +266,7 @@ class Integers(IntegerRangeDomain):
         return codes if readable.all() else np.where(readable, codes, OUTSIDE)
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
-        """First offset and length of the range of integers in each cell."""
-        shift = np.asarray(self.depth - levels, dtype=np.int64)
-        starts = np.minimum(codes.astype(np.int64) << shift, self.size)
-        return starts, np.minimum(self.size - starts, np.int64(1) << shift)
+        return self._offsets.ranges(codes, levels)
 
     def _records_at(self, numbers: Counts) -> NDArray[Any]:
         return self.low + numbers
@@ -254,10 +276,10 @@ class Integers(IntegerRangeDomain):
         return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
-        return float(min(2 ** (self.depth - level), self.size) - 1)
+        return float(self._offsets.largest(level) - 1)
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
-        return self._ranges(codes, level)[1] / self.size
+        return self._offsets.measure(codes, level)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
@@ -265,18 +287,7 @@ class Integers(IntegerRangeDomain):
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's integers between `low` and `high`, both included; 0 if `low` exceeds `high`."""
-        first, after = self._range_within(low, high, codes, level)
-        inside, lengths = np.maximum(after - first, 0), self._ranges(codes, level)[1]
-        share: Floats = np.where(inside < lengths, np.minimum(inside / np.maximum(lengths, 1), ALMOST_ONE), inside > 0)
-        return share
-
-    def _range_within(
-        self, low: int, high: int, codes: Codes, level: int
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Offsets of the first integer of each cell from `low` on, and of the first one past `high`."""
-        starts, lengths = self._ranges(codes, level)
-        ends = [min(max(end - self.low, 0), self.size) for end in (low, high + 1)]
-        return np.clip(ends[0], starts, starts + lengths), np.clip(ends[1], starts, starts + lengths)
+        return self._offsets.share_within(low - self.low, high - self.low, codes, level)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = check_range(region, self.low, self.high)
@@ -286,28 +297,18 @@ class Integers(IntegerRangeDomain):
         self, low: int, high: int, codes: Codes, *, level: int, rng: np.random.Generator
     ) -> NDArray[np.int64]:
         """A random integer of each cell between `low` and `high`, both included."""
-        first, after = self._range_within(low, high, codes, level)
-        return self.low + rng.integers(first, after)
+        return self.low + rng.integers(*self._offsets.within(low - self.low, high - self.low, codes, level))
 
     def describe(self, code: int, *, level: int) -> tuple[int, int]:
         first = self.low + (code << (self.depth - level))
         return first, min(first + (1 << (self.depth - level)) - 1, self.high)
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
-        offsets = np.clip(floor_int64(query_numbers(np.asarray(records))), self.low - 1, self.high) - self.low + 1
-        starts, lengths = self._ranges(codes, level)
-        share: Floats = np.clip(offsets - starts, 0, lengths) / np.maximum(lengths, 1)
-        return share
+        numbers = np.clip(floor_int64(query_numbers(np.asarray(records))), self.low - 1, self.high)
+        return self._offsets.cdf(numbers - self.low, codes, level)
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
-        starts, lengths = self._ranges(codes, level)
-        sizes = np.maximum(lengths, 1)
-        steps = np.ceil(shares * sizes).astype(np.int64)
-        # The product is rounded; these two lines restore the smallest step whose share suffices.
-        steps -= (steps - 1) / sizes >= shares
-        steps += steps / sizes < shares
-        steps = np.where(shares < 1, steps, sizes)
-        return self.low + starts + np.clip(steps - 1, 0, sizes - 1)
+        return self.low + self._offsets.quantile(shares, codes, level)
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return range_region(comparisons, self._comparison_range)

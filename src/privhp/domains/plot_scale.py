@@ -14,6 +14,7 @@ class PlotScale(NamedTuple):
         high: Upper bound; of integers and times, the number after the last one.
         integer: Whether the values are integers, so that regions are pairs of them.
         unit: NumPy's unit of time, for times.
+        step: Distance of neighbouring values; 0 for all real numbers.
         values: All values in order, for a categorical scale.
     """
 
@@ -22,4 +23,5 @@ class PlotScale(NamedTuple):
     high: float = 1.0
     integer: bool = False
     unit: str = "s"
+    step: float = 0.0
     values: tuple[Any, ...] = ()

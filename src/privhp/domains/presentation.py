@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from privhp.core.cells import Codes
+from privhp.core.cells import Codes, Floats
 from privhp.core.number_format import format_number
 from privhp.domains.comparisons import (
     choice_condition,
@@ -142,6 +142,6 @@ class Presentation(ABC):
         """
         return None
 
-    def cell_coordinates(self, codes: Codes, *, level: int) -> tuple[Codes, list[int]]:
-        """Cell of each code along each coordinate, and bits of each coordinate. Domains with a `rectangle` only."""
+    def cell_rectangles(self, codes: Codes, *, level: int) -> tuple[Floats, Floats]:
+        """Lower and upper ends of each cell, shape (n, d), as shares of the `rectangle`. Domains with one only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no coordinates")

@@ -13,7 +13,8 @@ import numpy as np
 
 from privhp import kernels
 from privhp.core.cells import Floats
-from privhp.domains.grid import Axis, check_axis, make_axis, spacing_at
+from privhp.domains.grid import Axis, check_axis, spacing_at
+from privhp.domains.lattice import Step, make_axis
 from privhp.errors import DomainError
 from privhp.kernels import CutIndex, PiecewiseLinear
 
@@ -41,9 +42,8 @@ class Scale(ABC):
 class LinearScale(Scale):
     """Linear scale: positions are the numbers."""
 
-    def __init__(self, low: float, high: float, dtype: np.dtype[Any]) -> None:
-        self.axis = make_axis(low, high, dtype)
-        check_axis(self.axis, "the interval", low=low, high=high)
+    def __init__(self, low: float, high: float, dtype: np.dtype[Any], step: Step | None = None) -> None:
+        self.axis = make_axis(low, high, dtype, step=step, name="the interval")
 
     def positions(self, numbers: Floats) -> Floats:
         """The numbers."""
@@ -55,7 +55,7 @@ class LinearScale(Scale):
 
     def diameter(self, level: int) -> float:
         """Width of a cell, the same for all cells."""
-        return self.axis.width * 2.0**-level
+        return self.axis.side(level)
 
 
 class LogScale(Scale):
@@ -68,7 +68,7 @@ class LogScale(Scale):
         self._low, self._high = low, high
         self._first = np.float64(low).view(np.int64)
         width = float(np.float64(high).view(np.int64) - self._first)
-        self.axis = Axis(0.0, width, integer=True, step=2.0 ** (52 - own.nmant))
+        self.axis = Axis(0.0, width, integer=True, spacing=2.0 ** (52 - own.nmant))
         check_axis(self.axis, "the interval", low=low, high=high)
 
     def positions(self, numbers: Floats) -> Floats:

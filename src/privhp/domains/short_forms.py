@@ -107,9 +107,13 @@ def _values(parts: Sequence[str]) -> dict[str, Any]:
 
 
 SHORT_FORMS = {
-    "interval": ShortForm(_number_bounds, "interval:LOW:HIGH, optionally with :log, :clamp or :dtype=float32"),
+    "interval": ShortForm(
+        _number_bounds, "interval:LOW:HIGH, optionally with :log, :step=0.01, :clamp or :dtype=float32"
+    ),
     "integers": ShortForm(_number_bounds, "integers:LOW:HIGH, optionally with :clamp or :dtype=int16"),
-    "box": ShortForm(_sides, "box:LOW:HIGH,LOW:HIGH, one pair for each coordinate, optionally with :clamp"),
+    "box": ShortForm(
+        _sides, "box:LOW:HIGH,LOW:HIGH, one pair for each coordinate, optionally with :step=0.01 or :clamp"
+    ),
     "time": ShortForm(
         _time_bounds,
         "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, optionally with :unit=D, :zone=Europe/Berlin or :clamp",

@@ -42,9 +42,9 @@ def outside_argument(outside: str) -> str:
     return ', outside="clamp"' if outside == "clamp" else ""
 
 
-def dtype_argument(parameters: Mapping[str, Any]) -> str:
-    """The `dtype=` argument in the representation of a domain; empty for the default."""
-    return f', dtype="{parameters["dtype"]}"' if "dtype" in parameters else ""
+def typed_arguments(parameters: Mapping[str, Any]) -> str:
+    """The `step=` and `dtype=` arguments in the representation of a domain; empty for the defaults."""
+    return "".join(f', {name}="{parameters[name]}"' for name in ("step", "dtype") if name in parameters)
 
 
 def check_bounds(low: Any, high: Any, *, axis: str) -> tuple[float, float]:

@@ -63,11 +63,8 @@ def _leaf_masses(generator: Distribution, domain: Domain, cells: int) -> Floats:
     low, high = np.empty((2, leaves.codes.size)), np.empty((2, leaves.codes.size))
     for level in np.unique(leaves.levels).tolist():
         chosen = leaves.levels == level
-        coordinates, bits = domain.cell_coordinates(leaves.codes[chosen], level=level)
-        for axis in range(2):
-            side = cells * 2.0 ** -bits[axis]
-            low[axis, chosen] = coordinates[:, axis] * side
-            high[axis, chosen] = low[axis, chosen] + side
+        ends = domain.cell_rectangles(leaves.codes[chosen], level=level)
+        low[:, chosen], high[:, chosen] = (cells * end.T for end in ends)
     first, last = np.floor(low).astype(np.int64), np.ceil(high).astype(np.int64)
     columns, rows = last - first
     leaf = np.repeat(np.arange(leaves.codes.size), columns * rows)

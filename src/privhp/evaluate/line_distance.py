@@ -14,7 +14,7 @@ from privhp.evaluate.inputs import Side, common_domain, sorted_once
 
 
 def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> float:
-    """Exact 1-Wasserstein distance on a linear `Interval`. NOT private.
+    """Exact 1-Wasserstein distance on a linear `Interval` without a step. NOT private.
 
     The area between the two cdfs. That of a generator is piecewise linear, that
     of records a step function. Records out of bounds count with their distance.
@@ -26,7 +26,7 @@ def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> floa
     """
     line = common_domain(one, other, domain)
     if line.density_breaks is None:
-        raise DomainError(f"expected a linear Interval, got {line!r}; tree_wasserstein takes any domain")
+        raise DomainError(f"expected a linear Interval without a step, got {line!r}; tree_wasserstein takes any domain")
     sides = [
         _Leaves.of(side, line.density_breaks) if isinstance(side, Distribution) else _Steps.of(side)
         for side in (one, other)

@@ -31,11 +31,14 @@ class ValueScale:
         low: Lower bound.
         high: Upper bound; of integers, the number after the last.
         whole: Whether the values are integers.
+        step: Distance of neighbouring values, counted from the lower bound; 0 for all real numbers. Edges of bins lie
+            in the middle between two values.
     """
 
     low: float
     high: float
     whole: bool = False
+    step: float = 0.0
 
     def region(self, low: float, high: float) -> Any:
         """Region of the domain between two numbers."""
@@ -47,19 +50,34 @@ class ValueScale:
 
     def cut(self, low: float, high: float, bins: int) -> Floats:
         """Edges of about `bins` bins of equal drawn width."""
-        if not self.whole:
+        if self._unit == 0:
             return np.unique(np.linspace(low, high, bins + 1))
-        return np.arange(low, high + (step := max(1, math.ceil((high - low) / bins))), step).clip(max=high)
+        step = self._unit * max(1, math.ceil((high - low) / bins / self._unit))
+        return self._between_values(np.arange(low, high + step, step).clip(max=high))
+
+    @property
+    def _unit(self) -> float:
+        """Distance of neighbouring values; 0 for all real numbers."""
+        return 1.0 if self.whole else self.step
+
+    def _between_values(self, edges: Floats) -> Floats:
+        """Edges of bins, each in the middle before the value at it or after it, except at the bounds."""
+        if self.step == 0:
+            return edges
+        values_below = np.floor((edges - self.low) / self.step + (0.5 + 1e-9))
+        middles = np.maximum(self.low + (values_below - 0.5) * self.step, self.low)
+        return np.unique(np.where(edges < self.high, middles, self.high))
 
     def nice_cut(self, low: float, high: float) -> Floats:
         """Edges of at most about 70 bins, at round numbers."""
-        return _multiples(self._step((high - low) / _MAX_BINS), low, high, self.low, self.high)
+        edges = _multiples(self._step((high - low) / _MAX_BINS), low, high, self.low, self.high)
+        return self._between_values(edges)
 
     def _step(self, least: float) -> float:
         """Smallest round step of at least `least`."""
         magnitude = 10.0 ** math.floor(math.log10(least))
         step = next(nice * magnitude for nice in (*_NICE, 10.0) if nice * magnitude >= least * (1 - 1e-9))
-        return max(1.0, step) if self.whole else step
+        return self._unit * math.ceil(step / self._unit * (1 - 1e-9)) if self._unit else step
 
     def ticks(self, low: float, high: float) -> list[Tick]:
         """Tick labels of the axis."""
@@ -73,13 +91,15 @@ class ValueScale:
         """A bin as text."""
         if self.whole and high - low == 1:
             return self.text(low)
-        return f"{self.text(low)} to {self.text(high - self.whole)}"
+        first = low + self.step / 2 if low > self.low else low
+        last = high - self.step / 2 if high < self.high else high
+        if self.step and last - first < self.step / 2:
+            return self.text(first)
+        return f"{self.text(first)} to {self.text(last - self.whole)}"
 
     def width(self, edges: Floats) -> str:
         """Width of a bin as text."""
-        return (
-            format_number(float(edges[1] - edges[0])) if len(edges) > 2 else format_number(float(edges[-1] - edges[0]))
-        )
+        return format_number(float(np.diff(edges).max()))
 
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Values of the domain as numbers of the scale."""
@@ -186,7 +206,7 @@ def scale_of(scale: PlotScale | None) -> ValueScale | None:
     if scale.kind == "time":
         return TimeScale(scale.low, scale.high, whole=True, unit=scale.unit)
     classes = {"log": LogValueScale, "longitude": LongitudeScale}
-    return classes.get(scale.kind, ValueScale)(scale.low, scale.high, whole=scale.integer)
+    return classes.get(scale.kind, ValueScale)(scale.low, scale.high, whole=scale.integer, step=scale.step)
 
 
 def _multiples(step: float, low: float, high: float, least: float, most: float) -> Floats:

@@ -1,0 +1,183 @@
+"""Domains with a step: declarations, files, queries and samples."""
+
+import json
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privhp
+from privhp import Box, Domain, DomainError, Generator, Integers, Interval, Nullable, Table
+from privhp.domains.conditions import read_condition
+from privhp.domains.short_forms import parse_columns, parse_domain
+from privhp.evaluate import grid_masses
+
+CENTS = Interval(0, 1000, step="0.01")
+PRICES = [19.99, 4.99, 4.99, 0.1 + 0.2, 1000.0, 0.0, 7.0]
+OFFSETS = [1999, 499, 499, 30, 100_000, 0, 700]
+
+
+@pytest.mark.parametrize("step", ["0.01", 0.01, "0.010", "1e-2", Decimal("0.01"), np.float64(0.01)])
+def test_one_spec_for_every_way_to_write_a_step(step: Any) -> None:
+    domain = Interval(0, 1000, step=step)
+    assert domain == CENTS
+    assert json.loads(json.dumps(domain.spec()))["step"] == "0.01"
+    assert repr(domain) == 'Interval(0, 1000, step="0.01")'
+
+
+def test_short_forms_and_files(tmp_path: Path) -> None:
+    assert parse_domain("interval:0:1000:step=0.01") == CENTS
+    assert parse_domain("box:0:1,0:2:step=1e-3:clamp") == Box([(0, 1), (0, 2)], step="0.001", outside="clamp")
+    assert parse_columns(["fare=interval:0:1000:step=0.01:nullable"]) == Table({"fare": Nullable(CENTS)})
+    for written in ("0.01", '"0.01"'):
+        (tmp_path / "fare.toml").write_text(f'kind = "interval"\nlow = 0\nhigh = 1000\nstep = {written}\n')
+        assert privhp.read_domain(tmp_path / "fare.toml") == CENTS
+
+
+def test_a_spec_without_a_step_is_unchanged() -> None:
+    assert "step" not in Interval(0, 1000).spec()
+    assert "step" not in Box([(0, 1)]).spec()
+    assert Domain.from_spec({"kind": "interval", "low": 0, "high": 1}).spec() == Interval(0, 1).spec()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"step": "0.03"}, "whole number of steps apart, got 0.0 and 1.0 with step 0.03; the last value would be 0.99"),
+        ({"step": 0}, "positive decimal"),
+        ({"step": "-0.1"}, "positive decimal"),
+        ({"step": "a"}, "positive decimal"),
+        ({"step": "inf"}, "positive decimal"),
+        ({"step": True}, "positive decimal"),
+        ({"step": [0.1]}, "positive decimal"),
+        ({"step": 2}, "between 1e-22 and the width"),
+        ({"step": "1e-23"}, "between 1e-22 and the width"),
+        ({"step": "1e99999"}, "between 1e-22 and the width"),
+        ({"step": "1e-16"}, "at most 15 digits, which float64 holds"),
+        ({"step": "1e-7", "dtype": "float32"}, "at most 6 digits, which float32 holds"),
+        ({"step": 0.1 + 0.2}, "whole number of steps apart"),
+        ({"step": "0.1", "cuts": [0.5]}, "a step, or cuts or scale"),
+    ],
+)
+def test_refused_steps(options: dict[str, Any], message: str) -> None:
+    with pytest.raises(DomainError, match=message):
+        Interval(0, 1, **options)
+
+
+def test_no_step_on_a_log_scale() -> None:
+    with pytest.raises(DomainError, match="a step, or cuts or scale"):
+        Interval(1, 2, step="0.1", scale="log")
+
+
+@pytest.mark.parametrize(
+    "batch",
+    [
+        PRICES,
+        np.array(PRICES),
+        [str(price) for price in PRICES],
+        [Decimal(repr(price)) for price in PRICES],
+        pd.Series(PRICES),
+        pa.array(PRICES),
+        pa.array([Decimal(f"{price:.2f}") for price in PRICES], pa.decimal128(12, 2)),
+        np.array(PRICES, dtype=np.float32),
+    ],
+    ids=["list", "numpy", "text", "decimals", "pandas", "arrow", "decimal128", "float32"],
+)
+def test_every_kind_of_batch(batch: Any) -> None:
+    assert CENTS.encode(batch, level=CENTS.depth).tolist() == OFFSETS
+
+
+def test_rounding_and_bounds() -> None:
+    dropped, clamped = CENTS, Interval(0, 1000, step="0.01", outside="clamp")
+    numbers = [19.994, 19.996, -0.004, -0.006, 1000.004, 1000.006, float("nan"), float("inf")]
+    outside = 2**64 - 1
+    assert dropped.encode(numbers, level=17).tolist() == [1999, 2000, 0, outside, 100_000, outside, outside, outside]
+    assert clamped.encode(numbers, level=17).tolist() == [1999, 2000, 0, 0, 100_000, 100_000, outside, 100_000]
+
+
+def heaped() -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Prices of which 30% are 19.99 and 20% are 5."""
+    rng = np.random.default_rng(5)
+    prices = np.round(rng.lognormal(2, 0.7, 100_000), 2).clip(0, 1000)
+    prices[:30_000], prices[30_000:50_000] = 19.99, 5
+    return rng.permutation(prices)
+
+
+@pytest.fixture(scope="module")
+def generator() -> Generator:
+    return privhp.fit(heaped(), domain=CENTS, epsilon=1, expected_records=100_000)
+
+
+def test_answers(generator: Generator) -> None:
+    prices = heaped()
+    for condition, share in {
+        "value = 19.99": np.mean(prices == 19.99),
+        "value >= 5 and value <= 19.99": np.mean((prices >= 5) & (prices <= 19.99)),
+        "value > 5 and value < 19.99": np.mean((prices > 5) & (prices < 19.99)),
+        "value < 5.001": np.mean(prices <= 5),
+    }.items():
+        assert generator.mass(read_condition(condition, CENTS)).value == pytest.approx(share, abs=0.01)
+    assert generator.cdf(19.99).value - generator.cdf(19.989).value == pytest.approx(0.3, abs=0.01)
+    assert generator.quantile(np.mean(prices < 19.99) + 0.1).value == 19.99
+    assert generator.heavy_hitters(0.25)[0].region == (19.99, 19.99)
+    with pytest.raises(DomainError, match="not a possible value"):
+        read_condition("value = 19.995", CENTS)
+
+
+def test_samples_are_decimals(generator: Generator) -> None:
+    for sample in (generator.sample(50_000), generator.sample(50_000, method="independent")):
+        assert sample.dtype == np.float64
+        assert all(value == round(value, 2) for value in sample.tolist())
+        assert np.mean(sample == 19.99) == pytest.approx(0.3, abs=0.02)
+    assert set(generator.sample(100, where=(4.995, 5.004)).tolist()) == {5.0}
+
+
+def test_release_files(generator: Generator, tmp_path: Path) -> None:
+    privhp.save(generator, tmp_path / "prices.privhp")
+    again = privhp.load(tmp_path / "prices.privhp")
+    assert again.domain == CENTS
+    assert np.array_equal(again.sample(1000, rng=1), generator.sample(1000, rng=1))
+
+
+def test_single_precision_prints_decimals() -> None:
+    domain = Interval(0, 1000, step="0.01", dtype="float32")
+    drawn = domain.to_output(domain.decode(np.array(OFFSETS, dtype=np.uint64), level=17, rng=np.random.default_rng(0)))
+    assert drawn.dtype == np.float32
+    assert [str(value) for value in drawn] == ["19.99", "4.99", "4.99", "0.3", "1000.0", "0.0", "7.0"]
+    assert domain.overlap((19.99, 19.99), np.array([1999], dtype=np.uint64), level=17) == 1
+
+
+def test_columns_of_tables(tmp_path: Path) -> None:
+    table = Table({"fare": Nullable(CENTS), ("x", "y"): Box([(0, 1), (0, 1)], step="0.1"), "kind": Integers(0, 3)})
+    rng = np.random.default_rng(2)
+    fares = [None if rng.random() < 0.1 else Decimal(int(rng.integers(0, 500))) / 100 for _ in range(3000)]
+    frame = pa.table(
+        {
+            "fare": pa.array(fares, pa.decimal128(8, 2)),
+            "x": np.round(rng.random(3000), 1),
+            "y": np.round(rng.random(3000), 1),
+            "kind": rng.integers(0, 4, 3000),
+        }
+    )
+    pq.write_table(frame, tmp_path / "trips.parquet")
+    generator = privhp.fit(tmp_path / "trips.parquet", domain=table, epsilon=2, expected_records=3000)
+    sample = generator.sample(500)
+    for name, digits in {"fare": 2, "x": 1, "y": 1}.items():
+        values = np.ma.compressed(sample[name])
+        assert values.tolist() == [round(value, digits) for value in values.tolist()]
+    assert generator.mass(read_condition("x = 0.3 and fare is not null", table)).value < 0.5
+
+
+def test_grid_of_a_box() -> None:
+    """The cells of a box with a step are shares of its rectangle, also where the finest level has empty cells."""
+    box = Box([(0, 2), (0, 0.5)], step="0.1")
+    rng = np.random.default_rng(3)
+    points = np.round(rng.random((50_000, 2)) * [2, 0.5], 1)
+    generator = privhp.fit(points, domain=box, epsilon=5, expected_records=50_000)
+    assert np.abs(grid_masses(generator, cells=2) - grid_masses(points, domain=box, cells=2)).max() < 0.1
+    assert grid_masses(generator, cells=97).sum() == pytest.approx(1)
