@@ -38,7 +38,7 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     commands = [command for command in commands if not re.match("privhp audit($| --deep)", command)]  # long
-    assert len(commands) == 35
+    assert len(commands) == 37
     for command in commands:
         if not re.search(r"[|>]", command.replace("'fare >= 100'", "")):
             assert (run(*shlex.split(command)[1:]).code) == 0, command

@@ -2,7 +2,8 @@
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from privhp.audit.bounds import measured_epsilon, resolution
 from privhp.audit.trials import Trials
@@ -73,6 +74,15 @@ def _run_trials(plan: Plan, seconds: float) -> Trials:
     while time.monotonic() < end:
         trials.run()
     return trials
+
+
+def findings_object(findings: Sequence[Finding]) -> dict[str, Any]:
+    """The findings as a JSON object."""
+    return {
+        "refuted": any(own.refuted for own in findings),
+        "confidence": CONFIDENCE,
+        "findings": [asdict(own) | {"refuted": own.refuted} for own in findings],
+    }
 
 
 def format_findings(findings: Sequence[Finding]) -> str:

@@ -222,6 +222,11 @@ def add_output(parser: CommandParser, text: str, *, default: str | None = None) 
     add_quiet(parser)
 
 
+def add_json(parser: CommandParser) -> None:
+    """Add `--json`."""
+    parser.add_argument("--json", action="store_true", help="print one JSON object in place of text")
+
+
 def add_quiet(parser: CommandParser) -> None:
     """Add `--quiet`."""
     parser.add_argument("--quiet", action="store_true", help="print nothing except errors")

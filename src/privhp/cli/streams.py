@@ -1,9 +1,12 @@
 """The standard streams of a command, which may be closed or unable to show a file name."""
 
 import io
+import json
 import os
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
+from typing import Any
 
 
 def open_streams() -> None:
@@ -22,6 +25,11 @@ def open_streams() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+
+
+def print_object(value: Mapping[str, Any]) -> None:
+    """Print a JSON object on one line of standard output."""
+    print(json.dumps(value, ensure_ascii=False))
 
 
 def say(text: str) -> None:

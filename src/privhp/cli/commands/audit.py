@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from privhp.cli.options import add_file, seconds
+from privhp.cli.options import add_file, add_json, seconds
 from privhp.cli.parsers import Commands, add_command
 
 QUICK_SECONDS = 40.0
@@ -39,18 +39,20 @@ def add(commands: Commands) -> None:
     time = parser.add_exclusive_group(required=False)
     time.add_argument("--time", type=seconds, metavar="TIME", help="time for all runs, such as 10s or 5m; default 40s")
     time.add_argument("--deep", action="store_true", help="the same as --time 2h, for tighter bounds")
+    add_json(parser)
 
 
 def run(options: Namespace) -> None:
     """Print the findings; exit with code 1 if a claim is refuted."""
     from privhp.audit.example_plans import example_plans
-    from privhp.audit.findings import audit, format_findings
+    from privhp.audit.findings import audit, findings_object, format_findings
     from privhp.cli import FAILED
     from privhp.cli.plan_options import load_plan
+    from privhp.cli.streams import print_object
 
     plans = example_plans() if options.plan is None else {options.plan: load_plan(options.plan)}
     time = options.time or (DEEP_SECONDS if options.deep else QUICK_SECONDS)
     findings = audit(plans, seconds=time)
-    print(format_findings(findings))
+    print_object(findings_object(findings)) if options.json else print(format_findings(findings))
     if any(own.refuted for own in findings):
         raise SystemExit(FAILED)

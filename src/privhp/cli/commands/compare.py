@@ -1,11 +1,10 @@
 """`privhp compare`: distances between real and synthetic records. NOT PRIVATE."""
 
-import json
 import sys
 from argparse import Namespace
 from typing import Any
 
-from privhp.cli.options import add_csv, add_domain, add_file, add_quiet, names
+from privhp.cli.options import add_csv, add_domain, add_file, add_json, add_quiet, names
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -35,7 +34,7 @@ def add(commands: Commands) -> None:
     add_file(parser, "synthetic", help="records or a release")
     add_domain(parser, required=False)
     parser.add_argument("--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat")
-    parser.add_argument("--json", action="store_true", help="print one JSON object")
+    add_json(parser)
     add_csv(parser)
     add_quiet(parser)
 
@@ -50,6 +49,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import domain_from_options
     from privhp.cli.progress import WatchedSource
+    from privhp.cli.streams import print_object
     from privhp.errors import DomainError
     from privhp.io.sources.files import FileSource
     from privhp.io.sources.identity import STANDARD_INPUT
@@ -74,4 +74,4 @@ def run(options: Namespace) -> None:
         ),
         domain=given,
     )
-    print(json.dumps(comparison.to_dict()) if options.json else comparison)
+    print_object(comparison.to_dict()) if options.json else print(comparison)

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privhp.cli.options import DOMAINS, add_data, add_file, add_output, add_plan, seconds
+from privhp.cli.options import DOMAINS, add_data, add_file, add_json, add_output, add_plan, seconds
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
@@ -69,13 +69,16 @@ def add(commands: Commands) -> None:
         help="write the confidential summary in place of a release: see privhp merge --help",
     )
     add_output(parser, "release to write, such as fares.privhp")
+    add_json(parser)
 
 
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
     from privhp.cli.data_options import open_data, plan_data, run_passes
     from privhp.cli.finished import check_finished
+    from privhp.cli.json_objects import content_object, read_content
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
+    from privhp.cli.streams import print_object
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
     from privhp.core.container import CHECKPOINT, RELEASE
     from privhp.io.disk import remove_partials
@@ -87,16 +90,19 @@ def run(options: Namespace) -> None:
     checkpoint = check_checkpoint(options, output)
     remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
     source = open_data(options, plan, columns)
+    kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         run_passes(ingestion, plan, source, quiet=options.quiet)
         result = _write(ingestion.summary, output, options)
-    elif is_kept(output, options):
+    elif kept:
         result = check_finished(plan, source, checkpoint, output, options)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
         result = _run_resumable(resumable, plan, source, output, options)
-    if not options.quiet:
+    if options.json:
+        print_object({"file": options.output, "written": not kept} | content_object(read_content(options.output)))
+    elif not options.quiet:
         print(result)
         if not source.rereadable and _could_learn(plan):
             print(_HINT)

@@ -9,14 +9,18 @@ from privhp.cli.parsers import Commands, add_command
 if TYPE_CHECKING:
     from privhp.answers.generator import Generator
     from privhp.collect.checkpoint import Checkpoint
-
-SHARES = (0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99)
+    from privhp.planning.plan import Plan
 
 _EXAMPLES = """\
 examples:
   privhp inspect fares.privhp
   privhp inspect plan.json
+  privhp inspect fares.privhp --json
+  privhp inspect fares.privhp --card > card.yaml
   privhp inspect --system
+
+--card prints what a release says about itself in the fields of the public registry of deployments
+of differential privacy (github.com/opendp/deployments-registry-data). Fill in the rest.
 """
 
 
@@ -31,52 +35,56 @@ def add(commands: Commands) -> None:
     subject = parser.add_exclusive_group(required=True)
     add_file(subject, "file", nargs="?", help="a release, a checkpoint, a summary file or a plan")
     subject.add_argument("--system", action="store_true", help="show the version of privhp and its kernels")
+    form = parser.add_exclusive_group(required=False)
+    form.add_argument("--json", action="store_true", help="print one JSON object in place of text")
+    form.add_argument("--card", action="store_true", help="print a card of the release for the registry, in YAML")
 
 
 def run(options: Namespace) -> None:
     """Print the contents of a file, or versions."""
-    from privhp.api import load
-    from privhp.cli.paths import read_file
-    from privhp.cli.plan_options import load_plan
-    from privhp.core.container import CHECKPOINT
-    from privhp.planning.guarantee import state_odds
+    from privhp.cli.json_objects import content_object, read_content
+    from privhp.cli.streams import print_object
 
     if options.system:
-        print(describe_system())
+        system = read_system()
+        print_object(system) if options.json else print(describe_system(system))
         return
-    magic = read_file(_read_magic, options.file)
-    if magic == CHECKPOINT:
-        checkpoint = read_file(_read_checkpoint, options.file)
-        kind = "the checkpoint of a learning pass" if checkpoint.learning else "a checkpoint or a summary file"
-        print(f"{options.file}: {kind}. It is CONFIDENTIAL: never publish it.\n\n{checkpoint.plan}")
-    elif magic.startswith(b"{"):
-        print(f"{options.file}: a plan. It is public and contains no data.\n\n{load_plan(options.file)}")
+    content = read_content(options.file)
+    if options.card:
+        print(_card(content, options.file), end="")
+    elif options.json:
+        print_object({"file": options.file} | content_object(content))
     else:
-        generator = read_file(load, options.file)
-        print(f"{options.file}: a release. It is public, under the guarantee below.\n")
-        print(f"{generator.plan}\n\n{state_odds(generator.plan)}\n\n{describe(generator)}")
+        print(describe_content(content, options.file))
 
 
-def _read_magic(path: str) -> bytes:
-    """The bytes that tell the kind of a file."""
-    from privhp.core.container import CHECKPOINT
-    from privhp.core.regular_files import open_regular
+def describe_content(content: "Generator | Checkpoint | Plan", name: str) -> str:
+    """What a file is, and its plan; of a release also its guarantee and quantiles."""
+    from privhp.answers.generator import Generator
+    from privhp.planning.guarantee import state_odds
+    from privhp.planning.plan import Plan
 
-    with open_regular(path) as file:
-        return file.read(len(CHECKPOINT))
-
-
-def _read_checkpoint(path: str) -> "Checkpoint":
-    """A checkpoint, which is not resumed."""
-    from privhp.collect.checkpoint import Checkpoint
-    from privhp.core.regular_files import open_regular
-
-    with open_regular(path) as file:
-        return Checkpoint.read(file)
+    if isinstance(content, Plan):
+        return f"{name}: a plan. It is public and contains no data.\n\n{content}"
+    if isinstance(content, Generator):
+        kind = "a release. It is public, under the guarantee below."
+        return f"{name}: {kind}\n\n{content.plan}\n\n{state_odds(content.plan)}\n\n{describe(content)}"
+    kind = "the checkpoint of a learning pass" if content.learning else "a checkpoint or a summary file"
+    return f"{name}: {kind}. It is CONFIDENTIAL: never publish it.\n\n{content.plan}"
 
 
-def describe_system() -> str:
-    """Versions and kernels."""
+def _card(content: "Generator | Checkpoint | Plan", name: str) -> str:
+    from privhp.answers.generator import Generator
+    from privhp.errors import FileError
+    from privhp.reporting.release_card import release_card
+
+    if not isinstance(content, Generator):
+        raise FileError(f"--card describes a release, and {name} is none; privhp fit writes one")
+    return release_card(content)
+
+
+def read_system() -> dict[str, str]:
+    """Versions and kernels, by name."""
     import platform
 
     import numpy as np
@@ -84,15 +92,27 @@ def describe_system() -> str:
     import privhp
     from privhp import kernels
 
+    return {
+        "privhp": privhp.__version__,
+        "kernels": kernels.BACKEND,
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "machine": platform.machine(),
+    }
+
+
+def describe_system(system: dict[str, str]) -> str:
+    """Versions and kernels as text."""
     built = {"native": "native, compiled at installation", "plain": "plain NumPy: no compiler at installation"}
     return (
-        f"privhp   {privhp.__version__}\nkernels  {built[kernels.BACKEND]}\n"
-        f"Python   {platform.python_version()}, NumPy {np.__version__}, {platform.machine()}"
+        f"privhp   {system['privhp']}\nkernels  {built[system['kernels']]}\n"
+        f"Python   {system['python']}, NumPy {system['numpy']}, {system['machine']}"
     )
 
 
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
+    from privhp.cli.json_objects import SHARES
     from privhp.io.sinks import format_values
 
     lines = [

@@ -3,7 +3,7 @@
 from argparse import Namespace
 from typing import TYPE_CHECKING
 
-from privhp.cli.options import add_file, add_output
+from privhp.cli.options import add_file, add_json, add_output
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
@@ -35,13 +35,16 @@ def add(commands: Commands) -> None:
         parser, "summaries", nargs="+", metavar="summary", help="summary files that privhp fit --summary-only wrote"
     )
     add_output(parser, "release to write, such as all.privhp")
+    add_json(parser)
 
 
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
     from privhp.api import save
+    from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release
     from privhp.cli.paths import check_result, read_file
+    from privhp.cli.streams import print_object
     from privhp.errors import FileError, StateError
 
     output = check_result(options)
@@ -56,7 +59,9 @@ def run(options: Namespace) -> None:
         except StateError as error:
             raise StateError(f"{path}: {error}") from None
     save(generator := summary.release(), output, replace=options.force)
-    if not options.quiet:
+    if options.json:
+        print_object({"file": options.output, "written": True} | content_object(generator))
+    elif not options.quiet:
         note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=note))
 

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from privhp.cli.options import DOMAINS, add_file, add_plan
+from privhp.cli.options import DOMAINS, add_file, add_json, add_plan
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -24,17 +24,23 @@ def add(commands: Commands) -> None:
     add_plan(parser)
     add_file(parser, "-o", "--output", metavar="FILE", help="also write the plan, for privhp fit --plan")
     parser.add_argument("--force", action="store_true", help="replace an existing file")
+    add_json(parser)
 
 
 def run(options: Namespace) -> None:
     """Print the plan and, if asked, write it."""
+    from privhp.cli.json_objects import content_object
     from privhp.cli.paths import check_output
     from privhp.cli.plan_options import domain_from_options, predict_gain, read_plan, save_plan
+    from privhp.cli.streams import print_object
 
     output = None if options.output is None else check_output(options)
     plan = read_plan(options, domain_from_options(options).domain)
     if output is not None:
         save_plan(plan, output, replace=options.force)
+    if options.json:
+        print_object({"file": options.output} | content_object(plan))
+        return
     print(plan)
     if plan.memory and not plan.has_partition:
         print(f"\n{predict_gain(plan)}")

@@ -1,6 +1,5 @@
 """`privhp query`: shares, quantiles and heavy hitters from a release."""
 
-import json
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import chain
@@ -78,6 +77,7 @@ def run(options: Namespace) -> None:
     """Print the answers: shares, quantiles, heavy hitters."""
     from privhp.api import load
     from privhp.cli.paths import read_file
+    from privhp.cli.streams import print_object
     from privhp.errors import QueryError
 
     if not options.where and not options.quantile and options.heavy_hitters is None:
@@ -85,7 +85,7 @@ def run(options: Namespace) -> None:
     answers = list(_answer(read_file(load, options.release), options))
     if options.json:
         for answer in chain.from_iterable(kind.objects for kind in answers):
-            print(json.dumps(answer, ensure_ascii=False))
+            print_object(answer)
     else:
         print("\n\n".join(_as_table(kind.header, kind.rows) for kind in answers))
 
