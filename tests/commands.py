@@ -1,7 +1,14 @@
-"""Shell commands for tests that run documented pipelines."""
+"""Shell commands of help texts and documentation."""
 
+import contextlib
+import io
+import re
+import shlex
+import subprocess
 import sys
 from pathlib import Path
+
+from privhp.cli import main
 
 
 def install_commands(folder: Path) -> None:
@@ -15,3 +22,22 @@ def install_commands(folder: Path) -> None:
         command = folder / name
         command.write_text(f'#!/bin/sh\nexec {sys.executable} {line} "$@"\n')
         command.chmod(0o755)
+
+
+def run_command(command: str) -> None:
+    """Run a command, which must end without an error: `privhp` alone in this process, a pipeline in a shell.
+
+    An audit takes a moment, however long the command lets it run.
+    """
+    command = re.sub(r"^(privhp audit .*--time) \d+s", r"\1 0.1s", command)
+    words = shlex.shlex(command, posix=True, punctuation_chars=True)
+    words.whitespace_split = True
+    name, *arguments = words
+    if name == "privhp" and not any(set(word) <= set("|<>") for word in arguments):
+        errors = io.StringIO()
+        with contextlib.redirect_stderr(errors):
+            code = main(arguments)
+        assert (code, errors.getvalue()) == (0, ""), command
+        return
+    done = subprocess.run(["sh", "-e"], input=command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, ""), command

@@ -1,5 +1,6 @@
 """Options and profiles of the test suite."""
 
+import os
 import signal
 
 import pytest
@@ -20,6 +21,8 @@ def pytest_configure(config: pytest.Config) -> None:
     # A suite in the background inherits ignored signals, which privhp leaves ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    # The processes that tests start share compiled modules.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     chosen = [name for name in ("offline", "explore") if config.getoption(name)]
     settings.load_profile(chosen[0] if chosen else "suite")
 

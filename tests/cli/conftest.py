@@ -1,5 +1,6 @@
 """Fixtures that run commands in an empty folder."""
 
+import gzip
 from collections.abc import Callable
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from cli.running import PLAN, Outcome
 from privhp.cli import main
+from privhp.cli.commands import demo
 
 
 @pytest.fixture
@@ -45,3 +47,19 @@ def release(run: Callable[..., Outcome], tmp_path: Path) -> str:
     (tmp_path / "data.csv").write_text("fare\n" + "".join(f"{value}\n" for value in range(1000)))
     assert run("fit", "data.csv", *PLAN, "-o", "fares.privhp").code == 0
     return "fares.privhp"
+
+
+@pytest.fixture(scope="session")
+def every_64th_flight(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A part of the bundled flights."""
+    header, *rows = gzip.decompress(demo.FLIGHTS.read_bytes()).splitlines(keepends=True)
+    some = tmp_path_factory.mktemp("package") / demo.FLIGHTS.name
+    some.write_bytes(gzip.compress(b"".join([header, *rows[::64]])))
+    return some
+
+
+@pytest.fixture
+def few_flights(every_64th_flight: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The demo with a part of its flights, for speed."""
+    monkeypatch.setattr(demo, "FLIGHTS", every_64th_flight)
+    monkeypatch.setattr(demo, "PLAN", ["--epsilon", "1", "--expected-records", "5000"])

@@ -79,7 +79,7 @@ def released(folder: Path) -> np.ndarray:
 def test_resume_after_kill(tmp_path, kind, offline):
     expected = write_files(tmp_path, kind)
     rng = np.random.default_rng()
-    for _ in range(50 if offline else 2):
+    for _ in range(50 if offline else 1):
         kills = 0
         while (tmp_path / "state").exists() or not (tmp_path / "out.privhp").exists():
             process = start(tmp_path, kind, *CHECKPOINT, "--resume", pause=0.005)

@@ -58,31 +58,23 @@ INVALID = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_invalid_values(tmp_path, name):
+def test_invalid_values(run, tmp_path, monkeypatch, name):
     good = [float(value) for value in range(1000)]
     mixed = [part for place, value in enumerate(good) for part in (value, INVALID[place % len(INVALID)])]
     said = []
     for folder, values in (("good", good), ("mixed", mixed), ("bad", INVALID * 20)):
         (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
         write(tmp_path / folder, name, values)
-        done = spawn(
-            "fit",
-            name,
-            "--csv",
-            "lines",
-            "--epsilon",
-            "100",
-            *[part for part in FIT if part not in ("--epsilon", "1")],
-            folder=tmp_path / folder,
-        )
-        generator = hp.load(tmp_path / folder / "out.privhp")
+        code, out, err = run("fit", name, "--csv", "lines", *FIT, "--epsilon", "100")
+        generator = hp.load("out.privhp")
         public = f"about {generator.total:,.0f} records (noisy)"
-        said.append((done.returncode, done.stdout.decode().replace(public, ""), done.stderr))
+        said.append((code, out.replace(public, ""), err))
         expected = 0 if folder == "bad" else 1000
         assert abs(generator.total - expected) < 30, "the noise has scale 0.2 per level"
     assert said[0] == said[1] == said[2]
     assert said[0][0] == 0
-    assert said[0][2] == b""
+    assert said[0][2] == ""
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -1,5 +1,6 @@
 """A geo domain without column names: longitude and latitude from fit to report."""
 
+import contextlib
 import csv
 import json
 
@@ -7,25 +8,38 @@ import numpy as np
 import pytest
 
 from pages import Reader
+from privhp.cli import main
 
 GEO = ["--domain", "geo:-9:49.8:2:61"]
 PLAN = ["--epsilon", "1", "--expected-records", "5e3"]
 
 
-@pytest.fixture(params=["header", "no header", "npy"])
-def places(run, request, tmp_path):
-    """Release of places around London, from data with and without column names."""
-    rng = np.random.default_rng(0)
-    points = np.column_stack([rng.normal(-0.1, 0.3, 5000), rng.normal(51.5, 0.2, 5000)])
+RNG = np.random.default_rng(0)
+PLACES = np.column_stack([RNG.normal(-0.1, 0.3, 5000), RNG.normal(51.5, 0.2, 5000)])
+"""Places around London."""
+
+
+@pytest.fixture(scope="module", params=["header", "no header", "npy"])
+def fitted(request, tmp_path_factory):
+    """A release of the places, from data with and without column names."""
+    folder = tmp_path_factory.mktemp("places")
     if request.param == "npy":
-        np.save(tmp_path / "places.npy", points)
+        np.save(folder / "places.npy", PLACES)
         options = ["places.npy"]
     else:
         header = "longitude,latitude\n" * (request.param == "header")
-        (tmp_path / "places.csv").write_text(header + "".join(f"{lon},{lat}\n" for lon, lat in points))
+        (folder / "places.csv").write_text(header + "".join(f"{lon},{lat}\n" for lon, lat in PLACES))
         options = ["places.csv", *["--no-header"] * (not header)]
-    assert run("fit", *options, *GEO, *PLAN, "-o", "places.privhp").code == 0
-    return points
+    with contextlib.chdir(folder):
+        assert main(["fit", *options, *GEO, *PLAN, "-o", "places.privhp", "--quiet"]) == 0
+    return folder / "places.privhp"
+
+
+@pytest.fixture
+def places(run, fitted, tmp_path):
+    """The places; their release is in the folder."""
+    (tmp_path / "places.privhp").symlink_to(fitted)
+    return PLACES
 
 
 def test_sample(run, places, tmp_path):

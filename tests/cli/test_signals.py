@@ -77,7 +77,7 @@ def test_ignored_signals_stay_ignored():
         signal.signal(signal.SIGHUP, before)
 
 
-# Each child is interrupted at its n-th import, for every n until a child ends before.
+# Each child is interrupted at its n-th import, for every n of a step until a child ends before.
 IMPORTS = """
 import os, signal, sys
 
@@ -90,7 +90,7 @@ class Interrupt:
         if self.left == 0:
             os.kill(os.getpid(), signal.SIGINT)
 
-step, codes, left = 5, [], 1
+step, codes, left = int(sys.argv.pop(1)), [], 1
 from privhp.__main__ import main
 while 0 not in codes and len(codes) < 200:
     child = os.fork()
@@ -106,8 +106,9 @@ print(codes)
 """
 
 
-def test_interrupt_while_modules_are_imported(tmp_path):
-    command = [sys.executable, "-c", IMPORTS, "plan", *PLAN]
+@pytest.mark.parametrize("step", [23, pytest.param(5, marks=pytest.mark.slow)])
+def test_interrupt_while_modules_are_imported(tmp_path, step):
+    command = [sys.executable, "-c", IMPORTS, str(step), "plan", *PLAN]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True, timeout=300)
     assert done.stderr == ""
     *codes, last = map(int, done.stdout.strip("[]\n").split(","))

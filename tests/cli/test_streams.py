@@ -11,8 +11,12 @@ import pytest
 import privhp as hp
 from cli.running import PLAN, spawn
 
-CLOSED = [closed for size in range(4) for closed in itertools.combinations(("<", ">", "2>"), size)]
-"""All eight ways of closing descriptors 0 to 2."""
+CLOSED = [
+    pytest.param(closed, id=" ".join(closed), marks=[pytest.mark.slow] * (size == 2))
+    for size in range(4)
+    for closed in itertools.combinations(("<", ">", "2>"), size)
+]
+"""All eight ways of closing descriptors 0 to 2; pairs only with --slow."""
 
 
 @pytest.fixture(autouse=True)
@@ -27,7 +31,7 @@ def spawn_closed(closed, *arguments, folder, **options):
     return subprocess.run(command, cwd=folder, capture_output=True, check=False, timeout=60, **options)
 
 
-@pytest.mark.parametrize("closed", CLOSED, ids=" ".join)
+@pytest.mark.parametrize("closed", CLOSED)
 def test_closed_descriptors(tmp_path, closed):
     fit = spawn_closed(closed, "fit", "data.csv", *PLAN, "-o", "out.privhp", folder=tmp_path)
     assert (fit.returncode, fit.stderr) == (0, b"")
@@ -55,11 +59,18 @@ def test_closed_descriptors(tmp_path, closed):
     assert {path.name for path in tmp_path.iterdir()} == left
 
 
+ENVIRONMENTS = [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "ascii:strict"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}]
+NAMES = ["é.privhp", "\udcff.privhp", "名.privhp"]
+
+
 @pytest.mark.parametrize(
-    "environment",
-    [{"PYTHONIOENCODING": "ascii"}, {"PYTHONIOENCODING": "ascii:strict"}, {"LC_ALL": "C", "PYTHONUTF8": "0"}],
+    ("environment", "name"),
+    [
+        pytest.param(environment, name, marks=[pytest.mark.slow] * (row != column))
+        for row, environment in enumerate(ENVIRONMENTS)
+        for column, name in enumerate(NAMES)
+    ],
 )
-@pytest.mark.parametrize("name", ["é.privhp", "\udcff.privhp", "名.privhp"])
 def test_names_that_a_terminal_cannot_show(tmp_path, environment, name):
     done = spawn("fit", "data.csv", *PLAN, "-o", name, folder=tmp_path, env=os.environ | environment)
     assert (done.returncode, done.stderr) == (0, b"")

@@ -2,13 +2,12 @@
 
 import os
 import re
-import subprocess
 from pathlib import Path
 
 import pytest
 
 import privhp as hp
-from commands import install_commands
+from commands import install_commands, run_command
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r'^```(\w*)(?: title="([\w.-]+)")?\n(.*?)^```$', flags=re.DOTALL | re.MULTILINE)
@@ -34,8 +33,8 @@ def test_code_blocks_run(page: str, folder: Path) -> None:
         if kind == "python":
             exec(compile(block, page, "exec"), names)
         elif kind == "sh":
-            done = subprocess.run(["sh", "-e"], input=block, capture_output=True, text=True, check=False)
-            assert (done.returncode, done.stderr) == (0, ""), block
+            for command in block.replace("\\\n", "").splitlines():
+                run_command(command)
         else:
             assert title, f"{page}: a block is neither code nor a file with a title:\n{block}"
             (folder / title).write_text(block)
