@@ -83,13 +83,19 @@ def test_names_that_a_terminal_cannot_show(tmp_path, environment, name):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
-def test_full_standard_streams(tmp_path):
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_full_standard_streams(tmp_path, monkeypatch, unbuffered):
+    monkeypatch.setenv("PYTHONUNBUFFERED", unbuffered)
     with open("/dev/full", "wb") as full:
         command = [sys.executable, "-m", "privhp", "fit", "data.csv", *PLAN, "-o", "a.privhp"]
         done = subprocess.run(command, cwd=tmp_path, check=False, timeout=60, stdout=full, stderr=subprocess.PIPE)
         assert done.returncode == 1
-        assert done.stderr.startswith(b"privhp: error: ")
-        assert done.stderr.count(b"\n") == 1
+        assert done.stderr == (
+            b"privhp: error: cannot print to standard output: No space left on device; output files are complete\n"
+        )
         done = subprocess.run(command, cwd=tmp_path, check=False, timeout=60, stdout=subprocess.PIPE, stderr=full)
         assert (done.returncode, done.stdout) == (2, b"")
+        command = [sys.executable, "-m", "privhp", "sample", "a.privhp", "-n", "10", "-o", "-"]
+        done = subprocess.run(command, cwd=tmp_path, check=False, timeout=60, stdout=full, stderr=subprocess.PIPE)
+        assert (done.returncode, done.stderr.count(b"\n")) == (1, 1)
     assert hp.load(tmp_path / "a.privhp").total > 0

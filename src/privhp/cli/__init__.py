@@ -6,7 +6,6 @@ a release and what `compare` and `report --against` compute from real records.
 """
 
 import errno
-import os
 import sys
 import traceback
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ from pathlib import Path
 from privhp.cli.commands import build_parser
 from privhp.cli.messages import speak_options
 from privhp.cli.signals import interrupting
-from privhp.cli.streams import open_streams, say
+from privhp.cli.streams import drop_output, open_streams, say
 from privhp.errors import PrivhpError
 
 DONE, FAILED, REFUSED, INTERRUPTED = 0, 1, 2, 130
@@ -28,19 +27,28 @@ _WRONG_CODES = (errno.ENAMETOOLONG, errno.ELOOP, errno.EROFS)
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code."""
     try:
+        return _run(arguments)
+    finally:
+        drop_output()
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    written = False
+    try:
         open_streams()
         options = build_parser().parse_args(arguments)
         with interrupting():
             import_module(f"privhp.cli.commands.{options.command}").run(options)
+        written = True
         if sys.stdout is not None:
             sys.stdout.flush()
     except PrivhpError as error:
         return _end(REFUSED, _describe(error))
     except BrokenPipeError:
-        # Files are written before anything is printed, so the command has done its work.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return DONE
+        return DONE  # files are written before anything is printed, so the command has done its work
     except OSError as error:
+        if written:
+            return _end(FAILED, f"cannot print to standard output: {error.strerror}; output files are complete")
         return _end(REFUSED if _is_wrong_name(error) else FAILED, _describe_os_error(error))
     except MemoryError:
         return _end(FAILED, "not enough memory; lower --memory, --hot-cells, --exact-depth or --sketch-width")

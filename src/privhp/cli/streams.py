@@ -15,6 +15,8 @@ def open_streams() -> None:
     A closed descriptor is opened on the null device, so that no file of the command
     gets its number. A closed standard error takes any text, since `print` would
     otherwise print to standard output. What a stream cannot encode is escaped.
+    Results are buffered, so that a full disk behind standard output fails the
+    last flush and not the command.
     """
     for descriptor in range(3):
         try:
@@ -24,7 +26,7 @@ def open_streams() -> None:
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - open to the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors="backslashreplace", write_through=False)
 
 
 def print_object(value: Mapping[str, Any]) -> None:
@@ -36,3 +38,12 @@ def say(text: str) -> None:
     """Print a line to standard error, if it can be written to."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
+
+
+def drop_output() -> None:
+    """Drop text that a standard stream does not take, since Python would try again at its end and fail."""
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
