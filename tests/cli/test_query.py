@@ -48,6 +48,8 @@ def test_shares(run, trips):
         "where": "kind = cash and fare < 25",
         "share": expected.value,
         "stderr": expected.stderr,
+        "low": expected.interval(0.9)[0],
+        "high": expected.interval(0.9)[1],
         "at_least": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[0],
         "at_most": generator.mass_bounds({"kind": "cash", "fare": (None, 25)})[1],
         "count": expected.value * generator.total,
@@ -92,10 +94,13 @@ def test_tables(run, trips):
     cash = generator.mass({"kind": "cash"})
     header, row = shares.splitlines()
     assert header.split("  ")[-1].strip() == "where"
-    shares = [f"{share:.3%}" for share in (cash.value, cash.stderr, *generator.mass_bounds({"kind": "cash"}))]
+    shares = [f"{share:.3%}" for share in (cash.value, cash.stderr, *cash.interval(0.9))]
     assert row.split() == [*shares, f"{cash.value * generator.total:,.0f}", "kind", "=", "cash"]
     median = generator.marginal("fare").quantile(0.5)
-    assert quantiles.splitlines()[1].split() == ["0.5", f"{median.value:.6g}", f"{median.stderr:.6g}"]
+    assert quantiles.splitlines()[1].split() == [
+        "0.5",
+        *(f"{number:.6g}" for number in (median.value, median.stderr, *median.interval(0.9))),
+    ]
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
@@ -118,6 +123,8 @@ def test_names_from_columns(run, release):
         "marginal": None,
         "value": hp.load(release).quantile(0.5).value,
         "stderr": None,
+        "low": None,
+        "high": None,
     }
     assert "standard error" not in run("query", release, "--where", "value < 500").out
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import DataObject
 
-from privhp import Box, Domain, Generator, Geo, Integers, Interval, Plan, Table
+from privhp import OUTSIDE, Box, Domain, Generator, Geo, Integers, Interval, Plan, Table
 from privhp.release import Release
 from strategies import boxes, cut_intervals, geos, linear_intervals, log_intervals
 
@@ -40,6 +40,7 @@ def test_records_at_ends(data: DataObject, domain: Domain) -> None:
     records = points if isinstance(domain, Box | Geo) else points[:, 0]
     for level in range(min(domain.depth, 14)):
         codes = domain.encode(records, level=level)
+        codes = codes[codes != OUTSIDE]  # the last cells of a lattice may end beyond it
         assert (domain.overlap(region, codes, level=level) > 0).all(), (region, level)
 
 

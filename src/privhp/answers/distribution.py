@@ -20,9 +20,10 @@ from privhp.answers.heavy_hitters import HeavyHitter, heavy_hitters
 from privhp.answers.histogram import Histogram
 from privhp.answers.leaves import Leaves
 from privhp.answers.marginals import marginalize
-from privhp.answers.regions import cover, mass, mass_bounds
+from privhp.answers.regions import mass, mass_bounds
 from privhp.answers.sampling import RegionSampler, Sampler
-from privhp.answers.standard_errors import LeafFunction, StandardErrors
+from privhp.answers.standard_errors import StandardErrors
+from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
@@ -191,7 +192,7 @@ class Distribution:
                 is a mapping from columns to regions, all of which must hold; for a nullable column, None is null.
         """
         value = mass(self._histogram, where)
-        return Estimate(value, partial(self._mass_stderr, where), limits=_share_limits)
+        return Estimate(value, MassUncertainty(value, self._errors, partial(self._errors.region_shares, where)))
 
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
@@ -211,7 +212,7 @@ class Distribution:
             x: One value of the domain, or several.
         """
         values = quantiles.cdf(self._histogram, x)
-        return Estimate(as_scalar(values), partial(self._cdf_stderr, values), limits=_share_limits)
+        return Estimate(as_scalar(values), CdfUncertainty(values, np.asarray(x), self._errors))
 
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
         """Quantiles: the least value at or below which each share of the distribution lies.
@@ -225,41 +226,8 @@ class Distribution:
             q: One share between 0 and 1, or several.
         """
         values = quantiles.quantile(self._histogram, q)
-        stderr = partial(self._quantile_stderr, np.asarray(q, dtype=np.float64))
-        return Estimate(as_scalar(values), stderr, limits=self._value_limits)
-
-    def _mass_stderr(self, where: Any) -> float:
-        covered = cover(self._histogram, where, empty=True)  # noise may hide records in cells that seem empty
-        shares = np.zeros(self._leaves.codes.shape)
-        shares[covered.inside()], shares[covered.boundary] = 1.0, covered.shares
-        return self._errors.standard_error(LeafFunction.indicator(shares))
-
-    def _cdf_stderr(self, values: Floats) -> Any:
-        return as_scalar(self._cumulative_stderr(values))
-
-    def _quantile_stderr(self, q: Floats) -> Any:
-        stderr = self._cumulative_stderr(q)
-        upper = quantiles.quantile(self._histogram, np.minimum(q + stderr, 1.0))
-        lower = quantiles.quantile(self._histogram, np.maximum(q - stderr, 0.0))
-        return as_scalar(np.asarray((upper - lower) / 2))
-
-    def _cumulative_stderr(self, points: Floats) -> Floats:
-        """Standard error of each cumulative probability."""
-        errors = np.empty(points.shape)
-        ends = self._histogram.ends
-        for index, point in np.ndenumerate(points):
-            full = np.searchsorted(ends, point, side="right")
-            shares = (np.arange(ends.size) < full).astype(np.float64)
-            if full < ends.size and self.probabilities[full] > 0:
-                before = ends[full - 1] if full else 0.0
-                shares[full] = min(max((point - before) / self.probabilities[full], 0.0), 1.0)
-            errors[index] = self._errors.standard_error(LeafFunction.indicator(shares))
-        return errors
-
-    def _value_limits(self) -> tuple[Any, Any]:
-        """The least and the largest value of an ordered domain."""
-        ends = self.domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
-        return ends[0], ends[1]
+        shares = np.asarray(q, dtype=np.float64)
+        return Estimate(as_scalar(values), QuantileUncertainty(self._histogram, shares, values, self._errors))
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
         """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest first.
@@ -305,7 +273,3 @@ def _check_rows(size: Any) -> None:
     """Raise a QueryError for what is no number of records."""
     if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
         raise QueryError(f"expected a non-negative integer number of records to sample, got {size!r}")
-
-
-def _share_limits() -> tuple[float, float]:
-    return 0.0, 1.0

@@ -3,14 +3,14 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
-from collections.abc import Callable
-from functools import cached_property
 from numbers import Number
 from typing import Any, Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.uncertainty import Uncertainty
+from privhp.core.number_format import format_share
 from privhp.errors import QueryError
 
 T = TypeVar("T")
@@ -34,31 +34,34 @@ class Estimate(Generic[T]):
 
     value: T
 
-    def __init__(
-        self, value: T, stderr: Callable[[], Any], *, limits: Callable[[], tuple[Any, Any]] | None = None
-    ) -> None:
-        """Take the answer and the functions that compute the rest on demand.
+    def __init__(self, value: T, uncertainty: Uncertainty) -> None:
+        """Take the answer and what computes the rest on demand.
 
         Args:
             value: The answer.
-            stderr: Computes the standard error of each number in `value`.
-            limits: Computes the least and the largest possible answer; intervals are clipped to them.
+            uncertainty: Computes the standard error and the intervals of each number in `value`.
         """
-        self.value, self._compute_stderr, self._limits = value, stderr, limits
+        self.value, self._uncertainty = value, uncertainty
 
-    @cached_property
+    @property
     def stderr(self) -> Any:
         """Standard error of the answer, in its unit; of a time, a `timedelta64`.
 
         Raises:
             QueryError: The plan uses the paper's top-down inference, which has no variances.
         """
-        return self._compute_stderr()
+        return as_scalar(np.asarray(self._uncertainty.stderr))
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the release shows more than bounds: false for a region that is finer than the leaves it touches.
+
+        The value is then an interpolation, and `interval` gives the bounds.
+        """
+        return self._uncertainty.resolved
 
     def interval(self, level: float = 0.9) -> tuple[Any, Any]:
-        """Confidence interval of the answer, from the normal distribution.
-
-        Ends of integer and time answers are rounded outwards, and ends of all answers are clipped to the domain.
+        """Confidence interval of the answer; docs/accuracy.md says what it covers.
 
         Args:
             level: Probability that the interval contains the true answer, between 0 and 1.
@@ -67,30 +70,8 @@ class Estimate(Generic[T]):
             raise QueryError(f"expected a confidence level between 0 and 1, such as 0.9, got {level!r}")
         from statistics import NormalDist  # slow to import
 
-        z = NormalDist().inv_cdf(0.5 + float(level) / 2.0)
-        value = np.asarray(self.value)
-        half_width = z * np.asarray(self.stderr)
-        if value.dtype.kind == "M":
-            units = value.astype(np.int64)
-            margin = np.ceil(z * np.asarray(self.stderr).astype(np.int64)).astype(np.int64)
-            low, high = (ends.astype(value.dtype) for ends in (units - margin, units + margin))
-        elif value.dtype.kind in "iu":
-            low, high = self._integer_interval(value, half_width)
-        else:
-            low, high = value - half_width, value + half_width
-        if self._limits is not None:
-            least, most = self._limits()
-            low, high = np.maximum(low, least), np.minimum(high, most)
-        return as_scalar(low), as_scalar(high)
-
-    @staticmethod
-    def _integer_interval(value: NDArray[Any], half_width: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Both ends as integers of the same type, which saturate where they would overflow."""
-        margin = np.minimum(np.ceil(half_width), float(2**62)).astype(np.int64).astype(value.dtype)
-        info = np.iinfo(value.dtype)
-        low = np.where(value >= info.min + margin, value - margin, info.min)
-        high = np.where(value <= info.max - margin, value + margin, info.max)
-        return low.astype(value.dtype), high.astype(value.dtype)
+        low, high = self._uncertainty.interval(NormalDist().inv_cdf(0.5 + float(level) / 2.0))
+        return as_scalar(np.asarray(low)), as_scalar(np.asarray(high))
 
     def __eq__(self, other: object) -> bool:
         """Identity of two estimates; a number is refused, since it is compared with the value."""
@@ -123,6 +104,8 @@ class Estimate(Generic[T]):
             stderr = self.stderr
         except QueryError:
             return str(self.value)
+        if not self.resolved:
+            return "between {} and {}".format(*map(format_share, self.interval()))
         if isinstance(self.value, float) and isinstance(stderr, float):
             if stderr < _ROUNDING * abs(self.value):
                 stderr = 0.0

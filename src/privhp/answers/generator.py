@@ -6,6 +6,7 @@ from typing import Any
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.answers.standard_errors import HierarchyErrors, UnavailableErrors
 from privhp.core.display import render
@@ -13,6 +14,11 @@ from privhp.errors import QueryError, describe_value
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
 from privhp.release import Release
+
+NO_VARIANCES = (
+    "this plan uses the paper's top-down inference, which gives no standard errors; "
+    'use a plan with inference="least-squares", such as Plan.auto(...)'
+)
 
 
 class Generator(Distribution):
@@ -38,10 +44,11 @@ class Generator(Distribution):
             )
         self.release = release
         if release.plan.inference == "top-down":
-            super().__init__(release.plan.domain, build_leaves_top_down(release), UnavailableErrors())
+            super().__init__(release.plan.domain, build_leaves_top_down(release), UnavailableErrors(NO_VARIANCES))
         else:
             hierarchy = Hierarchy(release)
-            super().__init__(release.plan.domain, build_leaves(hierarchy), HierarchyErrors(hierarchy))
+            domain = release.plan.domain
+            super().__init__(domain, build_leaves(hierarchy), LeafErrors.of_release(HierarchyErrors(hierarchy), domain))
 
     @property
     def plan(self) -> Plan:

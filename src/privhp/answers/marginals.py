@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaves import Leaves
-from privhp.answers.marginal_errors import ConditionalErrors, MarginalErrors, value_shares
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
@@ -45,13 +44,12 @@ def marginalize(
     part = _marginal_domain(chosen, single)
     codes, levels = domain.project(leaves.codes, leaves.levels, columns=chosen)
     projected = _partition(part, _merge_cells(codes, levels, leaves.counts))
-    marginal_errors = MarginalErrors(errors, codes, levels, domain=part, leaves=projected)
+    errors = errors.marginal(part, chosen)
     if null:
-        return part, projected, marginal_errors
+        return part, projected, errors
     if not part.nullable:
         raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
-    conditional_errors = ConditionalErrors(marginal_errors, domain=part, leaves=projected)
-    return part.inner, _without_null(part, projected), conditional_errors
+    return part.inner, _without_null(part, projected), errors.given_value()
 
 
 def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
@@ -131,6 +129,12 @@ def _without_null(domain: Domain, leaves: Leaves) -> Leaves:
     """The leaves of the values, without null."""
     if leaves.levels[0] == 0:
         return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.null_share))
-    inner, there = (leaves.levels - 1).astype(np.uint64), value_shares(domain, leaves) > 0
+    inner, there = (leaves.levels - 1).astype(np.uint64), _holds_values(leaves)
     codes = leaves.codes[there] & ((np.uint64(1) << inner[there]) - np.uint64(1))
     return Leaves(codes, leaves.levels[there] - 1, leaves.counts[there])
+
+
+def _holds_values(leaves: Leaves) -> NDArray[np.bool_]:
+    """Mask of the leaves below the first split that are not null."""
+    mask: NDArray[np.bool_] = leaves.codes >> (leaves.levels - 1).astype(np.uint64) == 1
+    return mask

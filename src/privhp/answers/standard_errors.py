@@ -1,7 +1,6 @@
 """Standard errors of answers, from public quantities: the noise of the release and the resolution of its leaves.
 
-An answer is the expectation of a function of the records: of the indicator of a
-region, for a mass. Its variance has three parts.
+The error of the mass of a region has two parts.
 
 Noise. Given the estimate of their parent, the estimates of children have the
 covariance diag(v) - v v' / sum(v), v being their variances. If the answer gives
@@ -10,118 +9,133 @@ m = sum(v * w) / sum(v) is the weight that remains for the parent. So variances
 add up from the leaves to the root.
 
 Resolution (non-uniformity error). A leaf that lies partly in the region may hold
-its records anywhere in it. The imbalance of a level is the mean squared difference between two sibling
-cells, relative to their sum; the release shows it where counts are significant.
-It gives the variance of the count in the covered part of the leaf.
-
-Correlation. Records concentrate along lines and edges, so leaves on the
-boundary of a region err in the same direction.
+its records anywhere in it. An end of the region cuts many leaves at the same
+number, and values concentrate at the ends that people ask for, so all leaves,
+ends and axes err in the same direction: their deviations add up, not their variances.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterator
+from collections.abc import Collection
 from functools import cached_property
-from itertools import pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import ChildGroup, Hierarchy, Layer
 from privhp.core.cells import Floats
+from privhp.domains.domain import Domain
+from privhp.domains.table_column import TableColumn
 from privhp.errors import QueryError
 
-MIN_CORRELATION = 0.015
-"""Lower bound on the correlation of errors among boundary leaves."""
-
-MIN_SPLITS = 8
-"""Minimum number of significant splits to estimate the imbalance of a level; below it the coarser level's is used."""
-
-IMBALANCE_WINDOW_LEVELS = 3
-"""Window of levels over which the maximum imbalance is taken, since consecutive levels split different columns."""
-
-SIGNIFICANCE = 4.0
-"""Number of standard deviations that a count must exceed to contribute to the imbalance of a level."""
+ATOM = 1.5
+"""Standard deviations between the answer and the truth if all records of a cut side are in the region, or none."""
 
 
-class LeafFunction(NamedTuple):
-    """A function of the records with values in [0, 1], by its moments inside each leaf.
-
-    For the indicator of a region, `mean` is the share of the leaf's measure in
-    the region and `slack` is 0. The variance of the function inside a leaf is
-    mean * (1 - mean) - slack. Both moments average linearly over the parts of a
-    leaf; a variance does not.
+class LeafShares(NamedTuple):
+    """Share of each leaf in a region.
 
     Args:
-        mean: Mean of the function f over the base measure of each leaf.
-        slack: Mean of f * (1 - f) over the base measure of each leaf.
+        mean: Share of the base measure of each leaf.
+        variance: Variance of the indicator of the region for a record drawn from the base measure of the leaf.
+        deviation: Standard deviation of the share of the leaf's records in the region from the mean.
     """
 
     mean: Floats
-    slack: Floats
+    variance: Floats
+    deviation: Floats
 
     @classmethod
-    def indicator(cls, shares: Floats) -> LeafFunction:
-        """The indicator of a region that covers these shares of the leaves."""
-        return cls(shares, np.zeros(shares.shape))
+    def of_region(cls, mean: Floats, deviation: Floats) -> LeafShares:
+        """Shares of a region."""
+        return cls(mean, mean * (1.0 - mean), deviation)
+
+    @classmethod
+    def of_leaves(cls, chosen: NDArray[np.bool_]) -> LeafShares:
+        """Shares of a region that consists of whole leaves, by their mask."""
+        return cls.of_region(chosen.astype(np.float64), np.zeros(chosen.shape))
 
 
 class StandardErrors(Protocol):
     """Standard errors of the answers of a distribution."""
 
-    def standard_error(self, function: LeafFunction) -> float:
-        """Standard error of the expectation of a function on the leaves of the distribution."""
+    def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> StandardErrors:
+        """Standard errors of the marginal over some columns of a table, which has this domain."""
+        ...
+
+    def given_value(self) -> StandardErrors:
+        """Standard errors of the values of a nullable domain, given that there is a value."""
+        ...
+
+    def region_shares(self, region: Any) -> LeafShares:
+        """Share of each leaf of the release in a region of the distribution."""
+        ...
+
+    def cdf_shares(self, value: Any) -> LeafShares:
+        """Share of each leaf of the release at or below a value."""
+        ...
+
+    def mass(self, means: Floats) -> float:
+        """Mass of a region that covers these shares of the leaves."""
+        ...
+
+    def standard_error(self, shares: LeafShares) -> float:
+        """Standard error of the mass of a region."""
         ...
 
 
 class UnavailableErrors:
-    """Stands for the standard errors of a release whose inference gives no variances."""
+    """Stands for the standard errors of a distribution that has none, for a stated reason."""
 
-    def standard_error(self, function: LeafFunction) -> float:
-        """Raise a QueryError."""
-        raise QueryError(
-            "this plan uses the paper's top-down inference, which gives no standard errors; "
-            'use a plan with inference="least-squares", such as Plan.auto(...)'
-        )
+    def __init__(self, reason: str) -> None:
+        self._reason = reason
+
+    def _keep(self, *_: Any) -> UnavailableErrors:
+        return self
+
+    def _refuse(self, *_: Any, **__: Any) -> Any:
+        raise QueryError(self._reason)
+
+    marginal = given_value = _keep
+    region_shares = cdf_shares = mass = standard_error = _refuse
 
 
-class _LevelStatistics(NamedTuple):
-    """How unevenly the cells of each level split.
+def edge_deviation(shares: Floats) -> Floats:
+    """Standard deviation of the records on one side of an end, as a share of its leaf, at unevenness 1.
 
-    Args:
-        imbalance: Mean squared relative difference of sibling cells: 0 if even, 1 if one holds all records.
-        correlation: Correlation of these differences among the cells of a level.
+    It does not vanish at 0 and 1: values at the end itself are all inside or all outside.
     """
-
-    imbalance: Floats
-    correlation: Floats
+    deviation = np.maximum(np.sqrt(shares * (1.0 - shares)), np.maximum(shares, 1.0 - shares) / ATOM)
+    return np.where((shares > 0) & (shares < 1), deviation, 0.0)
 
 
 class HierarchyErrors:
-    """Standard errors of answers from a solved hierarchy."""
+    """Errors of masses of leaves of a solved hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
         """Take the hierarchy that the leaves were built from."""
-        self._hierarchy = hierarchy
+        self.hierarchy = hierarchy
 
-    def standard_error(self, function: LeafFunction) -> float:
-        """Standard error of the expectation of a function, such as the indicator of a region.
+    @cached_property
+    def counts(self) -> Floats:
+        """Count of each leaf, in the order of the domain."""
+        counts: Floats = self.hierarchy.leaf_values("estimate")[self.hierarchy.leaf_order]
+        return counts
 
-        Args:
-            function: Its moments in the leaves, in the order of `Generator.leaves()`.
-        """
-        layers = self._hierarchy.layers
-        top, total = layers[0], float(layers[0].estimate.sum())
+    def standard_error(self, shares: LeafShares) -> float:
+        """Standard error of the mass of a region that covers these shares of the leaves."""
+        total = float(self.hierarchy.layers[0].estimate.sum())
         if total <= 0:
             return 1.0
-        layer_weights, slacks = self._by_layer(function.mean), self._by_layer(function.slack)
-        leaf_variances = [self._leaf_variance(*each) for each in zip(layers, layer_weights, slacks, strict=True)]
-        correlation = self._level_statistics.correlation
-        correlated = sum(
-            np.sqrt(variance * correlation[layer.levels]).sum()
-            for layer, variance in zip(layers, leaf_variances, strict=True)
-        )
+        resolution = float(self.counts @ shares.deviation)
+        return min(float(np.hypot(self._noise(shares), resolution)) / total, 1.0)
+
+    def _noise(self, shares: LeafShares) -> float:
+        """Standard deviation of the count in a region by noise, and by independent records inside leaves."""
+        layers = self.hierarchy.layers
+        top, layer_weights = layers[0], self._by_layer(shares.mean)
+        leaf_variances = self._by_layer(shares.variance * self.counts)
         weights, variances = layer_weights[-1], leaf_variances[-1]
         for index in range(len(layers) - 2, -1, -1):
             layer, below = layers[index], layers[index + 1]
@@ -132,16 +146,15 @@ class HierarchyErrors:
                 )
             weights, variances = parent_weights, parent_variances
         # A share is a ratio of counts: by the delta method, weights count from the share itself.
-        share = float((weights * top.estimate).sum()) / total
+        share = float((weights * top.estimate).sum()) / float(top.estimate.sum())
         noise = ((weights - share) ** 2 * top.variance).sum()
-        variance = float(variances.sum() + noise + correlated**2)
-        return min(float(np.sqrt(variance)) / total, 1.0)
+        return float(np.sqrt(variances.sum() + noise))
 
     def _by_layer(self, values: Floats) -> list[Floats]:
         """Values of the leaves in the order of the domain, split by layer; 0 for cells that have children."""
-        masks = self._hierarchy.leaf_masks
+        masks = self.hierarchy.leaf_masks
         listed = np.empty(values.shape)
-        listed[self._hierarchy.leaf_order] = values
+        listed[self.hierarchy.leaf_order] = values
         ends = np.cumsum([mask.sum() for mask in masks])
         by_layer = []
         for mask, chosen in zip(masks, np.split(listed, ends[:-1]), strict=True):
@@ -149,62 +162,6 @@ class HierarchyErrors:
             expanded[mask] = chosen
             by_layer.append(expanded)
         return by_layer
-
-    def _leaf_variance(self, layer: Layer, mean: Floats, slack: Floats) -> Floats:
-        """Variance of the sum of the function over the records of each leaf, given the leaf's count.
-
-        If the records were independent, it would be binomial. Imbalanced splits add
-        a term in the square of the count. Its exponent is 2 for even splits; it
-        is 1 if all records lie in one point of the leaf, and the term is then
-        the variance of a single indicator.
-        """
-        spread = np.maximum(4.0 * mean * (1.0 - mean) - 4.0 * slack, 0.0)
-        imbalance = self._level_statistics.imbalance[layer.levels]
-        clustered = imbalance * spread ** (2.0 - np.log2(1.0 + imbalance))
-        return (spread * layer.estimate + clustered * layer.estimate**2) / 4.0
-
-    @cached_property
-    def _level_statistics(self) -> _LevelStatistics:
-        size = self._hierarchy.depth + 1
-        levels, differences, noise = (np.concatenate(each) for each in zip(*self._split_differences(), strict=True))
-        splits, sums, squares, excess = (
-            np.bincount(levels, weights=values, minlength=size)
-            for values in (
-                np.ones(levels.shape),
-                differences,
-                differences**2,
-                np.maximum(differences**2 - noise, 0.0),
-            )
-        )
-        imbalance, correlation = np.ones(size), np.full(size, MIN_CORRELATION)
-        for level in range(1, size):
-            imbalance[level], correlation[level] = imbalance[level - 1], correlation[level - 1]
-            if splits[level] >= MIN_SPLITS:
-                # Independent differences give (sum)^2 = sum of squares on average, hence correlation 0.
-                observed = (sums[level] ** 2 / max(squares[level], 1e-300) - 1.0) / splits[level]
-                imbalance[level], correlation[level] = excess[level] / splits[level], max(observed, MIN_CORRELATION)
-        for values in (imbalance, correlation):
-            for level in range(size - 1, IMBALANCE_WINDOW_LEVELS - 1, -1):
-                values[level] = values[level + 1 - IMBALANCE_WINDOW_LEVELS : level + 1].max()
-        return _LevelStatistics(imbalance, correlation)
-
-    def _split_differences(self) -> Iterator[tuple[NDArray[np.int64], Floats, Floats]]:
-        """Level, relative difference and noise variance of the sibling pairs whose sum is significant."""
-        yield np.zeros(0, dtype=np.int64), np.zeros(0), np.zeros(0)
-        for layer, below in pairwise(self._hierarchy.layers):
-            for group in layer.child_groups:
-                counts, variances = below.estimate[group.children], below.variance[group.children]
-                levels = below.levels[group.children[:, 0]]
-                while counts.shape[1] > 1:
-                    differences = counts[:, ::2] - counts[:, 1::2]
-                    counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
-                    significant = counts > SIGNIFICANCE * np.sqrt(variances)
-                    yield (
-                        levels[np.nonzero(significant)[0]],
-                        differences[significant] / counts[significant],
-                        variances[significant] / counts[significant] ** 2,
-                    )
-                    levels = levels - 1
 
 
 def _propagate(below: Layer, group: ChildGroup, weights: Floats, variances: Floats) -> tuple[Floats, Floats]:

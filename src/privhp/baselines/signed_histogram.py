@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privhp.answers.constrained_inference import project_to_simplex, spike_and_slab_posterior
 from privhp.answers.distribution import Distribution
 from privhp.answers.leaves import Leaves
-from privhp.answers.standard_errors import LeafFunction
+from privhp.answers.standard_errors import UnavailableErrors
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.errors import QueryError
@@ -73,7 +73,9 @@ class SignedHistogram:
         if rule not in self.rules:
             raise QueryError(f"expected one of {', '.join(self.rules)}, got {rule!r}")
         counts = POST_PROCESSING[rule](self)
-        return Distribution(self.domain, Leaves(self.codes, self.levels, counts), _NoStandardErrors())
+        return Distribution(
+            self.domain, Leaves(self.codes, self.levels, counts), UnavailableErrors("a baseline has no standard errors")
+        )
 
 
 def project(histogram: SignedHistogram) -> Floats:
@@ -130,11 +132,3 @@ POST_PROCESSING: dict[str, Callable[[SignedHistogram], Floats]] = {
     "monotone cdf": make_cdf_monotone,
 }
 """Rules that turn signed estimates into non-negative counts. They see no records."""
-
-
-class _NoStandardErrors:
-    """Stands for the standard errors of a baseline."""
-
-    def standard_error(self, function: LeafFunction) -> float:
-        """Raise a QueryError."""
-        raise QueryError("a baseline has no standard errors")

@@ -32,9 +32,9 @@ def format_share(value: float) -> str:
     return f"{value:.2%}" if value < 0.01 else f"{value:.1%}"
 
 
-def format_plus_minus(margin: float) -> str:
-    """Half-width of an interval of a share, in percentage points; empty if it is unknown."""
-    return f" ± {100 * margin:.2g}" if margin > 0 else ""
+def format_interval(low: float, high: float) -> str:
+    """Interval of a share after the share itself; empty if it is unknown."""
+    return f" ({format_share(low)} to {format_share(high)})" if low < high else ""
 
 
 def format_bytes(nbytes: int) -> str:

@@ -15,7 +15,7 @@ from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import GridDomain
 from privhp.domains.lattice import Step, make_axes, make_axis
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.shares import product_share
+from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.validation import (
     Outside,
     check_float_dtype,
@@ -110,11 +110,20 @@ class Box(GridDomain):
         ]
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
-        return product_share(
-            axis.within(low, high, cells[..., index], bits=bits[index]) * contains_float(low, high, self._region_dtype)
-            for index, (axis, (low, high)) in enumerate(zip(self.axes, self._sides(region), strict=True))
-        )
+        return product_share(part.share for part in self.axis_shares(region, codes, level=level))
+
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        return self._axes.axis_cells(codes, level=level)
+
+    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
+        parts = []
+        sides, cells = self._sides(region), self.axis_cells(codes, level=level)
+        for index, (axis, (low, high), (own, bits)) in enumerate(zip(self.axes, sides, cells, strict=True)):
+            share = axis.within(low, high, own, bits=bits) * contains_float(low, high, self._region_dtype)
+            ends = [axis.within(low, axis.high, own, bits=bits)] * (low > axis.low)
+            ends += [axis.within(axis.low, high, own, bits=bits)] * (high < axis.high)
+            parts.append(AxisShares(index, share, tuple(ends)))
+        return parts
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)

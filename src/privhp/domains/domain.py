@@ -20,7 +20,7 @@ from privhp.domains import registry
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.fields import Field, OutputForm, default_kind, default_names
 from privhp.domains.presentation import Presentation
-from privhp.domains.shares import ALMOST_ONE
+from privhp.domains.shares import ALMOST_ONE, AxisShares
 from privhp.domains.to_column import to_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError
@@ -198,6 +198,21 @@ class Domain(Presentation):
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's measure inside a region: 0 only if disjoint, 1 only if the cell lies in the region."""
         raise DomainError(f"a domain of kind {self.kind!r} has no regions, so no mass of a region")
+
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        """Cell of each code along each axis, with its level there; a table has the axes of its columns.
+
+        Unless overridden there is one axis, and the cells are those of the domain.
+        """
+        return [(codes, level)]
+
+    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
+        """Shares of the cells in a region along each axis that the region cuts; their product is the overlap.
+
+        Unless overridden there is one axis, and the region has one end.
+        """
+        share = self.overlap(region, codes, level=level)
+        return [AxisShares(0, share, (share,))]
 
     def describe(self, code: int, *, level: int) -> Any:
         """Region of a cell; in a domain without regions, a text with its code."""

@@ -25,7 +25,7 @@ from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import Axes, GridDomain
 from privhp.domains.lattice import make_axis
 from privhp.domains.plot_scale import PlotScale, ScaleKind
-from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, product_share, share_between
+from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, AxisShares, product_share, share_between
 from privhp.domains.sphere import Zone
 from privhp.domains.validation import (
     check_float_dtype,
@@ -179,18 +179,32 @@ class Geo(GridDomain):
         return self._zone.areas(self._rows(codes, level), steps, steps) / self._area * 2.0 ** -self._bits(level)[0]
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        return product_share(part.share for part in self.axis_shares(region, codes, level=level))
+
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        return self._axes.axis_cells(codes, level=level)
+
+    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
+        """Shares of longitudes, and of area between latitudes."""
         west, south, east, north = _region(region)
-        columns, rows = self._axes.cells(codes, level=level).T
-        across = np.zeros(codes.shape)
-        for piece in self._pieces(west, east):
+        (columns, column_bits), (rows, row_bits) = self.axis_cells(codes, level=level)
+        across, pieces = np.zeros(codes.shape), self._pieces(west, east)
+        for piece in pieces:
             if contains_float(*piece, self.dtype):
-                across += self._longitudes.within(*piece, columns, bits=self._bits(level)[0])
+                across += self._longitudes.within(*piece, columns, bits=column_bits)
+        meridians = [] if east - west == TURN else [(pieces[0][0], self._longitudes.high)]
+        meridians += [(self._longitudes.low, pieces[-1][1])] * len(meridians)
+        parallels = [(south, self.north)] * (south > self.south) + [(self.south, north)] * (north < self.north)
         (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
-        touched = self._latitudes.within(south, north, rows, bits=self._bits(level)[1]) > 0
+        touched = self._latitudes.within(south, north, rows, bits=row_bits) > 0
         # Near a pole a small area may vanish in the rounding of a larger one.
         up = np.where(touched, np.maximum(share_between(lower, upper), MIN_SHARE), 0.0)
         up = np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
-        return product_share([across, up * contains_float(south, north, self.dtype)])
+        up *= contains_float(south, north, self.dtype)
+        return [
+            AxisShares(0, across, tuple(self._longitudes.within(*end, columns, bits=column_bits) for end in meridians)),
+            AxisShares(1, up, tuple(self._latitudes.within(*end, rows, bits=row_bits) for end in parallels)),
+        ]
 
     def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
         """Share of each row's area below a latitude, and share of its height."""

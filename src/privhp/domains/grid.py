@@ -195,6 +195,10 @@ class Axes:
         """The cells of each code along the axes, shape (n, d)."""
         return np.stack([BitPermutation.extract(mask)(codes) for mask in self.masks[level]], axis=-1)
 
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        """The cells of each code along each axis, with their bits."""
+        return list(zip(np.moveaxis(self.cells(codes, level=level), -1, 0), self.bits(level), strict=True))
+
     def sample_allocation(
         self, allocation: Allocation, *, balanced: bool, rng: np.random.Generator, out: Floats | None = None
     ) -> Floats:

@@ -14,6 +14,7 @@ from privhp.domains.column import Column, replace_records
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.shares import AxisShares
 from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError
 
@@ -204,6 +205,19 @@ class Nullable(Domain):
         if level == 0:
             return inside * (self.share if region is None else 1.0 - self.share)
         return np.where(self._is_null_cell(codes, level) == (region is None), inside, 0.0)
+
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        """The first axis separates null from the values; the others are those of the inner domain."""
+        inner = self.domain.axis_cells(self._inner(codes, level), level=max(level - 1, 0))
+        return [(codes >> np.uint64(max(level - 1, 0)), min(level, 1)), *inner]
+
+    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
+        if region is None:
+            share = self.overlap(None, codes, level=level)
+            return [AxisShares(0, share, (share,))]
+        inner = self.domain.axis_shares(region, self._inner(codes, level), level=max(level - 1, 0))
+        values = 1.0 - self.overlap(None, codes, level=level)
+        return [AxisShares(0, values, (values,)), *(part._replace(axis=part.axis + 1) for part in inner)]
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         records = np.zeros(codes.shape, dtype=self._dtype)

@@ -40,6 +40,9 @@ class Presentation(ABC):
     columns: tuple[TableColumn, ...] = ()
     """Columns of a table; empty for a domain of single values or points."""
 
+    column_axes: tuple[range, ...] = ()
+    """Indices of the axes of each column of a table."""
+
     rectangle: tuple[tuple[float, float], ...] | None = None
     """Bounds of each coordinate, where the distance of two points is their largest difference in a coordinate."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import itertools
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cached_property
 from typing import Any, ClassVar
@@ -19,7 +20,8 @@ from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.shares import product_share
+from privhp.domains.sample_lattice import Lattice
+from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.split_order import split_masks, split_order
 from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
 from privhp.domains.validation import quote
@@ -84,6 +86,10 @@ class Table(Domain):
             [column.domain.depth for column in self.columns],
             lambda index, bits: self.columns[index].relative_diameter(bits),
         )
+        root = np.zeros(1, dtype=np.uint64)
+        sizes = [len(column.domain.axis_cells(root, level=0)) for column in self.columns]
+        ends = list(itertools.accumulate(sizes))
+        self.column_axes = tuple(range(end - size, end) for end, size in zip(ends, sizes, strict=True))
         fields = [(column.label, column.example.dtype, column.example.shape[1:]) for column in self.columns]
         self.dtype = np.dtype(fields, align=True)
 
@@ -206,7 +212,7 @@ class Table(Domain):
         lattice pairs the values of the columns.
         """
         records = np.empty(allocation.size, dtype=self.dtype) if out is None else out
-        lattice = _Lattice(allocation, len(self.columns), rng) if balanced else None
+        lattice = Lattice(allocation, len(self.columns), rng) if balanced else None
         for index, (column, cells, bits) in enumerate(self._cells_of_levels(allocation.codes, allocation.levels)):
             own = allocation.with_cells(cells, bits)
             values = column.domain.sample_allocation(own, balanced=balanced, rng=rng)
@@ -267,6 +273,23 @@ class Table(Domain):
                     shares.append(column.domain.overlap(region[column.name], cells, level=bits))
         return product_share(shares)
 
+    def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
+        return [
+            own
+            for column, cells, bits in self._cells(codes, level)
+            for own in column.domain.axis_cells(cells, level=bits)
+        ]
+
+    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
+        self._check_region(region)
+        parts: list[AxisShares] = []
+        for (column, cells, bits), axes in zip(self._cells(codes, level), self.column_axes, strict=True):
+            if column.name in region:
+                with column_errors(column.label):
+                    found = column.domain.axis_shares(region[column.name], cells, level=bits)
+                parts += [part._replace(axis=axes[part.axis]) for part in found]
+        return parts
+
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         self._check_region(region)
         records = np.empty(codes.shape, dtype=self.dtype)
@@ -298,29 +321,3 @@ class Table(Domain):
             )
             projected[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
         return projected, bits
-
-
-class _Lattice:
-    """Pairing of the balanced values of several columns by a rank-1 lattice with a random start in each cell.
-
-    Args:
-        allocation: Number of records in each cell.
-        columns: Number of columns.
-        rng: Source of the random starts.
-    """
-
-    def __init__(self, allocation: Allocation, columns: int, rng: np.random.Generator) -> None:
-        self._allocation = allocation
-        self._starts = rng.random((columns, allocation.counts.size))
-        self._steps = kernels.lattice_steps(columns) * 2.0**-64
-
-    def pair(self, values: NDArray[Any], column: int) -> NDArray[Any]:
-        """Permute a column's values within their cells, into the order of the first column's values."""
-        if column == 0:
-            return values
-        owner = self._allocation.owner
-        heights = self._starts[column][owner] + self._allocation.ranks * self._steps[column]
-        heights -= np.floor(heights)  # faster than a remainder
-        paired = np.empty_like(values)
-        paired[np.argsort(owner + heights, kind="stable")] = values
-        return paired

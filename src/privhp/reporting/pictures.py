@@ -21,7 +21,7 @@ from privhp.domains.table_column import Name
 from privhp.errors import DomainError
 from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
-from privhp.reporting.region_masses import margins, masses, measure_bins
+from privhp.reporting.region_masses import intervals, masses, measure_bins
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
@@ -42,14 +42,14 @@ class HistogramPicture:
     Args:
         axis: The bins.
         shares: Share of the records below all bins, in each bin, and above all bins.
-        margins: Half-width of the 90% interval of each bin's share.
+        intervals: Both ends of the 90% interval of each bin's share, shape (2, bins); NaN if unknown.
         missing: Share of null.
         mean_levels: Mean level of the leaves in each bin.
     """
 
     axis: PictureAxis
     shares: Floats
-    margins: Floats
+    intervals: Floats
     missing: float
     mean_levels: Floats
 
@@ -74,7 +74,7 @@ class Names:
     cells: list[tuple[int, int]]
     """Level and code of each."""
     shares: Floats
-    margins: Floats
+    intervals: Floats
     nested: bool
     """Whether one value may contain another, so that shares overlap."""
 
@@ -158,7 +158,7 @@ def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPictur
     missing = float(masses(distribution, [axis.variable.region(None)])[0]) if axis.variable.nullable else 0.0
     (shares,), (mean_levels,) = measure_bins(distribution, axis.regions)
     return HistogramPicture(
-        axis, np.concatenate([[below], shares, [above]]), margins(distribution, axis.regions), missing, mean_levels
+        axis, np.concatenate([[below], shares, [above]]), intervals(distribution, axis.regions), missing, mean_levels
     )
 
 
@@ -174,22 +174,23 @@ def _names(distribution: Distribution, variable: Variable) -> Names:
     if not hitters:  # the leaves are larger than every reportable cell
         hitters = marginal.heavy_hitters(HEAVY[0], levels=range(1, marginal.domain.depth + 1))
     hitters = sorted(hitters, key=lambda hitter: -hitter.mass)
+    listed = [variable.region(hitter.region) for hitter in hitters[:MAX_LISTED]]
     return Names(
         variable.label,
         variable.column,
         [_text(hitter.region) for hitter in hitters],
         [(hitter.level, hitter.code) for hitter in hitters],
         np.array([hitter.mass for hitter in hitters]),
-        _heavy_margins(distribution, [variable.region(hitter.region) for hitter in hitters[:MAX_LISTED]], len(hitters)),
+        _heavy_intervals(distribution, listed, len(hitters)),
         nested=not names,
     )
 
 
-def _heavy_margins(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:
-    """Margins of the first regions, padded with 0 to a size; all 0 in a domain without regions."""
-    found = np.zeros(size)
+def _heavy_intervals(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:
+    """Intervals of the first regions, padded with NaN to a size; all NaN in a domain without regions."""
+    found = np.full((2, size), np.nan)
     with contextlib.suppress(DomainError):
-        found[: len(regions)] = margins(distribution, regions)
+        found[:, : len(regions)] = intervals(distribution, regions)
     return found
 
 
@@ -206,7 +207,7 @@ def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ..
         [_text(values[index]) for index in order],
         [(domain.depth, codes[index]) for index in order],
         shares[order],
-        margins(distribution, [variable.region(values[index]) for index in order]),
+        intervals(distribution, [variable.region(values[index]) for index in order]),
         nested=False,
     )
 

@@ -43,19 +43,17 @@ def _draw(panel: Any, picture: Picture) -> None:
         _draw_names(panel, picture)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         return
-    positions, shares, margins = picture.axis.positions, picture.shares[1:-1], picture.margins
+    positions, shares, (low, high) = picture.axis.positions, picture.shares[1:-1], picture.intervals
     panel.stairs(shares, positions, fill=True, color=FILL)
-    panel.stairs(
-        shares + margins, positions, baseline=np.maximum(shares - margins, 0.0), fill=True, color="black", alpha=0.2
-    )
+    panel.stairs(high, positions, baseline=low, fill=True, color="black", alpha=0.2)
     panel.set_ylim(bottom=0)
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     _mark(panel.xaxis, picture.axis)
 
 
 def _draw_names(panel: Any, picture: Names) -> None:
-    names, shares, margins = picture.names[:MAX_BARS], picture.shares[:MAX_BARS], picture.margins[:MAX_BARS]
-    panel.barh(names, shares, xerr=margins, color=FILL, ecolor=EDGE)
+    names, shares, (low, high) = picture.names[:MAX_BARS], picture.shares[:MAX_BARS], picture.intervals[:, :MAX_BARS]
+    panel.barh(names, shares, xerr=np.maximum([shares - low, high - shares], 0.0), color=FILL, ecolor=EDGE)
     panel.invert_yaxis()
 
 

@@ -18,9 +18,6 @@ from privhp.domains import Domain
 
 Regions = Sequence[Any]
 
-Z_INTERVAL = 1.645
-"""Standard errors on either side of an estimate in a 90% interval."""
-
 _CHUNK = 2**13  # leaves per step, which bounds the memory
 
 
@@ -32,11 +29,11 @@ def masses(distribution: Distribution, regions: Regions) -> Floats:
     return np.clip(found, 0.0, 1.0)
 
 
-def margins(distribution: Distribution, regions: Regions) -> Floats:
-    """Half-width of the 90% interval of each region's mass; 0 without least-squares inference."""
+def intervals(distribution: Distribution, regions: Regions) -> Floats:
+    """Both ends of the 90% interval of each region's mass, shape (2, regions); NaN without least-squares inference."""
     if not isinstance(distribution, Generator) or distribution.plan.inference != "least-squares":
-        return np.zeros(len(regions))
-    return np.array([Z_INTERVAL * float(distribution.mass(region).stderr) for region in regions])
+        return np.full((2, len(regions)), np.nan)
+    return np.array([distribution.mass(region).interval(0.9) for region in regions]).reshape(-1, 2).T
 
 
 def measure_bins(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:

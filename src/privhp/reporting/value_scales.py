@@ -41,8 +41,10 @@ class ValueScale:
     step: float = 0.0
 
     def region(self, low: float, high: float) -> Any:
-        """Region of the domain between two numbers."""
-        return (int(low), int(high) - 1) if self.whole else (low, high)
+        """Region of the domain between two numbers, without the upper one unless it is the upper bound."""
+        if self.whole:
+            return int(low), int(high) - 1
+        return low, high if high >= self.high else math.nextafter(high, low)
 
     def positions(self, numbers: Floats) -> Floats:
         """Positions of numbers on the drawn axis, in any unit."""

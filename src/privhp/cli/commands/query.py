@@ -110,20 +110,24 @@ def _masses(generator: "Generator", conditions: Sequence[str], names: Sequence[s
     objects: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
         mass = generator.mass(region)
-        low, high = generator.mass_bounds(region)
+        known = _has_stderr(generator) and mass.resolved
+        low, high = mass.interval(0.9) if _has_stderr(generator) else (None, None)
+        at_least, at_most = generator.mass_bounds(region)
         objects.append(
             {
                 "where": text,
                 "share": mass.value,
-                "stderr": mass.stderr if _has_stderr(generator) else None,
-                "at_least": low,
-                "at_most": high,
+                "stderr": mass.stderr if known else None,
+                "low": low,
+                "high": high,
+                "at_least": at_least,
+                "at_most": at_most,
                 "count": mass.value * generator.total,
             }
         )
-    keys = ("share", "stderr", "at_least", "at_most")
+    keys = ("share", "stderr", "low", "high")
     rows = [(*(_percent(one[key]) for key in keys), f"{one['count']:,.0f}", one["where"]) for one in objects]
-    return _Answers(objects, ("share", "standard error", "at least", "at most", "count", "where"), rows)
+    return _Answers(objects, ("share", "standard error", "90% from", "to", "count", "where"), rows)
 
 
 def _quantiles(generator: "Generator", shares: Sequence[float], column: str | None) -> _Answers:
@@ -136,19 +140,22 @@ def _quantiles(generator: "Generator", shares: Sequence[float], column: str | No
     if part.domain.columns:
         raise QueryError(f"--quantile of a table needs --marginal COLUMN, one of {_columns(part.domain)}")
     estimates = part.quantile(shares)
-    stderr: list[Any] = [None] * len(shares)
+    unknown: list[Any] = [None] * len(shares)
+    stderr, lows, highs = unknown, unknown, unknown
     if _has_stderr(generator) and part.domain.is_line:
         stderr = [_plain_error(error) for error in estimates.stderr]
+        lows, highs = (format_values(part.domain, ends) for ends in estimates.interval(0.9))
     values = format_values(part.domain, estimates.value)
     objects: list[dict[str, Any]] = [
-        {"quantile": share, "marginal": column, "value": value, "stderr": error}
-        for share, value, error in zip(shares, values, stderr, strict=True)
+        {"quantile": share, "marginal": column, "value": value, "stderr": error, "low": low, "high": high}
+        for share, value, error, low, high in zip(shares, values, stderr, lows, highs, strict=True)
     ]
-    rows = [(f"{one['quantile']:.6g}", _text(one["value"]), _text(one["stderr"])) for one in objects]
+    keys = ("value", "stderr", "low", "high")
+    rows = [(f"{one['quantile']:.6g}", *(_text(one[key]) for key in keys)) for one in objects]
     label = column or "value"
     if part is not generator and _has_null(generator, column):
         label += ", of the values that are not null"
-    return _Answers(objects, ("quantile", label, "standard error"), rows)
+    return _Answers(objects, ("quantile", label, "standard error", "90% from", "to"), rows)
 
 
 def _has_null(generator: "Generator", column: str | None) -> bool:

@@ -5,7 +5,7 @@ from html import escape
 import numpy as np
 
 from privhp.core.cells import Floats
-from privhp.core.number_format import format_plus_minus, format_share
+from privhp.core.number_format import format_interval, format_share
 from privhp.reporting.figures.markup import figure, legend
 from privhp.reporting.pictures import Names
 
@@ -29,7 +29,7 @@ def bars_figure(picture: Names, real: Floats | None = None) -> str:
 def _row(picture: Names, index: int, real: float | None, top: float) -> str:
     name, value = picture.names[index], float(picture.shares[index])
     bars = f'<span class="bar synthetic" style="width:{100 * value / top:.2f}%"></span>'
-    text = f"{format_share(value)}<small>{format_plus_minus(float(picture.margins[index]))}</small>"
+    text = f"{format_share(value)}<small>{format_interval(*picture.intervals[:, index].tolist())}</small>"
     if real is not None:
         bars += f'<span class="bar real" style="width:{100 * real / top:.2f}%"></span>'
         text += f'<small class="real">{format_share(real)}</small>'
@@ -41,8 +41,8 @@ def _caption(picture: Names) -> str:
         return "No value holds enough records to exceed the noise."
     shown, rest = min(MAX_BARS, len(picture.names)), len(picture.names) - MAX_BARS
     sentences = ["Share of the records."]
-    if picture.margins.any():
-        sentences.append("± is the half-width of a 90% interval, in percentage points.")
+    if np.isfinite(picture.intervals).any():
+        sentences.append("In brackets: a 90% interval.")
     if picture.nested:
         sentences.append("A value inside another one counts in both.")
     if rest > 0:

@@ -3,7 +3,7 @@
 import numpy as np
 
 from privhp.core.cells import Floats
-from privhp.core.number_format import format_plus_minus, format_share
+from privhp.core.number_format import format_interval, format_share
 from privhp.reporting.axes import PictureAxis
 from privhp.reporting.figures.markup import (
     axis_labels,
@@ -27,14 +27,16 @@ def histogram_figure(picture: HistogramPicture, real: Floats | None = None) -> s
     """Figure of a histogram, with real records if given."""
     axis, positions = picture.axis, picture.axis.positions
     heights = _heights(picture, picture.shares)
-    margins = _as_heights(picture, picture.margins)
-    top = float((heights + margins).max())
+    low, high = (
+        _as_heights(picture, np.where(np.isnan(ends), picture.shares[1:-1], ends)) for ends in picture.intervals
+    )
+    top = float(high.max())
     if real is not None:
         top = max(top, float(_heights(picture, real).max()))
     top = max(top, 1e-12)
     bars = [
         path(steps(positions, heights / top, closed=True), "synthetic area"),
-        path(band(positions, np.maximum(heights - margins, 0.0) / top, (heights + margins) / top), "margin"),
+        path(band(positions, low / top, high / top), "margin"),
     ]
     curves = [path(polyline(positions, _cumulative(picture.shares)), "synthetic line")]
     if real is not None:
@@ -70,8 +72,8 @@ def _cumulative(shares: Floats) -> Floats:
 
 
 def _texts(picture: HistogramPicture, real: Floats | None) -> list[str]:
-    known = zip(picture.axis.words, picture.shares[1:-1], picture.margins, strict=True)
-    words = [f"{text}: {format_share(value)}{format_plus_minus(margin)}" for text, value, margin in known]
+    known = zip(picture.axis.words, picture.shares[1:-1], picture.intervals.T.tolist(), strict=True)
+    words = [f"{text}: {format_share(value)}{format_interval(*ends)}" for text, value, ends in known]
     if real is None:
         return words
     return [f"{text} synthetic, {format_share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
@@ -84,7 +86,7 @@ def _caption(picture: HistogramPicture) -> str:
     sentences = [
         f"Top: share of the records in each {each} of {axis.scale.width(axis.edges)}. Bottom: cumulative share."
     ]
-    if picture.margins.any():
+    if np.isfinite(picture.intervals).any():
         sentences.append("The shaded band is a 90% interval.")
     if picture.missing > 0:
         sentences.append(f"The value is null in {format_share(picture.missing)} of the records.")

@@ -1,0 +1,138 @@
+"""How unevenly the records of a release divide along each axis of its domain, learned from the release.
+
+A cell that is cut along an axis has an imbalance: the share of its first half
+beyond the share of the base measure, in standard deviations of a single
+record, so that it is 1 if all records lie in one half of equal measure. Cells
+with the same side along the axis are cut at the same number, so their records
+are pooled. The unevenness of an axis after b cuts is the mean squared imbalance
+of these pooled cells, less the noise and the chance of finitely many records.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.answers.hierarchy import Hierarchy, Layer
+from privhp.core.cells import Codes, Floats
+from privhp.domains.domain import Domain
+
+SIGNIFICANCE = 4.0
+"""Number of standard deviations that a count must exceed to show how its cell divides."""
+
+ENOUGH_SPLITS = 8
+"""Number of significant cells that show the unevenness of a level; with fewer, the level above counts as well."""
+
+MAX_GROWTH = 4.0
+"""Largest factor by which unevenness grows with each cut that is finer than the release resolves."""
+
+
+class _Splits(NamedTuple):
+    """Cells of one level that the release divides in two.
+
+    Args:
+        codes: Code of each cell.
+        first: Count of the first half.
+        counts: Count of both halves.
+        variance: Variance of the noise in both.
+    """
+
+    codes: Codes
+    first: Floats
+    counts: Floats
+    variance: Floats
+
+
+def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[Floats]:
+    """Unevenness of each axis of a domain, between 0 and 1, by the number of its cuts."""
+    splits_by_level: dict[int, list[_Splits]] = {}
+    for level, splits in _splits(hierarchy):
+        splits_by_level.setdefault(level, []).append(splits)
+    total = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
+    root = np.zeros(1, dtype=np.uint64)
+    measured: list[list[tuple[float, int, float]]] = [[] for _ in domain.axis_cells(root, level=0)]
+    bits = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
+    for level, (above, below) in enumerate(pairwise(bits)):
+        axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
+        found = [np.concatenate(each) for each in zip(*splits_by_level.get(level, []), strict=True)]
+        measured[axis].append(_measure(domain, axis, level, _Splits(*found), total) if found else (0.0, 0, 0.0))
+    return [_smooth(own) for own in measured]
+
+
+def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, _Splits]]:
+    """The cells that are divided in two, with the level of the cells."""
+    top = hierarchy.layers[0]
+    yield from _halvings(top, np.arange(top.codes.size)[None], counted=True)
+    for layer, below in pairwise(hierarchy.layers):
+        for group in layer.child_groups:
+            yield from _halvings(below, group.children, counted=group.measurement == "counted")
+
+
+def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> Iterator[tuple[int, _Splits]]:
+    """Halves, quarters and further parts of some cells, from their children, shape (cells, children)."""
+    values = (layer.subtree_estimate, layer.subtree_variance) if counted else (layer.estimate, layer.variance)
+    counts, variances = (np.where(layer.possible, each, 0.0)[children] for each in values)
+    codes, levels = layer.codes[children], layer.levels[children[:, 0]]
+    while counts.shape[1] > 1:
+        first = counts[:, ::2]
+        counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
+        codes, levels = codes[:, ::2] >> np.uint64(1), levels - 1
+        significant = counts > SIGNIFICANCE * np.sqrt(variances)
+        for level in np.unique(levels).tolist():
+            here = significant & (levels == level)[:, None]
+            yield level, _Splits(codes[here], first[here], counts[here], variances[here])
+
+
+def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: float) -> tuple[float, int, float]:
+    """Unevenness of the cells of one level, their number, and their share of all records."""
+    first = splits.codes << np.uint64(1)
+    halves = [domain.measure(codes, level=level + 1) for codes in (first, first | np.uint64(1))]
+    there = (halves[0] > 0) & (halves[1] > 0)
+    if not there.any():
+        return 0.0, 0, 0.0
+    expected = (halves[0] / (halves[0] + halves[1]))[there]
+    codes, first_count = splits.codes[there], splits.first[there]
+    count, variance = splits.counts[there], splits.variance[there]
+    spread = expected * (1.0 - expected)
+    imbalance = (first_count / count - expected) / np.sqrt(spread)
+    noise = variance * (0.5 / spread - 1.0)
+    cells, _ = domain.axis_cells(codes, level=level)[axis]
+    _, owner = np.unique(cells, return_inverse=True)
+    counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
+    pooled = sums / counts
+    chance = noises / counts**2 + np.maximum(1.0 - pooled**2, 0.0) / counts
+    unevenness = float((counts * (pooled**2 - chance)).sum() / counts.sum())
+    return min(max(unevenness, 0.0), 1.0), count.size, min(float(count.sum()) / total, 1.0)
+
+
+def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
+    """Unevenness by the number of cuts, from what the release shows of each.
+
+    More unevenness than above is believed at once; less only as far as the
+    release shows it. Below the last cut that it shows, unevenness grows as it
+    did last. Structure of finer cuts counts by the share of the cell that it reaches.
+    """
+    found: list[float] = []
+    before, last = 1.0, -1
+    for cuts, (unevenness, cells, share) in enumerate(measured):
+        enough = min(cells / ENOUGH_SPLITS, 1.0)
+        if cells:
+            last = cuts
+            own = enough * unevenness + (1.0 - enough) * before
+            before = max(own, enough * share * own + (1.0 - enough * share) * before)
+        found.append(before)
+    growth = 1.0
+    if last > 0:
+        growth = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_GROWTH)
+    for cuts in range(last + 1, len(found)):
+        found[cuts] = min(found[cuts - 1] * growth if cuts else 1.0, 1.0)
+    reached = [
+        sum(found[finer] * 4.0 ** (cuts - finer) for finer in range(cuts, min(max(last, cuts) + 2, len(found))))
+        for cuts in range(len(found))
+    ]
+    smooth: Floats = np.minimum(np.array([*reached, 1.0]), 1.0)
+    return smooth

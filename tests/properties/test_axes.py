@@ -1,0 +1,92 @@
+"""Laws of the axes of every domain, and the unevenness that is learned along them."""
+
+from typing import Any
+
+import hypothesis.strategies as st
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis.strategies import DataObject
+
+from privhp import Box, Domain, Generator, Interval, Plan, Table
+from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.unevenness import learn_unevenness
+from privhp.release import Release
+from regions import regions
+from strategies import any_domains
+
+
+def some_cells(data: DataObject, domain: Domain) -> tuple[Any, int]:
+    level = data.draw(st.integers(0, domain.depth))
+    codes = data.draw(st.lists(st.integers(0, 2**level - 1), min_size=1, max_size=8))
+    return np.array(codes, dtype=np.uint64), level
+
+
+@given(data=st.data(), domain=any_domains())
+def test_shares_along_axes_multiply_to_the_overlap(data: DataObject, domain: Domain) -> None:
+    """Every end holds at least the share that is in the region."""
+    codes, level = some_cells(data, domain)
+    region = data.draw(regions(domain))
+    parts = domain.axis_shares(region, codes, level=level)
+    product = np.prod([part.share for part in parts], axis=0) if parts else 1.0
+    possible = domain.measure(codes, level=level) > 0
+    overlap = domain.overlap(region, codes, level=level)
+    assert np.where(possible, product, 0) == pytest.approx(np.where(possible, overlap, 0), abs=1e-12)
+    axes = len(domain.axis_cells(codes, level=level))
+    for part in parts:
+        assert 0 <= part.axis < axes
+        for end in part.ends:
+            assert ((end >= 0) & (end <= 1)).all()
+
+
+@given(data=st.data(), domain=any_domains())
+def test_each_level_cuts_one_axis(data: DataObject, domain: Domain) -> None:
+    codes, level = some_cells(data, domain)
+    if level == 0:
+        assert all(bits == 0 for _, bits in domain.axis_cells(codes, level=0))
+        return
+    above = domain.axis_cells(codes >> np.uint64(1), level=level - 1)
+    below = domain.axis_cells(codes, level=level)
+    cuts = [own[1] - coarser[1] for own, coarser in zip(below, above, strict=True)]
+    assert sorted(cuts) == [0] * (len(cuts) - 1) + [1]
+    last = cuts.index(1)
+    assert np.array_equal(below[last][0] & np.uint64(1), codes & np.uint64(1))
+
+
+def exact(domain: Domain, counts: Any, level: int) -> Hierarchy:
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, inference="least-squares")
+    return Hierarchy(Release(plan, {level: np.asarray(counts)}))
+
+
+def test_unevenness_of_one_axis() -> None:
+    """Along one axis all records are in first halves from the second cut on; along the other they are even."""
+    domain = Box([(0, 1), (0, 1)])
+    codes = np.arange(2**8, dtype=np.uint64)
+    (across, _), _ = domain.axis_cells(codes, level=8)
+    counts = np.where(across % 8 == 0, 10**7, 0)
+    one, other = learn_unevenness(exact(domain, counts, 8), domain)
+    assert one[1:4] == pytest.approx(1, abs=0.01)
+    assert other[2:4] == pytest.approx(0, abs=0.01)
+
+
+def test_axis_without_counts_is_uneven() -> None:
+    hierarchy = exact(Interval(0, 1), np.zeros(16, dtype=np.int64), 4)
+    (own,) = learn_unevenness(hierarchy, Interval(0, 1))
+    assert (own == 1).all()
+
+
+@pytest.mark.parametrize("high", [49, 50])
+def test_intervals_hold_a_heap_at_the_end(high: float) -> None:
+    """Thirty percent of the records at 50 of 0 to 100, the rest on whole numbers; leaves are wider than a unit."""
+    values = np.concatenate([np.full(30_000, 50.0), np.repeat(np.arange(100.0), 700)])
+    truth = float((values <= high).mean()) - float((values < 20).mean())
+    other = np.tile(np.arange(100.0), 1000)
+    line, table = Interval(0, 100), Table(one=Interval(0, 100), other=Interval(0, 100))
+    for domain, records, level in ((line, values, 8), (table, {"one": values, "other": other}, 14)):
+        plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, inference="least-squares")
+        found = np.bincount(domain.encode(records, level=level).astype(np.int64), minlength=2**level)
+        generator = Generator(Release(plan, {level: found * 10**4}))
+        region: Any = (20, high) if domain is line else {"one": (20, high)}
+        low, most = generator.mass(region).interval(0.9)
+        assert low <= truth <= most
+        assert most - low < 0.8
