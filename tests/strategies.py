@@ -130,8 +130,20 @@ def boxes(draw: st.DrawFn) -> Box:
 
 
 def geos() -> st.SearchStrategy[Geo]:
-    """The globe, a country, a box across the antimeridian, and a cap of a pole."""
-    return st.sampled_from([Geo(), Geo(-9, 49.8, 2, 61), Geo(170, -50, -170, -30), Geo(-180, -90, 180, -60)])
+    """The globe, a country, a box across the antimeridian, and a cap of a pole; some with a step."""
+    plain = [Geo(), Geo(-9, 49.8, 2, 61), Geo(170, -50, -170, -30), Geo(-180, -90, 180, -60)]
+    return st.sampled_from([*plain, *stepped_geos()])
+
+
+def stepped_geos() -> list[Geo]:
+    """The same with a step, and a rectangle whose bounds are not multiples of it."""
+    return [
+        Geo(step="0.01"),
+        Geo(-9, 49.8, 2, 61, step="0.1"),
+        Geo(170, -50, -170, -30, step="0.001"),
+        Geo(-180, -90, 180, -60, step="0.5"),
+        Geo(0.05, 0.05, 3.05, 2.05, step="0.2"),
+    ]
 
 
 def ordered_domains() -> st.SearchStrategy[Domain]:

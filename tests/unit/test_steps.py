@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import privhp
-from privhp import Box, Domain, DomainError, Generator, Integers, Interval, Nullable, Table
+from privhp import Box, Domain, DomainError, Generator, Geo, Integers, Interval, Nullable, Table
 from privhp.domains.conditions import read_condition
 from privhp.domains.short_forms import parse_columns, parse_domain
 from privhp.evaluate import grid_masses
@@ -33,6 +33,7 @@ def test_one_spec_for_every_way_to_write_a_step(step: Any) -> None:
 def test_short_forms_and_files(tmp_path: Path) -> None:
     assert parse_domain("interval:0:1000:step=0.01") == CENTS
     assert parse_domain("box:0:1,0:2:step=1e-3:clamp") == Box([(0, 1), (0, 2)], step="0.001", outside="clamp")
+    assert parse_domain("geo:-9:49.8:2:61:step=0.0001") == Geo(-9, 49.8, 2, 61, step="0.0001")
     assert parse_columns(["fare=interval:0:1000:step=0.01:nullable"]) == Table({"fare": Nullable(CENTS)})
     for written in ("0.01", '"0.01"'):
         (tmp_path / "fare.toml").write_text(f'kind = "interval"\nlow = 0\nhigh = 1000\nstep = {written}\n')
@@ -171,6 +172,23 @@ def test_columns_of_tables(tmp_path: Path) -> None:
         values = np.ma.compressed(sample[name])
         assert values.tolist() == [round(value, digits) for value in values.tolist()]
     assert generator.mass(read_condition("x = 0.3 and fare is not null", table)).value < 0.5
+
+
+def test_places() -> None:
+    """A heap at one rounded place stays there, and regions are closed."""
+    domain = Geo(-74.3, 40.5, -73.7, 40.9, step="0.0001")
+    rng = np.random.default_rng(4)
+    places = np.round(rng.normal([-74, 40.7], 0.03, (50_000, 2)), 4)
+    places[:15_000] = -73.9857, 40.7484
+    generator = privhp.fit(rng.permutation(places), domain=domain, epsilon=1, expected_records=50_000, memory="4 MiB")
+    sample = generator.sample(20_000)
+    assert sample.tolist() == np.round(sample, 4).tolist()
+    assert (sample == [-73.9857, 40.7484]).all(axis=1).mean() == pytest.approx(0.3, abs=0.02)
+    assert generator.mass((-73.9857, 40.7484, -73.9857, 40.7484)).value == pytest.approx(0.3, abs=0.02)
+    assert (-73.9857, 40.7484, -73.9857, 40.7484) in [own.region for own in generator.heavy_hitters(0.25)]
+    assert Domain.from_spec(json.loads(json.dumps(domain.spec()))) == domain
+    with pytest.raises(DomainError, match="whole number of steps apart"):
+        Geo(step="0.7")
 
 
 def test_grid_of_a_box() -> None:

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
 from privhp.domains.comparisons import parse_number, range_region, single_comparison
 from privhp.domains.conversion import as_points
+from privhp.domains.decimal_lattice import Step, make_axes, make_axis
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import GridDomain
-from privhp.domains.lattice import Step, make_axes, make_axis
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.validation import (
@@ -120,8 +120,9 @@ class Box(GridDomain):
         sides, cells = self._sides(region), self.axis_cells(codes, level=level)
         for index, (axis, (low, high), (own, bits)) in enumerate(zip(self.axes, sides, cells, strict=True)):
             share = axis.within(low, high, own, bits=bits) * contains_float(low, high, self._region_dtype)
-            ends = [axis.within(low, axis.high, own, bits=bits)] * (low > axis.low)
-            ends += [axis.within(axis.low, high, own, bits=bits)] * (high < axis.high)
+            first, last = axis.bounds
+            ends = [axis.within(low, last, own, bits=bits)] * (low > first)
+            ends += [axis.within(first, high, own, bits=bits)] * (high < last)
             parts.append(AxisShares(index, share, tuple(ends)))
         return parts
 
@@ -169,8 +170,11 @@ class Box(GridDomain):
 
     def cell_rectangles(self, codes: Codes, *, level: int) -> tuple[Floats, Floats]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)
-        sides = [axis.cell_shares(cells[:, index], bits=bits[index]) for index, axis in enumerate(self.axes)]
-        low, high = np.stack(sides, axis=-1)
+        ends = []
+        for index, axis in enumerate(self.axes):
+            before, units, count = axis.strips(cells[:, index], bits=bits[index])
+            ends.append((before / count, (before + units) / count))
+        low, high = np.stack(ends, axis=-1)
         return low, high
 
     def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:

@@ -20,13 +20,13 @@ from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.comparisons import parse_number, single_comparison
 from privhp.domains.conversion import as_points
+from privhp.domains.decimal_lattice import LatticeAxes, LatticeAxis, Step, add_decimals, make_axes, make_axis
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.grid import Axes, GridDomain
-from privhp.domains.lattice import make_axis
+from privhp.domains.grid import GridDomain
+from privhp.domains.parallels import Parallels
 from privhp.domains.plot_scale import PlotScale, ScaleKind
-from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, AxisShares, product_share, share_between
-from privhp.domains.sphere import Zone
+from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.validation import (
     check_float_dtype,
     check_number,
@@ -61,6 +61,10 @@ class Geo(GridDomain):
     degrees from the bounds and latitudes beyond 90. Samples have longitudes
     from -180 to below 180.
 
+    With `step` the values of both coordinates are the decimals with this step
+    between the bounds, as those of an `Interval` with a step, and each value
+    has the area of its part of the parallel.
+
     A region is a tuple (west, south, east, north), like the bounds, with None
     for an open south or north, or for both west and east.
 
@@ -69,6 +73,7 @@ class Geo(GridDomain):
         south: Southern bound between -90 and 90.
         east: Eastern bound, less than `west` if the antimeridian lies between them.
         north: Northern bound.
+        step: Distance of neighbouring values in degrees, public knowledge, as a decimal: "0.0001" for four digits.
         dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
             and the bounds are rounded outwards. Records may have any type of number.
     """
@@ -76,28 +81,41 @@ class Geo(GridDomain):
     kind: ClassVar[str] = "geo"
 
     def __init__(
-        self, west: float = -180, south: float = -90, east: float = 180, north: float = 90, *, dtype: Any = "float64"
+        self,
+        west: float = -180,
+        south: float = -90,
+        east: float = 180,
+        north: float = 90,
+        *,
+        step: Step | None = None,
+        dtype: Any = "float64",
     ) -> None:
         own = check_float_dtype(dtype)
-        self.west, self.east = round_outwards(_longitude(west, "west"), _longitude(east, "east"), own)
-        self.south, self.north = round_outwards(_latitude(south, "south"), _latitude(north, "north"), own)
+        bounds = [
+            (_longitude(west, "west"), _longitude(east, "east")),
+            (_latitude(south, "south"), _latitude(north, "north")),
+        ]
+        if step is None:
+            bounds = [round_outwards(*pair, own) for pair in bounds]
+        (self.west, self.east), (self.south, self.north) = bounds
         if self.south >= self.north:
             raise DomainError(f"expected south below north, got {self.south} and {self.north}")
-        end = self.east + TURN * (self.west > self.east)
+        turn = TURN * (self.west > self.east)
+        end = self.east + turn if step is None else add_decimals(self.east, turn)
         if end == self.west:
             raise DomainError(
                 f"expected west and east to differ, got {self.west} and {self.east}; the globe is -180 to 180"
             )
         degree = math.radians(EARTH_RADIUS)
-        self._latitudes = make_axis(self.south, self.north, own, unit=degree, name="the latitudes")
-        self._zone = Zone(self.south, self.north)
-        height = np.array(self._latitudes.width)
-        self._area = float(self._zone.areas(np.zeros(()), height, height))
-        # Mean length of a degree of longitude over the latitudes, relative to a degree of latitude.
-        shorter = self._area / math.radians(self._latitudes.width)
-        self._longitudes = make_axis(self.west, end, own, unit=degree * shorter, name="the longitudes")
-        self.axes = (self._longitudes, self._latitudes)
-        super().__init__(Axes(self.axes, clamp=False), own)
+        self._parallels = Parallels(
+            make_axis(self.south, self.north, own, step=step, unit=degree, name="the latitudes")
+        )
+        if step is not None and end - self.west == TURN:  # the last meridian of the globe is its first
+            end = add_decimals(end, -add_decimals(step, 0))
+        unit = degree * self._parallels.mean_cosine
+        self._longitudes = make_axis(self.west, end, own, step=step, unit=unit, name="the longitudes")
+        self.axes = (self._longitudes, self._parallels.axis)
+        super().__init__(make_axes(self.axes, clamp=False), own)
 
     def __repr__(self) -> str:
         ends = (self.west, self.south, self.east, self.north)
@@ -141,16 +159,16 @@ class Geo(GridDomain):
         """Sample longitudes and shares of area on a grid, then convert the shares to latitudes."""
         codes, levels, counts = allocation.codes, allocation.levels, allocation.counts
         points = kernels.sample_grid_allocation(allocation, self._longitude_sides, balanced=balanced, rng=rng, out=out)
+        if isinstance(self._axes, LatticeAxes):
+            points[:, 0] = self._axes.values(0, points[:, 0], codes, levels, allocation.owner)
         if self._longitudes.high > 180:
-            points[:, 0] -= TURN * (points[:, 0] >= 180)
-        rows, steps = np.empty(codes.shape), np.empty(codes.shape)
+            points[:, 0] = self._turned_back(points[:, 0])
+        rows = np.empty((3, codes.size))
         for level in np.unique(levels).tolist():
             chosen = levels == level
-            rows[chosen], steps[chosen] = self._rows(codes[chosen], level), self._step(level)
-        latitudes = self._zone.latitudes_at(points[:, 1], rows, steps, times=counts)
-        lowest = self.south + rows * steps + self._latitudes.margin
-        highest = lowest + (steps - 2 * self._latitudes.margin)
-        np.clip(latitudes, np.repeat(lowest, counts), np.repeat(highest, counts), out=points[:, 1])
+            own = self._axes.cells(codes[chosen], level=level)[:, 1]
+            rows[:, chosen] = self._parallels.rows(own, bits=self._bits(level)[1])
+        points[:, 1] = self._parallels.sample(points[:, 1], (rows[0], rows[1], rows[2]), times=counts)
         return points
 
     sample_cells = Domain.sample_cells  # uses `sample_allocation`; that of the grid is uniform in latitude
@@ -158,25 +176,24 @@ class Geo(GridDomain):
     @cached_property
     def _longitude_sides(self) -> CellSides:
         """Sides of the cells of every level, with the interval [0, 1] for the latitudes."""
-        axis = self._longitudes
-        masks = np.array([[across, 0] for across, _ in self._axes.masks], dtype=np.uint64)
-        return CellSides(masks, *np.array([[axis.low, 0.0], [axis.width, 1.0], [axis.margin, 0.0]]))
+        masks, low, width, margin = self._axes.cell_sides
+        columns = masks * np.array([1, 0], dtype=np.uint64)
+        return CellSides(columns, *np.array([[low[0], 0.0], [width[0], 1.0], [margin[0], 0.0]]))
 
-    def _rows(self, codes: Codes, level: int) -> Codes:
-        """Row of each cell, counted from the south."""
-        return self._axes.cells(codes, level=level)[..., 1]
-
-    def _step(self, level: int) -> float:
-        """Height of a row in degrees."""
-        return self._latitudes.width * 2.0 ** -self._bits(level)[1]
+    def _turned_back(self, longitudes: Floats) -> Floats:
+        """Longitudes from -180 to below 180."""
+        turned = longitudes - TURN * (longitudes >= 180)
+        return self._longitudes.lattice.round(turned) if isinstance(self._longitudes, LatticeAxis) else turned
 
     def _bits(self, level: int) -> list[int]:
         """Number of splits of each axis."""
         return self._axes.bits(level)
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
-        steps = np.full(codes.shape, self._step(level))
-        return self._zone.areas(self._rows(codes, level), steps, steps) / self._area * 2.0 ** -self._bits(level)[0]
+        columns, rows = self._axes.cells(codes, level=level).T
+        across, up = self._bits(level)
+        _, units, count = self._longitudes.strips(columns, bits=across)
+        return self._parallels.measure(rows, bits=up) * (units / count)
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         return product_share(part.share for part in self.axis_shares(region, codes, level=level))
@@ -190,61 +207,43 @@ class Geo(GridDomain):
         (columns, column_bits), (rows, row_bits) = self.axis_cells(codes, level=level)
         across, pieces = np.zeros(codes.shape), self._pieces(west, east)
         for piece in pieces:
-            if contains_float(*piece, self.dtype):
+            if contains_float(*piece, self._region_dtype):
                 across += self._longitudes.within(*piece, columns, bits=column_bits)
         meridians = [] if east - west == TURN else [(pieces[0][0], self._longitudes.high)]
         meridians += [(self._longitudes.low, pieces[-1][1])] * len(meridians)
         parallels = [(south, self.north)] * (south > self.south) + [(self.south, north)] * (north < self.north)
-        (lower, first), (upper, last) = (self._below(end, rows, level) for end in (south, north))
-        touched = self._latitudes.within(south, north, rows, bits=row_bits) > 0
-        # Near a pole a small area may vanish in the rounding of a larger one.
-        up = np.where(touched, np.maximum(share_between(lower, upper), MIN_SHARE), 0.0)
-        up = np.where((first > 0) | (last < 1), np.minimum(up, ALMOST_ONE), up)
-        up *= contains_float(south, north, self.dtype)
+        up = self._parallels.within(south, north, rows, bits=row_bits)
+        up *= contains_float(south, north, self._region_dtype)
+        latitudes = self._parallels.axis
         return [
             AxisShares(0, across, tuple(self._longitudes.within(*end, columns, bits=column_bits) for end in meridians)),
-            AxisShares(1, up, tuple(self._latitudes.within(*end, rows, bits=row_bits) for end in parallels)),
+            AxisShares(1, up, tuple(latitudes.within(*end, rows, bits=row_bits) for end in parallels)),
         ]
-
-    def _below(self, latitude: float, rows: Codes, level: int) -> tuple[Floats, Floats]:
-        """Share of each row's area below a latitude, and share of its height."""
-        latitudes = np.clip(np.full(rows.shape, latitude), self.south, self.north)
-        share = self._latitudes.cell_cdf(latitudes, rows, bits=self._bits(level)[1])
-        area = share.copy()
-        partial = (share > 0) & (share < 1)
-        own, steps = rows[partial], np.full(int(partial.sum()), self._step(level))
-        area[partial] = self._zone.areas(own, steps, share[partial] * steps) / self._zone.areas(own, steps, steps)
-        return area, share
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         west, south, east, north = _region(region)
         columns, rows = self._axes.cells(codes, level=level).T
-        bits = self._bits(level)[0]
+        bits, up = self._bits(level)
         shares, heights, turns = rng.random((3, codes.size))
         pieces = self._pieces(west, east)
-        pieces = [round_inwards(*piece, self.dtype) for piece in pieces]
+        pieces = [round_inwards(*piece, self._region_dtype) for piece in pieces]
         longitudes = self._longitudes.draw(*pieces[0], columns, bits=bits, shares=shares)
         if len(pieces) > 1:
             widths = [self._longitudes.within(*piece, columns, bits=bits) for piece in pieces]
             others = self._longitudes.draw(*pieces[1], columns, bits=bits, shares=shares)
             longitudes = np.where(turns * (widths[0] + widths[1]) < widths[0], longitudes, others)
-        longitudes -= TURN * (longitudes >= 180)
-        lower, upper = (self._below(end, rows, level)[0] for end in (south, north))
-        steps, once = np.full(codes.shape, self._step(level)), np.ones(codes.shape, dtype=np.int64)
-        latitudes = self._zone.latitudes_at(lower + heights * (upper - lower), rows, steps, times=once)
-        lowest = self.south + rows * steps + self._latitudes.margin
-        highest = lowest + (steps - 2 * self._latitudes.margin)
-        latitudes = np.clip(np.clip(latitudes, lowest, highest), *round_inwards(south, north, self.dtype))
-        return np.stack([longitudes, latitudes], axis=1)
+        latitudes = self._parallels.draw(south, north, rows, bits=up, shares=heights, dtype=self._region_dtype)
+        return np.stack([self._turned_back(longitudes), latitudes], axis=1)
 
     def describe(self, code: int, *, level: int) -> tuple[float, float, float, float]:
         cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level)[0].tolist(), self._bits(level)
         (west, east), (south, north) = (axis.ends(*own) for axis, *own in zip(self.axes, cells, bits, strict=True))
-        return west - TURN * (west >= 180), south, east - TURN * (east > 180), north
+        turned = self._turned_back(np.array([west, east])).tolist()
+        return turned[0], south, turned[1] if east > 180 else east, north
 
     def _pieces(self, west: float, east: float) -> list[tuple[float, float]]:
         """Ranges of longitude of a region within the bounds: one, or one at each end if it crosses the bounds."""
-        begin, end = self._longitudes.low, self._longitudes.high
+        begin, end = self._longitudes.bounds
         if east - west == TURN:
             return [(begin, end)]
         early, late = west < begin, east < begin
@@ -261,7 +260,7 @@ class Geo(GridDomain):
     def _diameters(self) -> list[float]:
         """Diameter of each level, non-increasing despite rounding."""
         bits = [self._bits(level) for level in range(self.depth + 1)]
-        angles = [self._zone.widest_angle(self._longitudes.width * 2.0**-across, 2**up) for across, up in bits]
+        angles = [self._parallels.widest_angle(self._longitudes.length(across), bits=up) for across, up in bits]
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
 
     def format_distance(self, distance: float) -> str:
@@ -287,7 +286,7 @@ class Geo(GridDomain):
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale:
         kind: ScaleKind = "longitude" if coordinate == 0 else "latitude"
-        return PlotScale(kind, self.axes[coordinate].low, self.axes[coordinate].high)
+        return PlotScale(kind, *self.axes[coordinate].bounds, step=float(self.step or 0))
 
     def coordinate_region(self, coordinate: int, region: Any) -> Any:
         """Region between two meridians, whose longitudes may exceed 180, or between two parallels."""

@@ -94,14 +94,17 @@ class Axis:
         """Largest spacing of neighbouring numbers."""
         return max(math.ulp(max(abs(self.low), abs(self.high))), float(self.integer), self.spacing)
 
+    def length(self, bits: int) -> float:
+        """Largest difference of two numbers in a cell."""
+        return self.width * 2.0**-bits
+
     def side(self, bits: int) -> float:
         """Diameter of a cell."""
-        return self.width * self.unit * 2.0**-bits
+        return self.length(bits) * self.unit
 
-    def cell_shares(self, cells: Codes, *, bits: int) -> tuple[Floats, Floats]:
-        """Lower and upper end of each cell, as shares of the extent of the axis."""
-        ends: Floats = (cells + np.array([[0.0], [1.0]])) * 2.0**-bits
-        return ends[0], ends[1]
+    def strips(self, cells: Codes, *, bits: int) -> tuple[Floats, Floats, float]:
+        """Cells in equal units of the extent: units before each cell, units in it, and units of the extent."""
+        return cells.astype(np.float64), np.ones(cells.shape), 2.0**bits
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """The number at a share of each cell; a share of 1 is its upper end, up to rounding."""
@@ -128,6 +131,11 @@ class Axis:
         touched = (last >= 0) & ((first < 1) | (cells == 2**bits - 1))
         share = share_between(np.clip(first, 0.0, 1.0), np.clip(last, 0.0, 1.0))
         return np.where(touched, np.maximum(share, MIN_SHARE), 0.0)
+
+    def span(self, low: float, high: float, cells: Codes, *, bits: int) -> tuple[Floats, Floats]:
+        """Share of each cell before a range, and share of it up to the end of the range."""
+        ends = np.clip([low, high], self.low, self.high)
+        return self.cell_cdf(ends[0], cells, bits=bits), self.cell_cdf(ends[1], cells, bits=bits)
 
     def comparison_range(self, sign: str, value: str) -> Ends:
         """Range of the numbers that meet a comparison."""

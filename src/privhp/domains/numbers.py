@@ -13,11 +13,11 @@ from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
+from privhp.domains.decimal_lattice import Step, make_axes
 from privhp.domains.domain import NUMERIC
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.grid import GridDomain
 from privhp.domains.integer_ranges import AlignedRanges, IntegerRangeDomain
-from privhp.domains.lattice import Step, make_axes
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale

@@ -13,8 +13,8 @@ import numpy as np
 
 from privhp import kernels
 from privhp.core.cells import Floats
+from privhp.domains.decimal_lattice import Step, make_axis
 from privhp.domains.grid import Axis, check_axis, spacing_at
-from privhp.domains.lattice import Step, make_axis
 from privhp.errors import DomainError
 from privhp.kernels import CutIndex, PiecewiseLinear
 

@@ -118,7 +118,7 @@ SHORT_FORMS = {
         _time_bounds,
         "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, optionally with :unit=D, :zone=Europe/Berlin or :clamp",
     ),
-    "geo": ShortForm(_rectangle, "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe"),
+    "geo": ShortForm(_rectangle, "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe, optionally with :step=0.0001"),
     "ipv4": ShortForm(_network, "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8"),
     "ipv6": ShortForm(_network, "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32"),
     "categories": ShortForm(

@@ -16,14 +16,18 @@ from privhp.core.cells import Codes, Counts, Floats
 
 
 class Zone(NamedTuple):
-    """Part of a sphere between two latitudes in degrees. Rows are counted from the south, `steps` degrees high."""
+    """Part of a sphere between two latitudes in degrees.
+
+    A row begins a number of units of `steps` degrees north of the southern
+    latitude; the zone has a whole number of units.
+    """
 
     south: float
     north: float
 
     def polar_distances(self, rows: Codes | Floats, steps: Floats) -> tuple[Floats, Floats]:
         """Degrees from the southern edge of each row to the south pole, and to the north pole."""
-        beyond = (self.north - self.south) / steps - rows
+        beyond = np.rint((self.north - self.south) / steps) - rows
         return (90 + self.south) + rows * steps, (90 - self.north) + beyond * steps
 
     def areas(self, rows: Codes | Floats, steps: Floats, heights: Floats) -> Floats:
@@ -33,11 +37,11 @@ class Zone(NamedTuple):
         area: Floats = 2 * np.sin(np.radians(middle)) * np.sin(np.radians(heights / 2))
         return area
 
-    def latitudes_at(self, shares: Floats, rows: Codes | Floats, steps: Floats, *, times: Counts) -> Floats:
+    def latitudes_at(self, shares: Floats, rows: Floats, steps: Floats, heights: Floats, *, times: Counts) -> Floats:
         """Latitude below which each share of a row's area lies. Row i takes `times[i]` consecutive shares."""
         to_south, to_north = self.polar_distances(rows, steps)
         sides = []
-        for near, far in ((to_south, to_south + steps), (to_north, to_north - steps)):
+        for near, far in ((to_south, to_south + heights), (to_north, to_north - heights)):
             # The area within a distance of the pole is proportional to the squared sine of half the distance.
             begin, end = (np.sin(np.radians(distance / 2)) ** 2 for distance in (near, far))
             area = np.repeat(end - begin, times)
@@ -49,16 +53,23 @@ class Zone(NamedTuple):
         latitudes -= 90
         return latitudes
 
-    def widest_angle(self, width: float, rows: int) -> float:
+    def widest_angle(self, width: float, step: float, height: float) -> float:
         """Largest angle in radians between two points of a row within `width` degrees of longitude, over all rows.
 
-        The row nearest to the equator attains it.
+        Rows begin every `step` degrees and are `height` degrees high, the last one
+        up to the end of the zone. The row nearest to the equator attains it, or the
+        one before it.
         """
-        step = (self.north - self.south) / rows
-        row = min(max(math.floor(-self.south / step), 0), rows - 1)
-        to_south, to_north = self.polar_distances(np.array(float(row)), np.array(step))
-        near = min(float(to_south), float(to_north) - step)
-        return _widest_angle(*map(math.radians, (min(width, 180.0), near, near + step)))
+        last = math.ceil((self.north - self.south - height) / step - 1e-9)
+        row = min(max(math.floor(-self.south / step), 0), last)
+        return max(self._angle(width, own * step, height) for own in {max(row - 1, 0), row})
+
+    def _angle(self, width: float, start: float, height: float) -> float:
+        """Largest angle in a row that begins some degrees north of the southern latitude."""
+        beyond = max(self.north - self.south - start, 0.0)
+        height = min(height, beyond)
+        near = min((90 + self.south) + start, (90 - self.north) + beyond - height)
+        return _widest_angle(*map(math.radians, (min(width, 180.0), near, near + height)))
 
 
 def _widest_angle(width: float, near: float, far: float) -> float:

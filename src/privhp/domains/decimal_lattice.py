@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from privhp.core.allocation import Allocation, CellDraws
+from privhp.core.bits import BitPermutation
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.domains.comparisons import Ends, discrete_range, parse_number
 from privhp.domains.grid import Axes, Axis, check_axis, spacing_at
@@ -32,7 +33,7 @@ _MAX_EXPONENT = 22
 """Largest power of ten that is a float."""
 
 
-class Lattice:
+class DecimalLattice:
     """Decimals with equal steps between two bounds, both included, numbered from 0.
 
     Values are the floats nearest to the decimals: one division of two integers
@@ -133,7 +134,7 @@ class LatticeAxis(Axis):
         unit: Distance of two values whose difference is 1.
     """
 
-    def __init__(self, lattice: Lattice, *, unit: float = 1.0) -> None:
+    def __init__(self, lattice: DecimalLattice, *, unit: float = 1.0) -> None:
         self.lattice, self.offsets = lattice, AlignedRanges(lattice.size)
         super().__init__(*self.extent, unit=unit)
         while (self.high - self.low) * (self.rate * 2.0**self.depth) >= lattice.size:
@@ -170,14 +171,14 @@ class LatticeAxis(Axis):
         """Number of bits at which each cell is a value."""
         return self.offsets.depth
 
-    def side(self, bits: int) -> float:
-        """Largest distance of two values in a cell."""
-        return float((self.offsets.largest(bits) - 1) * self.lattice.exact_step) * self.unit
+    def length(self, bits: int) -> float:
+        """Largest difference of two values in a cell."""
+        return float((self.offsets.largest(bits) - 1) * self.lattice.exact_step)
 
-    def cell_shares(self, cells: Codes, *, bits: int) -> tuple[Floats, Floats]:
-        """Lower and upper end of each cell, as shares of the extent of the axis."""
+    def strips(self, cells: Codes, *, bits: int) -> tuple[Floats, Floats, float]:
+        """Values before each cell, in it, and on the axis."""
         starts, lengths = self.offsets.ranges(cells, bits)
-        return starts / self.lattice.size, (starts + lengths) / self.lattice.size
+        return starts.astype(np.float64), lengths.astype(np.float64), float(self.lattice.size)
 
     def points(self, cells: Codes, shares: Floats, *, bits: int) -> Floats:
         """Smallest value of each cell with a share of the cell at or below it."""
@@ -189,11 +190,18 @@ class LatticeAxis(Axis):
 
     def within(self, low: float, high: float, cells: Codes, *, bits: int) -> Floats:
         """Share of each cell's values between two numbers, both included."""
-        return self.offsets.share_within(*self._between(low, high), cells, bits)
+        return self.offsets.share_within(*self.between(low, high), cells, bits)
+
+    def span(self, low: float, high: float, cells: Codes, *, bits: int) -> tuple[Floats, Floats]:
+        """Share of each cell's values before a range, and share of them up to its end."""
+        starts, lengths = self.offsets.ranges(cells, bits)
+        first, after = self.offsets.within(*self.between(low, high), cells, bits)
+        sizes = np.maximum(lengths, 1)
+        return (first - starts) / sizes, (after - starts) / sizes
 
     def draw(self, low: float, high: float, cells: Codes, *, bits: int, shares: Floats) -> Floats:
         """The value at a share of each cell's values in a range."""
-        first, after = self.offsets.within(*self._between(low, high), cells, bits)
+        first, after = self.offsets.within(*self.between(low, high), cells, bits)
         return self.lattice.values(_pick(first, after - first, shares))
 
     def comparison_range(self, sign: str, value: str) -> Ends:
@@ -204,7 +212,8 @@ class LatticeAxis(Axis):
         first, last = (None if end is None else float(self.lattice.values(end)) for end in ends)
         return first, last
 
-    def _between(self, low: float, high: float) -> tuple[int, int]:
+    def between(self, low: float, high: float) -> tuple[int, int]:
+        """Numbers of the first and the last value in a range; the first is larger if there is none."""
         return int(self.lattice.first_from(low)), int(self.lattice.last_upto(high))
 
 
@@ -241,16 +250,18 @@ class LatticeAxes(Axes):
 
     def _to_values(self, shares: Floats, codes: Codes, levels: Counts, owner: Counts) -> Floats:
         """Values at shares of the sides of their cells, in place."""
-        starts, lengths = np.empty((2, len(self.axes), codes.size), dtype=np.int64)
-        for level in np.unique(levels).tolist():
-            chosen, bits = levels == level, self.bits(level)
-            cells = self.cells(codes[chosen], level=level)
-            for index, axis in enumerate(self.axes):
-                starts[index, chosen], lengths[index, chosen] = axis.offsets.ranges(cells[:, index], bits[index])
-        for index, axis in enumerate(self.axes):
-            offsets = _pick(starts[index, owner], lengths[index, owner], shares[:, index])
-            shares[:, index] = axis.lattice.values(offsets)
+        for index in range(len(self.axes)):
+            shares[:, index] = self.values(index, shares[:, index], codes, levels, owner)
         return shares
+
+    def values(self, index: int, shares: Floats, codes: Codes, levels: Counts, owner: Counts) -> Floats:
+        """Values of one axis at shares of the side of their cell."""
+        axis, (starts, lengths) = self.axes[index], np.empty((2, codes.size), dtype=np.int64)
+        for level in np.unique(levels).tolist():
+            chosen, mask = levels == level, self.masks[level][index]
+            cells = BitPermutation.extract(mask)(codes[chosen])
+            starts[chosen], lengths[chosen] = axis.offsets.ranges(cells, mask.bit_count())
+        return axis.lattice.values(_pick(starts[owner], lengths[owner], shares))
 
 
 def make_axes(axes: tuple[Axis, ...], *, clamp: bool) -> Axes:
@@ -273,11 +284,16 @@ def make_axis(
     """
     low, high = check_bounds(low, high, axis=name)
     if step is not None:
-        return LatticeAxis(Lattice(low, high, step, dtype=dtype, name=name), unit=unit)
+        return LatticeAxis(DecimalLattice(low, high, step, dtype=dtype, name=name), unit=unit)
     low, high = round_outwards(low, high, dtype)
     axis = Axis(low, high, unit=unit, spacing=spacing_at(max(abs(low), abs(high)), dtype))
     check_axis(axis, name, low=low, high=high)
     return axis
+
+
+def add_decimals(one: Step, other: Step) -> float:
+    """The float nearest to the sum of two decimals."""
+    return float(_decimal(one) + _decimal(other))
 
 
 def _pick(first: Counts, lengths: Counts, shares: Floats) -> Counts:
