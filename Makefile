@@ -54,7 +54,7 @@ speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULT
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.speed
 
-accuracy: $(READY)  ## Compare methods on real and synthetic streams; writes benchmarks/ACCURACY.md (half an hour; resumes)
+accuracy: $(READY)  ## Compare with baselines on real streams and a zoo; writes benchmarks/ACCURACY.md (an hour; resumes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.accuracy --processes 2
 

@@ -9,23 +9,31 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.accuracy_figures import (
+    Figures,
+    collapse,
+    geometric_mean,
+    least,
+    markdown,
+    mean,
+    mean_and_deviation,
+    number,
+)
 from benchmarks.methods import (
     BALANCE,
-    BASELINE,
-    CELL_BYTES,
+    BASELINES,
     COMPLETE,
     DEFAULT,
-    FLAT,
+    HALVES,
     KNOWN,
-    LEAST_SQUARES,
     MEMORY,
     ONE_PASS,
     PAPER,
     RESOLUTION,
-    TRUNCATED,
     plan_of,
 )
 from benchmarks.streams import SOURCES
+from benchmarks.zoo_report import zoo_sections
 from privhp.planning.error_model import Stream
 
 SPARSE = ("40 atoms", "taxi fares")
@@ -37,10 +45,9 @@ EXPLANATION = """# Accuracy
 
 `make accuracy`, {date}. Error is W1 x n with the domain scaled to 1: 10 means "as if ten records had been moved
 across the whole domain". It is exact on the line; for planes, tables and IPv4 it is the exact distance in the domain's
-hierarchy down to level 24. Entries are the mean ± the standard deviation of five fits at epsilon = 1 and of three fits
-at other epsilons, each with new noise and new hash functions; whole streams on a line, where errors vary most, have
-forty fits of the default and ten of the others at epsilon = 1. These errors are computed from the real data and are
-not private.
+hierarchy down to level 24. Entries are the mean ± the standard deviation of three fits, each with new noise and new
+hash functions; whole streams on a line at epsilon = 1, where errors vary most, have twenty fits of the default, ten of
+other plans and six of a baseline. These errors are computed from the real data and are not private.
 
 - **default**: `hp.fit` for that memory: two passes over samples learn a partition, and a third measures.
 - **known partition**: one pass with the partition of an earlier release. That release is a default fit, new for every
@@ -49,12 +56,10 @@ not private.
   records have the same distribution. The privacy budget of the earlier release is another, of the same size.
 - **one pass**: `Plan.auto` with one pass and no partition, for streams of which nothing is known.
 - **paper**: the paper's settings and rules, with the largest number of hot cells that fits.
-- **truncated tree**: every level counted exactly and measured, to the largest depth that fits, at most the depth of the
-  complete tree, with the paper's budgets and rule.
-- **truncated least squares**: the same measurements with least-squares estimates.
-- **flat**: a histogram of one level, the level with the least mean error of all levels that fit, chosen with hindsight.
-- **complete tree**: the paper's rule on a tree of depth log2(epsilon n), at most 22, without a limit on memory.
-- **baseline**: the distance between two random halves of the records.
+- **halves**: the distance between two random halves of the records.
+- All other methods are [baselines](../docs/baselines.md) in the same memory and under the same neighbouring relation.
+  The post-processing of each, and the level of flat histograms, HB and DAWA, are chosen with hindsight by two fits that
+  are not counted. The complete tree takes as much memory as it needs, up to 64 MiB.
 
 The least error among the methods that fit the memory is in bold.
 
@@ -63,7 +68,7 @@ order of time; all other streams are shuffled.
 """
 RATIOS = """\
 Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where the finest
-histogram that fits the memory, without noise, has less than half the error of the best other method.
+histogram that fits the memory, without noise, has less than half the error of the best baseline.
 """
 LEARNED = """\
 What learning gains, at epsilon = 1: data that can be read again, a stream with the partition of an earlier release, a
@@ -90,75 +95,10 @@ nearly all mass is at one location: independent samples are close to the generat
 """
 
 
-RIVALS = (TRUNCATED, LEAST_SQUARES, FLAT)
-METHODS = (DEFAULT, PAPER, TRUNCATED, LEAST_SQUARES, FLAT)
+METHODS = (DEFAULT, PAPER, *BASELINES)
+PLOTTED = (DEFAULT, PAPER, "truncated least squares", "flat", "HB", "DAWA", "PrivTree")
 LEARNING = (DEFAULT, KNOWN, ONE_PASS, PAPER)
-UNLIMITED = (COMPLETE, BASELINE)
-
-
-class Figures:
-    """Lines of the benchmark, by stream, size, method and epsilon."""
-
-    def __init__(self, lines: Iterable[Line]) -> None:
-        self.lines: dict[tuple[Any, ...], list[Line]] = {}
-        for line in lines:
-            size = None if line.get("whole", True) else line["records"]
-            self.lines.setdefault((line["data"], size, line["method"], line.get("epsilon")), []).append(line)
-        self.streams = [name for name in SOURCES if any(key[0] == name for key in self.lines)]
-        self.sizes = sorted({key[1] for key in self.lines if key[1] is not None}, reverse=True)
-
-    def fits(
-        self, data: str, method: str, memory: str = "", *, epsilon: float | None = 1.0, size: int | None = None
-    ) -> list[Line]:
-        """Fits of a method in a memory; for the flat histogram the fits of its best level."""
-        lines = self.lines.get((data, size, method, epsilon), [])
-        if method == FLAT:
-            levels: dict[int, list[Line]] = {}
-            for line in lines:
-                if CELL_BYTES << line["level"] <= MEMORY[memory]:
-                    levels.setdefault(line["level"], []).append(line)
-            most = max(map(len, levels.values()), default=0)  # only the best level of a memory has all its runs
-            return min((lines for lines in levels.values() if len(lines) == most), key=mean, default=[])
-        return [line for line in lines if line.get("memory", memory) == memory]
-
-    def error(self, data: str, method: str, memory: str = "", **where: Any) -> float:
-        """Mean W1 x n; NaN if it was not measured."""
-        return mean(self.fits(data, method, memory, **where))
-
-    def best_rival(self, data: str, memory: str, **where: Any) -> float:
-        """Least error of the truncated trees and the flat histogram."""
-        return least(self.error(data, method, memory, **where) for method in RIVALS)
-
-
-def least(values: Iterable[float]) -> float:
-    """Minimum of the values that were measured; NaN without any."""
-    return min((value for value in values if not math.isnan(value)), default=math.nan)
-
-
-def mean(lines: list[Line], name: str = "w1") -> float:
-    """Mean of one figure; NaN without any value."""
-    values = [line[name] for line in lines if name in line]
-    return float(np.mean(values)) if values else math.nan
-
-
-def mean_and_deviation(lines: list[Line], name: str = "w1") -> str:
-    """Mean and standard deviation of one figure, or a dash."""
-    values = [line[name] for line in lines if name in line]
-    if not values:
-        return "-"
-    spread = f" ± {number(np.std(values, ddof=1))}" if len(values) > 1 else ""
-    return number(np.mean(values)) + spread
-
-
-def number(value: Any) -> str:
-    """Number with three significant digits, or with all digits before the point."""
-    return f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-
-
-def markdown(header: list[str], rows: Iterable[list[str]]) -> str:
-    """Markdown table."""
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
+UNLIMITED = (COMPLETE, HALVES)
 
 
 def compare_methods(figures: Figures) -> str:
@@ -169,8 +109,8 @@ def compare_methods(figures: Figures) -> str:
         known = {name: ratio for name, ratio in ratios.items() if not math.isnan(ratio)}
         if known:
             worst = max(known, key=known.__getitem__)
-            geometric = math.exp(np.mean([math.log(ratio) for ratio in known.values()]))
-            rows.append([label, f"{known[worst]:.2f} ({worst})", target, f"{geometric:.2f}", mean_target])
+            average = f"{geometric_mean(known.values()):.2f}"
+            rows.append([label, f"{known[worst]:.2f} ({worst})", target, average, mean_target])
 
     ours = {memory: {name: figures.error(name, DEFAULT, memory) for name in figures.streams} for memory in MEMORY}
     for other, targets in ((PAPER, ("0.6", "0.4")), (ONE_PASS, ("", "")), (KNOWN, ("", ""))):
@@ -180,9 +120,9 @@ def compare_methods(figures: Figures) -> str:
     ratios = {name: error / figures.error(name, COMPLETE) for name, error in ours["1 MiB"].items()}
     row("complete tree without memory limit, default in 1 MiB", ratios, "0.7", "0.5")
     for memory in MEMORY:
-        rivals = {name: figures.best_rival(name, memory) for name in figures.streams}
+        rivals = {name: figures.best_baseline(name, memory)[0] for name in figures.streams}
         ratios = {name: error / rivals[name] for name, error in ours[memory].items()}
-        row(f"best of truncated trees and flat, {memory}", ratios, "1.5")
+        row(f"best baseline, both in {memory}", ratios, "1.1")
         noisy = {name for name in rivals if 2 * figures.error(name, RESOLUTION, memory, epsilon=None) < rivals[name]}
         row(f"the same where noise dominates, {memory}", {name: ratios[name] for name in noisy}, "1.1")
         if memory == "64 KiB":
@@ -204,7 +144,7 @@ def errors(
     rows = []
     for stream in figures.streams:
         fits = {
-            method: figures.fits(stream, method, memory, epsilon=None if method == BASELINE else epsilon, size=size)
+            method: figures.fits(stream, method, memory, epsilon=None if method == HALVES else epsilon, size=size)
             for method in methods
         }
         best = least(mean(lines, name) for method, lines in fits.items() if method not in UNLIMITED)
@@ -218,11 +158,6 @@ def errors(
 def all_errors(figures: Figures, memories: Iterable[str], **where: Any) -> str:
     """Tables of errors, one for each memory."""
     return "\n".join(filter(None, (errors(figures, memory, **where) for memory in memories)))
-
-
-def collapse(title: str, text: str) -> str:
-    """Collapsed section."""
-    return f"<details><summary>{title}</summary>\n\n{text}\n</details>\n" if text else ""
 
 
 def prediction_ratios(figures: Figures) -> str:
@@ -272,7 +207,7 @@ def plot(figures: Figures, path: Path) -> None:
     figure, panels = plt.subplots(rows, columns, figsize=(3.2 * columns, 2.6 * rows), squeeze=False, sharex=True)
     sizes = np.array(list(MEMORY.values())) / 2**10
     for panel, name in zip(panels.flat, figures.streams, strict=False):
-        for index, method in enumerate(METHODS):
+        for index, method in enumerate(PLOTTED):
             values = [figures.error(name, method, memory) for memory in MEMORY]
             width = 2.5 if method == DEFAULT else 1.2
             panel.loglog(sizes, values, marker="o", markersize=3, linewidth=width, color=f"C{index}", label=method)
@@ -299,6 +234,7 @@ def write_report(figures: Figures) -> None:
         RATIOS,
         compare_methods(figures),
     ]
+    parts += zoo_sections(figures)
     parts += ["## Learned and known partitions\n", LEARNED, all_errors(figures, MEMORY, methods=LEARNING)]
     for size in figures.sizes:
         parts.append(collapse(f"{size:,} records", all_errors(figures, ENDS, methods=LEARNING, size=size)))

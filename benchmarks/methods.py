@@ -1,35 +1,37 @@
-"""Methods whose accuracy is compared, each as a plan for a given memory."""
+"""Methods whose accuracy is compared: plans of privhp, and baselines with the choices that are made with hindsight."""
 
-import dataclasses
-import math
-from fractions import Fraction
+from typing import Any
 
 import privhp as hp
+from privhp.baselines import METHODS
+from privhp.baselines.complete_tree import plan_tree
+from privhp.baselines.memory import finest_level
+from privhp.core.budget import exact_epsilon
 from privhp.fitting import DEFAULT_PASSES
 
 MEMORY = {"16 KiB": 2**14, "64 KiB": 2**16, "256 KiB": 2**18, "1 MiB": 2**20}
-CELL_BYTES = 8
-MAX_COMPLETE_DEPTH = 22  # of the complete tree: 64 MiB of counters
 
 DEFAULT, KNOWN, ONE_PASS, PAPER = "default", "known partition", "one pass", "paper"
-TRUNCATED, LEAST_SQUARES = "truncated tree", "truncated least squares"
-FLAT, COMPLETE = "flat", "complete tree"
-BOUNDED = (DEFAULT, KNOWN, ONE_PASS, PAPER, TRUNCATED, LEAST_SQUARES)
-"""Methods with one plan for each memory; the flat histogram's depth is chosen with hindsight."""
-BASELINE, RESOLUTION, BALANCE = "baseline", "resolution", "balanced samples"
+PLANS = (DEFAULT, KNOWN, ONE_PASS, PAPER)
+"""Plans of privhp."""
+
+COMPLETE = "complete tree"
+BASELINES = tuple(method for method in METHODS if method != COMPLETE)
+"""Other methods that fit a memory."""
+
+HALVES, RESOLUTION, BALANCE = "halves", "resolution", "balanced samples"
 """Other distances: between two halves of the records, of histograms without noise, of samples from their generator."""
+
+USUAL_LEVEL = 12
+"""The 4,096 cells on which papers compare HB and DAWA."""
 
 
 def plan_of(method: str, domain: hp.Domain, *, epsilon: float, expected_records: int, memory: str) -> hp.Plan:
-    """Plan of a method with bounded memory; for a known partition, the plan of the earlier release that has it."""
-    if method in (DEFAULT, KNOWN, ONE_PASS):
-        passes = 1 if method == ONE_PASS else DEFAULT_PASSES
-        return hp.Plan.auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory, passes=passes)
+    """Plan of privhp in a memory; for a known partition, the plan of the earlier release that has it."""
     if method == PAPER:
         return largest_paper(domain, epsilon=epsilon, expected_records=expected_records, memory=MEMORY[memory])
-    fits = int(math.log2(MEMORY[memory] / CELL_BYTES)) - 1  # all levels together have twice the cells of the last
-    plan = complete(domain, epsilon=epsilon, expected_records=expected_records, most=fits)
-    return dataclasses.replace(plan, inference="least-squares") if method == LEAST_SQUARES else plan
+    passes = 1 if method == ONE_PASS else DEFAULT_PASSES
+    return hp.Plan.auto(domain, epsilon=epsilon, expected_records=expected_records, memory=memory, passes=passes)
 
 
 def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, memory: int) -> hp.Plan:
@@ -47,18 +49,18 @@ def largest_paper(domain: hp.Domain, *, epsilon: float, expected_records: int, m
     return plan(few if few < 8 else few // 8 * 8)
 
 
-def complete(domain: hp.Domain, *, epsilon: float, expected_records: int, most: int = MAX_COMPLETE_DEPTH) -> hp.Plan:
-    """Complete tree of the paper's depth, log2(epsilon n), at most `most`."""
-    depth = min(max(math.ceil(math.log2(epsilon * expected_records)), 1), domain.depth, most)
-    return hp.Plan.paper(domain, epsilon=epsilon, expected_records=expected_records, depth=depth, exact_depth=depth)
+def complete(domain: hp.Domain, *, epsilon: float, expected_records: int, most: int) -> hp.Plan:
+    """Plan of a complete tree, of depth at most `most`."""
+    return plan_tree(domain, epsilon=exact_epsilon(epsilon), expected_records=expected_records, most=most)
 
 
-def flat(domain: hp.Domain, *, epsilon: float, level: int) -> hp.Plan:
-    """Plan of one level with the whole budget."""
-    budget = Fraction(str(epsilon))
-    return hp.Plan(domain, epsilon=budget, budgets={level: budget}, exact_depth=level)
-
-
-def flat_levels(domain: hp.Domain, memory: str) -> range:
-    """Levels that fit a memory, one at a time."""
-    return range(min(int(math.log2(MEMORY[memory] / CELL_BYTES)), domain.depth) + 1)
+def variants(method: str, domain: hp.Domain, memory: str) -> list[dict[str, Any]]:
+    """Options of a baseline that are tried, the best being taken with hindsight; none where it does not apply."""
+    finest = finest_level(MEMORY[memory], domain.depth)
+    if method in ("UGrid", "AGrid"):
+        return [{}] if domain.rectangle and len(domain.rectangle) == 2 else []
+    if method == "flat":
+        return [{"level": level} for level in range(finest, 1, -2)]
+    if method in ("HB", "DAWA"):
+        return [{}, {"level": USUAL_LEVEL}] if finest - 1 > USUAL_LEVEL else [{}]
+    return [{}]

@@ -53,13 +53,18 @@ class SignedHistogram:
         """Estimated count of each leaf; 0 for a leaf that can hold no record."""
         return np.where(self.measures > 0, self.estimates, 0.0)
 
+    @property
+    def total(self) -> float:
+        """Estimated number of records, at least 1."""
+        return max(float(self.counts.sum()), 1.0)
+
     def mass(self, region: Any) -> float:
         """Signed answer: the share of a region, without post-processing. It may be negative."""
         shares = np.empty(self.counts.shape)
         for level in np.unique(self.levels).tolist():
             chosen = self.levels == level
             shares[chosen] = self.domain.overlap(region, self.codes[chosen], level=level)
-        return float(shares @ self.counts / max(self.counts.sum(), 1.0))
+        return float(shares @ self.counts) / self.total
 
     @property
     def rules(self) -> tuple[str, ...]:
