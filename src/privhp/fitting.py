@@ -1,6 +1,7 @@
 """Fit a generator to data, or learn a partition from it, in one call."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -93,7 +94,7 @@ def fit(
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
         )
-    ingestion = Ingestion(plan, source)
+    ingestion = Ingestion(name_columns(plan, columns, header=header), source)
     ingestion.run()
     generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
@@ -153,9 +154,20 @@ def learn(
         max_records_per_person=max_records_per_person,
         pan_private=pan_private,
     )
-    ingestion = Ingestion(plan, source)
+    ingestion = Ingestion(name_columns(plan, columns, header=header), source)
     ingestion.learn()
     return ingestion.plan
+
+
+def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
+    """The plan whose domain has the names of the columns, unless it has names or the columns are numbers."""
+    names = [columns] if isinstance(columns, str | int) else columns
+    domain = plan.domain
+    if names is None or not header or domain.columns or domain.declared_names is not None:
+        return plan
+    named = all(isinstance(name, str) and name and not name.isdecimal() for name in names)
+    distinct = len(set(names)) == len(names) == len(domain.fields())  # readers refuse another number
+    return replace(plan, domain=domain.named(*names)) if named and distinct else plan
 
 
 def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source":

@@ -167,7 +167,7 @@ def test_resume_with_other_arguments(refused, stopped_fit, tmp_path):
     assert "continue it with --resume, or remove it" in refused(*stopped_fit)
     assert "started with another plan" in refused(*stopped_fit, "--resume", "--max-records-per-person", "2")
     assert "other files or columns" in refused("fit", "0.csv", *stopped_fit[2:], "--resume")
-    assert "other files or columns" in refused(*stopped_fit, "--resume", "--columns", "n")
+    assert "started with another plan" in refused(*stopped_fit, "--resume", "--columns", "n")
     content = (tmp_path / "2.csv").read_bytes()
     (tmp_path / "2.csv").write_bytes(content + b"5\n")
     assert "other files or columns" in refused(*stopped_fit, "--resume")

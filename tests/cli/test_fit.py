@@ -102,10 +102,13 @@ def test_output_with_invalid_records(run, tmp_path, monkeypatch):
     assert len(set(outcomes)) == 2  # one per file name
 
 
-def test_release_without_file_and_column_names(run, tmp_path):
-    (tmp_path / "SECRETFILE.csv").write_text("SECRETCOLUMN,b\n5,6\n")
-    assert run("fit", "SECRETFILE.csv", "--columns", "SECRETCOLUMN", *PLAN, "-o", "out.privhp").code == 0
-    assert b"SECRET" not in (tmp_path / "out.privhp").read_bytes()
+def test_release_has_declared_names_alone(run, tmp_path):
+    (tmp_path / "SECRETFILE.csv").write_text("fare,SECRETCOLUMN\n5,6\n")
+    (tmp_path / "other.csv").write_text("SECRETCOLUMN\n5\n")
+    assert run("fit", "SECRETFILE.csv", "--columns", "fare", *PLAN, "-o", "out.privhp").code == 0
+    assert run("fit", "other.csv", *PLAN, "-o", "unnamed.privhp").code == 0
+    assert b"fare" in (tmp_path / "out.privhp").read_bytes()
+    assert b"SECRET" not in (tmp_path / "out.privhp").read_bytes() + (tmp_path / "unnamed.privhp").read_bytes()
 
 
 def test_pipe(run, tmp_path):

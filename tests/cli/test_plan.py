@@ -7,7 +7,7 @@ import pytest
 
 from privhp import Box, Integers, Interval, IPv4, Plan
 from privhp.domains.short_forms import SHORT_FORMS, parse_domain
-from privhp.domains.specs import read_domain_file
+from privhp.domains.specs import read_domain
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,9 @@ def test_short_forms_of_domains(text, domain):
 def test_domains_from_a_file(tmp_path, lines, domain, columns):
     path = tmp_path / "domain.toml"
     path.write_text(lines)
-    assert read_domain_file(path) == (domain, columns)
+    read = read_domain(path)
+    assert read == domain
+    assert read.declared_names == (None if columns is None else tuple(columns))
 
 
 @pytest.mark.parametrize(

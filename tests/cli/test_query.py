@@ -186,3 +186,29 @@ def test_quantile_of_nullable_column(run, trips):
 def test_no_heavy_hitters(run, release):
     assert run("query", release, "--heavy-hitters", "1", "--json") == (0, "", "")
     assert run("query", release, "--heavy-hitters", "1").out.count("\n") == 1  # the header
+
+
+def test_release_keeps_the_names_of_columns(run, tmp_path):
+    (tmp_path / "trips.csv").write_text("id,port\n" + "".join(f"{i},{i % 500}\n" for i in range(5000)))
+    plan = ["--epsilon", "5", "--expected-records", "5000", "-o", "ports.privhp"]
+    assert run("fit", "trips.csv", "--columns", "port", "--domain", "integers:0:999", *plan).code == 0
+    assert run("sample", "ports.privhp", "-n", "3", "-o", "-").out.startswith("port\n")
+    assert run("query", "ports.privhp", "--quantile", "0.5").out.split()[:2] == ["quantile", "port"]
+    assert run("query", "ports.privhp", "--quantile", "0.5", "--marginal", "port").code == 0
+    assert run("compare", "trips.csv", "ports.privhp").code == 0
+    conditions = {
+        "port in [22, 445]": 0.004,
+        "port != 22": 0.998,
+        "port between 100 and 199": 0.2,
+        "port < 100 or port >= 400": 0.4,
+        "port == 7": 0.002,
+    }
+    asked = [part for text in conditions for part in ("--where", text)]
+    code, out, err = run("query", "ports.privhp", *asked, "--json")
+    assert (code, err) == (0, "")
+    for line, (text, share) in zip(out.splitlines(), conditions.items(), strict=True):
+        answer = json.loads(line)
+        assert answer["where"] == text
+        assert answer["share"] == pytest.approx(share, abs=0.01)
+        assert answer["at_least"] <= answer["share"] <= answer["at_most"] + 1e-9
+        assert 0 < answer["stderr"] < 0.01

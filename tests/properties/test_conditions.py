@@ -10,17 +10,18 @@ import numpy as np
 from hypothesis import assume, example, given
 from hypothesis.strategies import DataObject
 
-from privhp import Domain, DomainError, Integers, Interval, Table, Time
+from privhp import Domain, DomainError, Integers, Interval, Nullable, Table, Time
 from privhp.domains.conditions import format_condition, read_condition
+from privhp.domains.unions import share_inside
 from strategies import any_domains
 
-SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq}
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq, "!=": operator.ne}
 COMPARISONS = st.lists(st.tuples(st.sampled_from(sorted(SIGNS)), st.integers(-8, 40)), min_size=1, max_size=3)
 
 
 def shares(domain: Domain, region: Any, records: Any) -> list[float]:
     """Share of the deepest cell of each record in a region."""
-    return domain.overlap(region, domain.encode(records, level=domain.depth), level=domain.depth).tolist()
+    return share_inside(domain, region, domain.encode(records, level=domain.depth), level=domain.depth).tolist()
 
 
 def meets(record: Fraction, comparisons: list[tuple[str, Fraction]]) -> bool:
@@ -41,6 +42,19 @@ def test_conditions_on_integers(comparisons: list[tuple[str, int]], denominator:
         assert not any(meets(Fraction(number), conditions) for number in range(-100, 100))
         return
     assert shares(domain, region, numbers) == expected
+
+
+@given(st.lists(COMPARISONS, min_size=2, max_size=3))
+def test_alternatives_on_integers(alternatives: list[list[tuple[str, int]]]) -> None:
+    domain, numbers = Nullable(Integers(-3, 12)), list(range(-3, 13))
+    text = " or ".join(" and ".join(f"value {sign} {value}" for sign, value in own) for own in alternatives)
+    expected = [any(meets(Fraction(number), own) for own in alternatives) for number in numbers]  # type: ignore[arg-type]
+    try:
+        region = read_condition(f"{text} or value is null", domain)
+    except DomainError:  # nothing can meet one of them
+        assert not all(any(meets(Fraction(n), own) for n in range(-100, 100)) for own in alternatives)  # type: ignore[arg-type]
+        return
+    assert shares(domain, region, [*numbers, None]) == [*expected, True]
 
 
 @given(COMPARISONS, st.sampled_from([1, 2, 4]), st.sampled_from(["D", "s"]))

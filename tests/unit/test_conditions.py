@@ -21,6 +21,9 @@ from privhp import (
     Time,
 )
 from privhp.domains.conditions import format_condition, read_condition
+from privhp.domains.unions import AnyOf, share_inside
+
+DAY = np.datetime64("2018-02-01")
 
 TRIPS = Table(
     {
@@ -75,6 +78,14 @@ def second(text: str) -> np.datetime64:
         ("pickup >= 2018-02-01T00:00:00.5Z", {"pickup": (second("2018-02-01T00:00:01"), None)}),
         ("day > 2018-02-01 and day < 2018-02-05", {"day": (np.datetime64("2018-02-02"), np.datetime64("2018-02-04"))}),
         ("day = 2018-02-01", {"day": (np.datetime64("2018-02-01"),) * 2}),
+        ("delay == 7", {"delay": (7, 7)}),
+        ("fare between 2.5 and 10 and kind = cash", {"fare": (2.5, 10), "kind": "cash"}),
+        ("kind != cash", {"kind": ["card", "gift card", "rest"]}),
+        ("kind != cash and kind != rest", {"kind": ["card", "gift card"]}),
+        ("kind = cash or kind in [card, rest]", {"kind": ["cash", "card", "rest"]}),
+        ("floor != 2", {"floor": [1, 3]}),
+        ("service != web/http", {"service": ["https", "mail"]}),
+        ("fare < 5 or fare between 4 and 9", {"fare": (None, 9)}),
     ],
 )
 def test_region_of_condition(text: str, region: Any) -> None:
@@ -83,8 +94,34 @@ def test_region_of_condition(text: str, region: Any) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "regions"),
+    [
+        ("delay in [22, 445, 22]", [{"delay": (22, 22)}, {"delay": (445, 445)}]),
+        ("delay != 7 and delay < 10", [{"delay": (None, 6)}, {"delay": (8, 9)}]),
+        ("delay is null or delay > 30", [{"delay": (31, None)}, {"delay": None}]),
+        ("fare < 5 or fare > 7 or fare > 6", [{"fare": (None, 5)}, {"fare": (6, None)}]),
+        ("delay != 7 and kind = cash", [{"kind": "cash", "delay": (None, 6)}, {"kind": "cash", "delay": (8, None)}]),
+        ("day < 2018-02-01 or day = 2018-03-01", [{"day": (None, DAY - 1)}, {"day": (DAY + 28, DAY + 28)}]),
+    ],
+)
+def test_union_of_condition(text: str, regions: list[Any]) -> None:
+    region = read_condition(text, TRIPS)
+    assert region == AnyOf(tuple(regions))
+    root = np.zeros(1, dtype=np.uint64)
+    shares = [TRIPS.overlap(own, root, level=0)[0] for own in regions]
+    assert share_inside(TRIPS, region, root, level=0)[0] == pytest.approx(sum(shares))
+
+
+def test_condition_of_too_many_ranges() -> None:
+    ports = ", ".join(map(str, range(0, 1400, 2)))
+    with pytest.raises(DomainError, match="at most 1,000 ranges; query parts of it"):
+        read_condition(f"delay in [{ports}] and day != 2018-02-01", TRIPS)
+
+
+@pytest.mark.parametrize(
     ("domain", "names", "text", "region"),
     [
+        (Interval(0, 1).named("fare"), None, "fare < 0.5", (None, 0.5)),
         (Interval(0, 1), None, "value < 0.5", (None, 0.5)),
         (Interval(0, 1), ["fare"], "fare < 0.5", (None, 0.5)),
         (Nullable(Integers(0, 9)), None, "value is null", None),
@@ -104,13 +141,19 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
     ("text", "says"),
     [
         ("", "expected the name of a column, got the end"),
-        ("fare", "column 'fare': expected one of <= >= < > = in is, got the end"),
-        ("fare 10", "column 'fare': expected one of <= >= < > = in is, got '10'"),
+        ("fare", "column 'fare': expected one of <= >= < > = != in between is, got the end"),
+        ("fare 10", "column 'fare': expected one of <= >= < > = != in between is, got '10'"),
         ("fare <", "column 'fare': expected a value, got the end"),
-        ("fare != 5", "column 'fare': expected one of <= >= < > = in is, got '!='"),
-        ("fare == 5", "column 'fare': expected one of <= >= < > = in is, got '=='"),
-        ("fare < 5 or fare > 7", "cannot be joined by or; query each separately"),
-        ("fare < 5 fare > 7", "expected and or the end of the condition, got 'fare'"),
+        ("fare != 5", "column 'fare': a single number has measure 0 on a continuous scale"),
+        ("fare == 5", "column 'fare': a single number has measure 0 on a continuous scale"),
+        ("fare < 5 or kind = cash", "or joins conditions on one column, got several columns; query each separately"),
+        ("fare < 5 or fare > 7 and kind = cash", "or joins conditions on one column"),
+        ("source in 10.0.0.0/8 or source = 1.1.1.1", "column 'source': conditions on this column cannot be joined"),
+        ("x < 0.2 or x > 0.5", "column 'x,y': conditions on this column cannot be joined by or"),
+        ("delay between 5", "column 'delay': expected between LOW and HIGH, got the end"),
+        ("delay between 7 and 5", "column 'delay': no value meets all conditions"),
+        ("fare < 5 or", "expected the name of a column, got the end"),
+        ("fare < 5 fare > 7", "expected and, or, or the end of the condition, got 'fare'"),
         ("fare < 5 and", "expected the name of a column, got the end"),
         ("fare < 'ten", "close quotes"),
         ("fair < 5", "got one on 'fair'; did you mean fare?"),
@@ -119,7 +162,8 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("fare < ten", "column 'fare': expected a number, got 'ten'"),
         ("fare < nan", "column 'fare': expected a finite number for the value"),
         ("fare = 5", "column 'fare': a single number has measure 0 on a continuous scale"),
-        ("fare in [5, 6]", "column 'fare': expected a range, written NAME >= LOW and NAME <= HIGH"),
+        ("fare in [5, 6]", "column 'fare': a single number has measure 0 on a continuous scale"),
+        ("fare in 5,6", "column 'fare': expected a range, written NAME >= LOW and NAME <= HIGH, or in [VALUE]"),
         ("fare > 7 and fare < 5", "column 'fare': no value meets all conditions"),
         ("delay > 3 and delay < 4", "column 'delay': no value meets all conditions"),
         ("delay = 1.5", "column 'delay': '1.5' is not a possible value"),
@@ -129,7 +173,8 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("kind < cash", "column 'kind': expected = VALUE or in [VALUE, VALUE], got < cash"),
         ("kind = cahs", "column 'kind': expected a declared value, such as cash, got 'cahs'; did you mean cash?"),
         ("kind in [cash", "column 'kind': expected a list that ends in ], got the end"),
-        ("kind = cash and kind = card", "column 'kind': expected one condition on this column, got several"),
+        ("kind = cash and kind = card", "column 'kind': no value meets all conditions"),
+        ("kind != cahs", "column 'kind': expected a declared value, such as cash, got 'cahs'; did you mean cash?"),
         ("source > 10.0.0.1", "column 'source': expected a prefix, such as in "),
         ("source in [10.0.0.1, 10.0.0.2]", "column 'source': expected a prefix, such as in "),
         ("lon,lat in 1:2:3", "column 'lon,lat': expected lon,lat in WEST:SOUTH:EAST:NORTH"),

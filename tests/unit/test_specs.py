@@ -13,7 +13,6 @@ from hypothesis import given
 import privhp
 from privhp import Box, Categories, Domain, DomainError, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Time
 from privhp.domains.short_forms import parse_columns, parse_domain
-from privhp.domains.specs import read_domain_file
 
 TRIPS = Table(
     {
@@ -83,14 +82,13 @@ def write(folder: Path, text: str) -> Path:
 @pytest.mark.parametrize("text", [SECTIONS, LIST])
 def test_file_of_table(tmp_path: Path, text: str) -> None:
     assert privhp.read_domain(write(tmp_path, text)) == TRIPS
-    assert read_domain_file(write(tmp_path, text)).columns is None
 
 
 def test_file_of_single_domain(tmp_path: Path) -> None:
     path = write(tmp_path, 'kind = "box"\nsides = [[0, 1], [0, 2]]\ncolumns = ["x", "y"]')
     assert privhp.read_domain(path) == Box([(0, 1), (0, 2)])
     assert privhp.read_domain(str(path)) == Box([(0, 1), (0, 2)])
-    assert read_domain_file(path).columns == ["x", "y"]
+    assert privhp.read_domain(path).value_names == ("x", "y")
 
 
 def test_short_forms_of_columns() -> None:
@@ -132,7 +130,7 @@ BAD_FILES = [
     ('kind = "table"\ncolumns = 3', "expected a domain of kind 'table' with a list of columns"),
     ('kind = "table"\ncolumns = ["a"]', "expected a column as a mapping with a name and a kind, got 'a'"),
     ('kind = "table"\nrows = 3\n[columns.a]\nkind = "ipv4"', "with a list of columns and no other key"),
-    ('kind = "interval"\nlow = 0\nhigh = 1\ncolumns = 3', 'expected columns = ["a", "b"] or a section'),
+    ('kind = "interval"\nlow = 0\nhigh = 1\ncolumns = 3', "expected columns as a list of names"),
     ('[[columns]]\nkind = "ipv4"', "expected a column as a mapping with a name and a kind"),
     ('[[columns]]\nname = ""\nkind = "ipv4"', "expected the name of a column as a non-empty text"),
     ('[[columns]]\nname = 3\nkind = "ipv4"', "expected the name of a column as a non-empty text"),

@@ -20,6 +20,7 @@ from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
 from privhp.domains.table_column import TableColumn
+from privhp.domains.unions import parts_of
 
 AxisParts = Callable[..., list[AxisShares]]
 """Shares of cells along each axis that a region cuts, given their codes and level."""
@@ -82,19 +83,23 @@ class LeafErrors:
         return codes, levels.astype(np.int64), cell_of_leaf.ravel()
 
     def region_shares(self, region: Any) -> LeafShares:
-        """Share of each leaf of the release in a region of the domain."""
-        return self._shares(partial(self.domain.axis_shares, region))
+        """Share of each leaf of the release in a region of the domain, or in a union of disjoint ones."""
+        first, *others = [self._shares(partial(self.domain.axis_shares, part)) for part in parts_of(region)]
+        if not others:
+            return first
+        mean = np.minimum(first.mean + sum(own.mean for own in others), 1.0)
+        return LeafShares.of_region(mean, first.deviation + sum(own.deviation for own in others))
 
     def cdf_shares(self, value: Any) -> LeafShares:
         """Share of each leaf of the release that holds a value at or below this one, of an ordered domain."""
         return self._shares(partial(_cdf_parts, self.domain, np.asarray([value])))
 
-    def _shares(self, parts_of: AxisParts) -> LeafShares:
+    def _shares(self, cut: AxisParts) -> LeafShares:
         codes, levels, cell_of_leaf = self._cells
         mean, deviation = np.ones(codes.shape), np.zeros(codes.shape)
         for level in np.unique(levels).tolist():
             here = slice(*np.searchsorted(levels, [level, level + 1]))
-            parts = parts_of(codes[here], level=level)
+            parts = cut(codes[here], level=level)
             if parts:
                 mean[here] = product_share(part.share for part in parts)
                 deviation[here] = self._deviation(parts, level) * (mean[here] > 0)

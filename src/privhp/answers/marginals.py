@@ -49,7 +49,7 @@ def marginalize(
         return part, projected, errors
     if not part.nullable:
         raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
-    return part.inner, _without_null(part, projected), errors.given_value()
+    return part.inner.named(*part.value_names), _without_null(part, projected), errors.given_value()
 
 
 def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
@@ -67,7 +67,7 @@ def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], boo
 
 def _marginal_domain(columns: list[TableColumn], single: bool) -> Domain:
     if single:
-        return columns[0].domain
+        return columns[0].domain.named(*columns[0].names)
     return Table(
         {column.name: column.domain for column in columns}, weights={column.name: column.weight for column in columns}
     )

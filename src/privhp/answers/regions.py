@@ -12,6 +12,7 @@ import numpy as np
 
 from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats, descendants
+from privhp.domains.unions import share_inside
 
 
 class Coverage(NamedTuple):
@@ -49,7 +50,7 @@ def cover(histogram: Histogram, region: Any, *, empty: bool = False) -> Coverage
     level, codes = 0, np.zeros(1, dtype=np.uint64)
     ends = np.array([[0], [histogram.codes.size]])
     while True:
-        overlap = histogram.domain.overlap(region, codes, level=level)
+        overlap = share_inside(histogram.domain, region, codes, level=level)
         before, through = histogram.before(ends)
         included = (through > before) | empty
         partial = (overlap > 0) & (overlap < 1) & included

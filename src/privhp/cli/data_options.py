@@ -12,6 +12,7 @@ from privhp.cli.plan_options import domain_from_options, read_given_plan, read_p
 from privhp.cli.progress import Progress
 from privhp.collect.ingest import Ingestion
 from privhp.collect.learning import first_pass
+from privhp.fitting import name_columns
 from privhp.io.sources import Batch, Source
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
@@ -20,25 +21,25 @@ from privhp.planning.plan import Plan
 from privhp.release import check_plan_size
 
 
-def plan_data(options: Namespace) -> tuple[Plan, list[str] | None]:
-    """Plan of the options, and the columns that a domain file names. No data is read."""
+def plan_data(options: Namespace) -> Plan:
+    """Plan of the options, with the names of the columns in --columns. No data is read."""
     plan = read_given_plan(options)
-    columns = None
     if plan is None:
-        domain, columns = domain_from_options(options)
+        domain = domain_from_options(options)
         plan = read_plan(options, domain, rereadable=not any(map(_is_pipe, options.data)))
+    plan = name_columns(plan, options.columns, header=not options.no_header)
     check_plan_size(plan)
-    return plan, columns
+    return plan
 
 
 def _is_pipe(name: str) -> bool:
     return name == STANDARD_INPUT or (Path(name).exists() and not Path(name).is_file())
 
 
-def open_data(options: Namespace, plan: Plan, columns: list[str] | None) -> Source:
+def open_data(options: Namespace, plan: Plan) -> Source:
     """Source of the options. Only headers and schemas are read."""
     reading = {"header": not options.no_header, "csv": options.csv}
-    selection = Selection(plan.domain, options.columns or columns, **reading, warn=_note(options))
+    selection = Selection(plan.domain, options.columns, **reading, warn=_note(options))
     return FileSource(options.data, selection, format=options.format)
 
 

@@ -13,7 +13,7 @@ from privhp.cli.paths import read_file
 from privhp.core.regular_files import read_regular
 from privhp.domains import Domain
 from privhp.domains.short_forms import parse_columns, parse_domain
-from privhp.domains.specs import DomainFile, read_domain_file
+from privhp.domains.specs import read_domain
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import write_file
@@ -88,14 +88,14 @@ def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
     return [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
 
 
-def domain_from_options(options: Namespace) -> DomainFile:
+def domain_from_options(options: Namespace) -> Domain:
     """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table."""
     if all(map(_is_column, options.domain)):
-        return DomainFile(parse_columns(options.domain), None)
+        return parse_columns(options.domain)
     if len(options.domain) > 1:
         raise DomainError("--domain is given more than once; write NAME=DOMAIN for each column of a table")
     (domain,) = options.domain
-    return read_domain_file(domain) if domain.endswith(".toml") else DomainFile(parse_domain(domain), None)
+    return read_domain(domain) if domain.endswith(".toml") else parse_domain(domain)
 
 
 def _is_column(text: str) -> bool:

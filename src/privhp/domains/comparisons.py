@@ -9,33 +9,58 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from privhp.domains.unions import Ends, merge_ranges, parts_of, union
 from privhp.domains.validation import check_number
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
     from privhp.domains.condition_grammar import Predicate
 
-Ends = tuple[Any, Any]
-"""First and last value of a range; None is an open end."""
 
-
-def range_region(comparisons: Sequence[Predicate], ends: Callable[[str, str], Ends]) -> Ends:
-    """Intersection of the ranges of several comparisons.
+def ranges_region(comparisons: Sequence[Predicate], ends: Callable[[str, str], Ends]) -> Any:
+    """Range of the values that meet all comparisons, or the union of several ranges.
 
     Args:
         comparisons: Comparisons of one value.
         ends: The range of one comparison, from its sign and its value.
     """
-    low = high = None
+    found: list[Ends] = [(None, None)]
     for comparison in comparisons:
-        if not comparison.has_sign:
-            raise DomainError(f"expected a range, written NAME >= LOW and NAME <= HIGH, got {comparison}")
-        first, last = ends(comparison.sign, comparison.values[0])
-        low = first if low is None or (first is not None and first > low) else low
-        high = last if high is None or (last is not None and last < high) else high
-    if low is not None and high is not None and low > high:
+        found = [_intersect(one, other) for one in found for other in _ranges(comparison, ends)]
+        found = [(low, high) for low, high in found if low is None or high is None or low <= high]
+    if not found:
         raise DomainError("no value meets all conditions; correct the bounds")
+    return union(merge_ranges(found))
+
+
+def range_region(comparisons: Sequence[Predicate], ends: Callable[[str, str], Ends]) -> Ends:
+    """The single range of the values that meet all comparisons; see `ranges_region`."""
+    region = ranges_region(comparisons, ends)
+    if len(parts_of(region)) > 1:
+        raise DomainError("expected one range of a coordinate, got several; query each separately")
+    (found,) = parts_of(region)
+    low, high = found
     return low, high
+
+
+def _ranges(comparison: Predicate, ends: Callable[[str, str], Ends]) -> list[Ends]:
+    """Ranges of the values that meet one comparison."""
+    if comparison.sign == "among":
+        return [ends("=", value) for value in comparison.values]
+    if not comparison.has_sign:
+        raise DomainError(f"expected a range, written NAME >= LOW and NAME <= HIGH, or in [VALUE], got {comparison}")
+    (value,) = comparison.values
+    if comparison.sign == "!=":
+        below, above = ends("<", value), ends(">", value)
+        if below[1] == above[0]:
+            ends("=", value)  # refuses a single number of a continuous scale
+        return [below, above]
+    return [ends(comparison.sign, value)]
+
+
+def _intersect(one: Ends, other: Ends) -> Ends:
+    lows, highs = ([end for end in pair if end is not None] for pair in zip(one, other, strict=True))
+    return max(lows, default=None), min(highs, default=None)
 
 
 def continuous_range(sign: str, value: str) -> Ends:
@@ -43,7 +68,7 @@ def continuous_range(sign: str, value: str) -> Ends:
     number = parse_number(value)
     if sign == "=":
         raise DomainError(
-            f"a single number has measure 0 on a continuous scale, got = {value}; write a range with >= and <="
+            f"a single number has measure 0 on a continuous scale, got {value}; write a range with >= and <="
         )
     return (None, number) if sign in ("<", "<=") else (number, None)
 

@@ -1,9 +1,11 @@
 """Parser of conditions: comparisons joined by `and`, without knowledge of domains.
 
-condition   comparison and comparison and ...
-comparison  names sign value | names in value,value | names in [value, value] | names is [not] null
+condition   conjunction or conjunction or ...
+conjunction comparison and comparison and ...
+comparison  names sign value | names between value and value | names in value,value | names in [value, value]
+            | names is [not] null
 names       name,name
-sign        < <= > >= =
+sign        < <= > >= = !=; == is =
 name, value a word, or anything in quotes; a quote inside is doubled
 """
 
@@ -13,8 +15,8 @@ from typing import NamedTuple
 
 from privhp.errors import DomainError
 
-SIGNS = ("<=", ">=", "<", ">", "=")
-_KEYWORDS = ("and", "or", "not", "in", "is", "null")
+SIGNS = ("<=", ">=", "<", ">", "=", "!=")
+_KEYWORDS = ("and", "or", "not", "in", "is", "null", "between")
 _WORD = r"""[^\s<>=!\[\],'"]+"""
 _TOKEN = re.compile(
     rf"""\s*(?:(?P<quoted>'(?:[^']|'')*'|"(?:[^"]|"")*")|(?P<sign><=|>=|==|!=|[<>=\[\],])|(?P<word>{_WORD}))"""
@@ -65,12 +67,12 @@ class _Token(NamedTuple):
 _END = _Token("", "end")
 
 
-def parse(text: str) -> list[Predicate]:
-    """Comparisons of a condition."""
+def parse(text: str) -> list[list[Predicate]]:
+    """Alternatives of a condition, each of which is a list of comparisons that must all hold."""
     reader = _Reader(_tokens(text))
-    found = [reader.read_comparison()]
-    while reader.take_word("and"):
-        found.append(reader.read_comparison())
+    found = [reader.read_conjunction()]
+    while reader.take_word("or"):
+        found.append(reader.read_conjunction())
     reader.finish()
     return found
 
@@ -129,35 +131,49 @@ class _Reader:
 
     def finish(self) -> None:
         """Refuse further tokens."""
-        if self._next.is_word("or"):
-            raise DomainError("conditions cannot be joined by or; query each separately")
         if self._next is not _END:
             raise DomainError(
-                f"expected and or the end of the condition, got {self._next.text!r}; quote names and values with spaces"
+                f"expected and, or, or the end of the condition, got {self._next.text!r}; "
+                "quote names and values with spaces"
             )
 
-    def read_comparison(self) -> Predicate:
-        """The next comparison."""
+    def read_conjunction(self) -> list[Predicate]:
+        """The next comparisons, up to `or` or the end."""
+        found = self._read_comparison()
+        while self.take_word("and"):
+            found += self._read_comparison()
+        return found
+
+    def _read_comparison(self) -> list[Predicate]:
+        """The next comparison; `between` is two."""
         names = tuple(self._read_list("expected the name of a column"))
         label = ",".join(names)
         if self.take_word("is"):
             sign = "not null" if self.take_word("not") else "null"
             if not self.take_word("null"):
                 raise DomainError(f"column {label!r}: expected is null or is not null, got {self._describe_next()}")
-            return Predicate(names, sign, [])
+            return [Predicate(names, sign, [])]
         if self.take_word("in"):
             if not self._take_sign("["):
-                return Predicate(names, "in", self._read_list(f"column {label!r}: expected a region"))
+                return [Predicate(names, "in", self._read_list(f"column {label!r}: expected a region"))]
             values = self._read_list(f"column {label!r}: expected a value")
             if not self._take_sign("]"):
                 raise DomainError(f"column {label!r}: expected a list that ends in ], got {self._describe_next()}")
-            return Predicate(names, "among", values)
-        if not self._next.is_sign(*SIGNS):
+            return [Predicate(names, "among", values)]
+        if self.take_word("between"):
+            low = self._read_value(f"column {label!r}: expected a value")
+            if not self.take_word("and"):
+                raise DomainError(f"column {label!r}: expected between LOW and HIGH, got {self._describe_next()}")
+            high = self._read_value(f"column {label!r}: expected a value")
+            return [Predicate(names, ">=", [low]), Predicate(names, "<=", [high])]
+        if not self._next.is_sign(*SIGNS, "=="):
             spaced = "; quote names with spaces" if self._next.kind == "word" else ""
             raise DomainError(
-                f"column {label!r}: expected one of {' '.join(SIGNS)} in is, got {self._describe_next()}{spaced}"
+                f"column {label!r}: expected one of {' '.join(SIGNS)} in between is, "
+                f"got {self._describe_next()}{spaced}"
             )
-        return Predicate(names, self._take().text, [self._read_value(f"column {label!r}: expected a value")])
+        sign = self._take().text.replace("==", "=")
+        return [Predicate(names, sign, [self._read_value(f"column {label!r}: expected a value")])]
 
     def _read_list(self, what: str) -> list[str]:
         found = [self._read_value(what)]

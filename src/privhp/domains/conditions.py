@@ -4,6 +4,8 @@ The text is parsed by `condition_grammar`; each column's domain makes a region
 of its comparisons.
 """
 
+import itertools
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,7 +13,11 @@ from privhp.domains.comparisons import suggest
 from privhp.domains.condition_grammar import Predicate, parse, quote_word
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name, column_errors
+from privhp.domains.unions import parts_of, union
 from privhp.errors import DomainError
+
+MAX_PARTS = 1000
+"""Disjoint regions of a condition, at most."""
 
 
 class _Target(NamedTuple):
@@ -34,16 +40,37 @@ def read_condition(text: str, domain: Domain, *, names: Sequence[str] | None = N
     """Region of all records that meet a condition, as `mass` takes it.
 
     Args:
-        text: Comparisons joined by `and`; `docs/cli.md` lists them.
+        text: Comparisons joined by `and`, and on one column by `or`; `docs/cli.md` lists them.
         domain: Domain of the records.
         names: Names of the values of a record, for a domain without columns.
     """
     targets = _targets(domain, names)
+    first, *others = [_conjunction(comparisons, targets) for comparisons in parse(text)]
+    regions = _unite([first, *others], targets) if others else first
+    if not domain.columns:
+        return regions[None]
+    parts = [parts_of(region) for region in regions.values()]
+    if math.prod(map(len, parts)) > MAX_PARTS:
+        raise DomainError(f"expected a condition of at most {MAX_PARTS:,} ranges; query parts of it")
+    return union([dict(zip(regions, chosen, strict=True)) for chosen in itertools.product(*parts)])
+
+
+def _conjunction(comparisons: Sequence[Predicate], targets: Sequence[_Target]) -> dict[Name | None, Any]:
+    """Region of each column that comparisons refer to."""
     found: dict[str, list[Predicate]] = {}
-    for comparison in parse(text):
+    for comparison in comparisons:
         found.setdefault(_target(comparison, targets).label, []).append(comparison)
-    regions = {target.column: _region(target, found[target.label]) for target in targets if target.label in found}
-    return regions if domain.columns else regions[None]
+    return {target.column: _region(target, found[target.label]) for target in targets if target.label in found}
+
+
+def _unite(alternatives: Sequence[dict[Name | None, Any]], targets: Sequence[_Target]) -> dict[Name | None, Any]:
+    """Region of one column that all alternatives refer to."""
+    columns = {column for regions in alternatives for column in regions}
+    if len(columns) > 1:
+        raise DomainError("or joins conditions on one column, got several columns; query each separately")
+    (target,) = (target for target in targets if target.column in columns)
+    with column_errors(target.label):
+        return {target.column: target.domain.unite([regions[target.column] for regions in alternatives])}
 
 
 def format_condition(region: Any, domain: Domain, *, names: Sequence[str] | None = None) -> str:

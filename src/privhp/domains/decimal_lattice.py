@@ -19,9 +19,10 @@ import numpy as np
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import Codes, Counts, Floats
-from privhp.domains.comparisons import Ends, discrete_range, parse_number
+from privhp.domains.comparisons import discrete_range, parse_number
 from privhp.domains.grid import Axes, Axis, check_axis, spacing_at
 from privhp.domains.integer_ranges import AlignedRanges
+from privhp.domains.unions import Ends
 from privhp.domains.validation import check_bounds, quote, round_outwards
 from privhp.errors import DomainError
 from privhp.kernels import CellSides

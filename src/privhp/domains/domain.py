@@ -9,7 +9,8 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from abc import abstractmethod
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from copy import copy
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,10 +96,31 @@ class Domain(Presentation):
         kind = default_kind(example.dtype)
         return tuple(Field(name, kind, accepts=self.accepts, declared_as=self.kind) for name in names)
 
+    declared_names: tuple[str, ...] | None = None
+    """Names of the values of a record that `named` declared, for a domain without columns."""
+
     @property
     def value_names(self) -> tuple[str, ...]:
         """Names of the values of a record."""
-        return tuple(field.name for field in self.fields())
+        return self.declared_names or tuple(field.name for field in self.fields())
+
+    def named(self, *names: str) -> Self:
+        """The same domain with names of its values: readers find columns by them, and a release keeps them.
+
+        Names change no cell, so domains that differ in them are equal. A table has names already.
+
+        Args:
+            names: A name, or one for each coordinate of a point.
+        """
+        size = len(self.fields())
+        if self.columns or len(names) != size or not all(isinstance(name, str) and name for name in names):
+            wanted = "no names, since a table has its own" if self.columns else f"{size} name{'s' * (size > 1)}"
+            raise DomainError(f"expected {wanted} for the values of {self!r}, got {quote(list(names))}")
+        if len(set(names)) != size:
+            raise DomainError(f"expected each name once, got one twice in {quote(list(names))}")
+        domain = copy(self)
+        domain.declared_names = names
+        return domain
 
     def output_forms(self) -> tuple[OutputForm, ...]:
         """Type of the column of each field in data frames and files of samples, beyond its NumPy dtype."""
@@ -250,7 +272,12 @@ class Domain(Presentation):
         """Arguments of the constructor as JSON values."""
 
     def spec(self) -> dict[str, Any]:
-        """The domain as a JSON object."""
+        """The domain as a JSON object, with the declared names of its values as `columns`."""
+        names = {} if self.declared_names is None else {"columns": list(self.declared_names)}
+        return self.cell_spec() | names
+
+    def cell_spec(self) -> dict[str, Any]:
+        """The spec without names: what determines the cells."""
         return {"kind": self.kind, **self.parameters()}
 
     @staticmethod
@@ -272,7 +299,7 @@ class Domain(Presentation):
         return f"{type(self).__name__}({arguments})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether the other domain has the same spec."""
+        """Whether the other domain has the same spec, whatever the names of its values are."""
         return isinstance(other, Domain) and self._serialized() == other._serialized()
 
     def __hash__(self) -> int:
@@ -280,7 +307,7 @@ class Domain(Presentation):
         return hash(self._serialized())
 
     def _serialized(self) -> str:
-        """The spec as JSON text, in which 1 and true differ."""
+        """The spec without names as JSON text, in which 1 and true differ."""
         import json  # slow to import, and rarely needed
 
-        return json.dumps(self.spec(), sort_keys=True)
+        return json.dumps(self.cell_spec(), sort_keys=True)

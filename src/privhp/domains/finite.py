@@ -14,6 +14,7 @@ from privhp.domains.comparisons import choice_region
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import Lookup
+from privhp.errors import DomainError
 
 if TYPE_CHECKING:
     from privhp.domains.condition_grammar import Predicate
@@ -104,7 +105,20 @@ class Finite(IntegerRangeDomain):
         return named
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        return choice_region(comparisons, self.parse_value)
+        if len(comparisons) == 1 and comparisons[0].sign != "!=":
+            return choice_region(comparisons, self.parse_value)
+        chosen = np.ones(self._values.size, dtype=np.bool_)
+        for comparison in comparisons:
+            excluded = comparison.sign == "!="
+            own = comparison._replace(sign="=") if excluded else comparison
+            chosen &= self._within(choice_region([own], self.parse_value)) != excluded
+        if not chosen.any():
+            raise DomainError("no value meets all conditions; correct them")
+        return self._values[chosen].tolist()
+
+    def unite(self, regions: Sequence[Any]) -> Any:
+        """The list of all values or nodes."""
+        return [value for region in regions for value in (region if isinstance(region, list) else [region])]
 
     @abstractmethod
     def _within(self, region: Any) -> NDArray[np.bool_]:

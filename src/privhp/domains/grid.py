@@ -18,10 +18,11 @@ from privhp import kernels
 from privhp.core.allocation import Allocation, CellDraws, store_records
 from privhp.core.bits import BitPermutation
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
-from privhp.domains.comparisons import Ends, continuous_range
+from privhp.domains.comparisons import continuous_range
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.shares import MIN_SHARE, share_between
 from privhp.domains.split_order import split_masks, split_order
+from privhp.domains.unions import Ends
 from privhp.errors import DomainError
 from privhp.kernels import CellSides, Grid
 

@@ -15,6 +15,7 @@ from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.shares import AxisShares
+from privhp.domains.unions import parts_of, union
 from privhp.domains.validation import check_number, quote
 from privhp.errors import DomainError
 
@@ -47,7 +48,7 @@ class Nullable(Domain):
     def __init__(self, domain: Domain, *, share: float = 0.5) -> None:
         if not isinstance(domain, Domain) or domain.kind in ("nullable", "table"):
             raise DomainError(f"expected the domain of one column, not yet nullable, got {quote(domain)}")
-        self.domain = domain
+        self.domain, self.declared_names = domain, domain.declared_names
         self.share = float(check_number(share, "the share of null"))
         if not 0 < self.share < 1:
             raise DomainError(f"expected a share of null above 0 and below 1, got {self.share}; the default is 0.5")
@@ -62,7 +63,7 @@ class Nullable(Domain):
         return super().from_parameters(given)
 
     def parameters(self) -> dict[str, Any]:
-        return {"domain": self.domain.spec(), "share": self.share}
+        return {"domain": self.domain.cell_spec(), "share": self.share}
 
     def __repr__(self) -> str:
         share = "" if self.share == 0.5 else f", share={self.share:.15g}"
@@ -176,6 +177,12 @@ class Nullable(Domain):
                 raise DomainError("null meets no other condition; query is null separately")
             return None
         return self.domain.parse_region(others, names) if others else self.domain.everything()
+
+    def unite(self, regions: Sequence[Any]) -> Any:
+        """A union of null, if it is there, and the region of the values."""
+        values = [region for region in regions if region is not None]
+        inside = parts_of(self.domain.unite(values)) if values else ()
+        return union([*inside, *([None] if len(values) < len(regions) else [])])
 
     def format_region(self, region: Any, label: str) -> str:
         return f"{label} is null" if region is None else self.domain.format_region(region, label)

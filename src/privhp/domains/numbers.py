@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.domains.comparisons import Ends, discrete_range, parse_number, range_region
+from privhp.domains.comparisons import discrete_range, parse_number, ranges_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.decimal_lattice import Step, make_axes
 from privhp.domains.domain import NUMERIC
@@ -22,6 +22,7 @@ from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
 from privhp.domains.shares import AxisShares, range_shares
+from privhp.domains.unions import Ends
 from privhp.domains.validation import (
     Outside,
     check_bounds,
@@ -177,7 +178,7 @@ class Interval(GridDomain):
         return f"{TRANSPORT}, in octaves (factors of two)." if self.scale == "log" else super().distance_meaning
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        return range_region(comparisons, self.axis.comparison_range)
+        return ranges_region(comparisons, self.axis.comparison_range)
 
     def format_region(self, region: Any, label: str) -> str:
         low, high = region
@@ -318,7 +319,7 @@ class Integers(IntegerRangeDomain):
         return self.low + self._offsets.quantile(shares, codes, level)
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        return range_region(comparisons, self._comparison_range)
+        return ranges_region(comparisons, self._comparison_range)
 
     def _comparison_range(self, sign: str, value: str) -> Ends:
         number = parse_number(value)

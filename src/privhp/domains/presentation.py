@@ -17,10 +17,11 @@ from privhp.domains.comparisons import (
     choice_region,
     continuous_range,
     range_condition,
-    range_region,
+    ranges_region,
     single_comparison,
 )
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.unions import merge_ranges, parts_of, union
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -108,10 +109,17 @@ class Presentation(ABC):
             names: Names of the values of a record.
         """
         if self.ordered:
-            return range_region(comparisons, continuous_range)
+            return ranges_region(comparisons, continuous_range)
         if (comparison := single_comparison(comparisons)).sign == "in" and len(comparison.values) == 1:
             return self.parse_value(comparison.values[0])
         return choice_region(comparisons, self.parse_value)
+
+    def unite(self, regions: Sequence[Any]) -> Any:
+        """Region of the values in any of several regions of `parse_region`. Unless overridden, of ranges only."""
+        parts = [part for region in regions for part in parts_of(region)]
+        if not self.ordered or not all(isinstance(part, tuple) and len(part) == 2 for part in parts):
+            raise DomainError("conditions on this column cannot be joined by or; query each separately")
+        return union(merge_ranges(parts))
 
     def format_region(self, region: Any, label: str) -> str:
         """Condition that `parse_region` reads back to this region.

@@ -49,7 +49,14 @@ def build(spec: Mapping[str, Any]) -> Domain:
             f"expected a domain of a known kind ({known}), got kind {quote(kind)}; "
             "import the class of a custom domain first"
         )
-    return _KINDS[kind].from_parameters({key: value for key, value in spec.items() if key != "kind"})
+    cls = _KINDS[kind]
+    given = {key: value for key, value in spec.items() if key != "kind"}
+    if "columns" not in given or "columns" in inspect.signature(cls).parameters:
+        return cls.from_parameters(given)
+    names = given.pop("columns")
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise DomainError(f'expected columns as a list of names, such as ["fare"], got {quote(names)}')
+    return cls.from_parameters(given).named(*names)
 
 
 def construct(cls: type[Domain], given: Mapping[str, Any]) -> Domain:

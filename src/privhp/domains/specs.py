@@ -3,12 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from privhp.core.regular_files import read_regular
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
-from privhp.domains.validation import quote
 from privhp.errors import DomainError, FileError
 
 MAX_DOMAIN_FILE = 2**21
@@ -20,25 +19,14 @@ _TEMPLATE_KEYS = ("kind", "low", "high", "values")
 """Keys that `privhp init` leaves blank."""
 
 
-class DomainFile(NamedTuple):
-    """Contents of a domain file: the domain, and the columns of the data that it names for a domain without columns."""
-
-    domain: Domain
-    columns: list[str] | None
-
-
 def read_domain(path: str | os.PathLike[str]) -> Domain:
     """The domain that a TOML file describes.
 
     The file has the keys of a domain's spec: `kind = "interval"`, `low = 0`,
     `high = 1000`. The file of a table has a section `[columns.fare]` with such
-    keys for each column, and optionally `weight` and `nullable`.
+    keys for each column, and optionally `weight` and `nullable`. Another domain may
+    have `columns = ["fare"]`, the names of its values.
     """
-    return read_domain_file(path).domain
-
-
-def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
-    """The domain that a TOML file describes, with the names of the columns to read."""
     import tomllib  # slow to import, and needed for files only
 
     try:
@@ -53,12 +41,9 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
         raise DomainError(
             f"expected a TOML file at {path}: it is not UTF-8, is nested too deeply, or has too long a key or number"
         ) from None
-    columns = None if _is_table(spec) else spec.pop("columns", None)
-    if columns is not None and not (isinstance(columns, list) and all(isinstance(name, str) for name in columns)):
-        raise DomainError(f'{path}: expected columns = ["a", "b"] or a section [columns.a], got {quote(columns)}')
     try:
         _check_filled_in(spec)
-        return DomainFile(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), columns)
+        return Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
 

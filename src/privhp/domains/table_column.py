@@ -103,7 +103,7 @@ class TableColumn:
         own = {"name": name, "weight": self.weight}
         if isinstance(self.domain, Nullable):
             own["nullable"] = self.domain.share
-        return own | self._inner.spec()
+        return own | self._inner.cell_spec()
 
 
 @contextmanager

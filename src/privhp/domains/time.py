@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
-from privhp.domains.comparisons import Ends, discrete_range, range_region
+from privhp.domains.comparisons import discrete_range, ranges_region
 from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
@@ -20,6 +20,7 @@ from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.shares import AxisShares, range_shares
 from privhp.domains.to_column import to_column
+from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
 from privhp.errors import DomainError, RecordsError
 
@@ -268,7 +269,7 @@ class Time(IntegerRangeDomain):
         return str(np.datetime_as_string(value, timezone="naive" if self.unit == "D" else "UTC"))
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        return range_region(comparisons, self._comparison_range)
+        return ranges_region(comparisons, self._comparison_range)
 
     def _comparison_range(self, sign: str, value: str) -> Ends:
         return discrete_range(sign, value, around=self.ticks_around(value), step=np.timedelta64(1, self.unit))

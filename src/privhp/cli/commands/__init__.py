@@ -31,8 +31,8 @@ examples:
   privhp demo
   privhp init trips.parquet
   privhp fit trips.csv --columns fare --domain interval:0:1000 --epsilon 1 --expected-records 1e6 -o fares.privhp
-  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
-  privhp query fares.privhp --columns fare --where 'fare < 10'
+  privhp sample fares.privhp -n 100000 -o synthetic.csv
+  privhp query fares.privhp --where 'fare < 10'
 
 privhp COMMAND --help shows examples of each command.
 

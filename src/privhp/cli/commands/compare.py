@@ -9,7 +9,7 @@ from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
 examples:
-  privhp compare trips.csv fares.privhp --columns fare
+  privhp compare trips.csv fares.privhp
   privhp compare trips.csv synthetic.csv --columns fare --domain interval:0:1000
 
 Each side is a file of records or a release; next to a release, the file of records is REAL
@@ -58,14 +58,14 @@ def run(options: Namespace) -> None:
     for name in (options.real, options.synthetic):
         if name != STANDARD_INPUT and not has_magic(name):
             Path(name).stat()  # a missing file is refused, whatever else is missing
-    given, columns = domain_from_options(options) if options.domain else (None, None)
+    given = domain_from_options(options) if options.domain else None
     sides: list[Any] = [
         read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
     ]
     domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
     if domain is None:
         raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-    selection = Selection(domain, options.columns or columns, header=not options.no_header, csv=options.csv)
+    selection = Selection(domain, options.columns, header=not options.no_header, csv=options.csv)
     shown = not options.quiet and sys.stderr.isatty()
     comparison = compare(
         *(

@@ -62,25 +62,24 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
     from importlib.util import find_spec
 
     data, delays, pairs = FLIGHTS.name, "arr_delay.privhp", "departure_and_delay.privhp"
-    fit, own = ["fit", data, "--force", *PLAN], ["--columns", "arr_delay"]
+    fit = ["fit", data, "--force", *PLAN]
     yield (
         "Plan a release of one number per flight, the arrival delay. No data is needed.",
         ["plan", "--domain", DELAY, *PLAN],
     )
     yield (
         "Read the flights and write a private release of the delays.",
-        [*fit, *own, "--domain", DELAY, "-o", delays],
+        [*fit, "--columns", "arr_delay", "--domain", DELAY, "-o", delays],
     )
     yield (
         "Write as many synthetic delays as the noisy number of flights.",
-        ["sample", delays, "--force", *own, "-o", "synthetic.csv"],
+        ["sample", delays, "--force", "-o", "synthetic.csv"],
     )
     yield (
         "Query the release. Queries cost no privacy.",
         [
             "query",
             delays,
-            *own,
             "--where",
             "arr_delay <= 0",
             "--where",
@@ -107,7 +106,7 @@ def _steps() -> Iterator[tuple[str, list[str]]]:
     )
     yield (
         "Compare the release with the real flights. NOT private: do not publish the result.",
-        ["compare", data, delays, *own],
+        ["compare", data, delays],
     )
     yield (
         "Show the real flights in a report. NOT private either.",

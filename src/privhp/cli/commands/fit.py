@@ -83,13 +83,13 @@ def run(options: Namespace) -> None:
     from privhp.core.container import CHECKPOINT, RELEASE
     from privhp.io.disk import remove_partials
 
-    plan, columns = plan_data(options)
+    plan = plan_data(options)
     if options.summary_only:
         _check_shared(plan)
     output = check_result(options, resumed=options.resume)
     checkpoint = check_checkpoint(options, output)
     remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
-    source = open_data(options, plan, columns)
+    source = open_data(options, plan)
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)

@@ -41,8 +41,8 @@ def run(options: Namespace) -> None:
     from privhp.errors import PlanError, RecordsError
 
     output = check_result(options, example="plan.json")
-    plan, columns = plan_data(options)
-    source = open_data(options, plan, columns)
+    plan = plan_data(options)
+    source = open_data(options, plan)
     if not source.rereadable:
         raise RecordsError(
             "learn reads the data several times, and standard input or a pipe cannot be read again; "

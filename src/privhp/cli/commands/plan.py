@@ -35,7 +35,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.streams import print_object
 
     output = None if options.output is None else check_output(options)
-    plan = read_plan(options, domain_from_options(options).domain)
+    plan = read_plan(options, domain_from_options(options))
     if output is not None:
         save_plan(plan, output, replace=options.force)
     if options.json:

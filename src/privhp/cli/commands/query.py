@@ -15,23 +15,25 @@ if TYPE_CHECKING:
 
 _EXAMPLES = """\
 examples:
-  privhp query fares.privhp --columns fare --where 'fare < 10' --where 'fare >= 100'
+  privhp query fares.privhp --where 'fare < 10' --where 'fare < 5 or fare >= 100'
   privhp query fares.privhp --quantile 0.25,0.5,0.75
   privhp query t.privhp --quantile 0.5 --marginal fare
   privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy-hitters 0.05 --json
 
-conditions, joined by and:
+conditions, joined by and; conditions on one column also by or:
   fare >= 5 and fare < 10           numbers; on a continuous scale < and <= are the same
+  fare between 5 and 10             the same with both ends
+  port in [22, 445], port != 80     any of several integers, all but one
   pickup < 2018-02-01               times; a date is its midnight; quote '2018-02-01 12:30'
   kind = cash                       categories and nodes of a tree, such as service = web/https
-  kind in [cash, card, 'gift card'] any of several values
+  kind in [cash, card, 'gift card'] any of several values; kind != cash
   source in 10.0.0.0/8              addresses; source = 10.0.0.1
   lon,lat in -9:49.8:2:61           places: west, south, east, north
   x,y in 0:1,2:3                    points: one pair per coordinate; x < 0.5 for a single one
   delay is null, delay is not null  missing values
 
-In a release without column names a value is called value, the coordinates of a point x1,
-x2, ..., and those of a place longitude and latitude; --columns sets other names. Queries
+A release keeps the names that fit had by --columns or --domain. Without names a value is called
+value, the coordinates of a point x1, x2, ..., and those of a place longitude and latitude. Queries
 cost no privacy. The standard error covers noise and discretisation: 90% of true values
 are within 1.645 standard errors. Plans of --method paper have none. The columns
 at least and at most bound the share by the cells inside and the cells touched.
@@ -94,7 +96,7 @@ def _answer(generator: "Generator", options: Namespace) -> Iterator[_Answers]:
     if options.where:
         yield _masses(generator, options.where, options.columns)
     if options.quantile:
-        yield _quantiles(generator, options.quantile, options.marginal)
+        yield _quantiles(generator, options.quantile, options)
     if options.heavy_hitters is not None:
         yield _heavy_hitters(generator, options.heavy_hitters, options)
 
@@ -130,10 +132,11 @@ def _masses(generator: "Generator", conditions: Sequence[str], names: Sequence[s
     return _Answers(objects, ("share", "standard error", "90% from", "to", "count", "where"), rows)
 
 
-def _quantiles(generator: "Generator", shares: Sequence[float], column: str | None) -> _Answers:
+def _quantiles(generator: "Generator", shares: Sequence[float], options: Namespace) -> _Answers:
     from privhp.errors import QueryError
     from privhp.io.sinks import format_values
 
+    column = options.marginal
     if column is None and len(generator.domain.columns) == 1:
         column = _columns(generator.domain)
     part = _marginal(generator, column, values_only=True)
@@ -152,7 +155,7 @@ def _quantiles(generator: "Generator", shares: Sequence[float], column: str | No
     ]
     keys = ("value", "stderr", "low", "high")
     rows = [(f"{one['quantile']:.6g}", *(_text(one[key]) for key in keys)) for one in objects]
-    label = column or "value"
+    label = column or ",".join(options.columns or part.domain.value_names)
     if part is not generator and _has_null(generator, column):
         label += ", of the values that are not null"
     return _Answers(objects, ("quantile", label, "standard error", "90% from", "to"), rows)
@@ -196,6 +199,8 @@ def _marginal(generator: "Generator", column: str | None, *, values_only: bool =
     from privhp.errors import QueryError
 
     if column is None:
+        return generator
+    if not generator.domain.columns and column == ",".join(generator.domain.value_names):
         return generator
     if not generator.domain.columns:
         raise QueryError(f"--marginal needs a release of a table; this one is of {generator.domain!r}; leave it out")

@@ -8,8 +8,8 @@ from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
 examples:
-  privhp report fares.privhp --columns fare -o fares.html
-  privhp report fares.privhp --columns fare --against trips.csv -o NOT-PRIVATE.html
+  privhp report fares.privhp -o fares.html
+  privhp report fares.privhp --against trips.csv -o NOT-PRIVATE.html
 
 With --against the page shows real records as well. It is then NOT PRIVATE, and says so.
 """

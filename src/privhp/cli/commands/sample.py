@@ -8,8 +8,8 @@ from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
 examples:
-  privhp sample fares.privhp -n 100000 --columns fare -o synthetic.csv
-  privhp sample gb.privhp -n 1e6 --seed 1 --columns lon,lat -o synthetic.parquet
+  privhp sample fares.privhp -n 100000 -o synthetic.csv
+  privhp sample gb.privhp -n 1e6 --seed 1 -o synthetic.parquet
   privhp sample gb.privhp -n 1e6 --format ndjson -o - | head
 
 Sampling is systematic (balanced): each cell gets its expected number of records, to

@@ -72,7 +72,8 @@ class Selection:
                 f"got {len(self.columns)}: {', '.join(self.columns)}"
             )
         self._warn = warn
-        self.names = self.columns or (list(domain.value_names) if domain.reads_by_name else None)
+        declared = domain.value_names if domain.reads_by_name else domain.declared_names
+        self.names = self.columns or (None if declared is None else list(declared))
         """Names of the columns; None if they are not known before the file is opened."""
 
     @property
