@@ -1,6 +1,7 @@
 """Least-squares estimates over all measured levels, compared with dense solutions and reference rules."""
 
 from typing import Any
+from unittest.mock import patch
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -15,6 +16,7 @@ from privhp.answers.constrained_inference import (
     inverse_variance_mean,
     project_to_simplex,
     spike_and_slab_posterior,
+    temper_splits,
     trusted_sums,
 )
 from privhp.answers.hierarchy import Hierarchy
@@ -115,6 +117,12 @@ FULL = 1_000_000
 """Records added to each deepest cell, so that no estimate is projected or taken for empty."""
 
 
+def solve(release: Release) -> Hierarchy:
+    """The hierarchy of a release, without tempering: least squares alone."""
+    with patch("privhp.answers.hierarchy.temper_splits", lambda estimates, *_: estimates):
+        return Hierarchy(release)
+
+
 def dense(rows: list[tuple[Floats, float, float]]) -> Floats:
     """Dense weighted least-squares estimate of the leaves from rows of (leaf weights, measurement, variance)."""
     weights = np.array([variance**-0.5 for _, _, variance in rows])
@@ -138,7 +146,7 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
         for cell, count in enumerate(counters):
             summed = (np.arange(2**deepest) >> (deepest - level) == cell).astype(np.float64)
             rows.append((summed, float(count), 2.0 * float(plan.scale(level)) ** 2))
-    found = Hierarchy(Release(plan, counts)).layers[-1].estimate
+    found = solve(Release(plan, counts)).layers[-1].estimate
     np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
 
 
@@ -172,9 +180,71 @@ def test_partition_matches_dense_least_squares(
         rows += [
             (own.astype(np.float64), float(count), variance) for own, count in zip(summed, counts[level], strict=True)
         ]
-    hierarchy = Hierarchy(Release(plan, counts))
+    hierarchy = solve(Release(plan, counts))
     found = hierarchy.leaf_values("estimate")[hierarchy.leaf_order]
     np.testing.assert_allclose(found, dense(rows), rtol=0, atol=1)
+
+
+# Tempered splits
+
+
+def temper_slowly(counts: list[float], found: list[float], variance: float) -> list[float]:
+    """Tempered counts of the children of one parent, of equal measures, split by split; all splits are one block."""
+    splits = []
+
+    def visit(start: int, end: int) -> None:
+        if end - start > 1:
+            middle = (start + end) // 2
+            difference = (sum(found[start:middle]) - sum(found[middle:end])) / 2
+            splits.append(difference**2 / ((end - start) * variance / 4))
+            visit(start, middle)
+            visit(middle, end)
+
+    visit(0, len(counts))
+    block = max(1 - max(len(splits) - 2, 0) / sum(splits), 0) if sum(splits) else 0
+
+    def share(start: int, end: int, parent: float) -> list[float]:
+        if end - start == 1:
+            return [parent]
+        middle, total = (start + end) // 2, sum(counts[start:end])
+        square = (sum(found[start:middle]) - sum(found[middle:end])) ** 2 / ((end - start) * variance)
+        factor = max(block, 1 - 4 / square if square else 0)
+        first = 0.5 + factor * (sum(counts[start:middle]) / total - 0.5) if total else 0.5
+        return share(start, middle, parent * first) + share(middle, end, parent * (1 - first))
+
+    return share(0, len(counts), sum(counts))
+
+
+@given(
+    depth=st.integers(0, 3),
+    variance=st.floats(0.1, 1e4),
+    data=st.data(),
+)
+def test_tempered_splits_of_one_parent(depth: int, variance: float, data: Any) -> None:
+    size = 2**depth
+    found = data.draw(st.lists(st.floats(-1e3, 1e3), min_size=size, max_size=size))
+    counts = np.maximum(found, 0.0)
+    arguments = (np.array([found]), np.full((1, size), variance), np.ones((1, size)), counts.sum(keepdims=True))
+    tempered = temper_splits(counts[None], *arguments)[0]
+    np.testing.assert_allclose(tempered, temper_slowly(counts.tolist(), found, variance), rtol=1e-9, atol=1e-9)
+
+
+def test_tempering_follows_the_base_measure() -> None:
+    """Splits that show nothing but noise become those of the measure; structural zeros stay empty."""
+    rng, measures = np.random.default_rng(0), np.tile([1.0, 2.0, 3.0, 0.0], (500, 1))
+    noisy = np.where(measures > 0, measures * 100 + rng.normal(0, 30, measures.shape), 0.0)
+    variances = np.where(measures > 0, 900.0, 0.0)
+    tempered = temper_splits(np.maximum(noisy, 0.0), noisy, variances, measures, noisy.sum(axis=1))
+    even = measures / 6 * noisy.sum(axis=1, keepdims=True)
+    assert np.abs(tempered - even).mean() < 0.2 * np.abs(np.maximum(noisy, 0.0) - even).mean()
+    assert not tempered[:, 3].any()
+
+
+def test_significant_splits_stay() -> None:
+    rng = np.random.default_rng(0)
+    counts = rng.exponential(1e6, (100, 8))
+    tempered = temper_splits(counts, counts, np.ones(counts.shape), np.ones(counts.shape), counts.sum(axis=1))
+    np.testing.assert_allclose(tempered, counts, rtol=1e-3)
 
 
 # Sums of shrunk estimates

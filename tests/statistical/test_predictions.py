@@ -146,16 +146,24 @@ def test_paper_budgets_bound_less_noise_than_equal_budgets() -> None:
 
 def test_noise_of_a_line_by_hand() -> None:
     """A bridge of g cells has variance v (g - 1/g) / 6 on average, and sqrt(2/pi) of its root as mean size."""
-    measurements = Measurements(Geometry.of(UNIT), 1000, {4: 50.0})
-    expected = (2 / np.pi * 50.0 * (16 - 1 / 16) / 6) ** 0.5 / 1000
+    measurements = Measurements(Geometry.of(UNIT), 1e12, {4: 50.0})
+    expected = (2 / np.pi * 50.0 * (16 - 1 / 16) / 6) ** 0.5 / 1e12
     assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
 
 
 def test_noise_of_a_tree_by_hand() -> None:
     """Two cells of one level at distance 1: each is off by half the difference of their noise."""
-    measurements = Measurements(Geometry((1.0, 0.0), False), 1000, {1: 50.0})
-    expected = 2 * 0.5 * (2 / np.pi * 25.0) ** 0.5 / 1000
+    measurements = Measurements(Geometry((1.0, 0.0), False), 1e12, {1: 50.0})
+    expected = 2 * 0.5 * (2 / np.pi * 25.0) ** 0.5 / 1e12
     assert predict_error(measurements, "smooth").noise == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("is_line", [True, False])
+def test_tempered_noise_by_hand(is_line: bool) -> None:
+    """The difference of two halves has variance 100 by noise and 300 by chance; three quarters of it are kept."""
+    geometry = Geometry((1.0, 0.5), is_line)
+    few, many = (n * predict_error(Measurements(geometry, n, {1: 50.0}), "smooth").noise for n in (300.0, 1e12))
+    assert few == pytest.approx(many * 0.75**0.5)
 
 
 def test_no_resolution_error_at_full_depth() -> None:

@@ -4,6 +4,7 @@ The functions take counts with their variances and know nothing of how they
 were measured. `inverse_variance_mean` is the step of the bottom-up pass,
 `project_to_simplex` the step of the top-down pass of least squares, and
 `spike_and_slab_posterior` shrinks estimates of empty cells in between.
+`temper_splits` shrinks splits that show nothing but noise.
 `enforce_consistency` is the paper's rule, a projection with equal variances.
 """
 
@@ -17,6 +18,15 @@ EM_ITERATIONS = 20
 
 BIAS_BLOCK = 16
 """Neighbouring sums whose bias is estimated together."""
+
+TEMPERED_BLOCK = 32
+"""Neighbouring splits of a level that are tempered together."""
+
+FEW_SPLITS = 8
+"""Depths with fewer splits are tempered together."""
+
+SPLIT_Z = 2.0
+"""Standard deviations from which the difference of a split counts for itself, whatever its neighbours show."""
 
 NEGLIGIBLE_PROBABILITY = 0.01
 """Posterior probability of being empty below which an estimate stays unchanged."""
@@ -62,6 +72,66 @@ def project_to_simplex(parents: Floats, estimates: Floats, variances: Floats, po
     support = np.maximum(positive.sum(axis=1), 1)
     multiplier = np.take_along_axis(multipliers, support[:, None] - 1, axis=1)
     return np.where(possible, np.maximum(values - multiplier * variances, 0.0), 0.0)
+
+
+def temper_splits(estimates: Floats, unbiased: Floats, variances: Floats, measures: Floats, parents: Floats) -> Floats:
+    """Counts of children whose splits are shrunk towards the base measure where they show nothing but noise.
+
+    The children of a parent are the leaves of a binary tree. Each split of this
+    tree has a found share for its first half. The share is shrunk towards that of
+    the base measure, by the factor of `_split_factors`.
+
+    Args:
+        estimates: Non-negative counts of the g children of m parents, shape (m, g); g is a power of 2.
+        unbiased: Unbiased estimates of the same counts, with independent errors.
+        variances: Variance of each unbiased estimate; 0 for structural zeros.
+        measures: Base measure of each child; 0 for structural zeros.
+        parents: Counts of the parents.
+    """
+    shares, evens, squares = [], [], []
+    for depth in range(estimates.shape[1].bit_length() - 1):
+        halves = (parents.size, 2**depth, 2, -1)
+        (count, other), (found, rest), (noise, more), (part, left) = (
+            np.moveaxis(each.reshape(halves).sum(axis=3), 2, 0) for each in (estimates, unbiased, variances, measures)
+        )
+        even = _ratio(part, part + left, otherwise=0.5)
+        difference = (1.0 - even) * found - even * rest
+        evens.append(even)
+        shares.append(_ratio(count, count + other, otherwise=even))
+        squares.append(_ratio(difference**2, (1.0 - even) ** 2 * noise + even**2 * more, otherwise=np.nan))
+    tempered: Floats = parents[:, None]
+    for share, even, factors in zip(shares, evens, _split_factors(squares), strict=True):
+        first = even + factors * (share - even)
+        tempered = np.stack([tempered * first, tempered * (1.0 - first)], axis=2).reshape(parents.size, -1)
+    return tempered
+
+
+def _ratio(numerator: Floats, denominator: Floats, *, otherwise: float | Floats) -> Floats:
+    """Quotients, with another value where the denominator is 0."""
+    filled = np.broadcast_to(np.float64(otherwise), numerator.shape).copy()
+    return np.divide(numerator, denominator, out=filled, where=denominator > 0.0)
+
+
+def _split_factors(squares: list[Floats]) -> list[Floats]:
+    """Share of the differences of splits that is signal, by the rule of James and Stein in blocks of neighbours.
+
+    A block has splits of one depth. Depths with few splits are one block. A
+    difference far above its own noise keeps most of it, whatever its neighbours are.
+
+    Args:
+        squares: Squared difference over its variance for the splits of each depth; NaN where there is no noise.
+    """
+    few = [own.ravel() for own in squares if own.size < FEW_SPLITS]
+    factors = []
+    for own in squares:
+        pool = np.concatenate(few) if own.size < FEW_SPLITS else own.ravel()
+        starts = np.arange(0, pool.size, TEMPERED_BLOCK)
+        numbers, sums = (np.add.reduceat(each, starts) for each in (~np.isnan(pool) * 1.0, np.nan_to_num(pool)))
+        block = 1.0 - np.maximum(numbers - 2.0, 0.0) / np.maximum(sums, 1e-300)
+        shared = np.resize(np.repeat(block, np.diff(np.append(starts, pool.size))), own.shape)
+        alone = 1.0 - SPLIT_Z**2 / np.maximum(own, 1e-300)
+        factors.append(np.where(np.isnan(own), 1.0, np.maximum(np.maximum(shared, alone), 0.0)))
+    return factors
 
 
 def enforce_consistency(parents: Floats, estimates: Floats, possible: NDArray[np.bool_]) -> Floats:

@@ -4,8 +4,9 @@ A layer holds cells; their children are in the next layer. The bottom-up pass
 combines the measurement of each cell with those of its descendants by
 inverse-variance weighting. A spike-and-slab posterior then shrinks the
 estimates of cells that are probably empty. The top-down pass projects the estimates of children
-so that they are non-negative and sum to their parent's estimate. Sketched
-levels are decoded below the result, one after the other.
+so that they are non-negative and sum to their parent's estimate; splits between
+complete levels that show nothing but noise are tempered. Sketched levels are
+decoded below the result, one after the other.
 """
 
 from functools import cached_property
@@ -20,6 +21,7 @@ from privhp.answers.constrained_inference import (
     inverse_variance_mean,
     project_to_simplex,
     spike_and_slab_posterior,
+    temper_splits,
     trusted_sums,
 )
 from privhp.answers.sketch_decoding import decode_sketch
@@ -51,7 +53,9 @@ class Layer:
     Attributes:
         codes: Code of each cell.
         levels: Level of each cell.
+        measure: Base measure of each cell.
         possible: Cells of positive base measure. The others are structural zeros: no record can be in them.
+        is_level: Whether the layer holds all cells of a level.
         measured: Noisy measurement of each cell; 0 for a cell that is not measured.
         measured_variance: Variance of its noise; infinite for a cell that is not measured.
         subtree_estimate: Estimate from a cell and its descendants alone.
@@ -66,11 +70,12 @@ class Layer:
         self,
         codes: Codes,
         levels: NDArray[np.int64],
-        possible: NDArray[np.bool_],
+        measure: Floats,
         measured: Floats,
         measured_variance: Floats,
     ) -> None:
-        self.codes, self.levels, self.possible = codes, levels, possible
+        self.codes, self.levels, self.measure, self.possible = codes, levels, measure, measure > 0.0
+        self.is_level = False
         self.measured, self.measured_variance = measured, measured_variance
         self.subtree_estimate, self.subtree_variance = measured.copy(), measured_variance.copy()
         self.mean, self.estimate = measured.copy(), np.zeros(measured.shape)
@@ -129,11 +134,11 @@ class Hierarchy:
     def _layer(
         self, codes: Codes, levels: NDArray[np.int64], counts: Counts | Floats, variance: float | Floats
     ) -> Layer:
-        possible = np.empty(codes.shape, dtype=np.bool_)
+        measure = np.empty(codes.shape)
         for level in np.unique(levels).tolist():
-            possible[levels == level] = self._plan.domain.measure(codes[levels == level], level=level) > 0
+            measure[levels == level] = self._plan.domain.measure(codes[levels == level], level=level)
         variances = np.broadcast_to(np.float64(variance), codes.shape)
-        return Layer(codes, levels, possible, counts.astype(np.float64), variances)
+        return Layer(codes, levels, measure, counts.astype(np.float64), variances)
 
     def _exact_layer(self, level: int) -> Layer:
         codes = np.arange(2**level, dtype=np.uint64)
@@ -142,6 +147,7 @@ class Hierarchy:
 
     def _append_level(self, layer: Layer) -> None:
         """Append a layer that holds all cells of a level to one that holds all cells of a coarser level."""
+        layer.is_level = True
         if self.layers:
             parents = np.arange(self.layers[-1].codes.size)
             children = np.arange(layer.codes.size).reshape(parents.size, -1)
@@ -201,12 +207,22 @@ class Hierarchy:
         """Project the posterior means of children so that they are consistent with the estimate of their parent."""
         top = self.layers[0]
         total = np.maximum(np.where(top.possible, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
-        top.estimate = project_to_simplex(total, top.mean[None], top.variance[None], top.possible[None])[0]
+        top.estimate = _estimate_children(total, top, np.arange(top.codes.size)[None])[0]
         for layer, below in pairwise(self.layers):
             for parents, children, _ in layer.child_groups:
-                below.estimate[children] = project_to_simplex(
-                    layer.estimate[parents], below.mean[children], below.variance[children], below.possible[children]
-                )
+                below.estimate[children] = _estimate_children(layer.estimate[parents], below, children)
+
+
+def _estimate_children(parents: Floats, below: Layer, children: NDArray[np.int64]) -> Floats:
+    """Consistent estimates of children, from the counts of their parents."""
+    possible = below.possible[children]
+    estimates = project_to_simplex(parents, below.mean[children], below.variance[children], possible)
+    if not below.is_level:
+        return estimates
+    sums, variances = (
+        np.where(possible, each[children], 0.0) for each in (below.subtree_estimate, below.subtree_variance)
+    )
+    return temper_splits(estimates, sums, variances, below.measure[children], parents)
 
 
 def _sum_children(

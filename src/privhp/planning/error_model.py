@@ -17,6 +17,7 @@ records are as far apart as the diameter of their smallest common cell.
 import math
 from collections.abc import Mapping
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal, NamedTuple
 
 from privhp.domains.domain import Domain
@@ -125,27 +126,59 @@ class Measurements(NamedTuple):
     deeper: LearnedPartition | Sketches | None = None
 
 
+class Expected(NamedTuple):
+    """What is expected of a stream in a domain, whatever is measured.
+
+    Args:
+        geometry: Geometry of the domain.
+        tuning: Tuning constants of the geometry.
+        records: Number of records.
+        stream: Kind of stream.
+        occupied: Cells of each level that hold records.
+        signals: Squared difference of the halves of the cells above each level.
+    """
+
+    geometry: Geometry
+    tuning: Tuning
+    records: float
+    stream: Stream
+    occupied: tuple[float, ...]
+    signals: tuple[float, ...]
+
+
+@lru_cache(maxsize=64)
+def _expect(geometry: Geometry, records: float, stream: Stream) -> Expected:
+    """Expectations for a stream."""
+    occupied = tuple(_occupied_cells(geometry.is_line, level, stream) for level in range(geometry.depth + 1))
+    signals = [math.inf]
+    for cells, halves in pairwise(occupied):
+        unevenness = max(2.0 - halves / cells, MIN_UNEVENNESS.get(stream, 0.0) ** 2)
+        signals.append(_split_signal(records / cells, math.sqrt(unevenness)))
+    return Expected(geometry, geometry.tuning, records, stream, occupied, tuple(signals))
+
+
 def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
     """Expected distance for one kind of stream."""
-    levels, geometry, n = sorted(measurements.exact), measurements.geometry, measurements.expected_records
+    levels, n = sorted(measurements.exact), measurements.expected_records
+    expected = _expect(measurements.geometry, n, stream)
     variances = [measurements.exact[level] for level in levels]
     leaf, collisions, leaf_variance = max(levels, default=0), 0.0, 0.0
     if isinstance(measurements.deeper, LearnedPartition):
         partition = measurements.deeper
-        leaf, leaves = _learned_leaves(measurements, partition, stream)
+        leaf, leaves = _learned_leaves(expected, partition)
         leaf_variance = partition.variance
         levels, variances = [*levels, partition.level], [*variances, leaf_variance * leaves]
-    fluctuation, unevenness = _resolution(geometry, n, leaf, stream)
+    fluctuation, unevenness = _resolution(measurements.geometry, n, leaf, stream)
     if isinstance(measurements.deeper, Sketches):
         unevenness, collisions = _sketch_errors(measurements, measurements.deeper, stream)
     variances = _bottom_up_variances(levels, variances)
     if leaf_variance and leaf > levels[-1]:
         levels, variances = [*levels, leaf], [*variances, leaf_variance]
-    if geometry.is_line:
-        noise = _line_noise(measurements, levels, variances, stream) * geometry.diameters[0]
+    if expected.geometry.is_line:
+        noise = _line_noise(expected, levels, variances) * expected.geometry.diameters[0]
         total = math.hypot(noise, fluctuation) + unevenness  # noise and fluctuation are independent and signed
     else:
-        noise = _tree_noise(measurements, levels, variances, stream)
+        noise = _tree_noise(expected, levels, variances)
         total = noise + fluctuation + unevenness
     return Prediction((total + collisions) / n, noise / n, collisions / n, (fluctuation + unevenness) / n)
 
@@ -153,11 +186,11 @@ def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
 def leaf_level(measurements: Measurements, stream: Stream) -> int:
     """Level of the leaves that hold most records of a stream."""
     if isinstance(measurements.deeper, LearnedPartition):
-        return _learned_leaves(measurements, measurements.deeper, stream)[0]
+        expected = _expect(measurements.geometry, measurements.expected_records, stream)
+        return _learned_leaves(expected, measurements.deeper)[0]
     return max(measurements.exact)
 
 
-@lru_cache(maxsize=1024)
 def _occupied_cells(is_line: bool, level: int, stream: Stream) -> float:
     """Expected number of cells of a level that hold records, for regions at uniformly random positions."""
     cells = 2.0**level
@@ -166,32 +199,38 @@ def _occupied_cells(is_line: bool, level: int, stream: Stream) -> float:
     return cells if stream == "smooth" or touched >= 1.0 else -cells * math.expm1(regions * math.log1p(-touched))
 
 
-def _noisy_cells(measurements: Measurements, level: int, stream: Stream, *, variance: float) -> float:
+def _noisy_cells(expected: Expected, level: int, *, variance: float) -> float:
     """Number of cells whose noise remains in the estimates: all, or the occupied ones if inference finds them."""
-    occupied = _occupied_cells(measurements.geometry.is_line, level, stream)
-    threshold = measurements.geometry.tuning.occupied_z * math.sqrt(variance)
-    return occupied if measurements.expected_records / occupied > threshold else 2.0**level
+    occupied = expected.occupied[level]
+    return occupied if expected.records > expected.tuning.occupied_z * math.sqrt(variance) * occupied else 2.0**level
 
 
-def _learned_leaves(measurements: Measurements, partition: LearnedPartition, stream: Stream) -> tuple[int, float]:
-    """Level of the leaves that hold the records, and leaves of each root that holds any; see `collect.refinement`."""
-    tuning, level, is_line = measurements.geometry.tuning, partition.level, measurements.geometry.is_line
+def _learned_leaves(expected: Expected, partition: LearnedPartition) -> tuple[int, float]:
+    """Level of the leaves that hold the records, and noisy leaves of each root that holds any.
+
+    See `collect.refinement`. On a line, trusted sums leave out the noise of empty leaves.
+    """
+    tuning, level, stream = expected.tuning, partition.level, expected.stream
     unevenness = 1.0 if stream == "sparse" else max(tuning.min_unevenness, MIN_UNEVENNESS.get(stream, 0.0))
-    roots = _occupied_cells(is_line, level, stream)
+    roots = expected.occupied[level]
     free, used, threshold = partition.nbytes / COUNTER_BYTES - 2.0**level, 0.0, tuning.split_signal * partition.variance
     for number, rate in enumerate(partition.rates, start=1):
-        cells = _occupied_cells(is_line, level, stream)
-        records = measurements.expected_records / cells
+        cells = expected.occupied[level]
+        records = expected.records / cells
         if records * rate <= tuning.split_z * math.sqrt(partition.variance):
             continue
         affordable = _halvings((free * number / len(partition.rates) - used) / cells)
-        deepest = min(tuning.max_split_levels, measurements.geometry.depth - level, affordable)
+        most = tuning.zoom_levels if 1.0 / cells >= tuning.zoom_share else tuning.max_split_levels
+        deepest = min(most, expected.geometry.depth - level, affordable)
         steps = 0
         while steps < deepest and _split_signal(records / 2.0**steps, unevenness) >= threshold:
             steps += 1
         used += cells * (2.0**steps - 1.0)
         level += steps
-    return level, 1.0 + used / roots
+    leaves = roots + used
+    if expected.geometry.is_line:
+        leaves = min(leaves, _noisy_cells(expected, level, variance=partition.variance))
+    return level, leaves / roots
 
 
 def _split_signal(records: float, unevenness: float) -> float:
@@ -212,7 +251,7 @@ def _bottom_up_variances(levels: list[int], variances: list[float]) -> list[floa
     return combined
 
 
-def _line_noise(measurements: Measurements, levels: list[int], variances: list[float], stream: Stream) -> float:
+def _line_noise(expected: Expected, levels: list[int], variances: list[float]) -> float:
     """Noise on a line of length 1, in records: the mean absolute error of the distribution function.
 
     Conditional on the parent, the error of the distribution function inside a
@@ -220,33 +259,40 @@ def _line_noise(measurements: Measurements, levels: list[int], variances: list[f
     middle and g / 6 on average. Bridges of different levels are independent. A
     point in an empty cell has the error of the coarser levels only.
     """
-    total, bridges, above, inside = 0.0, 0.0, 1.0, 1.0
+    total, bridges, above, inside, coarser = 0.0, 0.0, 1.0, 1.0, 0
     for level, variance in zip(levels, variances, strict=True):
-        cells = _noisy_cells(measurements, level, stream, variance=variance)
-        group = cells / above
-        bridges += variance * (group - 1.0 / group) / 6.0
+        cells = _noisy_cells(expected, level, variance=variance)
+        group, noise, left = cells / above, 0.0, 0.0
+        for split in range(coarser + 1, level + 1):
+            difference = variance * 2.0 ** (level - split + 1)
+            noise += difference
+            left += _tempered(difference, expected.signals[split])
+        bridges += variance * (group - 1.0 / group) / 6.0 * (left / noise if noise else 1.0)
         deeper = cells / 2.0**level if level != levels[-1] else 0.0
         total += (inside - deeper) * math.sqrt(bridges)
-        above, inside = cells, deeper
+        above, inside, coarser = cells, deeper, level
     return _MEAN_ABS_NORMAL * total
 
 
-def _tree_noise(measurements: Measurements, levels: list[int], variances: list[float], stream: Stream) -> float:
+def _tempered(noise: float, signal: float) -> float:
+    """Squared error of the difference of two halves, tempered by its noise; see `answers.constrained_inference`."""
+    return noise * signal / (noise + signal)
+
+
+def _tree_noise(expected: Expected, levels: list[int], variances: list[float]) -> float:
     """Noise in the tree distance, in records times distance: the absolute errors of all cells times their edges.
 
     All cells of a group count as occupied. If inference finds some of them
     empty, the others gain as much noise as the empty ones lose.
     """
-    total, error, above = 0.0, 0.0, 0
+    total, error, above, diameters, signals = 0.0, 0.0, 0, expected.geometry.diameters, expected.signals
+    most = 2.0 * expected.records
     for level, variance in zip(levels, variances, strict=True):
-        noisy = _noisy_cells(measurements, level, stream, variance=variance)
-        for between in range(above + 1, level + 1):
-            cells = min(2.0**between, noisy)
-            inside, among = 2.0 ** (level - between), 2.0 ** (level - above)
-            cell_variance = error / 4.0 ** (between - above) + variance * inside * (1.0 - inside / among)
-            deviation = min(_MEAN_ABS_NORMAL * math.sqrt(cell_variance), 2.0 * measurements.expected_records / cells)
-            total += measurements.geometry.edge(between) * cells * deviation
-        error = error / 4.0 ** (level - above) + variance * (1.0 - 2.0 ** (above - level))
+        noisy = _noisy_cells(expected, level, variance=variance)
+        for split in range(above + 1, level + 1):
+            error = (error + _tempered(variance * 2.0 ** (level - split + 1), signals[split])) / 4.0
+            edge = (diameters[split - 1] - diameters[split]) / 2.0
+            total += edge * min(_MEAN_ABS_NORMAL * math.sqrt(error) * min(2.0**split, noisy), most)
         above = level
     return total
 

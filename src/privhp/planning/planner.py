@@ -107,7 +107,7 @@ class Planner:
             budget = budgets[shape.root] = amplified_budget(self._rates, budgets[shape.root])
             passes = tuple(LearningPass(rate, budget) for rate in self._rates)
             learning = Learning(nbytes=shape.nbytes, passes=passes) if passes else None
-            return PlanSizes(budgets, shape.exact[-1], learning=learning, partition=self._partition)
+            return PlanSizes(budgets, max(shape.exact, default=0), learning=learning, partition=self._partition)
         if shape.sketched:
             return PlanSizes(
                 budgets,
@@ -137,25 +137,42 @@ class Planner:
             )
 
     def _shapes(self) -> Iterator[Shape]:
-        """Candidate shapes: equally spaced exact levels, alone or above a learned partition or sketches."""
-        tuning = self._tuning
+        """Candidate shapes: equally spaced exact levels, alone or above a partition or sketches."""
+        for exact in self._exact_levels():
+            left = self._counters - sum(2**level for level in exact)
+            if self._partition is not None:
+                yield from self._partition_shapes(self._partition, exact, left)
+            elif self._rates:
+                yield from self._learned_shapes(exact, left)
+            elif exact and exact[-1] >= 4:
+                yield from self._sketched_shapes(exact, left)
+            if exact and self._partition is None and not self._learns_line:
+                yield Shape(exact)
+
+    def _exact_levels(self) -> list[tuple[int, ...]]:
+        """Candidate exact levels that fit: some with equal distances, or none above a partition on a line."""
+        tuning, resolved = self._tuning, self._max_resolved_level() + 2
+        most = min(int(math.log2(self._counters)), self._geometry.depth, resolved)
         has_partition = self._partition is not None or bool(self._rates)
-        most_levels = tuning.max_exact_levels_above_learned if has_partition else tuning.max_exact_levels_alone
-        for top in range(1, min(int(math.log2(self._counters)), self._geometry.depth) + 1):
-            for step in range(2, 7):
-                for count in range(1, most_levels + 1):
-                    exact = tuple(range(top, 0, -step))[:count][::-1]
-                    left = self._counters - sum(2**level for level in exact)
-                    if left < 0 or exact[0] > tuning.max_first_exact_level:
-                        continue
-                    if self._partition is not None:
-                        yield from self._partition_shapes(self._partition, exact, left)
-                        continue
-                    yield Shape(exact)
-                    if has_partition:
-                        yield from self._learned_shapes(exact, left)
-                    elif top >= 4:
-                        yield from self._sketched_shapes(exact, left)
+        levels = tuning.max_exact_levels_above_learned if has_partition else tuning.max_exact_levels_alone
+        equal = (
+            tuple(range(top - step * (count - 1), top + 1, step))
+            for top in range(1, most + 1)
+            for count in range(1, levels + 1)
+            for step in (range(2, 6) if count > 1 else (1,))
+        )
+        fitting = [
+            exact
+            for exact in equal
+            if 1 <= exact[0] <= tuning.max_first_exact_level and sum(2**level for level in exact) <= self._counters
+        ]
+        return [(), *fitting] if self._learns_line else fitting
+
+    @property
+    def _learns_line(self) -> bool:
+        """Whether a partition of a line is learned: it adapts to small and flat data better than levels alone."""
+        roots = self._root_levels(self._counters * COUNTER_BYTES) if self._geometry.is_line and self._rates else []
+        return bool(roots) and roots[-1] < self._geometry.depth
 
     def _partition_shapes(self, partition: Partition, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         """Shapes with a partition that is known before below the exact levels."""
@@ -164,15 +181,18 @@ class Planner:
 
     def _learned_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         """Shapes with a partition to learn below the exact levels."""
+        tuning = self._tuning
+        if min(exact, default=63) < tuning.min_first_exact_level:
+            return
         for level in self._root_levels(left * COUNTER_BYTES):
-            if exact[-1] < level <= exact[-1] + 5:
+            if level - 5 <= max(exact, default=0) <= level - tuning.min_levels_above_learned:
                 if level < self._geometry.depth:
                     yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
                 elif 2**level <= left:  # its cells cannot be split, so there is nothing to learn
                     yield Shape((*exact, level))
 
     def _root_levels(self, nbytes: int) -> list[int]:
-        """Root levels of a partition in a memory: on a line the deepest one alone."""
+        """Root levels of a partition in a memory: on a line the deepest one whose cells hold enough records."""
         tuning, depth = self._tuning, self._geometry.depth
         limit = self._max_resolved_level() if tuning.max_root_level is None else tuning.max_root_level
         levels = [
@@ -180,7 +200,10 @@ class Planner:
             for level in range(1, min(limit, depth) + 1)
             if complete_nbytes(level) * tuning.leaves_per_root <= nbytes or level == depth
         ]
-        return levels if tuning.max_root_level is None else levels[-1:]
+        if tuning.max_root_level is None:
+            return levels
+        resolved = max(self._max_resolved_level() - tuning.root_levels_above_noise, tuning.min_root_level)
+        return [level for level in levels if level <= resolved][-1:]
 
     def _max_resolved_level(self) -> int:
         """Level with about epsilon x expected_records cells; records of deeper cells are below the noise."""
@@ -189,7 +212,7 @@ class Planner:
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         """Shapes with sketched levels below the exact levels."""
         rows, step = self._tuning.sketch_rows, self._tuning.sketch_step
-        for count in range(1, 9):
+        for count in (1, 2, 3, 5, 8):
             deepest = exact[-1] + step * count
             width = min(left // (rows * count), MAX_WIDTH) // 16 * 16
             if deepest <= self._geometry.depth and width >= self._tuning.min_sketch_width:
@@ -199,7 +222,7 @@ class Planner:
         """Coordinate descent on the budget shares of a shape: the predicted error, the shape and its shares."""
         shares = self._initial_shares(shape)
         least, step = self._error(shape, shares), 0.5
-        while step > 0.05 and len(shares) > 1:
+        while step > 0.1 and len(shares) > 1:
             improved = False
             for level in shape.levels:
                 for factor in (1.0 + step, 1.0 / (1.0 + step)):
@@ -213,11 +236,14 @@ class Planner:
         return least, shape, shares
 
     def _initial_shares(self, shape: Shape) -> dict[int, float]:
-        """Equal shares of the budget, with the minimum share for a learned partition."""
-        if shape.root is None:
-            return dict.fromkeys(shape.levels, 1.0 / len(shape.levels))
-        learned = max(1.0 / len(shape.levels), self._tuning.min_learned_share)
-        return {**dict.fromkeys(shape.exact, (1.0 - learned) / len(shape.exact)), shape.root: learned}
+        """Budget shares to start from: falling from coarse to fine, with the minimum share where that is often best."""
+        tuning = self._tuning
+        rest = dict.fromkeys(shape.sketched, tuning.min_level_share)
+        if shape.root is not None:
+            rest[shape.root] = max(tuning.min_learned_share, 1.0 / len(shape.levels)) if shape.exact else 1.0
+        falling = {level: tuning.share_ratio**index for index, level in enumerate(shape.exact)}
+        scale = (1.0 - sum(rest.values())) / sum(falling.values()) if falling else 0.0
+        return {level: share * scale for level, share in falling.items()} | rest
 
     def _is_admissible(self, shape: Shape, shares: dict[int, float]) -> bool:
         learned = 1.0 if shape.root is None else shares[shape.root]

@@ -23,14 +23,20 @@ class Tuning(NamedTuple):
         leaves_per_root: Leaves of a learned partition for each cell of its root level, for which there must be memory.
         max_root_level: Deepest first level of a learned partition; None for the level with about
             epsilon x expected_records cells. Doubling the first cells costs 17% to 40% on shuffled streams.
+        min_root_level: First level of a learned partition on a line, at least.
+        root_levels_above_noise: Levels between the first level of a learned partition on a line and the level with
+            about epsilon x expected_records cells, at least.
+        min_levels_above_learned: Levels between the last exact level and a learned partition, at least.
         min_learned_share: Share of the budget for a learned partition, at least. Real streams are uneven
             at all scales, which the error model's streams are not.
         max_exact_levels_above_learned: Exact levels above a learned partition, at most.
         max_first_exact_level: Coarsest exact level, at most. On a line the largest error among many coarse
             cells moves mass over long distances.
+        min_first_exact_level: Coarsest exact level above a learned partition, at least.
         max_exact_levels_alone: Exact levels of a plan without a learned partition, at most. With more, each budget
             is so small that the tails of the noise dominate, which a variance does not show.
         min_level_share: Share of the budget for each measured level, at least.
+        share_ratio: Ratio of the budgets of consecutive exact levels, to start the search from.
         finalists: Number of candidate shapes whose budgets are optimised.
         sketch_rows: Rows of each sketch.
         sketch_step: Levels between two sketched levels.
@@ -59,9 +65,14 @@ class Tuning(NamedTuple):
     min_learned_share: float
     max_exact_levels_above_learned: int
     max_first_exact_level: int
+    min_root_level: int = 3
+    min_first_exact_level: int = 3
+    root_levels_above_noise: int = 5
+    min_levels_above_learned: int = 1
     max_exact_levels_alone: int = 4
     min_level_share: float = 0.04
-    finalists: int = 24
+    share_ratio: float = 0.7
+    finalists: int = 5
     sketch_rows: int = 2
     sketch_step: int = 2
     sketch_hash_group: int = 4
@@ -101,6 +112,7 @@ LINE = HALVING._replace(
     zoom_share=1 / 16,
     leaves_per_root=1.125,
     max_root_level=12,
+    min_levels_above_learned=3,
     max_exact_levels_above_learned=2,
     max_first_exact_level=4,
 )
