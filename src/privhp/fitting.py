@@ -1,5 +1,6 @@
 """Fit a generator to data, or learn a partition from it, in one call."""
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
@@ -177,4 +178,9 @@ def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source
 
     if columns is not None:
         check_named_columns(data)
-    return open_source(data, domain=domain, columns=columns, **reading)
+    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn)
+
+
+def _warn(text: str) -> None:
+    """Warn of a column's type, which is public, unlike its values."""
+    warnings.warn(text, UserWarning, stacklevel=2)

@@ -1,5 +1,6 @@
 """Errors of the command line: one line that says what is wrong and what to do."""
 
+import json
 import os
 import subprocess
 import sys
@@ -129,6 +130,19 @@ def test_note_on_text_in_numeric_column(run, tmp_path):
         assert run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp", "--force", "--quiet").out == ""
     assert notes[0] == notes[1]
     assert notes[0].startswith("note: column 'fare' is text (string) and declared as interval: ")
+
+
+def test_note_on_whole_numbers_in_interval(run, tmp_path):
+    """By the type of the column alone."""
+    parquet.write_table(pa.table({"fare": [12, 7]}), tmp_path / "whole.parquet")
+    code, out, err = run("fit", "whole.parquet", *FARE, "-o", "whole.privhp")
+    assert (code, err, out.count("note: ")) == (0, "", 1)
+    assert out.startswith("note: column 'fare' holds whole numbers (int64) and is declared as interval: ")
+    code, out, err = run("fit", "whole.parquet", *FARE, "-o", "json.privhp", "--json")
+    assert (code, err.count("note: "), json.loads(out)["written"]) == (0, 1, True)
+    assert run("learn", "whole.parquet", *FARE, "-o", "whole.json").out.count("note: ") == 1
+    parquet.write_table(pa.table({"fare": [12.0, 7.0]}), tmp_path / "real.parquet")
+    assert "note: " not in run("fit", "real.parquet", *FARE, "-o", "real.privhp").out
 
 
 def test_note_to_closed_pipe(tmp_path):

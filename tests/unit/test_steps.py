@@ -199,3 +199,55 @@ def test_grid_of_a_box() -> None:
     generator = privhp.fit(points, domain=box, epsilon=5, expected_records=50_000)
     assert np.abs(grid_masses(generator, cells=2) - grid_masses(points, domain=box, cells=2)).max() < 0.1
     assert grid_masses(generator, cells=97).sum() == pytest.approx(1)
+
+
+# Whole numbers without a step
+
+
+def whole_numbers(kind: str, folder: Path) -> Any:
+    """The numbers 3 and 4 in a column `n` of a type of integers."""
+    table = {"n": np.array([3, 4], dtype=np.int32)}
+    if kind == "parquet":
+        pq.write_table(pa.table(table), folder / "n.parquet")
+    return {
+        "array": table["n"],
+        "dict": table,
+        "pandas": pd.DataFrame(table),
+        "pandas with null": pd.DataFrame(table).astype("Int32"),
+        "arrow": pa.table(table),
+        "parquet": folder / "n.parquet",
+        "batches": iter([table["n"]] * 3),
+    }[kind]
+
+
+KINDS = ["array", "dict", "pandas", "pandas with null", "arrow", "parquet", "batches"]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_warning_of_whole_numbers_in_an_interval(kind: str, tmp_path: Path) -> None:
+    data = whole_numbers(kind, tmp_path)
+    with pytest.warns(UserWarning, match="holds whole numbers .* declared as interval: .*; declare it as") as caught:
+        privhp.fit(data, Interval(0, 10), epsilon=1, expected_records=1000)
+    assert len(caught) == 1
+    assert "3" not in str(caught[0].message).replace("int32", "").replace("Int32", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    "domain",
+    [Integers(0, 10), Interval(0, 10, step=1), Interval(1, 10, scale="log"), Interval(0, 10, cuts=[3])],
+    ids=repr,
+)
+def test_no_warning(kind: str, domain: Domain, tmp_path: Path) -> None:
+    privhp.fit(whole_numbers(kind, tmp_path), domain, epsilon=1, expected_records=1000)
+
+
+def test_types_decide_about_the_warning_not_values() -> None:
+    privhp.fit([3, 4], Interval(0, 10), epsilon=1, expected_records=1000)
+    privhp.fit(np.array([3.0, 4.0]), Interval(0, 10), epsilon=1, expected_records=1000)
+    privhp.fit(np.array([[3.0, 4.0]]), Box([(0, 10)] * 2), epsilon=1, expected_records=1000)
+    with pytest.warns(UserWarning, match="declared as box: .*; declare a step"):
+        privhp.fit(np.array([[3, 4]]), Box([(0, 10)] * 2), epsilon=1, expected_records=1000)
+    table = Table(n=Nullable(Interval(0, 10)), m=Integers(0, 10))
+    with pytest.warns(UserWarning, match="column 'n' holds whole numbers"):
+        privhp.fit({"m": np.array([3]), "n": np.array([4])}, table, epsilon=1, expected_records=1000)

@@ -4,7 +4,6 @@ import sys
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cache
 from pathlib import Path
 from threading import Event
 
@@ -77,12 +76,12 @@ def run_passes(
 
 
 def _note(options: Namespace) -> Callable[[str], None]:
-    """Function that prints a note about column types, once for all files."""
+    """Function that prints a note about column types; the output with --json is JSON alone."""
+    stream = sys.stderr if getattr(options, "json", False) else sys.stdout  # learn has no --json
 
-    @cache
     def note(text: str) -> None:
         if not options.quiet:
             with suppress(BrokenPipeError):  # the release is still wanted
-                print(f"note: {text}", flush=True)
+                print(f"note: {text}", file=stream, flush=True)
 
     return note

@@ -90,7 +90,7 @@ class Box(GridDomain):
 
     def fields(self) -> tuple[Field, ...]:
         return tuple(
-            Field(name, FieldKind.REAL, accepts=self.accepts, declared_as=self.kind)
+            Field(name, FieldKind.REAL, accepts=self.accepts, declared_as=self.kind, fractional=self.step is None)
             for name in default_names(len(self.axes))
         )
 

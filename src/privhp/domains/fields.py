@@ -32,6 +32,8 @@ class Field(NamedTuple):
     """Kinds of column types that its values can be read from; None if any."""
     declared_as: str = ""
     """Kind of the domain that declares it, for messages."""
+    fractional: bool = False
+    """Whether samples of whole numbers would have fractions, and another domain of the same distances has none."""
 
 
 class DictionaryForm(NamedTuple):

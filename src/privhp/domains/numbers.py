@@ -124,7 +124,9 @@ class Interval(GridDomain):
         return f"Interval({self.low:.15g}, {self.high:.15g}{options})"
 
     def fields(self) -> tuple[Field, ...]:
-        return (Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind),)
+        fractional = self.step is None and self.cuts is None and self.scale == "linear"
+        own = Field("value", FieldKind.REAL, accepts=self.accepts, declared_as=self.kind, fractional=fractional)
+        return (own,)
 
     def _positions(self, numbers: Floats) -> Floats:
         if self.outside == "clamp" and self.axis.integer:  # the grid clamps on a linear scale

@@ -56,6 +56,7 @@ class InMemorySource:
             yield block[sample(len(block))]
 
     def _records(self, data: Any) -> Iterator[Any]:
+        self._note_integers(data)
         if _is_stream(data):
             yield from self._from_stream(data)
         elif _is_frame(data):
@@ -65,6 +66,17 @@ class InMemorySource:
             yield self._from_frame(data)
         else:
             yield data
+
+    def _note_integers(self, data: Any) -> None:
+        """Warn of columns whose declared type is that of integers, in an array, a dict or a frame."""
+        fields = self._selection.fields
+        columns = {str(index + 1): data for index in range(len(fields))}
+        if _is_frame(data) or isinstance(data, Mapping):
+            columns = {name: data[name] for name in self._selection.names or list(data) if name in data}
+        for (name, column), field in zip(columns.items(), fields, strict=False):
+            dtype = getattr(column, "dtype", None)
+            if getattr(dtype, "kind", "") in ("i", "u"):
+                self._selection.note_integers(field, name, str(dtype))
 
     def _from_stream(self, data: Any) -> Iterator[Any]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""

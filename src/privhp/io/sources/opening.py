@@ -2,7 +2,7 @@
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
 
@@ -23,6 +23,7 @@ def open_source(
     header: bool = True,
     csv: CsvReading = "rfc4180",
     format: Format | None = None,  # noqa: A002 - public parameter name
+    warn: Callable[[str], None] = lambda _: None,
 ) -> Source:
     """Source of records of a domain. Only headers and schemas are read at once.
 
@@ -36,8 +37,10 @@ def open_source(
         header: Whether the first record of CSV holds the column names.
         csv: What a record of CSV is; see `privhp.fit`.
         format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
+        warn: Called once with each message on a column that has a readable but suspicious type.
     """
-    selection = Selection(domain, [columns] if isinstance(columns, str | int) else columns, header=header, csv=csv)
+    chosen = [columns] if isinstance(columns, str | int) else columns
+    selection = Selection(domain, chosen, header=header, csv=csv, warn=warn)
     names = _file_names(data)
     if names is not None:
         with file_errors():

@@ -3,6 +3,7 @@
 import re
 import reprlib
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, get_args
 
 import numpy as np
@@ -49,7 +50,7 @@ class Selection:
             the names of a table, or all columns, or the first ones.
         header: Whether the first record of CSV holds the column names.
         csv: What a record of CSV is.
-        warn: Called with a message when a column has a readable but suspicious type.
+        warn: Called once with each message on a column that has a readable but suspicious type.
     """
 
     def __init__(
@@ -71,7 +72,7 @@ class Selection:
                 f"expected as many columns as {domain!r} has values per record, {len(self.fields)}, "
                 f"got {len(self.columns)}: {', '.join(self.columns)}"
             )
-        self._warn = warn
+        self._warn = cache(warn)
         declared = domain.value_names if domain.reads_by_name else domain.declared_names
         self.names = self.columns or (None if declared is None else list(declared))
         """Names of the columns; None if they are not known before the file is opened."""
@@ -138,6 +139,17 @@ class Selection:
             self._warn(
                 f"column {column!r} is text ({type_name}) and declared as {declared}: records with text that is not a "
                 "number are skipped; declare it as categories if it holds words"
+            )
+        if kind == "integers":
+            self.note_integers(field, column, type_name)
+
+    def note_integers(self, field: Field, column: str, type_name: str) -> None:
+        """Warn that samples of a column of a type of whole numbers will have fractions."""
+        if field.fractional:
+            advice = "it as integers" if field.declared_as == "interval" else "a step"
+            self._warn(
+                f"column {column!r} holds whole numbers ({type_name}) and is declared as {field.declared_as}: samples "
+                f"will have fractions, and frequent values will be spread; declare {advice}"
             )
 
     def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
