@@ -33,7 +33,7 @@ def data(tmp_path):
         # missing or invalid bounds
         (["fit", "trips.csv", "--columns", "fare", "--domain", "interval", *PLAN, *OUT], "expected interval:LOW:HIGH"),
         (["fit", "trips.csv", "--domain", "fare=interval:0", *PLAN, *OUT], "column 'fare': expected interval:LOW:HIGH"),
-        (["fit", "trips.csv", *PLAN, *OUT], "--domain --plan is required"),
+        (["fit", "trips.csv", *PLAN, *OUT], "the domain of the records is missing; give --domain, or a domain file"),
         # unknown domains
         (["plan", "--domain", "intervall:0:1", *PLAN], "expected one of interval, integers, box"),
         (["plan", "--domain", "fare=number:0:1", *PLAN], "column 'fare': expected one of interval, integers, box"),

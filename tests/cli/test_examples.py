@@ -30,12 +30,14 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     (tmp_path / "trips").mkdir()
     for part in range(2):
         parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
-    (tmp_path / "t.toml").write_text('[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n')
+    fare = '[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n'
+    (tmp_path / "t.toml").write_text(fare)
+    (tmp_path / "rides.toml").write_text(f"[plan]\nepsilon = 1\nexpected_records = 1000\n{fare}")
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     commands = [command for command in commands if not re.match("privhp audit($| --deep)", command)]  # long
-    assert len(commands) == 37
+    assert len(commands) == 38
     for command in commands:
         run_command(command)
     assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 100_001

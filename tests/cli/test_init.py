@@ -55,7 +55,10 @@ def data(request, tmp_path):
 def test_kinds_and_blank_bounds(run, data, tmp_path):
     code, out, err = run("init", data)
     assert (code, err) == (0, "")
-    assert out == "wrote domain.toml; fill in the bounds from public knowledge, never from the data\n"
+    assert out.startswith("wrote domain.toml; fill in the bounds from public knowledge, never from the data\n\n")
+    assert [line.split()[-2:] for line in out.splitlines()[3:5]] == [["low,", "high"], ["low,", "high"]]
+    assert out.splitlines()[-3].split() == ["[plan]", "epsilon,", "expected_records"]
+    assert out.endswith(f"\n\nThen: privhp fit {data} domain.toml\n")
     text = (tmp_path / "domain.toml").read_text()
     columns = tomllib.loads(text)["columns"]
     assert {name: column["kind"] for name, column in columns.items()} == KINDS
@@ -225,3 +228,101 @@ def test_type_with_newlines():
 def test_column_names_round_trip(names):
     text = domain_template([SchemaColumn(name, pa.float64()) for name in names])
     assert list(tomllib.loads(text)["columns"]) == names
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "says"),
+    [
+        ("fare", pa.float64(), 'step = "0.01" for cents;'),
+        ("unitPrice", pa.decimal128(10, 2), 'scale = "log"'),
+        ("price", pa.string(), None),
+        ("AGE", pa.int16(), "high = 120"),
+        ("page", pa.int16(), None),
+        ("average", pa.float64(), None),
+        ("client_ip", pa.string(), 'kind = "ipv4"'),
+        ("clientIP", None, 'kind = "ipv4"'),
+        ("ship", pa.string(), None),
+        ("zip", pa.int32(), "high = 99999"),
+        ("zip code", pa.string(), "with all codes as values"),
+        ("start_date", pa.string(), 'kind = "time"'),
+        ("start_date", pa.date32(), None),
+        ("trip_id", pa.int64(), "perhaps remove this column"),
+        ("width", pa.int64(), None),
+    ],
+)
+def test_suggested_kinds(name, kind, says):
+    text = domain_template([SchemaColumn(name, kind)])
+    _, section = text.split("\n[columns.")
+    assert (says in section) if says else "perhaps" not in section
+    assert tomllib.loads(text)["columns"].keys() == {name}
+
+
+def test_suggested_places():
+    names = ["pickup_lat", "pickup_lon", "dropLng", "dropLat", "lat", "longest"]
+    text = domain_template([SchemaColumn(name, pa.float64()) for name in names])
+    assert '# name = ["pickup_lon", "pickup_lat"]\n# kind = "geo"\n' in text
+    assert '# name = ["dropLng", "dropLat"]\n' in text
+    assert text.count('\n# kind = "geo"\n') == 2
+
+
+FILLED = """\
+[plan]
+epsilon = 0.5
+expected_records = 1e3
+memory = "64 KiB"
+[columns.fare]
+kind = "interval"
+low = 0
+high = 9
+"""
+
+
+@pytest.fixture
+def trips(tmp_path):
+    (tmp_path / "trips.csv").write_text("fare\n" + "5\n7\n" * 500)
+    (tmp_path / "trips.toml").write_text(FILLED)
+    return tmp_path
+
+
+def test_a_file_of_everything(run, trips):
+    code, out, err = run("fit", "trips.csv", "trips.toml")
+    assert (code, err) == (0, "")
+    assert out.startswith("wrote trips.privhp: epsilon = 0.5 ")
+    plan = hp.load("trips.privhp").plan
+    assert (float(plan.epsilon), plan.expected_records, plan.memory) == (0.5, 1000, 65536)
+    assert hp.read_domain("trips.toml") == plan.domain
+    assert run("fit", "trips.csv", "trips.toml", "--epsilon", "2", "--memory", "1MiB", "-o", "b.privhp").code == 0
+    other = hp.load("b.privhp").plan
+    assert (float(other.epsilon), other.memory) == (2, 2**20)
+    assert run("plan", "--domain", "trips.toml", "-o", "plan.json").code == 0
+    assert run("learn", "trips.csv", "trips.toml", "--passes", "1", "-o", "l.json").code == 2
+    assert run("compare", "trips.csv", "trips.csv", "--domain", "trips.toml").code == 0
+    paper = ["--method", "paper", "--hot-cells", "4", "-o", "c.privhp"]
+    assert run("fit", "trips.csv", "trips.toml", *paper).code == 0
+
+
+@pytest.mark.parametrize(
+    ("change", "arguments", "says"),
+    [
+        (("0.5", '""'), ["trips.csv", "trips.toml"], "trips.toml: epsilon is blank; fill it in, or give --epsilon"),
+        (("0.5", "true"), ["trips.csv", "trips.toml"], "expected epsilon as a number or a text, got bool"),
+        (("1e3", '"many"'), ["trips.csv", "trips.toml"], "expected expected_records as a number such as 1e6"),
+        (("epsilon = 0.5", ""), ["trips.csv", "trips.toml"], "--epsilon is missing; give it, or epsilon in the"),
+        (("memory", "colour"), ["trips.csv", "trips.toml"], "with epsilon, expected_records, memory and no other key"),
+        (("", ""), ["trips.csv"], "-o FILE is missing"),
+        (("", ""), ["trips.csv", "-o", "a.privhp"], "the domain of the records is missing; give --domain"),
+        (("", ""), ["trips.toml"], "there is no data beside trips.toml"),
+        (("", ""), ["trips.csv", "trips.toml", "trips.toml"], "the domain is given more than once"),
+        (("", ""), ["trips.csv", "trips.toml", "--domain", "ipv4"], "the domain is given more than once"),
+        (("", ""), ["trips.csv", "trips.toml", "--plan", "p.json"], "the domain is given more than once"),
+    ],
+)
+def test_wrong_file_of_everything(refused, trips, change, arguments, says):
+    (trips / "trips.toml").write_text(FILLED.replace(*change, 1) if change[0] else FILLED)
+    assert says in refused("fit", *arguments)
+    assert sorted(path.name for path in trips.iterdir()) == ["trips.csv", "trips.toml"]
+
+
+def test_blank_plan_is_no_matter_in_python(trips):
+    (trips / "trips.toml").write_text(FILLED.replace("0.5", '""'))
+    assert hp.read_domain(trips / "trips.toml") == hp.Table(fare=hp.Interval(0, 9))

@@ -38,7 +38,7 @@ def test_help_lists_commands(run):
     [
         ([], "command"),
         (["dance"], "'dance'"),
-        (["plan"], "--epsilon"),
+        (["plan"], "--domain"),
         (["plan", "--epsilon", "1", "--expected-records", "1"], "--domain"),
         (["plan", "--dom", "ipv4", "--epsilon", "1", "--expected-records", "1"], "--domain"),
         (["sample", "a", "b", "-o", "c"], "unrecognized arguments: b"),

@@ -7,20 +7,21 @@ from typing import Any
 
 import numpy as np
 
+from privhp.cli.kind_suggestions import suggest_kind, suggest_places
 from privhp.io.sources.schemas import SchemaColumn
 
 _ORIGIN = {
     None: """\
-# Domain of a table, for privhp fit --domain FILE.
+# Domain of a table and parameters of a plan, for privhp fit DATA FILE.
 # privhp init wrote this from the names and types of the columns. No value was read.
 """,
     True: """\
-# Domain of a table, for privhp fit --domain FILE.
+# Domain of a table and parameters of a plan, for privhp fit DATA FILE.
 # privhp init copied the first line of a CSV file as column names. No other line was read.
 # If the names below are a record, delete this file and run privhp init --no-header.
 """,
     False: """\
-# Domain of a table, for privhp fit --no-header --columns NUMBERS --domain FILE.
+# Domain of a table and parameters of a plan, for privhp fit DATA FILE --no-header --columns NUMBERS.
 # privhp init numbered the columns of a CSV file without a header. No value was copied.
 # Rename the columns as you like. NUMBERS are those of the columns that you keep: 1,3.
 """,
@@ -33,8 +34,13 @@ _TOP = """\
 # without the data. A bound taken from the data reveals records and voids the guarantee.
 #
 # Remove columns that you do not need: fewer columns give more accurate results.
-# Kinds are guesses from types; privhp fit --help lists all kinds. Longitude and latitude
-# share a section, such as [columns.place] with name = ["lon", "lat"] and kind = "geo".
+# Kinds are guesses from names and types; privhp fit --help lists all kinds. Longitude and
+# latitude share a section, such as [columns.place] with name = ["lon", "lat"] and kind = "geo".
+
+[plan]
+epsilon = ""          # fill in: privacy loss; 1 is usual, less is more private and noisier
+expected_records = "" # fill in: a public guess such as 1e6, never a count of the data
+memory = "256 KiB"    # for all counters
 """
 
 _NULLABLE = "# nullable = true     # if values may be missing"
@@ -60,7 +66,39 @@ def domain_template(columns: Sequence[SchemaColumn], *, header: bool | None = No
         columns: The columns, from `read_schema`.
         header: Whether the columns are those of CSV with a header; None for other files.
     """
-    return "\n".join([_ORIGIN[header] + _TOP, *(_section(column) for column in columns)])
+    places = [_place(*pair) for pair in suggest_places(columns)]
+    return "\n".join([_ORIGIN[header] + _TOP, *places, *(_section(column) for column in columns)])
+
+
+def blank_keys(columns: Sequence[SchemaColumn]) -> str:
+    """Table of the columns with their types and kinds, and the keys to fill in."""
+    rows = [("column", "type", "kind", "fill in")]
+    for column in columns:
+        lines = _lines(column.type)
+        kind, keys = "", "nothing: no domain accepts the type, so the column is left out"
+        if lines is not None:
+            found = dict(pair for line in lines if (pair := _pair(line)))
+            kind = found["kind"].strip('"')
+            keys = ", ".join(key for key, value in found.items() if value in ('""', "[]"))
+        rows.append((_in_a_line(column.name), _in_a_line(column.type or ""), kind, keys))
+    rows.append(("[plan]", "", "", "epsilon, expected_records"))
+    widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
+    return "\n".join("  ".join(map(str.ljust, row, widths)).rstrip() for row in rows)
+
+
+def _pair(line: str) -> tuple[str, str] | None:
+    """Key and value of a line that is no comment."""
+    found = re.match(r'(\w+) = ("[^"]*"|\[.*?\])', line)
+    return None if found is None else (found[1], found[2])
+
+
+def _place(longitude: str, latitude: str) -> str:
+    """Comment on two columns that may be a place."""
+    names = ", ".join(_in_a_line(json.dumps(name, ensure_ascii=False)) for name in (longitude, latitude))
+    return (
+        f"# {names}: perhaps one place; then replace both sections by\n# [columns.place]\n# name = [{names}]\n"
+        '# kind = "geo"\n# west = ""\n# south = ""\n# east = ""\n# north = ""\n'
+    )
 
 
 def _section(column: SchemaColumn) -> str:
@@ -68,7 +106,8 @@ def _section(column: SchemaColumn) -> str:
     if lines is None:
         return f"# {title}  # {_in_a_line(column.type)}: no domain accepts this type; convert the column first\n"
     known = "" if column.type is None else f"  # {_in_a_line(column.type)}"
-    return "\n".join([title + known, *lines, _NULLABLE, ""])
+    guesses = [f"# {guess}" for guess in suggest_kind(column)]
+    return "\n".join([title + known, *guesses, *lines, _NULLABLE, ""])
 
 
 def _in_a_line(kind: Any) -> str:

@@ -19,7 +19,8 @@ domains:
   ipv6:2001:db8::/32         addresses of a network; ipv6 for all addresses
   fares.toml                 a file with kind = "interval", low = 0, high = 1000 and optionally
                              columns = ["fare"]; for a table, one section [columns.NAME] per
-                             column; privhp init writes a template
+                             column; privhp init writes a template; a section [plan] may hold
+                             epsilon, expected_records and memory
 
 A table has one --domain NAME=DOMAIN per column. A column may end in :nullable, if values
 may be missing, and in :weight=2, which doubles its distances:
@@ -136,7 +137,7 @@ def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> No
 
 def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     """Add the options of a plan."""
-    plan = add_learning_plan(parser, plan_file=plan_file)
+    plan = add_learning_plan(parser, plan_file=plan_file, required=not plan_file)
     add_file(
         plan,
         "--partition",
@@ -163,16 +164,13 @@ def add_plan(parser: CommandParser, *, plan_file: bool = False) -> None:
     paper.add_argument("--expand", choices=["top", "all"], help="cells expanded at the exact depth; default top")
 
 
-def add_learning_plan(parser: CommandParser, *, plan_file: bool = False) -> OptionGroup:
-    """Add the options of a plan of the planner, and return their group."""
+def add_learning_plan(parser: CommandParser, *, plan_file: bool = False, required: bool = False) -> OptionGroup:
+    """Add the options of a plan of the planner, and return their group; a file beside the data may be the domain."""
     plan = parser.add_group("plan, fixed before the data is read")
-    add_domain(plan, required=True, plan_file=plan_file)
-    plan.add_argument(
-        "--epsilon", required=not plan_file, help="privacy loss of the release; smaller is more private and noisier"
-    )
+    add_domain(plan, required=required, plan_file=plan_file)
+    plan.add_argument("--epsilon", help="privacy loss of the release; smaller is more private and noisier")
     plan.add_argument(
         "--expected-records",
-        required=not plan_file,
         type=number,
         metavar="RECORDS",
         help="expected number of records, such as 1e6: a public guess, never a count of the data",
@@ -215,9 +213,10 @@ def add_names(parser: CommandParser) -> None:
     )
 
 
-def add_output(parser: CommandParser, text: str, *, default: str | None = None) -> None:
+def add_output(parser: CommandParser, text: str, *, default: str | None = None, optional: bool = False) -> None:
     """Add the options of an output file."""
-    add_file(parser, "-o", "--output", required=default is None, default=default, metavar="FILE", help=text)
+    required = default is None and not optional
+    add_file(parser, "-o", "--output", required=required, default=default, metavar="FILE", help=text)
     parser.add_argument("--force", action="store_true", help="replace an existing file")
     add_quiet(parser)
 

@@ -5,6 +5,7 @@ import math
 from argparse import Namespace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from privhp.answers.generator import Generator
 from privhp.api import is_release, load
@@ -13,7 +14,7 @@ from privhp.cli.paths import read_file
 from privhp.core.regular_files import read_regular
 from privhp.domains import Domain
 from privhp.domains.short_forms import parse_columns, parse_domain
-from privhp.domains.specs import read_domain
+from privhp.domains.specs import PLAN_KEYS, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import write_file
@@ -40,7 +41,9 @@ def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) ->
     """
     for name in ("epsilon", "expected_records"):
         if getattr(options, name) is None:
-            raise PlanError(f"--{name.replace('_', '-')} is missing; give it, or --plan FILE")
+            raise PlanError(
+                f"--{name.replace('_', '-')} is missing; give it, or {name} in the section [plan] of a domain file"
+            )
     sizes = {name: getattr(options, name) for name in SIZES}
     persons = 1 if options.max_records_per_person is None else options.max_records_per_person
     if options.method != "paper":
@@ -89,13 +92,60 @@ def _given(options: Namespace, names: tuple[str, ...]) -> list[str]:
 
 
 def domain_from_options(options: Namespace) -> Domain:
-    """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table."""
+    """Domain given by `--domain`: a short form, a TOML file, or one NAME=DOMAIN for each column of a table.
+
+    Parameters of a plan in a TOML file become options, where they are not given.
+    """
+    if not options.domain:
+        raise DomainError("the domain of the records is missing; give --domain, or a domain file (.toml) that has it")
     if all(map(_is_column, options.domain)):
         return parse_columns(options.domain)
     if len(options.domain) > 1:
         raise DomainError("--domain is given more than once; write NAME=DOMAIN for each column of a table")
     (domain,) = options.domain
-    return read_domain(domain) if domain.endswith(".toml") else parse_domain(domain)
+    if not domain.endswith(".toml"):
+        return parse_domain(domain)
+    read = read_domain_file(domain)
+    for name in PLAN_KEYS:
+        if name in read.plan and _is_open(name, options):
+            setattr(options, name, _read_parameter(domain, name, read.plan[name]))
+    return read.domain
+
+
+def _is_open(name: str, options: Namespace) -> bool:
+    """Whether a command takes a parameter of a plan that was not given; --method paper has sizes for memory."""
+    applies = hasattr(options, name) and not (name == "memory" and options.method == "paper")
+    return applies and getattr(options, name) is None
+
+
+def _read_parameter(path: str, name: str, value: Any) -> Any:
+    """Parameter of a plan in a file, of the type that its option has."""
+    if value == "":
+        raise PlanError(f"{path}: {name} is blank; fill it in, or give --{name.replace('_', '-')}")
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        raise PlanError(f"{path}: expected {name} as a number or a text, got {type(value).__name__}")
+    if name == "expected_records":
+        try:
+            return float(value)
+        except ValueError:
+            raise PlanError(f"{path}: expected expected_records as a number such as 1e6, got {value!r}") from None
+    return value
+
+
+def take_domain_file(options: Namespace) -> None:
+    """Take a domain file among the data as --domain, and name the release after it unless -o is given."""
+    files = [name for name in options.data if name.endswith(".toml")]
+    if files:
+        if len(files) > 1 or options.domain or options.plan:
+            raise DomainError("the domain is given more than once; give one domain file, --domain or --plan")
+        options.data = [name for name in options.data if name not in files]
+        options.domain = files
+        if not options.data:
+            raise FileError(f"there is no data beside {files[0]}; give its files, or - for standard input")
+    if options.output is None and files:
+        options.output = str(Path(Path(files[0]).name).with_suffix(".privhp"))
+    if options.output is None:
+        raise FileError("-o FILE is missing; name the file to write")
 
 
 def _is_column(text: str) -> bool:

@@ -3,7 +3,7 @@
 import os
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from privhp.core.regular_files import read_regular
 from privhp.domains.domain import Domain
@@ -15,8 +15,17 @@ MAX_KEY_PARTS = 100
 
 _STRINGS = re.compile(r"""\"(?:\\.|[^"\\\n])*\"?|'[^'\n]*'?""")  # each to its end or that of the line: in linear time
 _BETWEEN_KEYS = re.compile(r"[=,{}\[\]#\n]")
+PLAN_KEYS = ("epsilon", "expected_records", "memory")
+"""Keys of the section `[plan]`."""
 _TEMPLATE_KEYS = ("kind", "low", "high", "values")
 """Keys that `privhp init` leaves blank."""
+
+
+class DomainFile(NamedTuple):
+    """Contents of a domain file: the domain, and parameters of a plan by name."""
+
+    domain: Domain
+    plan: Mapping[str, Any]
 
 
 def read_domain(path: str | os.PathLike[str]) -> Domain:
@@ -25,8 +34,14 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
     The file has the keys of a domain's spec: `kind = "interval"`, `low = 0`,
     `high = 1000`. The file of a table has a section `[columns.fare]` with such
     keys for each column, and optionally `weight` and `nullable`. Another domain may
-    have `columns = ["fare"]`, the names of its values.
+    have `columns = ["fare"]`, the names of its values. A section `[plan]` is for the
+    command line.
     """
+    return read_domain_file(path).domain
+
+
+def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
+    """The domain that a TOML file describes, and the parameters in its section `[plan]`."""
     import tomllib  # slow to import, and needed for files only
 
     try:
@@ -42,10 +57,19 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
             f"expected a TOML file at {path}: it is not UTF-8, is nested too deeply, or has too long a key or number"
         ) from None
     try:
+        plan = _take_plan(spec)
         _check_filled_in(spec)
-        return Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec)
+        return DomainFile(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), plan)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
+
+
+def _take_plan(spec: dict[str, Any]) -> Mapping[str, Any]:
+    """Remove the section `[plan]` from the contents of a file, and return it."""
+    plan = spec.pop("plan", {})
+    if not isinstance(plan, Mapping) or not set(plan) <= set(PLAN_KEYS):
+        raise DomainError(f"expected a section [plan] with {', '.join(PLAN_KEYS)} and no other key")
+    return plan
 
 
 def _check_keys(text: str) -> None:

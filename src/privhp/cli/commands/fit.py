@@ -20,6 +20,10 @@ examples:
   privhp fit 'trips/*.parquet' --domain t.toml --epsilon 1 --expected-records 1e8 --checkpoint t.state -o t.privhp
   zcat log.gz | privhp fit - --csv lines --no-header --domain ipv4 --epsilon 1 --expected-records 1e7 -o log.privhp
   privhp fit trips.csv --plan plan.json --summary-only -o 1.summary
+  privhp fit 'trips/*.parquet' rides.toml
+
+The last command has the domain, epsilon and the expected number of records in rides.toml, and writes
+rides.privhp.
 
 """
 
@@ -68,7 +72,7 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="write the confidential summary in place of a release: see privhp merge --help",
     )
-    add_output(parser, "release to write, such as fares.privhp")
+    add_output(parser, "release to write, such as fares.privhp; default: named after the domain file", optional=True)
     add_json(parser)
 
 
@@ -78,11 +82,13 @@ def run(options: Namespace) -> None:
     from privhp.cli.finished import check_finished
     from privhp.cli.json_objects import content_object, read_content
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
+    from privhp.cli.plan_options import take_domain_file
     from privhp.cli.streams import print_object
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
     from privhp.core.container import CHECKPOINT, RELEASE
     from privhp.io.disk import remove_partials
 
+    take_domain_file(options)
     plan = plan_data(options)
     if options.summary_only:
         _check_shared(plan)

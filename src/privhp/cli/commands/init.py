@@ -1,5 +1,6 @@
 """`privhp init`: a template of a domain file, from the schema of the data."""
 
+import shlex
 from argparse import Namespace
 from functools import partial
 
@@ -42,7 +43,7 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Write the template."""
-    from privhp.cli.domain_template import domain_template
+    from privhp.cli.domain_template import blank_keys, domain_template
     from privhp.cli.paths import check_output, read_file
     from privhp.errors import FileError
     from privhp.io.disk import write_file
@@ -59,4 +60,7 @@ def run(options: Namespace) -> None:
     write_file(output, [text.encode()], mode=0o644, replace=options.force)
     if not options.quiet:
         copied = ", with the first line of the file as column names" if options.header else ""
-        print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data")
+        print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data\n")
+        numbered = " --no-header --columns NUMBERS" if options.header is False else ""
+        command = f"privhp fit {shlex.quote(options.data)} {shlex.quote(options.output)}{numbered}"
+        print(f"{blank_keys(columns)}\n\nThen: {command}")

@@ -36,10 +36,11 @@ def run(options: Namespace) -> None:
     """Check all arguments, then run the learning passes."""
     from privhp.cli.data_options import open_data, plan_data, run_passes
     from privhp.cli.paths import check_result
-    from privhp.cli.plan_options import save_plan
+    from privhp.cli.plan_options import save_plan, take_domain_file
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
 
+    take_domain_file(options)
     output = check_result(options, example="plan.json")
     plan = plan_data(options)
     source = open_data(options, plan)
