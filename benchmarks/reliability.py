@@ -24,7 +24,7 @@ from benchmarks.soak import FORMATS
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).with_name("results") / "reliability.jsonl"
 TESTS = {
-    "A call of `fit` to the file system fails or ends the process, for every call": (
+    "A call to the file system fails or ends the process, for every call of `fit` and other commands": (
         "pytest --slow tests/cli/test_faults.py -k every",
         "no wrong count",
     ),
@@ -43,7 +43,8 @@ Faults and kills are injected into fits without noise, whose release shows the c
 the same command is repeated; its release must be that of a fit without a fault, the folder must hold nothing else, and
 the fault must have happened. The calls are open, read, write, seek, fsync, link, rename, unlink, flock, stat and close
 in the folder of the fit; the faults are a full disk, a failing disk, both once and from then on, an interrupted call, a
-file system without locks, and one without anonymous files.
+file system without locks, and one without anonymous files. Other commands, and `fit` without a checkpoint, leave a
+complete file or none.
 
 Damaged files have a few bytes changed, or values of their header replaced, removed or nested, mostly with a correct
 checksum. Each is read within 5 s of processor time or refused by a message, and all together may add 200 MB of memory.

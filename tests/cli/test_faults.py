@@ -1,5 +1,6 @@
-"""One call of `privhp fit` to the file system fails or ends the process: repeated, the command ends as if it had not.
+"""One call to the file system fails or ends the process.
 
+`privhp fit` with a checkpoint, repeated, ends as if it had not; other commands write a complete file or none.
 By default some calls are chosen, with --slow every call.
 """
 
@@ -92,13 +93,13 @@ class Fits:
         return self._commands.run(self.folder, *FIT, fault=fault)
 
 
-def check_failed(done: Done, fault: Fault) -> None:
+def check_failed(done: Done, fault: Fault, success: str = "wrote out: ") -> None:
     """The fault happened, and the command has ended with a line about it, or has done its work."""
     assert done.fired, fault
     if fault.error == KILL:
         assert (done.code, done.output) == (-9, ""), (fault, done)
     elif done.code == 0:
-        assert done.output.startswith("wrote out: "), (fault, done)
+        assert done.output.startswith(success), (fault, done)
     else:
         assert done.code in (1, 2), (fault, done)
         assert done.output.startswith("privhp: error: "), (fault, done)
@@ -144,3 +145,68 @@ def test_fault_at_a_call(fits: Fits, kind: str) -> None:
 def test_fault_at_every_call(fits: Fits, kind: str, record_property: Callable[[str, object], None]) -> None:
     check_faults(fits, FAULTS[kind], range(fits.calls))
     record_property("kills" if FAULTS[kind].error == KILL else "faults", fits.calls)
+
+
+COMMANDS = {
+    "fit": ["fit", "data.csv", "--plan", "plan", "-o", "out"],
+    "fit --summary-only": ["fit", "data.csv", "--plan", "plan", "--summary-only", "-o", "out"],
+    "merge": ["merge", "a", "b", "-o", "out"],
+    "sample to .csv": ["sample", "release", "-n", "2000", "--seed", "1", "-o", "out.csv"],
+    "sample to .parquet": ["sample", "release", "-n", "2000", "--seed", "1", "-o", "out.parquet"],
+    "report": ["report", "release", "-o", "out.html"],
+}
+
+
+class Folder:
+    """A folder with inputs of all commands."""
+
+    def __init__(self, folder: Path) -> None:
+        self._beginning, self.path, plan = folder / "beginning", folder / "run", PLANS["one pass"]
+        self._beginning.mkdir()
+        values = np.random.default_rng(0).integers(0, 256, ROWS)
+        (self._beginning / "data.csv").write_text("n\n" + "".join(f"{value}\n" for value in values))
+        (self._beginning / "plan").write_text(json.dumps(plan.spec()))
+        hp.save(hp.fit(values, plan=plan), self._beginning / "release")
+        for name in "ab":
+            hp.save(hp.Summary(plan), self._beginning / name)
+
+    def begin(self) -> None:
+        """Restore the beginning."""
+        shutil.rmtree(self.path, ignore_errors=True)
+        shutil.copytree(self._beginning, self.path)
+
+    def changes(self) -> dict[str, int]:
+        """Size of each new file. The files of the beginning must be there, unchanged; an empty partial file may be."""
+        before, after = (
+            {path.name: path.read_bytes() for path in own.iterdir()} for own in (self._beginning, self.path)
+        )
+        assert before.items() <= after.items()
+        return {name: len(own) for name, own in after.items() if name not in before and (own or name[0] != ".")}
+
+
+def check_command(commands: Commands, folder: Folder, command: str, chosen: int | None) -> int:
+    """Fail calls of a command, a number of them or all: its file is complete, or there is none and a line says why."""
+    folder.begin()
+    calls, expected = commands.run(folder.path, *COMMANDS[command]).calls, folder.changes()
+    rng = np.random.default_rng(calls)
+    numbers = range(calls) if chosen is None else rng.integers(0, calls, chosen).tolist()
+    for call, kind in itertools.product(numbers, ("no space", "disk lost")):
+        folder.begin()
+        done = commands.run(folder.path, *COMMANDS[command], fault=FAULTS[kind]._replace(call=call))
+        check_failed(done, FAULTS[kind]._replace(call=call), "wrote out")
+        complete = done.code == 0 or " is complete, but" in done.output
+        assert folder.changes() == (expected if complete else {}), (call, kind, done)
+    return len(numbers) * 2
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_fault_in_a_command(commands: Commands, tmp_path: Path, command: str) -> None:
+    check_command(commands, Folder(tmp_path), command, 2)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("command", COMMANDS)
+def test_fault_at_every_call_of_a_command(
+    commands: Commands, tmp_path: Path, command: str, record_property: Callable[[str, object], None]
+) -> None:
+    record_property("faults in other commands", check_command(commands, Folder(tmp_path), command, None))

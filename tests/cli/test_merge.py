@@ -8,6 +8,8 @@ import pytest
 
 import privhp as hp
 from cli.running import PLAN, stated
+from privhp.core.container import RELEASE
+from privhp.io.disk import _partial_prefix
 
 MERGEABLE = ["--domain", "integers:0:255", "--epsilon", "1", "--expected-records", "1e4", "--passes", "1"]
 MERGED = ", from {} merged summaries; the guarantee holds if no record is in two of them\n"
@@ -165,3 +167,10 @@ def test_plan_of_the_paper(run, tmp_path):
     for name in ("a", "b"):
         assert run("fit", "d.csv", "--plan", "p.json", "--summary-only", "-o", name).code == 0
     assert run("merge", "a", "b", "-o", "all.privhp").code == 0
+
+
+def test_partial_release_of_a_crash_is_removed(run, summaries, tmp_path):
+    partial = tmp_path / f"{_partial_prefix(tmp_path / 'out')}0.partial"
+    partial.write_bytes(RELEASE)
+    assert run("merge", *summaries[0], "-o", "out").code == 0
+    assert not partial.exists()

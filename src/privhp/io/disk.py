@@ -34,7 +34,7 @@ def write_file(path: Path, chunks: Iterable[bytes | memoryview], *, mode: int, r
 def new_file(path: Path, *, mode: int = 0o644, replace: bool) -> Iterator[BinaryIO]:
     """Open a new file that gets its name at the end of the block, and is durable after it.
 
-    If the block raises, nothing has changed.
+    If the block raises, nothing has changed. An error after the file has its name says so.
 
     Args:
         path: The path of the file. A symbolic link is a name like any other, and is not followed.
@@ -181,7 +181,7 @@ class _NewFile:
 
         self._path = path
         self._partial = path.parent / f"{_partial_prefix(path)}{secrets.token_hex(8)}.partial"
-        self._anonymous = False
+        self._anonymous = self._published = False
         self.descriptor = self._open(mode)
         with suppress(OSError):  # a lock is for `remove_partials` alone
             _lock(self.descriptor)
@@ -215,10 +215,21 @@ class _NewFile:
                 os.replace(self._partial, self._path)
             else:
                 self._link(self._path)
-                _remove(self._partial, self.descriptor)
-            os.fsync(folder)
+            self._settle(folder)
         finally:
-            os.close(folder)
+            with suppress(OSError):
+                os.close(folder)
+
+    def _settle(self, folder: int) -> None:
+        """Remove a second name, and make the name durable."""
+        self._published = True
+        try:
+            _remove(self._partial, self.descriptor)
+            os.fsync(folder)
+        except OSError as error:
+            raise FileError(
+                f"{self._path} is complete, but the disk failed after that: {error.strerror}; copy it to another disk"
+            ) from None
 
     def _link(self, path: Path) -> None:
         """Give the file a name that no other file has."""
@@ -236,11 +247,13 @@ class _NewFile:
             os.replace(self._partial, path)
 
     def close(self) -> None:
-        """Close the file; without a name it is gone."""
+        """Close the file; without a name it is gone. What was published is durable, whatever closing reports."""
         try:
-            _remove(self._partial, self.descriptor)
+            if not self._published:
+                _remove(self._partial, self.descriptor)
         finally:
-            os.close(self.descriptor)
+            with suppress(OSError):
+                os.close(self.descriptor)
 
 
 def _partial_prefix(path: Path) -> str:

@@ -45,9 +45,12 @@ def run(options: Namespace) -> None:
     from privhp.cli.messages import describe_release
     from privhp.cli.paths import check_result, read_file
     from privhp.cli.streams import print_object
+    from privhp.core.container import RELEASE
     from privhp.errors import FileError, StateError
+    from privhp.io.disk import remove_partials
 
     output = check_result(options)
+    remove_partials(output, magic=RELEASE)
     if len(options.summaries) < 2:
         raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
     first, *others = options.summaries
