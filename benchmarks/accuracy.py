@@ -140,7 +140,8 @@ class Measuring:
             for memory in MEMORY if most and not task.quick else ENDS:
                 extras = epsilon == 1 and memory in ENDS and not task.quick
                 self.fit_plans(runs, epsilon=epsilon, memory=memory, extras=extras)
-                for method, (_, options) in self.screen(epsilon=epsilon, memory=memory, runs=SCREENING).items():
+                screened = self.screen(epsilon=epsilon, memory=memory, runs=SCREENING if line else 1)
+                for method, (_, options) in screened.items():
                     fresh = range(SCREENING, SCREENING + (6 if most and line else RUNS))
                     self.fit_baseline(method, options, epsilon=epsilon, memory=memory, runs=fresh, extras=extras)
             if self.wants(COMPLETE):

@@ -58,8 +58,8 @@ other plans and six of a baseline. These errors are computed from the real data 
 - **paper**: the paper's settings and rules, with the largest number of hot cells that fits.
 - **halves**: the distance between two random halves of the records.
 - All other methods are [baselines](../docs/baselines.md) in the same memory and under the same neighbouring relation.
-  The post-processing of each, and the level of flat histograms, HB and DAWA, are chosen with hindsight by two fits that
-  are not counted. The complete tree takes as much memory as it needs, up to 64 MiB.
+  The post-processing of each, and the level of flat histograms, HB and DAWA, are chosen with hindsight by fits that are
+  not counted, two on a line and one elsewhere. The complete tree takes as much memory as it needs, up to 64 MiB.
 
 The least error among the methods that fit the memory is in bold.
 

@@ -1,4 +1,4 @@
-"""What the baselines add noise to: one record changes it by at most the declared sensitivity, within the budget."""
+"""What the baselines add noise to: one record changes each measurement by at most one, within the budget."""
 
 import contextlib
 import math
@@ -24,16 +24,16 @@ BY_DECISIONS = {"PrivTree": "privtree.split_cells", "DAWA": "dawa.choose_buckets
 
 
 class Recorder(Mechanism):
-    """A mechanism with fixed noise, which records the noise-free values, their sensitivity and its answers."""
+    """A mechanism with fixed noise, which records the noise-free counts and its answers."""
 
     def __init__(self, epsilon: float, *, seed: int) -> None:
         super().__init__(epsilon)
-        self.rng, self.calls = np.random.default_rng(seed), list[tuple[Counts, int, Counts]]()
+        self.rng, self.calls = np.random.default_rng(seed), list[tuple[Counts, Counts]]()
 
-    def measure(self, values: Counts, *, epsilon: Fraction, sensitivity: int = 1) -> Counts:
+    def measure(self, counts: Counts, *, epsilon: Fraction) -> Counts:
         self.spend(epsilon)
-        answers = values + self.rng.integers(-20, 20, values.size)
-        self.calls.append((values, sensitivity, answers))
+        answers = counts + self.rng.integers(-20, 20, counts.size)
+        self.calls.append((counts, answers))
         return answers
 
     def draw(self, size: int, *, scale: Fraction) -> Counts:
@@ -41,17 +41,17 @@ class Recorder(Mechanism):
 
 
 class Replayer(Recorder):
-    """Gives the recorded answers to a neighbour's questions, which must be the same but for the sensitivity."""
+    """Gives the recorded answers to a neighbour's questions, which must be the same but for one count, by one."""
 
     def __init__(self, recorder: Recorder) -> None:
         super().__init__(recorder.budget, seed=0)
         self.left = list(recorder.calls)
 
-    def measure(self, values: Counts, *, epsilon: Fraction, sensitivity: int = 1) -> Counts:
+    def measure(self, counts: Counts, *, epsilon: Fraction) -> Counts:
         self.spend(epsilon)
-        recorded, declared, answers = self.left.pop(0)
-        assert (values.size, sensitivity) == (recorded.size, declared)
-        assert np.abs(values - recorded).sum() <= sensitivity
+        recorded, answers = self.left.pop(0)
+        assert counts.size == recorded.size
+        assert np.abs(counts - recorded).sum() <= 1
         return answers
 
 
@@ -91,7 +91,7 @@ def deciding(decision: str | None, result: Any = None) -> Iterator[None]:
 @pytest.mark.parametrize("name", METHODS)
 @settings(max_examples=20)
 @given(seed=st.integers(0, 2**32), place=st.integers(0, 149))
-def test_record_changes_what_is_measured_by_its_sensitivity(name: str, seed: int, place: int) -> None:
+def test_record_changes_each_measurement_by_at_most_one(name: str, seed: int, place: int) -> None:
     rng = np.random.default_rng(seed)
     points = rng.random((150, 2)) ** rng.integers(1, 8)
     check_neighbours(METHODS[name], points, place, BY_DECISIONS.get(name))

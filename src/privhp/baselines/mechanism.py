@@ -11,8 +11,8 @@ from privhp.errors import PlanError
 class Mechanism:
     """Adds exact noise to counts, and refuses to spend more than its budget.
 
-    Sensitivities are those of adding or removing one record. Replacing a record
-    removes one and adds another, so under replace-one the budget is half.
+    Noise is for adding or removing one record. Replacing a record removes one and
+    adds another, so under replace-one the budget is half.
 
     Attributes:
         budget: Epsilon of the method under add-remove.
@@ -23,17 +23,10 @@ class Mechanism:
         self.budget = exact_epsilon(epsilon) / (2 if neighbours == "replace-one" else 1)
         self._left = self.budget
 
-    def measure(self, values: Counts, *, epsilon: Fraction, sensitivity: int = 1) -> Counts:
-        """Values with noise of scale sensitivity / epsilon.
-
-        Args:
-            values: Integers that depend on the records.
-            epsilon: Budget of these values.
-            sensitivity: Largest sum of absolute changes of the values when one record is added or removed; 1 for
-                counts of disjoint cells.
-        """
+    def measure(self, counts: Counts, *, epsilon: Fraction) -> Counts:
+        """Counts of disjoint cells with noise of scale 1 / epsilon: a record changes one of them, by one."""
         self.spend(epsilon)
-        return values + self.draw(values.size, scale=sensitivity / epsilon)
+        return counts + self.draw(counts.size, scale=1 / epsilon)
 
     def spend(self, epsilon: Fraction) -> None:
         """Take a part of the budget, for noise that a method draws and accounts for itself."""
