@@ -141,7 +141,7 @@ def whole_lazy_frame(columns: dict[str, Any]) -> Any:
 
 def relation(columns: dict[str, Any]) -> Any:
     duckdb = pytest.importorskip("duckdb")
-    return duckdb.connect().from_arrow(pa.table(columns)).filter("true")
+    return duckdb.from_arrow(pa.table(columns)).filter("true")
 
 
 @pytest.mark.parametrize("query", [lazy_frame, whole_lazy_frame, relation])
