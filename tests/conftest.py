@@ -6,7 +6,8 @@ import signal
 import pytest
 from hypothesis import settings
 
-settings.register_profile("suite", deadline=None, derandomize=True)
+settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
+settings.register_profile("slow", deadline=None, derandomize=True, max_examples=100)
 settings.register_profile("explore", deadline=None, print_blob=True, max_examples=400)
 settings.register_profile("offline", deadline=None, print_blob=True, max_examples=20_000)
 
@@ -23,8 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # The processes that tests start share compiled modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-    chosen = [name for name in ("offline", "explore") if config.getoption(name)]
-    settings.load_profile(chosen[0] if chosen else "suite")
+    chosen = [name for name in ("offline", "explore", "slow") if config.getoption(name)]
+    settings.load_profile(chosen[0] if chosen else "quick")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -293,29 +293,29 @@ def _of_arrays_of_text() -> Iterable[Pair]:
 
 
 def _with_strange_values() -> Iterable[Pair]:
-    boxed = _plan(Box([(0, 1), (0, 2)]))
     table = Table(a=Interval(0, 1), b=Nullable(Integers(-3, 40)))
-    homes: list[tuple[Domain, list[Any]]] = [
+    places: list[Any] = [(0.1, 0.2)]
+    domains: list[tuple[Domain, list[Any]]] = [
         (Interval(0, 1), [0.3, 0.7]),
         (Interval(0, 1, outside="clamp"), [0.3, 0.7]),
         (Integers(-3, 40), [1, 2]),
         (IPv4(), [1, 2]),
+        (Nullable(Integers(-3, 40)), [1, None]),
+        (Box([(0, 1), (0, 2)]), places),
         *HOMES,
     ]
+    homes = [(_plan(domain), stream) for domain, stream in domains]
+    homes.append((_plan(Interval(0, 1), "replace-one"), [0.3, 0.7]))
+    box, globe, rows, persons = (_plan(Box([(0, 1), (0, 2)])), _plan(Geo()), _plan(table), _plan(table, persons=2))
     for value in STRANGE:
-        for domain, stream in homes:
-            yield _swap(_plan(domain), stream, value)
-        yield _swap(_plan(Interval(0, 1), "replace-one"), [0.3, 0.7], value)
-        yield _swap(boxed, [(0.1, 0.2)], value)
-        yield _swap(boxed, [(0.1, 0.2)], (0.5, value))
-        yield _swap(_plan(Geo()), [(0.1, 0.2)], (value, 0.5))
-        yield _swap(_plan(Nullable(Integers(-3, 40))), [1, None], value)
+        for plan, stream in homes:
+            yield _swap(plan, stream, value)
+        yield _swap(box, places, (0.5, value))
+        yield _swap(globe, places, (value, 0.5))
         for row in (value, (value, 2), (0.3, value), {"a": 0.3, "b": value}, {"a": value}):
-            yield _swap(_plan(table), [(0.3, 1), (0.7, None)], row)
+            yield _swap(rows, [(0.3, 1), (0.7, None)], row)
         columns = {"a": [0.3, 0.7, value], "b": [1, value, None]}
-        yield Pair(
-            _plan(table, persons=2), Batches([(columns, None)]), Batches([({"a": [0.3], "b": [1]}, None)]), changed=2
-        )
+        yield Pair(persons, Batches([(columns, None)]), Batches([({"a": [0.3], "b": [1]}, None)]), changed=2)
 
 
 def _of_persons() -> Iterable[Pair]:

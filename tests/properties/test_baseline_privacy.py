@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cases import case_count
 from privhp import Box, Interval, PrivhpError
 from privhp.baselines import METHODS, CellCounts, Mechanism, SignedHistogram, dawa, fit, privtree
 from privhp.baselines.window_deviations import WindowDeviations
@@ -89,7 +90,7 @@ def deciding(decision: str | None, result: Any = None) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", METHODS)
-@settings(max_examples=20)
+@settings(max_examples=case_count(20))
 @given(seed=st.integers(0, 2**32), place=st.integers(0, 149))
 def test_record_changes_each_measurement_by_at_most_one(name: str, seed: int, place: int) -> None:
     rng = np.random.default_rng(seed)
@@ -188,7 +189,7 @@ def bucket_lists(size: int) -> list[list[tuple[int, int]]]:
     return [[*rest, (size - length, length)] for length in lengths for rest in bucket_lists(size - length)]
 
 
-@settings(max_examples=40)
+@settings(max_examples=case_count(40))
 @given(seed=st.integers(0, 2**32), place=st.integers(0, 4))
 def test_record_moves_the_threshold_of_a_bucket_by_at_most_its_scale(seed: int, place: int) -> None:
     """The step of DAWA's proof: the largest noise of a bucket with which its partition is chosen."""

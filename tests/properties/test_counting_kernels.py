@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from backends import both, needs_native
+from cases import case_count
 from privhp import Box, Interval, Plan, StateError, Summary, Tally, kernels
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.kernels import SketchGroup, plain
@@ -102,7 +103,7 @@ def same(one: Tally, other: Tally) -> bool:
 
 @both
 @pytest.mark.filterwarnings("ignore:overflow encountered in scalar add")  # counts wrap around, also in the reference
-@settings(max_examples=60)
+@settings(max_examples=case_count(60))
 @given(data=st.data(), plan=sketches(), weighted=st.booleans())
 def test_count_codes_equals_reference(data: st.DataObject, plan: Plan, weighted: bool, native: bool) -> None:
     cells, wild = st.integers(0, 2**plan.depth - 1), st.integers(2**plan.depth, 2**64 - 1)
@@ -113,7 +114,7 @@ def test_count_codes_equals_reference(data: st.DataObject, plan: Plan, weighted:
 
 
 @needs_native
-@settings(max_examples=60)
+@settings(max_examples=case_count(60))
 @given(
     plan=sketches(),
     seed=st.integers(0, 2**32),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from cases import case_count
 from privhp import (
     Box,
     Domain,
@@ -80,7 +81,7 @@ def test_tree_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None
     check_metric(tree_wasserstein, triple, scale=triple[0].diameter(0))
 
 
-@settings(max_examples=30)
+@settings(max_examples=case_count(30))
 @given(triple=triples(PLANES))
 def test_plane_distance_is_a_metric(triple: tuple[Domain, Any, Any, Any]) -> None:
     def coarse(*two: Any, domain: Domain) -> float:
@@ -132,7 +133,7 @@ def test_tree_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], depth: i
     assert found == pytest.approx(expected, rel=1e-6, abs=1e-9 * domain.diameter(0))
 
 
-@settings(max_examples=30)
+@settings(max_examples=case_count(30))
 @given(triple=triples(PLANES), cells=st.integers(2, 7))
 def test_plane_distance_equals_pot(triple: tuple[Domain, Any, Any, Any], cells: int) -> None:
     domain, one, two, _ = triple
@@ -150,7 +151,7 @@ def test_line_distance_equals_pot(domain: Domain, data: st.DataObject) -> None:
     assert wasserstein(one, two, domain=domain) == pytest.approx(expected, abs=1e-9 * domain.diameter(0))
 
 
-@settings(max_examples=30)
+@settings(max_examples=case_count(30))
 @given(domain=st.sampled_from(PLANES), data=st.data(), cells=st.integers(2, 9))
 def test_grid_masses_equal_generator(domain: Box, data: st.DataObject, cells: int) -> None:
     generator = data.draw(generators(st.just(domain)))

@@ -9,6 +9,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import given, settings
 
+from cases import case_count
 from privhp import Box, Domain, DomainError, Integers, Interval, Table, Time, check_domain
 from privhp.core.cells import OUTSIDE, Codes
 from strategies import OUTSIDE_RULES, any_domains, junk, ordered_domains, records, tables
@@ -63,7 +64,7 @@ def test_laws_of_integers(low: int, size: int, outside: Any) -> None:
 
 
 @given(st.lists(bounds(), min_size=1, max_size=5), OUTSIDE_RULES)
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 def test_laws_of_boxes(sides: list[tuple[float, float]], outside: Any) -> None:
     domain = built(lambda: Box(sides, outside=outside))
     assert domain is not None or not all(can_be_split(*side) for side in sides)
@@ -72,7 +73,7 @@ def test_laws_of_boxes(sides: list[tuple[float, float]], outside: Any) -> None:
 
 
 @given(tables())
-@settings(max_examples=25)
+@settings(max_examples=case_count(25))
 def test_laws_of_tables(table: Table) -> None:
     check_domain(table, cells=5)
 

@@ -15,6 +15,7 @@ import pytest
 from hypothesis import assume, given, settings
 
 import privhp as hp
+from cases import case_count
 from forgery import PLAN, READERS, forge, sign
 from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
@@ -153,7 +154,7 @@ def places(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
             yield from places(inner)
 
 
-@settings(max_examples=500)
+@settings(max_examples=case_count(500))
 @given(data=st.data(), plan=plans())
 def test_changed_header_value(written: Written, data: st.DataObject, plan: hp.Plan) -> None:
     header = json.loads(json.dumps({"plan": plan.spec()}))
@@ -169,14 +170,14 @@ def test_changed_header_value(written: Written, data: st.DataObject, plan: hp.Pl
     check_refused_or_round_trip(forge(header, body=bytes(plan.nbytes)), RELEASE, written)
 
 
-@settings(max_examples=500)
+@settings(max_examples=case_count(500))
 @given(text=st.binary(max_size=200), body=st.binary(max_size=50), magic=st.sampled_from([RELEASE, CHECKPOINT, TALLY]))
 def test_arbitrary_header(text: bytes, body: bytes, magic: bytes) -> None:
     with pytest.raises(hp.FileError):
         READERS[magic](io.BytesIO(forge(text, magic=magic, body=body)))
 
 
-@settings(max_examples=500)
+@settings(max_examples=case_count(500))
 @given(data=st.binary(max_size=200), start=st.sampled_from([b"", RELEASE, CHECKPOINT, TALLY, RELEASE + b"\1\0\0\0"]))
 def test_arbitrary_bytes(data: bytes, start: bytes) -> None:
     for reader in READERS.values():

@@ -8,6 +8,7 @@ import hypothesis.strategies as st
 import numpy as np
 from hypothesis import example, given, settings
 
+from cases import case_count
 from privhp import Box, Interval, check_domain
 from privhp.core.cells import OUTSIDE
 from strategies import OUTSIDE_RULES
@@ -39,7 +40,7 @@ def nearest(domain: Interval, number: float) -> Fraction:
 
 
 @given(lattices(), OUTSIDE_RULES)
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 @example((0, 1, 10**15, 2), "drop")
 @example((-(10**15), 1, 10**15, 15), "clamp")
 @example((1, 10**6, 1 + 10**9, 0), "drop")
@@ -48,7 +49,7 @@ def test_laws(own: tuple[int, int, int, int], outside: str) -> None:
 
 
 @given(lattices(digits=6))
-@settings(max_examples=25)
+@settings(max_examples=case_count(25))
 def test_laws_in_single_precision(own: tuple[int, int, int, int]) -> None:
     domain = built(*own, dtype="float32")
     check_domain(domain, cells=10)
@@ -127,7 +128,7 @@ def test_closed_ranges(data: st.DataObject, own: tuple[int, int, int, int]) -> N
 
 
 @given(st.integers(2, 300), st.integers(2, 300), st.integers(0, 2**32))
-@settings(max_examples=25)
+@settings(max_examples=case_count(25))
 def test_samples_of_boxes_are_values(width: int, height: int, seed: int) -> None:
     domain = Box([(0, (width - 1) / 4), (-1, (height - 1) / 4 - 1)], step="0.25")
     rng = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
+from cases import case_count
 from privhp import Integers, Interval, Partition, Plan
 from privhp.answers.constrained_inference import (
     enforce_consistency,
@@ -130,7 +131,7 @@ def dense(rows: list[tuple[Floats, float, float]]) -> Floats:
     return np.linalg.lstsq(matrix, np.array([count for _, count, _ in rows]) * weights, rcond=None)[0]
 
 
-@settings(max_examples=40)
+@settings(max_examples=case_count(40))
 @given(
     levels=st.sets(st.integers(0, 6), min_size=1, max_size=4),
     scales=st.lists(st.integers(1, 50), min_size=4, max_size=4),
@@ -150,7 +151,7 @@ def test_exact_levels_match_dense_least_squares(levels: set[int], scales: list[i
     np.testing.assert_allclose(found, dense(rows), rtol=1e-9)
 
 
-@settings(max_examples=40)
+@settings(max_examples=case_count(40))
 @given(
     partition=partitions(root_level=2, max_level=9, max_splits=6),
     exact=st.sets(st.integers(0, 1)),

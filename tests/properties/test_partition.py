@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cases import case_count
 from privhp import Partition, PlanError
 from privhp.core.cells import MAX_DEPTH
 from privhp.kernels.partition_nodes import read_nodes
@@ -61,7 +62,7 @@ def test_leaves_cover_the_domain(partition: Partition) -> None:
     assert (partition.min_level, partition.max_level) == (min(leaves)[0], max(leaves)[0])
 
 
-@settings(max_examples=300)
+@settings(max_examples=case_count(300))
 @given(levels=st.lists(st.integers(0, 5), min_size=1, max_size=12))
 def test_any_levels(levels: list[int]) -> None:
     """Levels are a partition exactly if leaves of these levels cover the domain."""
@@ -165,7 +166,7 @@ def test_equality(one: Partition, other: Partition) -> None:
     assert one != one.levels.tolist()
 
 
-@settings(max_examples=300)
+@settings(max_examples=case_count(300))
 @given(spec=st.one_of(st.binary(max_size=40).map(base64.b64encode).map(bytes.decode), st.text(max_size=20)))
 def test_any_spec(spec: str) -> None:
     """A text is refused, or it is a partition with a spec that is as long."""

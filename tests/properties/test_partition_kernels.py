@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from backends import both, needs_native
+from cases import case_count
 from privhp import Partition, kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts
 from privhp.kernels import LeafCounters
@@ -44,7 +45,7 @@ def near_edges(partition: Partition, depth: int, rng: np.random.Generator, size:
 
 
 @both
-@settings(max_examples=80)
+@settings(max_examples=case_count(80))
 @given(
     partition=st.integers(0, 5).flatmap(lambda level: partitions(root_level=level)) | st.integers(1, 63).map(chain),
     below=st.integers(0, 10),

@@ -11,6 +11,7 @@ from hypothesis.strategies import DataObject
 from numpy.typing import NDArray
 
 import reference
+from cases import case_count
 from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Tally, Taxonomy, Time
 from privhp.core.cells import OUTSIDE, Counts
 from privhp.release import Release
@@ -113,7 +114,7 @@ def test_hot_cell_ties(data: DataObject, plan: Plan) -> None:
     check_leaves(plan, as_batch(plan.domain, []), data.draw(noise(plan, largest=1)))
 
 
-@settings(max_examples=20)
+@settings(max_examples=case_count(20))
 @given(data=st.data(), domain=st.sampled_from([Interval(0, 1), Integers(-(2**60), 2**60), Box([(0, 1)] * 2)]))
 def test_deep_plans_equal_algorithms(data: DataObject, domain: Domain) -> None:
     """Codes above 32 bits, which are hashed in two halves."""

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import case_count
 from pages import Reader
 from privhp import Generator
 from privhp.reporting import pictures, report_page
@@ -24,7 +25,7 @@ def coarse_maps() -> Iterator[None]:
         yield
 
 
-@settings(max_examples=60)
+@settings(max_examples=case_count(60))
 @given(generators(any_domains()))
 def test_page_is_self_contained(generator: Generator) -> None:
     page = report_page(generator, title="A release")
@@ -35,7 +36,7 @@ def test_page_is_self_contained(generator: Generator) -> None:
     assert "nan" not in reader.text.lower().split()
 
 
-@settings(max_examples=60)
+@settings(max_examples=case_count(60))
 @given(generators(any_domains()))
 def test_plots_equal_generator(generator: Generator) -> None:
     for picture in pictures_of(generator, max_maps=1):
@@ -52,7 +53,7 @@ def test_plots_equal_generator(generator: Generator) -> None:
             assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
 
 
-@settings(max_examples=60)
+@settings(max_examples=case_count(60))
 @given(st.data())
 def test_counts_of_real_records(data: st.DataObject) -> None:
     generator = data.draw(generators(any_domains()))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
+from cases import case_count
 from privhp import (
     Box,
     Categories,
@@ -81,7 +82,7 @@ def test_tiny_and_huge_memories(name: str, memory: int, passes: int) -> None:
     check(Plan.auto(DOMAINS[name], **COMMON, memory=memory, passes=passes), memory)
 
 
-@settings(max_examples=15)
+@settings(max_examples=case_count(15))
 @given(
     domain=st.sampled_from([UNIT, Integers(0, 1), IPv4(), Box([(0, 1)] * 3)]),
     epsilon=st.sampled_from(["1e-6", "0.01", 1, 30, 1000]),

@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 import privhp as hp
+from cases import case_count
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import baselines
 from privhp.baselines import METHODS, CellCounts, Mechanism, SignedHistogram
@@ -24,7 +25,7 @@ UNIT = hp.Interval(0, 1)
 PLANE = hp.Box([(0, 1), (0, 1)])
 
 
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 @given(leaves=st.integers(1, 30), fan_out=st.integers(2, 6), seed=st.integers(0, 2**32))
 def test_tree_is_solved_by_least_squares(leaves: int, fan_out: int, seed: int) -> None:
     """Estimates and variances of the dense linear model."""
@@ -49,7 +50,7 @@ def test_deviations_of_windows(values: list[int]) -> None:
         assert np.array_equal(deviations.of_length(length), exact)
 
 
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 @given(size=st.integers(1, 10), seed=st.integers(0, 2**32))
 def test_partition_has_the_least_cost(size: int, seed: int) -> None:
     rng, lengths = np.random.default_rng(seed), [length for length in (1, 2, 4, 8) if length <= size]

@@ -14,6 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import privhp as hp
+from cases import case_count
 from privhp import Box, Categories, FileError, Integers, Interval, Nullable, RecordsError, Table
 from privhp.io.sources import CsvReading, csv_records, csv_scanner, open_source, text_records
 from privhp.io.sources.csv_records import UnquotedLineFeeds
@@ -23,7 +24,7 @@ from texts import text_batches
 DECADE, SQUARE = Interval(0, 10), Box([(0, 10), (0, 10)])
 WORDS = ["a", 'say "hi"', "two\nlines", "x,y", "cr\r\nlf", ",\n,", '"']
 DOMAIN = Table(number=Nullable(Integers(0, 99)), word=Nullable(Categories(WORDS, other="other")))
-CASES = max(500, settings().max_examples)
+CASES = case_count(500)
 
 texts = st.sampled_from(WORDS) | st.text('a,"\n\r\0 7é', max_size=8)
 rows = st.tuples(st.integers(0, 99).map(str) | texts, texts)

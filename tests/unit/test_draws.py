@@ -14,6 +14,7 @@ import privhp.collect.entropy
 import privhp.collect.noise
 import privhp.collect.summary
 import privhp.collect.tally
+from cases import case_count
 from privhp import Plan, Summary
 from privhp.collect.coins import poisson_sample
 from privhp.collect.entropy import random_bytes
@@ -22,19 +23,19 @@ from strategies import plans
 
 
 @given(plan=plans())
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 def test_one_draw_per_counter_before_records(plan: Plan) -> None:
     privacy.every_counter_has_one_draw_at_its_scale([plan])
 
 
 @given(plan=plans())
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 def test_draws_spend_at_most_epsilon(plan: Plan) -> None:
     privacy.draws_spend_at_most_epsilon([plan])
 
 
 @given(plan=plans())
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 def test_released_counts_are_exact_counts_plus_noise(plan: Plan) -> None:
     privacy.released_counts_are_exact_counts_plus_noise([plan])
 

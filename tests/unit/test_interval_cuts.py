@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from scipy import stats
 
+from cases import case_count
 from privhp import Domain, DomainError, Generator, Interval, Plan, check_domain, wasserstein
 from privhp.core.cells import OUTSIDE, Codes
 from privhp.release import Release
@@ -94,7 +95,7 @@ def cut_intervals(draw: st.DrawFn) -> Interval | None:
 
 
 @given(cut_intervals())
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 def test_laws_of_random_cuts(domain: Interval | None) -> None:
     if domain is not None:
         check_domain(domain, cells=10)

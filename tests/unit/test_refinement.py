@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import case_count
 from privhp import Partition
 from privhp.collect.refinement import LearningCounts, refine
 from privhp.core.cells import Counts, Floats
@@ -58,7 +59,7 @@ def cases(draw: st.DrawFn, *, largest: int = 30_000) -> tuple[Partition, Learnin
     return partition, learned, partition.nbytes + extra
 
 
-@settings(max_examples=300)
+@settings(max_examples=case_count(300))
 @given(case=cases(), tuning=TUNINGS)
 def test_refinement_equals_reference(case: tuple[Partition, LearningCounts, int], tuning: Tuning) -> None:
     partition, learned, nbytes = case
@@ -66,7 +67,7 @@ def test_refinement_equals_reference(case: tuple[Partition, LearningCounts, int]
     assert refined == refine_slowly(partition, learned, nbytes=nbytes, diameters=HALVED.tolist(), tuning=tuning)
 
 
-@settings(max_examples=300)
+@settings(max_examples=case_count(300))
 @given(case=cases(largest=2**62), tuning=TUNINGS, flat=st.booleans())
 def test_refinement_fits_the_memory(case: tuple[Partition, LearningCounts, int], tuning: Tuning, flat: bool) -> None:
     """For any counts, negative and huge ones too, and for domains whose cells have no diameter."""

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import case_count
 from privhp import Box, Categories, Domain, Integers, Interval, IPv4, Nullable, Table, Time
 from privhp.io.sources import csv_scanner
 from texts import text_batches
 
-PROMISED = max(500, settings().max_examples)
+PROMISED = case_count(500)
 
 numbers = st.one_of(
     st.floats().map(repr),

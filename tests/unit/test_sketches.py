@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from numpy.typing import NDArray
 
+from cases import case_count
 from privhp.answers.sketch_decoding import decode_sketch
 
 Places = NDArray[np.int64]
@@ -63,7 +64,7 @@ def test_sketch_dominates_under_small_noise() -> None:
     assert (variances < 200**2).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=case_count(50))
 @given(seed=st.integers(0, 10**6), scale=st.sampled_from([0.0, 1.0, 100.0, 1e6]))
 def test_decoded_counts_are_consistent(seed: int, scale: float) -> None:
     rng = np.random.default_rng(seed)

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cases import case_count
 from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
 from privhp.io.sources import open_source, text_records
 from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader
@@ -254,7 +255,7 @@ any_line = st.lists(
 DOMAINS = [DECADE, SQUARE, Integers(-3, 12, outside="clamp"), IPv4(), Box([(0, 9), (0, 9)], outside="clamp")]
 
 # The number of cases is part of the privacy checks; --offline runs more.
-CASES = max(500, settings().max_examples)
+CASES = case_count(500)
 
 
 @settings(max_examples=CASES)
