@@ -9,17 +9,15 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Iterable
 from functools import cached_property, partial
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.answers import quantiles
 from privhp.answers.estimate import Estimate, as_scalar
-from privhp.answers.heavy_hitters import HeavyHitter, heavy_hitters
 from privhp.answers.histogram import Histogram
 from privhp.answers.leaves import Leaves
-from privhp.answers.marginals import marginalize
 from privhp.answers.regions import mass, mass_bounds
 from privhp.answers.sampling import RegionSampler, Sampler
 from privhp.answers.standard_errors import StandardErrors
@@ -27,10 +25,13 @@ from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, Quantile
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
-from privhp.domains.table_column import Name
 from privhp.errors import QueryError
-from privhp.io.frames import Frame, as_frame
-from privhp.io.sample_stream import SampleStream
+
+if TYPE_CHECKING:  # imported when they are asked for
+    from privhp.answers.heavy_hitters import HeavyHitter
+    from privhp.domains.table_column import Name
+    from privhp.io.frames import Frame
+    from privhp.io.sample_stream import SampleStream
 
 Method = Literal["balanced", "independent"]
 
@@ -134,6 +135,8 @@ class Distribution:
         output = self.domain.to_output(records)
         if frame is None or frame == "numpy" or not of_table:
             return output
+        from privhp.io.frames import as_frame
+
         forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
         return as_frame(output, frame, forms=forms)
 
@@ -159,6 +162,8 @@ class Distribution:
             method: "balanced" or "independent", as for `sample`; balanced within each million records.
             rng: NumPy generator or seed of the sampling; by default a fresh one.
         """
+        from privhp.io.sample_stream import SampleStream
+
         size = round(self.total * (1.0 if where is None else self.mass(where).value)) if n is None else n
         _check_rows(size)
         seed = rng if isinstance(rng, int) else int(np.random.default_rng(rng).integers(2**63))
@@ -241,6 +246,8 @@ class Distribution:
             levels: Levels of the hierarchy to report, such as [8, 16, 24] for `IPv4`; by default the levels of
                 reportable cells: whole octets, nodes of a taxonomy, single categories, and every cell elsewhere.
         """
+        from privhp.answers.heavy_hitters import heavy_hitters
+
         return heavy_hitters(self._histogram, self.total, threshold=threshold, levels=levels)
 
     def marginal(self, columns: Name | list[Name], *, null: bool = True) -> Distribution:
@@ -254,6 +261,8 @@ class Distribution:
             null: Whether to include null. With null=False, the marginal of a nullable column is conditioned on a
                 value being there; ordered values then have quantiles.
         """
+        from privhp.answers.marginals import marginalize
+
         marginal = Distribution(*marginalize(self.domain, self._leaves, self._errors, columns, null=null))
         marginal.frame = self.frame
         return marginal
