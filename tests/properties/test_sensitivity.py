@@ -1,4 +1,4 @@
-"""One record changes each level by at most its sensitivity: 500 cases with --slow, 100,000 offline."""
+"""One record changes each level by at most its sensitivity: 500 cases, 100,000 offline."""
 
 import math
 
@@ -7,16 +7,15 @@ import pyarrow as pa
 import pytest
 
 import privacy
-from cases import case_count
 from privhp import Integers, Plan, Tally
 
 
-def test_record_changes_at_most_its_sensitivity() -> None:
-    privacy.record_changes_at_most_its_sensitivity(examples=case_count(500))
+def test_record_changes_at_most_its_sensitivity(offline: bool) -> None:
+    privacy.record_changes_at_most_its_sensitivity(examples=100_000 if offline else 500)
 
 
-def test_line_changes_at_most_its_sensitivity() -> None:
-    privacy.line_changes_at_most_its_sensitivity(examples=case_count(200))
+def test_line_changes_at_most_its_sensitivity(offline: bool) -> None:
+    privacy.line_changes_at_most_its_sensitivity(examples=100_000 if offline else 200)
 
 
 def test_missing_value_in_arrow_column() -> None:
