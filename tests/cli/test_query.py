@@ -212,3 +212,22 @@ def test_release_keeps_the_names_of_columns(run, tmp_path):
         assert answer["share"] == pytest.approx(share, abs=0.01)
         assert answer["at_least"] <= answer["share"] <= answer["at_most"] + 1e-9
         assert 0 < answer["stderr"] < 0.01
+
+
+def test_union_and_its_complement(run, tmp_path):
+    (tmp_path / "a.csv").write_text("a,b\n" + "".join(f"{i % 97},{i % 2}\n" for i in range(5000)))
+    columns = ["--domain", "a=integers:0:99", "--domain", "b=integers:0:1"]
+    assert run("fit", "a.csv", *columns, "--epsilon", "1", "--expected-records", "5e3", "-o", "a.privhp").code == 0
+    pairs = [
+        ("a between 20 and 59", "a < 20 or a > 59"),
+        ("a = 7", "a != 7"),
+        ("a in [3, 50, 51]", "a != 3 and a != 50 and a != 51"),
+    ]
+    asked = [part for pair in pairs for text in pair for part in ("--where", text)]
+    answers = [json.loads(line) for line in run("query", "a.privhp", *asked, "--json").out.splitlines()]
+    for inside, outside in zip(answers[::2], answers[1::2], strict=True):
+        assert inside["share"] + outside["share"] == pytest.approx(1)
+        assert inside["at_least"] + outside["at_most"] == pytest.approx(1)
+    assert answers[0]["stderr"] == pytest.approx(answers[1]["stderr"])
+    (both,) = (json.loads(run("query", "a.privhp", "--where", "a != 7 and b = 1", "--json").out),)
+    assert 0.4 < both["share"] < 0.6
