@@ -58,6 +58,10 @@ accuracy: $(READY)  ## Compare with baselines on real streams and a zoo; writes 
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.accuracy --processes 2
 
+coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes benchmarks/COVERAGE.md (half an hour; resumes)
+	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m benchmarks.coverage --processes 2
+
 reliability: $(READY)  ## Inject faults and kills, run long streams; writes benchmarks/RELIABILITY.md (hours; resumes)
 	$(BIN)/python -m benchmarks.reliability
 
@@ -102,4 +106,4 @@ audit: $(READY)  ## Run the privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and all build products
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test test-all check browser pictures docs figures speed accuracy reliability plain lowest dist explore audit clean
+.PHONY: help demo test test-all check browser pictures docs figures speed accuracy coverage reliability plain lowest dist explore audit clean

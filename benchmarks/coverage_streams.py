@@ -7,7 +7,7 @@ end in .99, cents, points rounded to a lattice.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import privhp as hp
 from benchmarks import streams
 
-RECORDS = 300_000
+RECORDS = 200_000
 
 Values = NDArray[Any]
 
@@ -27,6 +27,9 @@ class Stream:
 
     domain: hp.Domain
     columns: dict[str, Values]
+
+    def __len__(self) -> int:
+        return len(next(iter(self.columns.values())))
 
     @property
     def is_table(self) -> bool:
@@ -207,6 +210,7 @@ def names() -> list[str]:
     return [*SYNTHETIC, *(name for name, (file, _, _) in SHARED.items() if (streams.DATA / file).exists())]
 
 
+@lru_cache(maxsize=1)
 def load(name: str, *, seed: int = 0) -> Stream:
     """A stream of at most RECORDS records in random order."""
     rng = np.random.default_rng([seed, names().index(name)])

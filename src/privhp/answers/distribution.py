@@ -223,9 +223,8 @@ class Distribution:
         """Quantiles: the least value at or below which each share of the distribution lies.
 
         The quantile of 0 is the least value that can be sampled, the quantile
-        of 1 the largest. Only ordered domains have quantiles. The standard
-        error is half the distance between the quantiles at q plus and minus the
-        standard error of the cumulative distribution function.
+        of 1 the largest. Only ordered domains have quantiles. The interval
+        holds the values whose cumulative probability may be q.
 
         Args:
             q: One share between 0 and 1, or several.

@@ -9,6 +9,7 @@ complete levels that show nothing but noise are tempered. Sketched levels are
 decoded below the result, one after the other.
 """
 
+from copy import copy
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Literal, NamedTuple
@@ -28,6 +29,9 @@ from privhp.answers.sketch_decoding import decode_sketch
 from privhp.core.cells import Codes, Counts, Floats, descendants, domain_order
 from privhp.planning.partition import Partition
 from privhp.release import Release
+
+MAX_PRIOR_SHARE = 0.1
+"""Largest share of the prior variance that a sketch may leave to the children of a cell that it resolves."""
 
 ChildMeasurement = Literal["counted", "hashed"]
 """How children are measured: by counters of their own, or by a sketch that is decoded below their parent's estimate."""
@@ -64,6 +68,7 @@ class Layer:
         estimate: Consistent, non-negative estimate from all measurements.
         variance: Variance of a cell's estimate given the estimate of its parent; 0 for structural zeros.
         child_groups: The cells that have children in the next layer.
+        reached: Cells that are a root or a child of the layer above.
     """
 
     def __init__(
@@ -81,10 +86,11 @@ class Layer:
         self.mean, self.estimate = measured.copy(), np.zeros(measured.shape)
         self.variance = measured_variance.copy()
         self.child_groups: list[ChildGroup] = []
+        self.reached = np.ones(codes.shape, dtype=np.bool_)
 
     def leaf_mask(self) -> NDArray[np.bool_]:
         """Cells without children."""
-        childless = np.ones(self.codes.shape, dtype=np.bool_)
+        childless = self.reached.copy()
         for group in self.child_groups:
             childless[group.parents] = False
         return childless
@@ -107,6 +113,19 @@ class Hierarchy:
             self._append_sketch(level, levels=level - above)
         for layer in self.layers:
             layer.variance = np.where(layer.possible, layer.variance, 0.0)
+
+    def resolved(self) -> "Hierarchy":
+        """The hierarchy without the children of cells of which a sketch says little."""
+        resolved = copy(self)
+        for cached in ("leaf_masks", "leaf_order"):
+            resolved.__dict__.pop(cached, None)
+        resolved.layers = [copy(layer) for layer in self.layers]
+        for layer, below in pairwise(resolved.layers):
+            layer.child_groups = [_informative(layer, below, group) for group in layer.child_groups]
+            below.reached = np.zeros(below.codes.shape, dtype=np.bool_)
+            for group in layer.child_groups:
+                below.reached[group.children] = True
+        return resolved
 
     @property
     def depth(self) -> int:
@@ -223,6 +242,16 @@ def _estimate_children(parents: Floats, below: Layer, children: NDArray[np.int64
         np.where(possible, each[children], 0.0) for each in (below.subtree_estimate, below.subtree_variance)
     )
     return temper_splits(estimates, sums, variances, below.measure[children], parents)
+
+
+def _informative(layer: Layer, below: Layer, group: ChildGroup) -> ChildGroup:
+    """The reached cells of a group whose children are counted, or whose sketch leaves little of the prior variance."""
+    chosen = layer.reached[group.parents]
+    if group.measurement == "hashed":
+        even = layer.estimate[group.parents] / np.maximum(below.possible[group.children].sum(axis=1), 1)
+        variance = np.where(below.possible, below.variance, 0.0)[group.children].max(axis=1)
+        chosen &= variance < MAX_PRIOR_SHARE * np.maximum(even, 1.0) ** 2
+    return group._replace(parents=group.parents[chosen], children=group.children[chosen])
 
 
 def _sum_children(

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.standard_errors import HierarchyErrors, LeafShares, edge_deviation
+from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares, edge_deviation
 from privhp.answers.unevenness import learn_unevenness
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
@@ -94,8 +94,26 @@ class LeafErrors:
         """Share of each leaf of the release that holds a value at or below this one, of an ordered domain."""
         return self._shares(partial(_cdf_parts, self.domain, np.asarray([value])))
 
+    def cdf_masses(self, value: Any) -> CdfMasses:
+        """Masses at or below a value; by distinct cells, which are few for a column of a table."""
+        mean, deviation = self._cell_shares(partial(_cdf_parts, self.domain, np.asarray([value])))
+        found = [(self._cell_masses * each).sum() for each in (mean, deviation, mean >= 1, mean > 0)]
+        return CdfMasses(*map(float, found))
+
+    @cached_property
+    def _cell_masses(self) -> Floats:
+        """Mass of the leaves that project to each distinct cell."""
+        counts = self.release.counts
+        return np.bincount(self._cells[2], weights=counts) / max(float(counts.sum()), 1e-300)
+
     def _shares(self, cut: AxisParts) -> LeafShares:
-        codes, levels, cell_of_leaf = self._cells
+        cell_of_leaf = self._cells[2]
+        mean, deviation = self._cell_shares(cut)
+        return LeafShares.of_region(mean[cell_of_leaf], deviation[cell_of_leaf])
+
+    def _cell_shares(self, cut: AxisParts) -> tuple[Floats, Floats]:
+        """Share of each distinct cell in a region, and its standard deviation."""
+        codes, levels, _ = self._cells
         mean, deviation = np.ones(codes.shape), np.zeros(codes.shape)
         for level in np.unique(levels).tolist():
             here = slice(*np.searchsorted(levels, [level, level + 1]))
@@ -103,7 +121,7 @@ class LeafErrors:
             if parts:
                 mean[here] = product_share(part.share for part in parts)
                 deviation[here] = self._deviation(parts, level) * (mean[here] > 0)
-        return LeafShares.of_region(mean[cell_of_leaf], deviation[cell_of_leaf])
+        return mean, deviation
 
     def _deviation(self, parts: Sequence[AxisShares], level: int) -> Floats:
         """Sum of the deviations of all ends; each end counts in the share of the leaf along the other axes."""
@@ -117,7 +135,7 @@ class LeafErrors:
 
     def mass(self, means: Floats) -> float:
         """Mass of a region that covers these shares of the leaves."""
-        return float(self.release.counts @ means) / max(float(self.release.counts.sum()), 1e-300)
+        return float((self.release.counts * means).sum()) / max(float(self.release.counts.sum()), 1e-300)
 
     def standard_error(self, shares: LeafShares) -> float:
         """Standard error of the mass of a region that covers these shares of the leaves."""
@@ -139,6 +157,11 @@ class ConditionalErrors:
         self._errors = errors
         self.marginal, self.given_value = errors.marginal, errors.given_value
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
+
+    def cdf_masses(self, value: Any) -> CdfMasses:
+        """Masses at or below a value, given that there is a value."""
+        valid = max(self._errors.mass(self._values), 1e-300)
+        return CdfMasses(*(each / valid for each in self._errors.cdf_masses(value)))
 
     @cached_property
     def _values(self) -> Floats:

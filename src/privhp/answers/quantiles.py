@@ -61,6 +61,13 @@ def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
     return answer.reshape(np.shape(shares))
 
 
+def leaf_end(histogram: Histogram, share: float, *, upper: bool) -> Any:
+    """Least or largest record of the leaf that holds a quantile."""
+    cell = np.searchsorted(histogram.ends, max(share, np.finfo(np.float64).tiny))
+    code, level = histogram.codes[cell : cell + 1], int(histogram.levels[cell])
+    return histogram.domain.cell_quantile(np.array([float(upper)]), code, level=level)[0]
+
+
 def _flat_array(values: ArrayLike) -> NDArray[Any]:
     """Values as an array of one dimension."""
     try:

@@ -57,6 +57,22 @@ class LeafShares(NamedTuple):
         return cls.of_region(chosen.astype(np.float64), np.zeros(chosen.shape))
 
 
+class CdfMasses(NamedTuple):
+    """Masses at or below a value.
+
+    Args:
+        mass: The cumulative probability.
+        resolution: Its standard error by the resolution of the leaves.
+        inside: Mass of the leaves below the value.
+        touched: Mass of the leaves that hold values at or below it.
+    """
+
+    mass: float
+    resolution: float
+    inside: float
+    touched: float
+
+
 class StandardErrors(Protocol):
     """Standard errors of the answers of a distribution."""
 
@@ -74,6 +90,10 @@ class StandardErrors(Protocol):
 
     def cdf_shares(self, value: Any) -> LeafShares:
         """Share of each leaf of the release at or below a value."""
+        ...
+
+    def cdf_masses(self, value: Any) -> CdfMasses:
+        """Masses at or below a value."""
         ...
 
     def mass(self, means: Floats) -> float:
@@ -98,7 +118,7 @@ class UnavailableErrors:
         raise QueryError(self._reason)
 
     marginal = given_value = _keep
-    region_shares = cdf_shares = mass = standard_error = _refuse
+    region_shares = cdf_shares = cdf_masses = mass = standard_error = _refuse
 
 
 def edge_deviation(shares: Floats) -> Floats:
@@ -114,8 +134,8 @@ class HierarchyErrors:
     """Errors of masses of leaves of a solved hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        """Take the hierarchy that the leaves were built from."""
-        self.hierarchy = hierarchy
+        """Take the hierarchy that the leaves were built from, as far as it is resolved."""
+        self.hierarchy = hierarchy.resolved()
 
     @cached_property
     def counts(self) -> Floats:
@@ -128,7 +148,7 @@ class HierarchyErrors:
         total = float(self.hierarchy.layers[0].estimate.sum())
         if total <= 0:
             return 1.0
-        resolution = float(self.counts @ shares.deviation)
+        resolution = float((self.counts * shares.deviation).sum())
         return min(float(np.hypot(self._noise(shares), resolution)) / total, 1.0)
 
     def _noise(self, shares: LeafShares) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -16,6 +17,10 @@ from privhp.core.cells import Floats
 
 BOUND_SLACK = 0.01
 """Share of the distance between two bounds by which an interval may exceed them."""
+
+
+BISECTIONS = 24
+"""Halvings of the range of probabilities in which the end of the interval of a quantile is searched."""
 
 
 class Uncertainty(Protocol):
@@ -115,7 +120,7 @@ class CdfUncertainty:
 
 
 class QuantileUncertainty:
-    """Uncertainty of quantiles, by that of the cumulative probabilities at them.
+    """Uncertainty of quantiles, by that of the cumulative probabilities around them.
 
     Args:
         histogram: The distribution.
@@ -127,17 +132,49 @@ class QuantileUncertainty:
     resolved = True
 
     def __init__(self, histogram: Histogram, shares: Floats, values: NDArray[Any], errors: StandardErrors) -> None:
-        self._histogram, self._shares = histogram, shares
-        self._cdf = CdfUncertainty(shares, values, errors)
+        self._histogram, self._shares, self._values, self._errors = histogram, shares, values, errors
 
     @cached_property
     def stderr(self) -> Any:
-        """Half the distance between the quantiles one standard error of the probability apart on either side."""
+        """Half the length of the interval of one standard error."""
         low, high = self.interval(1.0)
         return np.asarray((high - low) / 2)
 
     def interval(self, z: float) -> tuple[Any, Any]:
-        """The quantiles of the probabilities plus and minus z standard errors."""
-        margin = z * self._cdf.stderr
-        low, high = np.maximum(self._shares - margin, 0.0), np.minimum(self._shares + margin, 1.0)
-        return quantiles.quantile(self._histogram, low), quantiles.quantile(self._histogram, high)
+        """The values whose interval of the cumulative probability holds the given share."""
+        ends = np.array([self._ends(index, z) for index in range(self._shares.size)]).reshape(-1, 2)
+        ends = ends.reshape(*self._shares.shape, 2)
+        return ends[..., 0], ends[..., 1]
+
+    def _ends(self, index: int, z: float) -> list[Any]:
+        share, noise = float(self._shares.flat[index]), z * self._noise[index]
+        return [
+            self._search(share, 0.0, lambda point: self._cdf_interval(point, z, noise)[1] >= share),
+            self._search(share, 1.0, lambda point: self._cdf_interval(point, z, noise)[0] < share),
+        ]
+
+    @cached_property
+    def _noise(self) -> list[float]:
+        """Standard error of each cumulative probability by noise alone."""
+        shares = [self._errors.cdf_shares(value) for value in self._values.flat]
+        return [self._errors.standard_error(own._replace(deviation=0.0 * own.deviation)) for own in shares]
+
+    def _cdf_interval(self, point: Any, z: float, noise: float) -> tuple[float, float]:
+        masses = self._errors.cdf_masses(point)
+        margin = math.hypot(noise, z * masses.resolution)
+        return max(masses.mass - margin, masses.inside - noise), min(masses.mass + margin, masses.touched + noise)
+
+    def _search(self, share: float, limit: float, possible: Callable[[Any], bool]) -> Any:
+        """The last possible value from a quantile towards the least or the largest one, by bisection.
+
+        It is not beyond the leaf of the last value that was found possible.
+        """
+        inner, outer = share, limit
+        for _ in range(BISECTIONS):
+            middle = (inner + outer) / 2
+            if possible(quantiles.quantile(self._histogram, middle)[()]):
+                inner = middle
+            else:
+                outer = middle
+        leaf_end = quantiles.leaf_end(self._histogram, inner, upper=limit > 0.5)
+        return (min if limit > 0.5 else max)(quantiles.quantile(self._histogram, outer)[()], leaf_end)
