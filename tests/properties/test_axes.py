@@ -10,7 +10,7 @@ from hypothesis.strategies import DataObject
 
 from privhp import Box, Domain, Generator, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.unevenness import learn_unevenness
+from privhp.answers.unevenness import FINER_CUTS, edge_deviation, learn_unevenness
 from privhp.release import Release
 from regions import regions
 from strategies import any_domains
@@ -90,3 +90,23 @@ def test_intervals_hold_a_heap_at_the_end(high: float) -> None:
         low, most = generator.mass(region).interval(0.9)
         assert low <= truth <= most
         assert most - low < 0.8
+
+
+@given(share=st.floats(0.01, 0.99))
+def test_deviation_of_random_heaps(share: float) -> None:
+    """All records at one random point: a Bernoulli variable, up to the finest cut; but an end may be at the point."""
+    (deviation,) = edge_deviation(np.array([share]), np.ones(40))
+    bernoulli = (share * (1 - share)) ** 0.5
+    assert deviation == pytest.approx(max(bernoulli, max(share, 1 - share) / 1.5), rel=1e-6)
+
+
+@given(share=st.floats(0, 1), slope=st.floats(0, 1))
+def test_deviation_of_slopes(share: float, slope: float) -> None:
+    """Halves that are uneven but even inside: the error of linear interpolation, and little more."""
+    (deviation,) = edge_deviation(np.array([share]), np.array([slope, *[0.0] * (FINER_CUTS - 1)]))
+    assert deviation <= max(slope**0.5 * min(share, 1 - share), 0.06) + 1e-12
+    assert deviation >= slope**0.5 * min(share, 1 - share) - 1e-12 or share in (0, 1)
+
+
+def test_whole_leaves_have_no_deviation() -> None:
+    assert edge_deviation(np.array([0.0, 1.0]), np.ones(FINER_CUTS)).tolist() == [0, 0]

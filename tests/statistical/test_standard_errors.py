@@ -80,7 +80,7 @@ def test_stderr_of_quantile() -> None:
     generator = Generator(Release(plan, {6: np.full(64, 1000)}))
     at_half = generator.quantile([0.5])
     below = generator.cdf(at_half.value)
-    assert at_half.stderr == pytest.approx(below.stderr, rel=1e-3)  # uniform data on a domain of length 1
+    assert at_half.stderr == pytest.approx(below.stderr, rel=0.1)  # uniform data on a domain of length 1
 
 
 def test_values_without_stderr() -> None:

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares, edge_deviation
-from privhp.answers.unevenness import learn_unevenness
+from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares
+from privhp.answers.unevenness import FINER_CUTS, edge_deviation, learn_unevenness
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
@@ -129,8 +129,9 @@ class LeafErrors:
         total = np.zeros(parts[0].share.shape)
         for index, part in enumerate(parts):
             others = np.prod([own.share for own in (*parts[:index], *parts[index + 1 :])], axis=0)
-            scale = float(np.sqrt(self.unevenness[part.axis][bits[part.axis]]))
-            total += scale * others * sum(edge_deviation(end) for end in part.ends)
+            cuts = bits[part.axis]
+            unevenness = self.unevenness[part.axis][cuts : cuts + FINER_CUTS]
+            total += others * sum(edge_deviation(end, unevenness) for end in part.ends)
         return total
 
     def mass(self, means: Floats) -> float:

@@ -29,9 +29,6 @@ from privhp.domains.domain import Domain
 from privhp.domains.table_column import TableColumn
 from privhp.errors import QueryError
 
-ATOM = 1.5
-"""Standard deviations between the answer and the truth if all records of a cut side are in the region, or none."""
-
 
 class LeafShares(NamedTuple):
     """Share of each leaf in a region.
@@ -119,15 +116,6 @@ class UnavailableErrors:
 
     marginal = given_value = _keep
     region_shares = cdf_shares = cdf_masses = mass = standard_error = _refuse
-
-
-def edge_deviation(shares: Floats) -> Floats:
-    """Standard deviation of the records on one side of an end, as a share of its leaf, at unevenness 1.
-
-    It does not vanish at 0 and 1: values at the end itself are all inside or all outside.
-    """
-    deviation = np.maximum(np.sqrt(shares * (1.0 - shares)), np.maximum(shares, 1.0 - shares) / ATOM)
-    return np.where((shares > 0) & (shares < 1), deviation, 0.0)
 
 
 class HierarchyErrors:

@@ -30,6 +30,12 @@ ENOUGH_SPLITS = 8
 MAX_GROWTH = 4.0
 """Largest factor by which unevenness grows with each cut that is finer than the release resolves."""
 
+FINER_CUTS = 8
+"""Number of further cuts of a leaf whose unevenness counts."""
+
+ATOM = 1.5
+"""Standard deviations between the answer and the truth if all records of a cut side are in the region, or none."""
+
 
 class _Splits(NamedTuple):
     """Cells of one level that the release divides in two.
@@ -48,7 +54,7 @@ class _Splits(NamedTuple):
 
 
 def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[Floats]:
-    """Unevenness of each axis of a domain, between 0 and 1, by the number of its cuts."""
+    """Unevenness of each axis of a domain, between 0 and 1, by the number of its cuts and FINER_CUTS beyond them."""
     splits_by_level: dict[int, list[_Splits]] = {}
     for level, splits in _splits(hierarchy):
         splits_by_level.setdefault(level, []).append(splits)
@@ -114,7 +120,7 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
 
     More unevenness than above is believed at once; less only as far as the
     release shows it. Below the last cut that it shows, unevenness grows as it
-    did last. Structure of finer cuts counts by the share of the cell that it reaches.
+    did last. Cells of the last cut are single values, as uneven as can be.
     """
     found: list[float] = []
     before, last = 1.0, -1
@@ -125,14 +131,31 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
             own = enough * unevenness + (1.0 - enough) * before
             before = max(own, enough * share * own + (1.0 - enough * share) * before)
         found.append(before)
-    growth = 1.0
-    if last > 0:
-        growth = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_GROWTH)
+    growth = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_GROWTH) if last > 0 else 1.0
     for cuts in range(last + 1, len(found)):
         found[cuts] = min(found[cuts - 1] * growth if cuts else 1.0, 1.0)
-    reached = [
-        sum(found[finer] * 4.0 ** (cuts - finer) for finer in range(cuts, min(max(last, cuts) + 2, len(found))))
-        for cuts in range(len(found))
-    ]
-    smooth: Floats = np.minimum(np.array([*reached, 1.0]), 1.0)
-    return smooth
+    return np.array([*found, *[1.0] * FINER_CUTS])
+
+
+def edge_deviation(shares: Floats, unevenness: Floats) -> Floats:
+    """Standard deviation of the records of a leaf on one side of an end, as a share of the leaf.
+
+    An imbalance D of a cell moves the share of its records below a point at g
+    by D min(g, 1 - g); the cut below it moves the share in the half that holds the
+    point, and so on. In addition, values lie at the ends that people ask for:
+    if all records that a leaf has near an end are at the end itself, they are
+    all inside or all outside. The mean share of a leaf in one of its smallest
+    parts is the product of (1 + S) / 2 over all cuts.
+
+    Args:
+        shares: Share of each leaf's side on the inner side of the end.
+        unevenness: Unevenness S of the leaves' side after 0, 1, 2 ... further cuts.
+    """
+    variance, weight, position = np.zeros(shares.shape), 1.0, shares
+    for own in unevenness.tolist():
+        variance += weight * own * np.minimum(position, 1.0 - position) ** 2
+        weight *= (1.0 + own) / 4.0
+        position = 2.0 * position % 1.0
+    atom = float(np.sqrt(((1.0 + unevenness) / 2.0).prod())) / ATOM
+    deviation = np.maximum(np.sqrt(variance), atom * np.maximum(shares, 1.0 - shares))
+    return np.where((shares > 0) & (shares < 1), deviation, 0.0)
