@@ -44,6 +44,7 @@ def cases() -> dict[str, tuple[hp.Domain, Any]]:
         "Interval, 9 cuts": (hp.Interval(0, 1, cuts=list(np.linspace(0, 0.5, 11)[1:-1])), rng.random(RECORDS)),
         "Interval, 999 cuts": (hp.Interval(0, 1, cuts=list(np.linspace(0, 0.5, 1001)[1:-1])), rng.random(RECORDS)),
         "Interval, 999 uneven cuts": (hp.Interval(-1e4, 1e4, cuts=list(tails)), rng.standard_cauchy(RECORDS)),
+        "Interval, step": (hp.Interval(0, 10**4, step="0.01"), rng.integers(0, 10**6, RECORDS) / 100),
         "Integers": (hp.Integers(0, 10**6), rng.integers(0, 10**6, RECORDS)),
         "Time, same unit": (hp.Time("2000-01-01", "2030-01-01"), seconds),
         "Time, ns to s": (hp.Time("2000-01-01", "2030-01-01"), seconds.astype("M8[ns]")),
@@ -56,6 +57,7 @@ def cases() -> dict[str, tuple[hp.Domain, Any]]:
         "Categories, text in wide fields": (hp.Categories(words), words[indices].astype("U16")),
         "Taxonomy, text": (hp.Taxonomy(tree), words[indices]),
         "Geo": (hp.Geo(-9, 49, 2, 61), rng.uniform((-9, 49), (2, 61), (RECORDS, 2))),
+        "Geo, step": (hp.Geo(-9, 49, 2, 61, step="0.01"), np.round(rng.uniform((-9, 49), (2, 61), (RECORDS, 2)), 2)),
         "Box, 4 sides": (hp.Box([(0, 1)] * 4), rng.random((RECORDS, 4))),
         "Table of 4 columns": (mixed, mixed.as_batch(columns)),
     }

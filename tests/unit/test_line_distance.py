@@ -7,7 +7,7 @@ import pytest
 from scipy import stats
 
 from datasets import DATASETS
-from privhp import Box, DomainError, Generator, Integers, Interval, Plan, RecordsError, wasserstein
+from privhp import Box, DomainError, Generator, Integers, Interval, Plan, RecordsError, Time, wasserstein
 from releases import histogram, release_of
 
 
@@ -73,7 +73,39 @@ def test_invalid_records(records: Any) -> None:
         wasserstein(flat(), records)
 
 
-@pytest.mark.parametrize("domain", [Integers(0, 9), Interval(1, 9, scale="log"), Box([(0, 1), (0, 1)])], ids=repr)
+@pytest.mark.parametrize(
+    "domain", [Time("2020-01-01", "2020-01-09"), Interval(1, 9, scale="log"), Box([(0, 1), (0, 1)])], ids=repr
+)
 def test_other_domains(domain: Any) -> None:
     with pytest.raises(DomainError, match="linear Interval"):
         wasserstein(histogram(domain, 1, [1, 1]), [1])
+
+
+@pytest.mark.parametrize(
+    "domain", [Integers(-3, 40), Interval(0, 1, step="0.01"), Interval(-0.3, 9.7, step="0.5")], ids=repr
+)
+@pytest.mark.parametrize("level", [0, 1, 3, None])
+def test_values_with_a_step_equal_scipy(domain: Any, level: int | None) -> None:
+    rng = np.random.default_rng(7)
+    depth = domain.depth if level is None else level
+    codes = np.arange(2**depth, dtype=np.uint64)
+    counts = rng.integers(0, 9, codes.size) * (domain.measure(codes, level=depth) > 0) + (codes == 0)
+    generator = histogram(domain, depth, counts.tolist())
+    leaf = np.arange(2**domain.depth, dtype=np.uint64)
+    leaf = leaf[domain.measure(leaf, level=domain.depth) > 0]
+    values = domain.decode(leaf, level=domain.depth, rng=rng)
+    cells = domain.encode(values, level=depth)
+    weights = (generator.probabilities / np.maximum(np.bincount(cells, minlength=codes.size), 1))[cells]
+    records = np.concatenate([rng.choice(values, 30), [values[0] - 7 * domain.value_step, values[-1] + 2]])
+    nearest = values[0] + np.rint((records - values[0]) / domain.value_step) * domain.value_step
+    expected = stats.wasserstein_distance(values, nearest, u_weights=weights)
+    assert wasserstein(generator, records) == pytest.approx(expected, rel=1e-9)
+    assert wasserstein(records, values, domain=domain) == pytest.approx(stats.wasserstein_distance(nearest, values))
+    other = histogram(domain, 1, [1, 0])
+    half = values[domain.encode(values, level=1) == 0]
+    assert wasserstein(generator, other) == pytest.approx(stats.wasserstein_distance(values, half, weights), rel=1e-9)
+
+
+def test_single_values_have_no_error_of_resolution() -> None:
+    domain = Interval(0, 1, step="0.25")
+    assert wasserstein(histogram(domain, 3, [1, 2, 3, 0, 0, 0, 0, 0]), [0, 0.25, 0.25, 0.5, 0.5, 0.5]) == 0

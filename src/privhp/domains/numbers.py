@@ -194,6 +194,10 @@ class Interval(GridDomain):
         return PlotScale("log" if self.scale == "log" else "linear", self.low, self.high, step=float(self.step or 0))
 
     @property
+    def value_step(self) -> float:  # type: ignore[override]  # fixed by the constructor
+        return float(self.step or 0)
+
+    @property
     def density_breaks(self) -> tuple[float, ...] | None:
         exact = self.scale == "log" or self.step is not None
         return None if exact else (self.low, *(self.cuts or ()), self.high)
@@ -230,6 +234,7 @@ class Integers(IntegerRangeDomain):
     ordered: ClassVar[bool] = True
     is_line = True
     accepts = NUMERIC
+    value_step = 1.0
     LIMIT: ClassVar[int] = 2**61
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:

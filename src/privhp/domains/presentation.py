@@ -153,6 +153,9 @@ class Presentation(ABC):
         """
         return None
 
+    value_step: float = 0.0
+    """Distance of neighbouring records, if these are numbers with a step whose distances are their differences."""
+
     def cell_rectangles(self, codes: Codes, *, level: int) -> tuple[Floats, Floats]:
         """Lower and upper ends of each cell, shape (n, d), as shares of the `rectangle`. Domains with one only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no coordinates")

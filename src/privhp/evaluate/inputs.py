@@ -7,7 +7,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.answers.distribution import Distribution
-from privhp.core.cells import OUTSIDE, Codes
+from privhp.core.cells import OUTSIDE, Codes, Floats
+from privhp.domains.conversion import as_floats
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError, QueryError, RecordsError, describe_value
 
@@ -37,6 +38,14 @@ def cells_of(records: Any, domain: Domain, *, level: int) -> Codes:
     if not codes.size or (codes == OUTSIDE).any():
         raise RecordsError("expected at least one record, and every record inside the domain; leave out the others")
     return np.asarray(codes)
+
+
+def read_numbers(records: Any) -> Floats:
+    """Finite numbers of records, at least one."""
+    numbers = as_floats(records)
+    if not numbers.size or not np.isfinite(numbers).all():
+        raise RecordsError("expected at least one number, and finite numbers only")
+    return numbers
 
 
 def sorted_once(*parts: NDArray[Number]) -> NDArray[Number]:

@@ -7,17 +7,19 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.domains.conversion import as_floats
 from privhp.domains.domain import Domain
-from privhp.errors import DomainError, RecordsError
-from privhp.evaluate.inputs import Side, common_domain, sorted_once
+from privhp.errors import DomainError
+from privhp.evaluate.inputs import Side, common_domain, read_numbers, sorted_once
+from privhp.evaluate.stair_distance import stair_distance
 
 
 def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> float:
-    """Exact 1-Wasserstein distance on a linear `Interval` without a step. NOT private.
+    """Exact 1-Wasserstein distance on a linear `Interval` or of `Integers`. NOT private.
 
     The area between the two cdfs. That of a generator is piecewise linear, that
     of records a step function. Records out of bounds count with their distance.
+    In a domain with a step, both rise at the values only, and a record counts as
+    the nearest value.
 
     Args:
         one: A generator or real numbers.
@@ -25,8 +27,10 @@ def wasserstein(one: Side, other: Side, *, domain: Domain | None = None) -> floa
         domain: Domain of the numbers, if neither side is a generator.
     """
     line = common_domain(one, other, domain)
+    if line.value_step:
+        return stair_distance(one, other, line)
     if line.density_breaks is None:
-        raise DomainError(f"expected a linear Interval without a step, got {line!r}; tree_wasserstein takes any domain")
+        raise DomainError(f"expected a linear Interval or Integers, got {line!r}; tree_wasserstein takes any domain")
     sides = [
         _Leaves.of(side, line.density_breaks) if isinstance(side, Distribution) else _Steps.of(side)
         for side in (one, other)
@@ -68,10 +72,7 @@ class _Steps(NamedTuple):
 
     @classmethod
     def of(cls, records: object) -> "_Steps":
-        numbers = as_floats(records)
-        if not numbers.size or not np.isfinite(numbers).all():
-            raise RecordsError("expected at least one number, and finite numbers only")
-        return cls(np.sort(numbers, kind="stable"))  # fast if they are sorted already
+        return cls(np.sort(read_numbers(records), kind="stable"))  # fast if they are sorted already
 
     def interval_values(self, grid: Floats) -> tuple[Floats, Floats]:
         """Values at the start of each interval of a grid that contains the points, and just before its end."""
