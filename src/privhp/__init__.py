@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from privhp.errors import FileError as FileError
     from privhp.errors import PlanError as PlanError
     from privhp.errors import PrivhpError as PrivhpError
+    from privhp.errors import PrivhpWarning as PrivhpWarning
     from privhp.errors import QueryError as QueryError
     from privhp.errors import RecordsError as RecordsError
     from privhp.errors import StateError as StateError
@@ -82,7 +83,7 @@ _PUBLIC = {
     "privhp.domains.table": "Table",
     "privhp.domains.taxonomy": "Taxonomy",
     "privhp.domains.time": "Time",
-    "privhp.errors": "DomainError FileError PlanError PrivhpError QueryError RecordsError StateError",
+    "privhp.errors": "DomainError FileError PlanError PrivhpError PrivhpWarning QueryError RecordsError StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
     "privhp.fitting": "fit learn",
     "privhp.planning.error_model": "Prediction",

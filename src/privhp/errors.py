@@ -8,6 +8,8 @@
     |-- StateError     operation that the state of a summary forbids
     `-- FileError      file of another kind, damaged, missing or not permitted
 
+    PrivhpWarning      a plan or a release that is probably not what the user wants
+
 A message says what is wrong and what to do. No message depends on the value of
 a record or on the number of records.
 """
@@ -45,6 +47,10 @@ class StateError(PrivhpError, RuntimeError):
 
 class FileError(PrivhpError, OSError):
     """File that is of another kind, damaged, missing or not permitted."""
+
+
+class PrivhpWarning(UserWarning):
+    """Plan or release that is probably not what the user wants. It follows from public values alone."""
 
 
 class _UnusableFileError(FileError):

@@ -8,12 +8,14 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from privhp.answers.generator import Generator
+from privhp.answers.low_counts import describe_low_count
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
-from privhp.errors import PlanError, file_errors
+from privhp.errors import PlanError, PrivhpWarning, file_errors
 from privhp.planning.learning import MAX_PASSES
 from privhp.planning.parameter_checks import check_integer
 from privhp.planning.plan import Plan
+from privhp.planning.wide_tables import describe_coarse_columns
 
 if TYPE_CHECKING:
     from privhp.io.sources import CsvReading, Format, Source
@@ -95,10 +97,12 @@ def fit(
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
         )
+    _warn(describe_coarse_columns(plan))
     ingestion = Ingestion(name_columns(plan, columns, header=header), source)
     ingestion.run()
     generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
+    _warn(describe_low_count(generator))
     return generator
 
 
@@ -155,6 +159,7 @@ def learn(
         max_records_per_person=max_records_per_person,
         pan_private=pan_private,
     )
+    _warn(describe_coarse_columns(plan))
     ingestion = Ingestion(name_columns(plan, columns, header=header), source)
     ingestion.learn()
     return ingestion.plan
@@ -169,6 +174,12 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
     named = all(isinstance(name, str) and name and not name.isdecimal() for name in names)
     distinct = len(set(names)) == len(names) == len(domain.fields())  # readers refuse another number
     return replace(plan, domain=domain.named(*names)) if named and distinct else plan
+
+
+def _warn(text: str | None) -> None:
+    """Warn the caller of `fit` or `learn`, which `file_errors` wraps."""
+    if text is not None:
+        warnings.warn(text, PrivhpWarning, stacklevel=4)
 
 
 def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source":

@@ -124,7 +124,8 @@ def test_note_on_text_in_numeric_column(run, tmp_path):
         for part in ("a", "b"):
             parquet.write_table(pa.table({"fare": texts}), tmp_path / f"{number}{part}.parquet")
         code, out, err = run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp")
-        assert (code, err) == (0, "")
+        assert code == 0
+        assert all(line.startswith("privhp: warning: about ") for line in err.splitlines())  # a low count
         assert out.count("note: ") == 1
         notes.append(out.splitlines()[0])
         assert run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp", "--force", "--quiet").out == ""
@@ -146,7 +147,7 @@ def test_note_on_whole_numbers_in_interval(run, tmp_path):
 
 
 def test_note_to_closed_pipe(tmp_path):
-    parquet.write_table(pa.table({"fare": ["12.5", "7"]}), tmp_path / "texts.parquet")
+    parquet.write_table(pa.table({"fare": ["12.5", "7"] * 500}), tmp_path / "texts.parquet")
     reading, writing = os.pipe()
     os.close(reading)
     command = [sys.executable, "-m", "privhp", "fit", "texts.parquet", *FARE, *OUT]
@@ -171,6 +172,7 @@ def test_quiet(run, tmp_path):
 
 def test_standard_error_without_errors(tmp_path):
     """Progress is written to a terminal only."""
+    (tmp_path / "trips.csv").write_text("fare\n" + "5\n" * 1000)
     done = spawn("fit", "trips.csv", *FARE, *OUT, folder=tmp_path)
     assert (done.returncode, done.stderr) == (0, b"")
     done = spawn("compare", "trips.csv", "out.privhp", "--columns", "fare", folder=tmp_path, stdin=subprocess.DEVNULL)

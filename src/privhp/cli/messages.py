@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privhp.cli.streams import say
 from privhp.planning.guarantee import state_conditions, state_guarantee
 
 if TYPE_CHECKING:
@@ -59,6 +60,12 @@ def speak_options(message: str) -> str:
     plain = _LIST.sub(lambda found: "=" + re.sub("[' ]", "", found[1]), message)
     plain = _TEXT.sub(r"\1\2", plain)
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
+
+
+def warn(text: str | None, *, quiet: bool) -> None:
+    """Print a warning to standard error, if there is one."""
+    if text is not None and not quiet:
+        say(f"privhp: warning: {speak_options(text)}")
 
 
 def describe_release(generator: "Generator", output: Path, *, note: str) -> str:

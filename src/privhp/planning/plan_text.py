@@ -3,10 +3,11 @@
 from textwrap import shorten, wrap
 from typing import TYPE_CHECKING
 
-from privhp.planning.error_model import Stream, leaf_level
+from privhp.planning.error_model import Stream
 from privhp.planning.guarantee import state_conditions, state_guarantee
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
+from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -18,9 +19,6 @@ STREAM_NOTES: dict[Stream, str] = {
     "uneven": "at all scales",
 }
 """The assumption behind each predicted stream."""
-
-FEW_SPLITS = 2
-"""A column of a table with so few splits is hardly resolved."""
 
 _PAN_PRIVATE = "One stolen summary file and the release together have it too, if no record decides when it is saved."
 
@@ -132,15 +130,12 @@ def _columns(plan: "Plan") -> list[str]:
     """Resolution of the columns of a table for a smooth stream, and a warning for columns that are hardly split."""
     if not plan.domain.columns or not plan.expected_records:
         return []
-    level = leaf_level(plan_measurements(plan), "smooth")
-    splits, most = plan.domain.splits_by_column(level), plan.domain.splits_by_column(plan.domain.depth)
+    level = smooth_level(plan)
+    splits = plan.domain.splits_by_column(level)
     lines = ["", f"columns     in cells of level {level}, the leaves of a smooth stream"]
     for name, size in plan.domain.resolution(level).items():
         lines.append(f"{splits[name]:5d} splits to {size:<12.6g} of {name}")
-    coarse = [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
-    if coarse:
-        lines += [
-            f"warning     too many columns: {len(coarse)} of {len(splits)} are split at most {FEW_SPLITS} times;",
-            "            leave some out, raise the weight of the important ones, or give more memory",
-        ]
+    warning = describe_coarse_columns(plan)
+    if warning is not None:
+        lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
     return lines

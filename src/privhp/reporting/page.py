@@ -8,6 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from privhp.answers.generator import Generator
+from privhp.answers.low_counts import describe_low_count
 from privhp.core.cells import Floats
 from privhp.core.version import __version__
 from privhp.reporting.figures.bars import bars_figure
@@ -20,7 +21,7 @@ from privhp.reporting.sections import accuracy_section, facts, generator_facts, 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy of the page: no requests."""
 
-_WARNING = (
+_NOT_PRIVATE = (
     '<aside class="warning"><strong>NOT PRIVATE.</strong> This page shows real records, in orange, beside synthetic '
     "ones. Nothing on it protects the people in the data. Store it as safely as the data; to share a report, make one "
     "without the real records.</aside>"
@@ -59,7 +60,14 @@ def report_page(
         ),
         ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]
-    return _document(title, facts(generator_facts(generator)), sections, private=against is None)
+    summary = _low_count_warning(generator) + facts(generator_facts(generator))
+    return _document(title, summary, sections, private=against is None)
+
+
+def _low_count_warning(generator: Generator) -> str:
+    """Warning that most records may have been skipped, if the noisy count is low."""
+    warning = describe_low_count(generator)
+    return "" if warning is None else f'<aside class="warning"><strong>Low count:</strong> {escape(warning)}.</aside>'
 
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:
@@ -97,7 +105,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 <p class="kind">A differentially private release{"" if private else ", beside the real records"}</p>
 <h1>{heading}</h1>
 </header>
-{"" if private else _WARNING}
+{"" if private else _NOT_PRIVATE}
 {summary}
 <main>{body}</main>
 <footer>Made by privhp {__version__} {

@@ -4,7 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privhp.cli.options import DOMAINS, add_data, add_file, add_json, add_output, add_plan, seconds
+from privhp.cli.options import DOMAINS, add_data, add_file, add_json, add_output, add_plan, integer, seconds
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
@@ -31,9 +31,9 @@ _END = """
 Standard input and pipes are read once. A partition that was learned before from such data, by
 privhp learn or an earlier fit of files, lowers their error: --partition FILE.
 
-At the end, fit prints the noisy number of records beside the expected number. A number
-near 0 means a wrong column, text in a numeric column, wrong bounds, or records with another
-number of fields than the header.
+At the end, fit prints the noisy number of records beside the expected number, and warns if it
+is below a tenth of it: columns in another order, text in a numeric column, wrong bounds, or records
+with another number of fields than the header. For scripts, --min-records N makes that exit code 1.
 """
 
 _HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error."
@@ -72,6 +72,12 @@ def add(commands: Commands) -> None:
         action="store_true",
         help="write the confidential summary in place of a release: see privhp merge --help",
     )
+    parser.add_argument(
+        "--min-records",
+        type=integer,
+        metavar="N",
+        help="exit with code 1 if the noisy number of records is below N; the release is written all the same",
+    )
     add_output(parser, "release to write, such as fares.privhp; default: named after the domain file", optional=True)
     add_json(parser)
 
@@ -81,21 +87,24 @@ def run(options: Namespace) -> None:
     from privhp.cli.data_options import open_data, plan_data, run_passes
     from privhp.cli.finished import check_finished
     from privhp.cli.json_objects import content_object, read_content
+    from privhp.cli.messages import warn
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.cli.plan_options import take_domain_file
     from privhp.cli.streams import print_object
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
     from privhp.core.container import CHECKPOINT, RELEASE
     from privhp.io.disk import remove_partials
+    from privhp.planning.wide_tables import describe_coarse_columns
 
     take_domain_file(options)
     plan = plan_data(options)
     if options.summary_only:
-        _check_shared(plan)
+        _check_shared(plan, options)
     output = check_result(options, resumed=options.resume)
     checkpoint = check_checkpoint(options, output)
     remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
     source = open_data(options, plan)
+    warn(describe_coarse_columns(plan), quiet=options.quiet)
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
@@ -112,6 +121,26 @@ def run(options: Namespace) -> None:
         print(result)
         if not source.rereadable and _could_learn(plan):
             print(_HINT)
+    if not options.summary_only:
+        _check_count(output, options)
+
+
+def _check_count(output: Path, options: Namespace) -> None:
+    """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
+    from privhp.answers.low_counts import describe_low_count
+    from privhp.api import load
+    from privhp.cli import FAILED
+    from privhp.cli.messages import warn
+    from privhp.cli.streams import say
+
+    generator = load(output)
+    warn(describe_low_count(generator), quiet=options.quiet)
+    if options.min_records is not None and generator.total < options.min_records:
+        say(
+            f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "
+            f"{options.min_records:,}; {output} is written"
+        )
+        raise SystemExit(FAILED)
 
 
 def _could_learn(plan: "Plan") -> bool:
@@ -119,10 +148,12 @@ def _could_learn(plan: "Plan") -> bool:
     return bool(plan.memory) and not plan.has_partition and plan.depth < plan.domain.depth
 
 
-def _check_shared(plan: "Plan") -> None:
-    """Refuse a plan whose partition each fit would learn anew."""
+def _check_shared(plan: "Plan", options: Namespace) -> None:
+    """Refuse a plan whose partition each fit would learn anew, and a check of a count that is not released."""
     from privhp.errors import PlanError
 
+    if options.min_records is not None:
+        raise PlanError("--min-records checks the count of a release, and --summary-only writes none; leave out one")
     if plan.learning is not None and plan.partition is None:
         raise PlanError(
             "--summary-only needs a plan that all parties share: write one with privhp plan --passes 1 -o plan.json "

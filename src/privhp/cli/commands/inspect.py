@@ -1,6 +1,7 @@
 """`privhp inspect`: contents of a release, a plan or a confidential summary."""
 
 from argparse import Namespace
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from privhp.cli.options import add_file
@@ -112,6 +113,7 @@ def describe_system(system: dict[str, str]) -> str:
 
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
+    from privhp.answers.low_counts import describe_low_count
     from privhp.cli.json_objects import SHARES
     from privhp.io.sinks import format_values
 
@@ -121,6 +123,9 @@ def describe(generator: "Generator") -> str:
     ]
     if generator.release.merged > 1:
         lines.append(f"merged      {generator.release.merged:,} summaries, each with the noise of the plan")
+    warning = describe_low_count(generator)
+    if warning is not None:
+        lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
     domain = generator.plan.domain
     if domain.ordered:
         values = format_values(domain, generator.quantile(SHARES).value)

@@ -35,10 +35,12 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Check all arguments, then run the learning passes."""
     from privhp.cli.data_options import open_data, plan_data, run_passes
+    from privhp.cli.messages import warn
     from privhp.cli.paths import check_result
     from privhp.cli.plan_options import save_plan, take_domain_file
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
+    from privhp.planning.wide_tables import describe_coarse_columns
 
     take_domain_file(options)
     output = check_result(options, example="plan.json")
@@ -54,6 +56,7 @@ def run(options: Namespace) -> None:
             "this plan has nothing to learn: either --passes is 1, or the plan of least predicted error has no "
             "partition; give --passes 2 or 3, or fit the data without learning"
         )
+    warn(describe_coarse_columns(plan), quiet=options.quiet)
     ingestion = Ingestion(plan, source)
     run_passes(ingestion, plan, source, quiet=options.quiet, learn_only=True)
     save_plan(ingestion.plan, output, replace=options.force)

@@ -40,9 +40,10 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
+    from privhp.answers.low_counts import describe_low_count
     from privhp.api import save
     from privhp.cli.json_objects import content_object
-    from privhp.cli.messages import describe_release
+    from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
     from privhp.cli.streams import print_object
     from privhp.core.container import RELEASE
@@ -67,6 +68,7 @@ def run(options: Namespace) -> None:
     elif not options.quiet:
         note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=note))
+    warn(describe_low_count(generator), quiet=options.quiet)
 
 
 def _read_summary(path: str) -> "Summary":

@@ -27,6 +27,10 @@ _ADVICE: dict[ValueKind | None, str] = {
 }
 
 
+_LATITUDE = re.compile("latitude|(^|[^a-z])lat([^a-z]|$)")
+_LONGITUDE = re.compile("longitude|(^|[^a-z])(lon|lng|long)([^a-z]|$)")
+
+
 def _enumerate_kinds(kinds: frozenset[str]) -> str:
     """Kinds as text, such as "numbers, times or text"; "numbers" includes integers."""
     distinct = kinds - {"integers"} if "numbers" in kinds else kinds
@@ -76,6 +80,8 @@ class Selection:
         declared = domain.value_names if domain.reads_by_name else domain.declared_names
         self.names = self.columns or (None if declared is None else list(declared))
         """Names of the columns; None if they are not known before the file is opened."""
+        if self.names is not None:
+            self._check_points(self.names)
 
     @property
     def rows(self) -> int:
@@ -99,6 +105,7 @@ class Selection:
     def _find(self, known: Sequence[str], *, where: str, hint: str) -> list[int]:
         size = len(self.fields)
         if self.names is None and len(known) == size:
+            self._check_points(known)
             return list(range(size))
         if self.names is None:
             raise FileError(
@@ -110,6 +117,16 @@ class Selection:
                 found = "it twice" if column in known else "no such name"
                 raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
         return [list(known).index(column) for column in self.names]
+
+    def _check_points(self, names: Sequence[str]) -> None:
+        """Refuse points on Earth whose columns name the latitude first. The names are not quoted: see `_find`."""
+        owned = [name.lower() for name, field in zip(names, self.fields, strict=True) if field.declared_as == "geo"]
+        for first, second in zip(owned[::2], owned[1::2], strict=True):
+            if _LATITUDE.search(first) and _LONGITUDE.search(second):
+                raise RecordsError(
+                    "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
+                    "name the longitude first, such as columns=['lon', 'lat']"
+                )
 
     def indices_by_number(self) -> list[int]:
         """Indices of columns given as numbers from 1; by default the first ones."""

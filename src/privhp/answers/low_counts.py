@@ -1,0 +1,19 @@
+"""Releases with far fewer records than their plan expects."""
+
+from privhp.answers.generator import Generator
+
+LOW_SHARE = 0.1
+"""A count below this share of the expected number of records is low."""
+
+
+def describe_low_count(generator: Generator) -> str | None:
+    """Sentence on a noisy count far below the expected number, with likely causes; None for other counts."""
+    expected = generator.plan.expected_records
+    if not expected or generator.total >= LOW_SHARE * expected:
+        return None
+    return (
+        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected, so most records "
+        "may have been skipped. Likely causes: columns in another order, such as latitude before longitude; text, "
+        "currency signs or decimal commas where numbers are declared; values outside the bounds; another delimiter "
+        "or encoding of the file. Check them before you use the release; a second fit of the same data costs epsilon again"
+    )

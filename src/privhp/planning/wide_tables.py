@@ -1,0 +1,43 @@
+"""Columns of a table that a plan hardly resolves, since all columns share the splits."""
+
+from typing import TYPE_CHECKING
+
+from privhp.planning.error_model import leaf_level
+from privhp.planning.plan_measurements import plan_measurements
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+FEW_SPLITS = 2
+"""A column of a table with so few splits is hardly resolved."""
+
+_MOST_NAMES = 12
+
+
+def smooth_level(plan: "Plan") -> int:
+    """Level of the leaves of a smooth stream."""
+    return leaf_level(plan_measurements(plan), "smooth")
+
+
+def coarse_columns(plan: "Plan") -> list[str]:
+    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction."""
+    if not plan.domain.columns or not plan.expected_records:
+        return []
+    splits = plan.domain.splits_by_column(smooth_level(plan))
+    most = plan.domain.splits_by_column(plan.domain.depth)
+    return [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
+
+
+def describe_coarse_columns(plan: "Plan") -> str | None:
+    """Sentence on the columns whose values are hardly told apart, and what to do; None if there are none."""
+    coarse = coarse_columns(plan)
+    if not coarse:
+        return None
+    more = len(coarse) - _MOST_NAMES
+    named = ", ".join(coarse[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"too many columns: {len(coarse)} of {len(plan.domain.columns)} are split at most {FEW_SPLITS} times, so most "
+        f"of their values are not told apart: {named}. Leave some columns out, raise the weight of the important "
+        "ones, or give more memory; for wide tables use a tool that fits a model to noisy marginals, such as mbi "
+        "(private-pgm) or dpsynth"
+    )

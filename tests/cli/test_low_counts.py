@@ -1,0 +1,69 @@
+"""Commands warn about a low noisy count and about wide tables, on standard error."""
+
+import pytest
+
+PLAN = ["--epsilon", "50", "--expected-records", "20000"]
+GEO = ["--columns", "x,y", "--domain", "geo:-9:49.8:2:61", *PLAN]
+
+
+@pytest.fixture
+def swapped(tmp_path):
+    (tmp_path / "swapped.csv").write_text("x,y\n" + "51.5,-0.1\n" * 20_000)
+    (tmp_path / "right.csv").write_text("x,y\n" + "-0.1,51.5\n" * 20_000)
+    return "swapped.csv"
+
+
+def test_low_count(run, swapped):
+    code, out, err = run("fit", swapped, *GEO, "-o", "a.privhp")
+    assert code == 0
+    assert out.startswith("wrote a.privhp")
+    assert err.startswith("privhp: warning: about ")
+    assert err.count("\n") == 1
+    assert "20,000 were expected" in err
+    assert "warning     about " in run("inspect", "a.privhp").out
+    assert run("fit", swapped, *GEO, "-o", "b.privhp", "--quiet") == (0, "", "")
+    assert run("fit", "right.csv", *GEO, "-o", "c.privhp").err == ""
+
+
+def test_min_records(run, refused, swapped, tmp_path):
+    code, out, err = run("fit", swapped, *GEO, "--min-records", "1e4", "--quiet", "-o", "a.privhp")
+    assert (code, out) == (1, "")
+    assert err.startswith("privhp: error: about ")
+    assert err.endswith("fewer than --min-records 10,000; a.privhp is written\n")
+    assert (tmp_path / "a.privhp").exists()
+    assert run("fit", "right.csv", *GEO, "--min-records", "1e4", "-o", "b.privhp").code == 0
+    assert "--summary-only writes none" in refused(
+        "fit", "right.csv", *GEO, "--passes", "1", "--min-records", "1", "--summary-only", "-o", "c.summary"
+    )
+
+
+def test_min_records_of_a_repeated_fit(run, swapped):
+    command = ["fit", swapped, *GEO, "--min-records", "1e4", "--checkpoint", "s", "--resume", "-o", "a.privhp"]
+    assert [run(*command).code for _ in range(2)] == [1, 1]
+
+
+def test_merge_warns(run, swapped):
+    assert run("plan", *GEO[2:], "--passes", "1", "-o", "plan.json").code == 0
+    for part in ("a", "b"):
+        code, _, err = run("fit", swapped, "--plan", "plan.json", "--summary-only", "-o", f"{part}.summary")
+        assert (code, err) == (0, "")  # nothing is said about a summary, which is confidential
+    code, _, err = run("merge", "a.summary", "b.summary", "-o", "all.privhp")
+    assert code == 0
+    assert err.startswith("privhp: warning: about ")
+
+
+def test_wide_table_warns(run, tmp_path):
+    names = [f"c{place}" for place in range(10)]
+    (tmp_path / "wide.csv").write_text(",".join(names) + "\n" + "5,5,5,5,5,5,5,5,5,5\n" * 500)
+    domains = [part for name in names for part in ("--domain", f"{name}=interval:0:100")]
+    code, _, err = run("fit", "wide.csv", *domains, "--epsilon", "9", "--expected-records", "500", "-o", "a.privhp")
+    assert code == 0
+    assert err.startswith("privhp: warning: too many columns: ")
+    assert "c8, c9. Leave some columns out" in err
+
+
+@pytest.mark.parametrize("columns", [["--columns", "lat,lon"], []])
+def test_latitude_first_by_name(refused, tmp_path, columns):
+    (tmp_path / "places.csv").write_text("lat,lon\n51.5,-0.1\n")
+    line = refused("fit", "places.csv", *columns, *GEO[2:], "-o", "a.privhp")
+    assert "name the longitude first, such as --columns lon,lat" in line

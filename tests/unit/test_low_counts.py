@@ -1,0 +1,103 @@
+"""Warnings that follow from public values: a low noisy count, and columns that a plan hardly resolves."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import privhp as hp
+from privhp import PrivhpWarning, RecordsError
+from privhp.answers.low_counts import LOW_SHARE, describe_low_count
+from privhp.planning.wide_tables import coarse_columns, describe_coarse_columns
+
+BRITAIN = hp.Geo(-9, 49.8, 2, 61)
+PLAN = {"epsilon": 50, "expected_records": 20_000, "memory": "64 KiB"}
+
+
+def places(size: int = 20_000) -> np.ndarray:
+    rng = np.random.default_rng(0)
+    return np.column_stack([rng.uniform(-5, 1, size), rng.uniform(51, 54, size)])
+
+
+def test_swapped_columns_warn_at_the_call() -> None:
+    with pytest.warns(PrivhpWarning, match=r"records \(noisy\) were counted and 20,000 were expected") as caught:
+        hp.fit(places()[:, ::-1], BRITAIN, **PLAN)
+    assert [one.filename for one in caught] == [__file__]
+    assert "latitude before longitude" in str(caught[0].message)
+
+
+@pytest.mark.parametrize(("share", "low"), [(0.5 * LOW_SHARE, True), (2 * LOW_SHARE, False), (1.0, False)])
+def test_threshold(share: float, low: bool) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        generator = hp.fit(places(int(20_000 * share)), BRITAIN, **PLAN)
+    assert (describe_low_count(generator) is not None) == low
+
+
+def test_only_noisy_numbers_decide() -> None:
+    """The sentence is a function of the release alone."""
+    with pytest.warns(PrivhpWarning):
+        generator = hp.fit(places(10), BRITAIN, **PLAN)
+    again = hp.Generator.from_bytes(generator.to_bytes())
+    assert describe_low_count(again) == describe_low_count(generator)
+
+
+def test_report_warns(tmp_path: Path) -> None:
+    with pytest.warns(PrivhpWarning):
+        low = hp.fit(places(10), BRITAIN, **PLAN)
+    for generator, shown in ((low, True), (hp.fit(places(), BRITAIN, **PLAN), False)):
+        hp.report(generator, tmp_path / "page.html")
+        assert ("Low count:" in (tmp_path / "page.html").read_text()) == shown
+
+
+def wide(columns: int) -> hp.Table:
+    numbers = {f"c{place}": hp.Interval(0, 100) for place in range(columns)}
+    return hp.Table(numbers | {"kind": hp.Categories(["a", "b"])})
+
+
+def test_wide_table_names_its_coarse_columns() -> None:
+    plan = hp.Plan.auto(wide(9), epsilon=1, expected_records=10_000)
+    splits = plan.domain.splits_by_column(plan.depth)
+    coarse = coarse_columns(plan)
+    assert coarse
+    assert "kind" not in coarse  # one split tells its two values apart
+    assert set(coarse) <= set(splits)
+    text = describe_coarse_columns(plan)
+    assert text is not None
+    assert ", ".join(coarse) in text
+    assert "mbi (private-pgm) or dpsynth" in text
+    assert describe_coarse_columns(hp.Plan.auto(wide(1), epsilon=1, expected_records=10_000)) is None
+
+
+def test_fit_and_learn_of_a_wide_table_warn() -> None:
+    rng = np.random.default_rng(0)
+    data = {f"c{place}": rng.uniform(0, 100, 2000) for place in range(9)} | {"kind": ["a"] * 2000}
+    for call in (hp.fit, hp.learn):
+        with pytest.warns(PrivhpWarning, match="too many columns: .* not told apart: c0, c1") as caught:
+            call(data, wide(9), epsilon=4, expected_records=2000)
+        assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize("names", [("lat", "lon"), ("pickup_latitude", "pickup_longitude"), ("Latitude", "LNG")])
+def test_latitude_first_is_refused(names: tuple[str, str], tmp_path: Path) -> None:
+    frame = dict(zip(names, places(100).T[::-1], strict=True))
+    path = tmp_path / "places.csv"
+    path.write_text(f"{names[0]},{names[1]}\n51,0\n")
+    for data, domain, columns in (
+        (frame, BRITAIN, None),
+        (frame, BRITAIN, list(names)),
+        (path, BRITAIN, None),
+        (path, BRITAIN, list(names)),
+        (frame, hp.Table({names: BRITAIN, "other": hp.Interval(0, 1)}), None),
+        (frame, hp.Nullable(BRITAIN), None),
+    ):
+        with pytest.raises((RecordsError, hp.FileError), match="longitude first") as refusal:
+            hp.fit(data, domain, epsilon=1, expected_records=100, columns=columns)
+        assert names[0] not in str(refusal.value).replace("'lat'", "").replace("latitude", "")
+
+
+@pytest.mark.parametrize("names", [("lon", "lat"), ("flat", "along"), ("a", "b"), ("lat", "plateau")])
+def test_other_names_are_read(names: tuple[str, str]) -> None:
+    frame = dict(zip(names, places(20_000).T, strict=True))
+    assert hp.fit(frame, BRITAIN, **PLAN).total > 15_000
