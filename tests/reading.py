@@ -14,6 +14,7 @@ from privhp import Categories, FileError, Integers, Nullable, Plan, StateError, 
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
 from silent import assert_silent
+from texts import LINES as BY_LINES
 
 LINES = 300
 PLAN = Plan(Integers(0, 255), epsilon=1, budgets={8: 1}, exact_depth=8)
@@ -110,7 +111,7 @@ def scanner_reads_lines_independently() -> None:
         for chosen in [lines, *([line] for line in lines)]:
             path = Path(folder) / "data.csv"
             path.write_bytes(b"".join(line + b"\n" for line in chosen))
-            batches = open_source(path, domain=domain, header=False, csv="lines").batches()
+            batches = open_source(path, domain=domain, header=False, csv=BY_LINES).batches()
             codes.append(
                 [code for batch in batches for code in domain.encode(batch.records, level=domain.depth).tolist()]
             )

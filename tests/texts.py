@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from privhp import Domain
-from privhp.io.sources import CsvReading, open_source
+from privhp.io.sources import CsvDialect, open_source
+
+LINES = CsvDialect(records="lines")
 
 
 def text_batches(
@@ -14,7 +16,7 @@ def text_batches(
     *,
     columns: Sequence[str] | None = None,
     header: bool = False,
-    csv: CsvReading = "lines",
+    csv: CsvDialect = LINES,
     ending: str = ".csv",
 ) -> list[Any]:
     """The batches of a file with this content."""

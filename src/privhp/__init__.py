@@ -57,6 +57,7 @@ if TYPE_CHECKING:
     from privhp.evaluate import wasserstein as wasserstein
     from privhp.fitting import fit as fit
     from privhp.fitting import learn as learn
+    from privhp.io.sources.csv_dialect import CsvDialect as CsvDialect
     from privhp.planning.error_model import Prediction as Prediction
     from privhp.planning.partition import Partition as Partition
     from privhp.planning.plan import Plan as Plan
@@ -86,6 +87,7 @@ _PUBLIC = {
     "privhp.errors": "DomainError FileError PlanError PrivhpError PrivhpWarning QueryError RecordsError StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
     "privhp.fitting": "fit learn",
+    "privhp.io.sources.csv_dialect": "CsvDialect",
     "privhp.planning.error_model": "Prediction",
     "privhp.planning.partition": "Partition",
     "privhp.planning.plan": "Plan",

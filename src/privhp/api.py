@@ -20,7 +20,7 @@ from privhp.release import Release
 
 if TYPE_CHECKING:
     from privhp.evaluate.comparison import Comparison
-    from privhp.io.sources import CsvReading, Format, Source
+    from privhp.io.sources import CsvDialect, Format, Source
 
 File: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, or a file object opened in binary mode."""
@@ -108,7 +108,7 @@ def report(
     columns: Sequence[str] | None = None,
     against: Any = None,
     header: bool = True,
-    csv: "CsvReading" = "rfc4180",
+    csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
     replace: bool = True,
 ) -> None:
@@ -124,7 +124,7 @@ def report(
         columns: Names of the values of a record, if the domain has none; also the columns of `against`.
         against: Real records to show beside the synthetic ones, as `fit` takes them.
         header: Whether the first record of a CSV file in `against` names its columns.
-        csv: What a record of a CSV file in `against` is; see `fit`.
+        csv: Dialect of CSV files in `against`.
         format: Format of `against`, if its name does not say.
         replace: Whether an existing file is replaced; otherwise it is an error.
     """
@@ -156,7 +156,7 @@ def compare(
     domain: Domain | None = None,
     columns: Sequence[str] | None = None,
     header: bool = True,
-    csv: "CsvReading" = "rfc4180",
+    csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> "Comparison":
     """Measure the distance between a generator and real records. NOT private.
@@ -174,7 +174,7 @@ def compare(
         domain: Domain of the records, if neither side is a generator.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns.
-        csv: What a record of a CSV file is; see `fit`.
+        csv: Dialect of CSV files.
         format: Format of a file, if its name does not say.
     """
     from privhp.evaluate.comparison import compare_sides  # slow to import, and needed by compare only

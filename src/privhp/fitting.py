@@ -18,7 +18,7 @@ from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns
 
 if TYPE_CHECKING:
-    from privhp.io.sources import CsvReading, Format, Source
+    from privhp.io.sources import CsvDialect, Format, Source
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
@@ -40,7 +40,7 @@ def fit(
     plan: Plan | None = None,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
-    csv: "CsvReading" = "rfc4180",
+    csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Generator:
     """Return a differentially private generator of synthetic records.
@@ -68,9 +68,7 @@ def fit(
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns. If so, records with another number of
             fields are skipped.
-        csv: What a record of a CSV file is. "rfc4180": quoted line breaks belong to the record, as CSV writers write
-            them; the quotes of every record must be balanced. "lines": every line is a record, as in logs; what a CSV
-            writer wrote with line breaks counts as several records.
+        csv: Dialect of CSV files: what a record is, the delimiter, nulls, decimal mark and encoding.
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
@@ -120,7 +118,7 @@ def learn(
     pan_private: bool = False,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
-    csv: "CsvReading" = "rfc4180",
+    csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
 ) -> Plan:
     """Learn a partition on samples of the data and return the plan that has it. Public.
@@ -142,7 +140,7 @@ def learn(
         pan_private: Whether noise is drawn twice; see `Plan.auto`. It does not cover checkpoints of `privhp fit`.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns.
-        csv: What a record of a CSV file is; see `fit`.
+        csv: Dialect of CSV files.
         format: Format of a file, if its name does not say.
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
@@ -189,9 +187,9 @@ def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source
 
     if columns is not None:
         check_named_columns(data)
-    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn)
+    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn_of_type)
 
 
-def _warn(text: str) -> None:
+def _warn_of_type(text: str) -> None:
     """Warn of a column's type, which is public, unlike its values."""
-    warnings.warn(text, UserWarning, stacklevel=2)
+    warnings.warn(text, PrivhpWarning, stacklevel=2)

@@ -135,7 +135,7 @@ def test_note_on_text_in_numeric_column(run, tmp_path):
 
 def test_note_on_whole_numbers_in_interval(run, tmp_path):
     """By the type of the column alone."""
-    parquet.write_table(pa.table({"fare": [12, 7]}), tmp_path / "whole.parquet")
+    parquet.write_table(pa.table({"fare": [12, 7] * 500}), tmp_path / "whole.parquet")
     code, out, err = run("fit", "whole.parquet", *FARE, "-o", "whole.privhp")
     assert (code, err, out.count("note: ")) == (0, "", 1)
     assert out.startswith("note: column 'fare' holds whole numbers (int64) and is declared as interval: ")

@@ -132,7 +132,6 @@ def test_csv(run, refused, tmp_path):
         "a,,b",
         "a,a",
         "nan,b",
-        "\xe4",
         "2020-05-05,a",
         "2020-05-05T01:02Z,a",
         "10.0.5.5,a",
@@ -146,6 +145,15 @@ def test_record_taken_for_header(refused, tmp_path, first):
     assert "looks like a record; give --no-header for a file without a header" in line
     assert "5" not in line
     assert not (tmp_path / "domain.toml").exists()
+
+
+def test_header_of_another_dialect(refused, run, tmp_path):
+    (tmp_path / "trips.csv").write_text("\xe4;b\n1;2\n", encoding="latin-1")
+    assert "choose --encoding cp1252, for Latin-1 --encoding latin-1" in refused("init", "trips.csv", "--header")
+    text = ["init", "trips.csv", "--header", "--encoding", "latin-1"]
+    assert "looks separated by semicolons; choose --delimiter ';'" in refused(*text)
+    assert run(*text, "--delimiter", ";").code == 0
+    assert '[columns."\xe4"]' in (tmp_path / "domain.toml").read_text()
 
 
 @pytest.mark.parametrize("option", ["--header", "--no-header"])

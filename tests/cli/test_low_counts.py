@@ -1,6 +1,11 @@
 """Commands warn about a low noisy count and about wide tables, on standard error."""
 
+import gzip
+import re
+
 import pytest
+
+from cli.running import spawn
 
 PLAN = ["--epsilon", "50", "--expected-records", "20000"]
 GEO = ["--columns", "x,y", "--domain", "geo:-9:49.8:2:61", *PLAN]
@@ -67,3 +72,17 @@ def test_latitude_first_by_name(refused, tmp_path, columns):
     (tmp_path / "places.csv").write_text("lat,lon\n51.5,-0.1\n")
     line = refused("fit", "places.csv", *columns, *GEO[2:], "-o", "a.privhp")
     assert "name the longitude first, such as --columns lon,lat" in line
+
+
+@pytest.mark.parametrize("compress", [gzip.compress, lambda text: b"\x28\xb5\x2f\xfd" + text], ids=["gzip", "zstd"])
+@pytest.mark.parametrize("options", [["--format", "ndjson", "--columns", "a"], ["--no-header"], ["--columns", "a"]])
+def test_compressed_standard_input(tmp_path, compress, options):
+    """Whatever the format is, since no file name says that it is compressed."""
+    content = compress(b'{"a": 1}\n' * 9)
+    command = ["fit", "-", *options, "--domain", "interval:0:9", *PLAN, "-o", "a.privhp"]
+    done = spawn(*command, folder=tmp_path, input=content)
+    assert done.returncode == 2
+    assert re.fullmatch(
+        rb"privhp: error: -: expected text, got a (gzip|zstd) file; .* pipe it through \w+cat\n", done.stderr
+    )
+    assert not (tmp_path / "a.privhp").exists()

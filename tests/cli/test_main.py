@@ -77,7 +77,7 @@ def test_version(run):
 def test_help_of_fit(run):
     text = " ".join(run("fit", "--help").out.split())
     for part in (
-        "A number near 0 means a wrong column, text in a numeric column, wrong bounds, or records with another number",
+        "columns in another order, text in a numeric column, wrong bounds, or records with another number",
         "without --columns, the first columns are read",
         "the guarantee covers all of them",
         "fewer mean less noise and more collisions",

@@ -10,6 +10,7 @@ import pytest
 import privhp
 from privhp import Tally
 from privhp.io.sources import open_source
+from texts import LINES
 
 COLUMNS = [
     "--domain",
@@ -85,7 +86,7 @@ def test_line_with_invalid_field(run, tmp_path):
         for text in (good, good + bad + b"\n" + good):
             (tmp_path / "data.csv").write_bytes(b"a,b\n" + text)
             tally, lines = Tally(plan), 0
-            for batch in open_source(tmp_path / "data.csv", domain=plan.domain, csv="lines").batches():
+            for batch in open_source(tmp_path / "data.csv", domain=plan.domain, csv=LINES).batches():
                 tally.add(batch.records)
                 lines += len(plan.domain.as_batch(batch.records))
             assert lines == text.count(b"\n"), "a skipped line counts as a row"

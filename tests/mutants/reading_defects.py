@@ -10,7 +10,7 @@ import reading
 from mutants.planting import caught_by
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-from privhp.io.sources import START, csv_records, csv_scanner, text_records
+from privhp.io.sources import START, csv_reader, csv_records, csv_scanner, text_records
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.text_records import LineFeeds, Offsets
 
@@ -93,7 +93,7 @@ def invalid_line_counted(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(reading.csv_record_changes_its_own_row)
 def quoted_line_feed_ends_record(patch: pytest.MonkeyPatch) -> None:
-    patch.setitem(csv_records.RULES, "rfc4180", LineFeeds)
+    patch.setattr(csv_reader, "record_rule", lambda _: LineFeeds())
 
 
 @caught_by(reading.csv_record_changes_its_own_row)

@@ -16,14 +16,15 @@ from hypothesis import strategies as st
 import privhp as hp
 from cases import case_count
 from privhp import Box, Categories, FileError, Integers, Interval, Nullable, RecordsError, Table
-from privhp.io.sources import CsvReading, csv_records, csv_scanner, open_source, text_records
+from privhp.io.sources import CsvDialect, csv_records, csv_scanner, open_source, text_records
 from privhp.io.sources.csv_records import UnquotedLineFeeds
 from privhp.io.sources.text_records import MAX_RECORD, RecordReader
-from texts import text_batches
+from texts import LINES, text_batches
 
 DECADE, SQUARE = Interval(0, 10), Box([(0, 10), (0, 10)])
 WORDS = ["a", 'say "hi"', "two\nlines", "x,y", "cr\r\nlf", ",\n,", '"']
 DOMAIN = Table(number=Nullable(Integers(0, 99)), word=Nullable(Categories(WORDS, other="other")))
+RFC = CsvDialect()
 CASES = case_count(500)
 
 texts = st.sampled_from(WORDS) | st.text('a,"\n\r\0 7é', max_size=8)
@@ -48,13 +49,15 @@ def written(records: list[tuple[str, ...]], dialect: dict[str, Any]) -> bytes:
 
 def codes(content: bytes, domain: hp.Domain = DOMAIN, **options: Any) -> list[int]:
     """The cell of each record."""
-    batches = text_batches(content, domain, **({"csv": "rfc4180"} | options))
+    batches = text_batches(content, domain, **({"csv": RFC} | options))
     return [code for batch in batches for code in domain.encode(batch, level=domain.depth).tolist()]
 
 
-def values(content: bytes, reading: CsvReading = "rfc4180", *, header: bool = False) -> list[float]:
+def values(content: bytes, reading: str = "rfc4180", *, header: bool = False) -> list[float]:
     """The first number of each record, NaN if it is skipped."""
-    batches = text_batches(content, DECADE, header=header, columns=["a"] if header else None, csv=reading)
+    batches = text_batches(
+        content, DECADE, header=header, columns=["a"] if header else None, csv=CsvDialect(records=reading)
+    )
     return [value for batch in batches for value in np.asarray(batch, dtype=float).tolist()]
 
 
@@ -100,14 +103,15 @@ def test_csv_writer_round_trip(records, dialect):
 
 
 @settings(max_examples=CASES)
-@given(fragments.map(b"".join), st.integers(1, 9))
-@example(b'"a"\n', 3)
-@example(b'1,"\n",",\n"\n', 2)
-def test_compiled_bounds_match_definition(content, size):
-    """Whatever the bytes are, and wherever the pieces of the text end."""
+@given(fragments.map(b"".join), st.integers(1, 9), st.sampled_from([b",", b";", b"\t"]))
+@example(b'"a"\n', 3, b",")
+@example(b'1,"\n",",\n"\n', 2, b",")
+def test_compiled_bounds_match_definition(content, size, separator):
+    """Whatever the bytes and the delimiter are, and wherever the pieces of the text end."""
     if csv_records.native is None:
         pytest.skip("the scanner is not compiled")
-    found, defined = UnquotedLineFeeds(), UnquotedLineFeeds()
+    content = content.replace(b",", separator)
+    found, defined = UnquotedLineFeeds(separator), UnquotedLineFeeds(separator)
     for start in range(0, len(content), size):
         piece = content[start : start + size]
         bounds = found.bounds(piece).tolist()
@@ -127,7 +131,7 @@ def test_compiled_values_match_definition(content, width):
         for kernel in (csv_scanner.native, None):
             with mock.patch.object(csv_scanner, "native", kernel):
                 try:
-                    outcomes.append(codes(text, csv="lines" if width == 1 else "rfc4180", **options))
+                    outcomes.append(codes(text, csv=LINES if width == 1 else RFC, **options))
                 except FileError:
                     outcomes.append("refused")
         assert outcomes[0] == outcomes[1]
@@ -153,7 +157,7 @@ def test_one_record_changes_its_own_row(records, data, replacement, dialect, hea
 def test_one_line_changes_its_own_row(line, records, header):
     """In the reading by lines, whatever the bytes are."""
     before, after = (written(part, {"lineterminator": "\n"}) for part in (records, records[::-1]))
-    names = {"header": header, "csv": "lines"}
+    names = {"header": header, "csv": LINES}
     start = b"number,word\n" * header
     parts = [codes(start + part, **names) for part in (before, line + b"\n", after)]
     assert codes(start + before + line + b"\n" + after, **names) == [code for part in parts for code in part]
@@ -184,14 +188,14 @@ def test_number_of_fields_without_header(backend, reading):
     """No record decides about others."""
     for first in (b"1", b"1,x", b"1,x,y"):
         assert values(first + b"\n2,x\n3,x,y\n4\n", reading) == [1.0, 2.0, 3.0, 4.0]
-    assert len(codes(b"1\n1,2\n1,2,3\n", SQUARE, csv=reading)) == 3
+    assert len(codes(b"1\n1,2\n1,2,3\n", SQUARE, csv=CsvDialect(records=reading))) == 3
 
 
 def test_unbalanced_quote(backend):
     """One open quote joins the records up to the next quote, and the file is refused if there is none."""
     assert same(values(b'1\n2,"open\n3\n4\n5,close"\n6\n'), [1.0, 2.0, 6.0])
     assert values(b'1\n2,"open\n3\n', "lines")[::2] == [1.0, 3.0]
-    with pytest.raises(FileError, match=r'ends inside a quoted field, .* choose csv="lines"$'):
+    with pytest.raises(FileError, match=r'ends inside a quoted field, .* choose csv=CsvDialect\(records="lines"\)$'):
         values(b'1\n2,"open\n3\n4\n')
     assert same(values(b'1\n2,"a"b"\n3\n'), [1.0, np.nan, 3.0])  # text behind a quote: the line ends the record
     assert values(b'1\n2,5" pipe\n3,a"\n') == [1.0, 2.0, 3.0]  # a quote inside a field opens nothing
@@ -210,7 +214,7 @@ def test_open_quote_ends_with_its_file(tmp_path):
     source = open_source(str(tmp_path / "*.csv"), domain=DECADE, columns=["a"])
     with pytest.raises(FileError, match=r"a\.csv: the file ends inside a quoted field"):
         list(source.batches())
-    source = open_source(str(tmp_path / "*.csv"), domain=DECADE, columns=["a"], csv="lines")
+    source = open_source(str(tmp_path / "*.csv"), domain=DECADE, columns=["a"], csv=LINES)
     found = [np.asarray(batch.records, dtype=float).tolist() for batch in source.batches()]
     assert repr(found) == "[[nan], [2.0]]"
 
@@ -221,7 +225,7 @@ def test_no_release_of_an_unbalanced_file(tmp_path):
     plan = {"epsilon": 1, "expected_records": 1e6, "passes": 1, "columns": ["a"]}
     with pytest.raises(FileError, match="ends inside a quoted field"):
         hp.fit(path, DECADE, **plan)
-    assert hp.fit(path, DECADE, csv="lines", **plan).total == pytest.approx(1_200_000, abs=1000)
+    assert hp.fit(path, DECADE, csv=LINES, **plan).total == pytest.approx(1_200_000, abs=1000)
 
 
 @pytest.mark.parametrize("size", [MAX_RECORD - 4, MAX_RECORD + 1, 3 * MAX_RECORD])
@@ -279,7 +283,7 @@ def test_resume_at_any_batch(tmp_path, ending, reading):
     path = tmp_path / f"a.csv{ending}"
     path.write_bytes(packed(content))
     with mock.patch.object(text_records, "_BLOCK", 64):
-        source = open_source(path, domain=DECADE, columns=["a"], csv=reading)
+        source = open_source(path, domain=DECADE, columns=["a"], csv=CsvDialect(records=reading))
         batches = list(source.batches())
         assert len(batches) > 5
         whole = [value for batch in batches for value in batch.records.to_list()]
@@ -294,11 +298,13 @@ def test_resume_at_any_batch(tmp_path, ending, reading):
 def test_reading_belongs_to_the_identity(tmp_path):
     path = Path(tmp_path / "a.csv")
     path.write_bytes(b"a\n1\n")
-    readings = {open_source(path, domain=DECADE, csv=reading).identity for reading in ("rfc4180", "lines")}
+    readings = {
+        open_source(path, domain=DECADE, csv=CsvDialect(records=reading)).identity for reading in ("rfc4180", "lines")
+    }
     assert len(readings) == 2
     assert open_source(path, domain=DECADE).identity in readings
 
 
 def test_unknown_reading():
-    with pytest.raises(RecordsError, match="csv= takes 'rfc4180' or 'lines', got 'excel'"):
+    with pytest.raises(RecordsError, match=r"csv= takes a dialect such as .*, got 'excel'"):
         open_source("a.csv", domain=DECADE, csv="excel")

@@ -19,6 +19,7 @@ from privhp import Box, Categories, Domain, Integers, Interval, IPv4, Nullable, 
 from privhp.cli.progress import WatchedSource
 from privhp.io.sources import START, Sample, Source, open_source
 from strategies import any_domains, untidy_batches
+from texts import LINES as BY_LINES
 from trips import DOMAIN, NAMES, ROWS, write_table_to
 
 SMALL_BLOCKS = mock.patch("privhp.io.sources.text_records._BLOCK", 5000)
@@ -83,9 +84,9 @@ def test_skipped_lines_have_coins(tmp_path: Path, name: str, end: bytes) -> None
     (tmp_path / name).write_bytes(b"\n".join([b"a" * (name == "a.csv"), *lines * 3]).lstrip(b"\n") + end)
     coins = Coins()
     path, domain = tmp_path / name, Nullable(Integers(0, 9))
-    codes(open_source(path, domain=domain, columns=["a"], csv="lines"), domain, coins)
+    codes(open_source(path, domain=domain, columns=["a"], csv=BY_LINES), domain, coins)
     assert len(coins.heads) == 3 * len(lines)
-    assert_sampled(lambda: path, domain, columns=["a"], csv="lines")
+    assert_sampled(lambda: path, domain, columns=["a"], csv=BY_LINES)
 
 
 @pytest.mark.parametrize("name", ["a.csv", "a.ndjson", "a.parquet", "a.arrows"])

@@ -1,5 +1,7 @@
 """The compiled scanner agrees with the plain reader, and leaves it the unusual lines."""
 
+import dataclasses
+from functools import partial
 from unittest import mock
 
 import numpy as np
@@ -8,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import case_count
-from privhp import Box, Categories, Domain, Integers, Interval, IPv4, Nullable, Table, Time
+from privhp import Box, Categories, CsvDialect, Domain, Integers, Interval, IPv4, Nullable, Table, Time
 from privhp.io.sources import csv_scanner
-from texts import text_batches
+from texts import LINES, text_batches
 
 PROMISED = case_count(500)
 
@@ -68,19 +70,40 @@ DOMAINS: list[Domain] = [
 ]
 
 
-def cells(content: bytes, domain: Domain) -> list[int]:
-    batches = text_batches(content, domain)
+plain_dialects = st.builds(
+    partial(CsvDialect, records="lines"),
+    delimiter=st.sampled_from([None, ";", "\t", "|", " ", "."]),
+    nulls=st.sampled_from(
+        [["NA", "N/A", "null", "NaN"], [], ["-", "-5", "1e5", "a", "2020-01-01", "é"], ["", "b", "C"]]
+    ),
+)
+comma_dialects = st.builds(partial(dataclasses.replace, decimal=","), plain_dialects)
+dialects = st.one_of(
+    plain_dialects,
+    comma_dialects,
+    st.builds(
+        dataclasses.replace,
+        plain_dialects | comma_dialects,
+        thousands=st.sampled_from([None, " ", "'"]),
+        currency=st.sampled_from([None, "$", "EUR"]),
+    ),
+)
+
+
+def cells(content: bytes, domain: Domain, dialect: CsvDialect = LINES) -> list[int]:
+    batches = text_batches(content, domain, csv=dialect)
     return [code for batch in batches for code in domain.encode(batch, level=domain.depth).tolist()]
 
 
 @pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
 @settings(max_examples=PROMISED)
-@given(st.lists(line, max_size=8), st.sampled_from(DOMAINS))
-def test_scanner_matches_definition(lines, domain):
-    content = b"".join(text + b"\n" for text in lines)
+@given(st.lists(line, max_size=8), st.sampled_from(DOMAINS), dialects)
+def test_scanner_matches_definition(lines, domain, dialect):
+    marks = bytes.maketrans(b",.", dialect.separator + dialect.decimal.encode())
+    content = b"".join(text.translate(marks) + b"\n" for text in lines)
     with mock.patch.object(csv_scanner, "native", None):
-        defined = cells(content, domain)
-    assert cells(content, domain) == defined
+        defined = cells(content, domain, dialect)
+    assert cells(content, domain, dialect) == defined
     assert len(defined) == len(lines)
 
 
@@ -104,7 +127,7 @@ def test_plain_lines_without_fallback():
         d=Categories(["x", "y"]),
         e=IPv4(),
     )
-    lines = b"1.5,3,2020-01-01 12:30:00,x,10.0.0.1\r\n,,,,\n1e3,4.0,2020-01-01T00:00:00.5,x,1\n"
+    lines = b"1.5,3,2020-01-01 12:30:00,x,10.0.0.1\r\n,,,,\n1,NA,2020-01-01,x,1\n1e3,4.0,2020-01-01T00:00:00.5,x,1\n"
     lines += b'-2,,2020-01-01,"y",167772161\n'
     expected = cells(lines, domain)
     if csv_scanner.native is not None:

@@ -109,7 +109,7 @@ def test_release_that_is_cut_while_it_is_read(tmp_path: Path) -> None:
 
 def test_endless_header() -> None:
     for reading in ("rfc4180", "lines"):
-        source = open_source("/dev/zero", domain=hp.Interval(0, 1), csv=reading)
+        source = open_source("/dev/zero", domain=hp.Interval(0, 1), csv=hp.CsvDialect(records=reading))
         with pytest.raises(hp.FileError, match="the first line has more than 1 MiB, so this is not CSV with a header"):
             next(source.batches())
 

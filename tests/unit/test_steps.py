@@ -228,8 +228,8 @@ def test_warning_of_whole_numbers_in_an_interval(kind: str, tmp_path: Path) -> N
     data = whole_numbers(kind, tmp_path)
     with pytest.warns(UserWarning, match="holds whole numbers .* declared as interval: .*; declare it as") as caught:
         privhp.fit(data, Interval(0, 10), epsilon=1, expected_records=1000)
-    assert len(caught) == 1
-    assert "3" not in str(caught[0].message).replace("int32", "").replace("Int32", "")
+    (message,) = [str(one.message) for one in caught if "whole numbers" in str(one.message)]
+    assert "3" not in message.replace("int32", "").replace("Int32", "")
 
 
 @pytest.mark.parametrize("kind", KINDS)

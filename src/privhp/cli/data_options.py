@@ -12,7 +12,8 @@ from privhp.cli.progress import Progress
 from privhp.collect.ingest import Ingestion
 from privhp.collect.learning import first_pass
 from privhp.fitting import name_columns
-from privhp.io.sources import Batch, Source
+from privhp.io.sources import Batch, CsvDialect, Source
+from privhp.io.sources.csv_dialect import DEFAULT_NULLS
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
 from privhp.io.sources.selection import Selection
@@ -35,10 +36,28 @@ def _is_pipe(name: str) -> bool:
     return name == STANDARD_INPUT or (Path(name).exists() and not Path(name).is_file())
 
 
+def csv_dialect(options: Namespace) -> CsvDialect:
+    """Dialect of CSV files that the options declare."""
+    return CsvDialect(
+        records=options.csv,
+        delimiter=options.delimiter,
+        nulls=DEFAULT_NULLS if options.null is None else options.null,
+        decimal=options.decimal,
+        thousands=options.thousands,
+        currency=options.currency,
+        encoding=options.encoding,
+    )
+
+
 def open_data(options: Namespace, plan: Plan) -> Source:
     """Source of the options. Only headers and schemas are read."""
-    reading = {"header": not options.no_header, "csv": options.csv}
-    selection = Selection(plan.domain, options.columns, **reading, warn=_note(options))
+    selection = Selection(
+        plan.domain,
+        options.columns,
+        header=not options.no_header,
+        csv=csv_dialect(options),
+        warn=_note(options),
+    )
     return FileSource(options.data, selection, format=options.format)
 
 

@@ -1,6 +1,7 @@
 """Sentences of the command line: library messages with options for Python parameters, and results."""
 
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,6 @@ if TYPE_CHECKING:
 
 OPTIONS = {
     "columns=": "--columns",
-    "csv=": "--csv",
     "depth=": "--depth",
     "domain=": "--domain",
     "epsilon=": "--epsilon",
@@ -50,13 +50,16 @@ _COMMANDS = {
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
-_TEXT = re.compile(r'((?:csv|format)=)"(\w+)"')
+_TEXT = re.compile(r'(format=)"(\w+)"')
+_DIALECT = re.compile(r"csv=CsvDialect\((\w+)=(['\"])(.*?)\2\)")
+_DIALECT_OPTIONS = {"records": "--csv", "delimiter": "--delimiter", "encoding": "--encoding"}
 
 
 def speak_options(message: str) -> str:
     """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS` and `_COMMANDS`."""
     for advice, command in _COMMANDS.items():
         message = message.replace(advice, command)
+    message = _DIALECT.sub(lambda found: f"{_DIALECT_OPTIONS[found[1]]} {shlex.quote(found[3])}", message)
     plain = _LIST.sub(lambda found: "=" + re.sub("[' ]", "", found[1]), message)
     plain = _TEXT.sub(r"\1\2", plain)
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)

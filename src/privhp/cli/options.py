@@ -76,6 +76,11 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",")]
 
 
+def character(text: str) -> str:
+    """Value of an option: a character; a tab by its name."""
+    return "\t" if text in ("tab", r"\t") else text
+
+
 def shares(text: str) -> list[float]:
     """Value of an option: numbers, separated by commas."""
     try:
@@ -107,18 +112,46 @@ def add_data(parser: CommandParser) -> None:
 
 
 def add_csv(parser: CommandParser) -> None:
-    """Add how to read CSV files: `--no-header` and `--csv`."""
-    parser.add_argument(
+    """Add how to read CSV files: `--no-header` and the dialect."""
+    group = parser.add_group("CSV files; nothing is guessed from their records")
+    group.add_argument(
         "--no-header",
         action="store_true",
-        help="CSV files have no header; columns are numbered from 1; without --columns, the first columns are read",
+        help="the files have no header; columns are numbered from 1; without --columns, the first columns are read",
     )
-    parser.add_argument(
+    group.add_argument(
         "--csv",
         choices=["rfc4180", "lines"],
         default="rfc4180",
-        help="what a record of a CSV file is; rfc4180: quoted line breaks belong to the record, as CSV writers write "
-        "them, and all quotes must be balanced; lines: every line is a record, for logs; default rfc4180",
+        help="what a record is; rfc4180: quoted line breaks belong to the record, as CSV writers write them, and all "
+        "quotes must be balanced; lines: every line is a record, for logs; default rfc4180",
+    )
+    add_text(group)
+    group.add_argument(
+        "--null",
+        type=names,
+        metavar="TEXTS",
+        help="texts that are null in nullable columns, separated by commas and in any case, such as NA,-; empty fields "
+        "are null too; default NA,N/A,null,NaN",
+    )
+    group.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of numbers; default .")
+    group.add_argument("--thousands", metavar="CHARACTER", help="separator of groups of three digits, such as . or ,")
+    group.add_argument("--currency", metavar="SIGN", help="sign before or behind a number, such as $ or EUR")
+
+
+def add_text(group: Options) -> None:
+    """Add how fields and characters of CSV files are written."""
+    group.add_argument(
+        "--delimiter",
+        type=character,
+        metavar="CHARACTER",
+        help="character between two fields, such as ';', or tab; default: a comma, and a tab in .tsv files",
+    )
+    group.add_argument(
+        "--encoding",
+        choices=["utf-8", "utf-16", "latin-1", "cp1252"],
+        default="utf-8",
+        help="encoding of the text; cp1252 is that of Windows in Western Europe; default utf-8",
     )
 
 

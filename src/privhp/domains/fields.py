@@ -1,6 +1,7 @@
 """Fields: the values of a record, by name, and the columns that hold them in files and data frames."""
 
-from collections.abc import Callable
+import re
+from collections.abc import Callable, Sequence
 from enum import IntEnum
 from typing import Any, NamedTuple
 
@@ -34,6 +35,8 @@ class Field(NamedTuple):
     """Kind of the domain that declares it, for messages."""
     fractional: bool = False
     """Whether samples of whole numbers would have fractions, and another domain of the same distances has none."""
+    declared_texts: frozenset[str] = frozenset()
+    """The few declared values as text, which no file can declare as null."""
 
 
 class DictionaryForm(NamedTuple):
@@ -63,6 +66,16 @@ class OutputForm(NamedTuple):
             return values
         texts = self.to_text(np.ma.getdata(values))
         return np.ma.MaskedArray(texts, mask=values.mask) if isinstance(values, np.ma.MaskedArray) else texts
+
+
+_LATITUDE = re.compile("latitude|(^|[^a-z])lat([^a-z]|$)")
+_LONGITUDE = re.compile("longitude|(^|[^a-z])(lon|lng|long)([^a-z]|$)")
+
+
+def names_latitude_first(names: Sequence[str], fields: Sequence[Field]) -> bool:
+    """Whether the columns of a point on Earth, a longitude and a latitude, are named the other way round."""
+    owned = [name.lower() for name, field in zip(names, fields, strict=True) if field.declared_as == "geo"]
+    return any(_LATITUDE.search(x) and _LONGITUDE.search(y) for x, y in zip(owned[::2], owned[1::2], strict=True))
 
 
 _KINDS = {"f": FieldKind.REAL, "i": FieldKind.INTEGER, "u": FieldKind.INTEGER, "M": FieldKind.TIME}

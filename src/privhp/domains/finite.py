@@ -4,6 +4,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -51,7 +52,12 @@ class Finite(IntegerRangeDomain):
 
     def fields(self) -> tuple[Field, ...]:
         kind = FieldKind.DICTIONARY if type(self._values[:1].tolist()[0]) is not int else FieldKind.INTEGER
-        return (Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind),)
+        field = Field("value", kind, repeats=True, accepts=self.accepts, declared_as=self.kind)
+        return (field._replace(declared_texts=self._texts),)
+
+    @cached_property
+    def _texts(self) -> frozenset[str]:
+        return frozenset(map(str, self._values.tolist()))
 
     def encode(self, records: Any, *, level: int) -> Codes:
         cells = np.append(self._codes >> np.uint64(self._depth - level), OUTSIDE)  # the last is for unknown values

@@ -21,7 +21,10 @@ from privhp.kernels.encoding import Grid
 from privhp.kernels.point_sampling import AliasTable, CellSides, lattice_steps
 from privhp.kernels.text_lookup import TextTable
 
-if not set(plain.__all__) <= set(dir(native)):
+CSV_KERNELS = {"count_line_feeds", "find_record_bounds", "line_bounds", "scan_records"}
+"""Kernels of the extension module that read CSV, for `io.sources`."""
+
+if not {*plain.__all__, *CSV_KERNELS} <= set(dir(native)):
     raise ImportError("the extension module privhp.kernels.native is out of date; install privhp again")
 
 

@@ -85,8 +85,8 @@ def draw_indices(thresholds: Codes, aliases: Counts, words: Codes, indices: Coun
 def shuffle(records: Codes, words: Codes, shuffled: Codes) -> None: ...
 def count_line_feeds(piece: bytes) -> int: ...
 def line_bounds(piece: bytes, bounds: NDArray[np.int64]) -> None: ...
-def record_bounds(piece: bytes, begin: int, bounds: NDArray[np.int64]) -> tuple[int, int]: ...
-def scan(
+def find_record_bounds(piece: bytes, begin: int, delimiter: int, bounds: NDArray[np.int64]) -> tuple[int, int]: ...
+def scan_records(
     block: bytes,
     starts: NDArray[np.int64],
     nexts: NDArray[np.int64],
@@ -95,6 +95,8 @@ def scan(
     indices: NDArray[np.int64],
     kinds: NDArray[np.uint8],
     nullable: NDArray[np.bool_],
+    separator: int,
+    null_lines: list[bytes],
     values: NDArray[np.uint64],
     empty: NDArray[np.bool_],
     invalid: NDArray[np.bool_],

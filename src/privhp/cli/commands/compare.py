@@ -46,6 +46,7 @@ def run(options: Namespace) -> None:
 
     from privhp.answers.generator import Generator
     from privhp.api import compare, is_release, load
+    from privhp.cli.data_options import csv_dialect
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import domain_from_options
     from privhp.cli.progress import WatchedSource
@@ -65,7 +66,7 @@ def run(options: Namespace) -> None:
     domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
     if domain is None:
         raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-    selection = Selection(domain, options.columns, header=not options.no_header, csv=options.csv)
+    selection = Selection(domain, options.columns, header=not options.no_header, csv=csv_dialect(options))
     shown = not options.quiet and sys.stderr.isatty()
     comparison = compare(
         *(

@@ -4,7 +4,7 @@ import shlex
 from argparse import Namespace
 from functools import partial
 
-from privhp.cli.options import add_file, add_output
+from privhp.cli.options import add_file, add_output, add_text
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -38,6 +38,7 @@ def add(commands: Commands) -> None:
         action="store_false",
         help="the first line of the CSV file is a record; the columns are numbered from 1",
     )
+    add_text(parser)
     add_output(parser, "file to write; default domain.toml", default="domain.toml")
 
 
@@ -47,6 +48,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import check_output, read_file
     from privhp.errors import FileError
     from privhp.io.disk import write_file
+    from privhp.io.sources.csv_dialect import CsvDialect
     from privhp.io.sources.identity import STANDARD_INPUT
     from privhp.io.sources.schemas import read_schema
 
@@ -55,7 +57,8 @@ def run(options: Namespace) -> None:
     output = check_output(options)
     if options.data == STANDARD_INPUT:
         raise FileError("init cannot read a schema from standard input; give a file")
-    columns = read_file(partial(read_schema, header=options.header), options.data)
+    dialect = CsvDialect(delimiter=options.delimiter, encoding=options.encoding)
+    columns = read_file(partial(read_schema, header=options.header, csv=dialect), options.data)
     text = domain_template(columns, header=options.header)
     write_file(output, [text.encode()], mode=0o644, replace=options.force)
     if not options.quiet:

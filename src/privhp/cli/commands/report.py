@@ -36,6 +36,7 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Write the page."""
     from privhp.api import check_page, load, report
+    from privhp.cli.data_options import csv_dialect
     from privhp.cli.paths import check_output, read_file
     from privhp.planning.guarantee import state_guarantee
 
@@ -50,7 +51,7 @@ def run(options: Namespace) -> None:
         against=None if options.against is None else [Path(name) for name in options.against],
         header=not options.no_header,
         replace=options.force,
-        csv=options.csv,
+        csv=csv_dialect(options),
     )
     if not options.quiet:
         if options.against is None:

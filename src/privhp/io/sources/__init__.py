@@ -6,9 +6,9 @@ or noise. Privacy requires that the value read for a record depends on the
 bytes of that record alone.
 """
 
-from privhp.io.sources.csv_records import CsvReading
+from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.files import Format
 from privhp.io.sources.opening import open_source
 from privhp.io.sources.protocol import START, Batch, Position, Sample, Source
 
-__all__ = ["START", "Batch", "CsvReading", "Format", "Position", "Sample", "Source", "open_source"]
+__all__ = ["START", "Batch", "CsvDialect", "Format", "Position", "Sample", "Source", "open_source"]

@@ -1,5 +1,6 @@
 """Bytes of an open file, decompressed."""
 
+import codecs
 import gzip
 import os
 import stat
@@ -11,7 +12,7 @@ from typing import Any, Literal
 
 from privhp.errors import FileError
 from privhp.io.optional import import_pyarrow
-from privhp.io.sources.identity import OpenFile
+from privhp.io.sources.identity import STANDARD_INPUT, OpenFile
 
 Compression = Literal["gzip", "zstd"]
 
@@ -32,15 +33,18 @@ def compression_of(name: str) -> Compression | None:
 
 
 class ByteStream:
-    """The bytes of an open file, decompressed.
+    """The bytes of an open file, decompressed and, if they are a text, as UTF-8.
 
     Args:
         name: Name of the file, which says how it is compressed.
         file: The open file. It stays open.
+        encoding: Encoding of a text.
     """
 
-    def __init__(self, name: str, file: OpenFile) -> None:
+    def __init__(self, name: str, file: OpenFile, *, encoding: str = "utf-8") -> None:
         compression = compression_of(name)
+        self.piped = name == STANDARD_INPUT
+        """Whether the bytes are those of standard input, so that no name says how they are compressed."""
         self._raw = file
         self.file: Any = file
         if compression == "gzip":
@@ -49,6 +53,9 @@ class ByteStream:
             pa = import_pyarrow("zstd")
             own = open(os.dup(file.fileno()), "rb", buffering=0)  # noqa: SIM115 - Arrow closes it
             self.file = pa.CompressedInputStream(own, "zstd")
+        self._decompressed = self.file
+        if encoding != "utf-8":
+            self.file = Utf8Stream(self.file, encoding)
 
     def share(self) -> float | None:
         """Share of the file that has been read; None for a pipe."""
@@ -57,8 +64,44 @@ class ByteStream:
 
     def close(self) -> None:
         """Close the decompressor."""
-        if self.file is not self._raw:
-            self.file.close()
+        if self._decompressed is not self._raw:
+            self._decompressed.close()
+
+
+class Utf8Stream:
+    """A text of another encoding, as UTF-8.
+
+    What is invalid in its encoding becomes bytes that are invalid in UTF-8, so that it skips its own record.
+
+    Args:
+        file: The open text.
+        encoding: Encoding of the text.
+    """
+
+    def __init__(self, file: Any, encoding: str) -> None:
+        errors = "surrogatepass" if encoding == "utf-16" else "surrogateescape"
+        self._file, self._decoder = file, codecs.getincrementaldecoder(encoding)(errors)
+        self._ready = b""
+
+    def seekable(self) -> bool:
+        """No: an offset in UTF-8 is none in the file."""
+        return False
+
+    def read(self, size: int) -> bytes:
+        """Bytes of this number, fewer at the end only."""
+        while len(self._ready) < size:
+            piece = self._file.read(size)
+            try:
+                text = self._decoder.decode(piece, final=not piece)
+            except UnicodeDecodeError:
+                raise FileError(
+                    "the text ends inside a character, so it is truncated or has another encoding"
+                ) from None
+            self._ready += text.encode("utf-8", "surrogatepass")
+            if not piece:
+                break
+        found, self._ready = self._ready[:size], self._ready[size:]
+        return found
 
 
 @contextmanager

@@ -1,39 +1,57 @@
 """Fields of a record of CSV, and values of a field.
 
-All functions depend on one record or one field alone. They raise ValueError for
-an invalid record or field, and the caller skips that record.
+All functions depend on one record or one field and on the declared dialect.
+They raise ValueError for an invalid record or field, and the caller skips that
+record.
 """
 
 import csv
+import re
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.ip import parse_ipv4
+from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.text_records import MAX_RECORD
 
 Convert: TypeAlias = Callable[[bytes], Any]
 """Conversion of a field to a value: a float, an int for domains of integers, a text, or None for null."""
 
+NUMBERS = {FieldKind.REAL, FieldKind.INTEGER}
+TEXTS = {FieldKind.TEXT, FieldKind.DICTIONARY}
 
-def split_record(record: bytes) -> list[bytes]:
+
+def split_record(record: bytes, separator: bytes = b",") -> list[bytes]:
     """Fields of a record; raises ValueError if a quote is not closed in the record."""
     if len(record) > MAX_RECORD:
         raise ValueError
     if b'"' not in record:
-        return record.split(b",")
+        return record.split(separator)
     try:
         # Latin-1 maps bytes to characters one to one, so every byte is valid and preserved.
-        (fields,) = csv.reader([record.decode("latin-1")], strict=True)
+        (fields,) = csv.reader([record.decode("latin-1")], strict=True, delimiter=separator.decode())
     except csv.Error:
         raise ValueError from None
     return [field.encode("latin-1") for field in fields]
 
 
-def converter(field: Field) -> Convert:
-    """Conversion for a field; an empty nullable field is null."""
+def converter(field: Field, dialect: CsvDialect) -> Convert:
+    """Conversion for a field; an empty field and the texts of null are null in a nullable field."""
     convert = _CONVERTERS[field.kind]
-    return (lambda text: convert(text) if text.strip() else None) if field.nullable else convert
+    if field.kind in NUMBERS and not dialect.plain_numbers:
+        plain, rewrite = convert, _rewriter(dialect)
+        convert = lambda text: plain(rewrite(as_text(text)))  # noqa: E731 - one of several
+    if not field.nullable:
+        return convert
+    nulls = null_texts(field, dialect)
+    return lambda text: None if text.strip().lower() in nulls else convert(text)
+
+
+def null_texts(field: Field, dialect: CsvDialect) -> frozenset[bytes]:
+    """Texts that are null in a nullable field, in lower case; values that the domain declares are not among them."""
+    declared = {text.encode().lower() for text in field.declared_texts}
+    return frozenset({b"", *(text.encode().lower() for text in dialect.nulls)} - declared)
 
 
 def as_text(field: bytes) -> str:
@@ -56,6 +74,31 @@ def _integer(field: bytes) -> float:
         return int(field)
     except ValueError:
         return float(field)
+
+
+def _rewriter(dialect: CsvDialect) -> Callable[[str], bytes]:
+    """Function that writes a number of a dialect as Python does.
+
+    Groups of digits are whole: with thousands separators, 1.5 is not read as 15.
+    """
+    currency = "" if dialect.currency is None else rf"(?:{re.escape(dialect.currency)})?\s*"
+    groups = dialect.thousands or ""
+    group = "[ \u00a0\u202f]" if groups == " " else re.escape(groups)
+    grouped = rf"[0-9]{{1,3}}(?:{group}[0-9]{{3}})+|" if groups else ""
+    number = (
+        rf"(?P<whole>{grouped}[0-9]*)(?:{re.escape(dialect.decimal)}(?P<fraction>[0-9]*))?(?P<power>[eE][+-]?[0-9]+)?"
+    )
+    pattern = re.compile(rf"(?P<sign>[+-]?){currency}(?P<inner>[+-]?){number}\s*{currency}")
+
+    def rewrite(text: str) -> bytes:
+        found = pattern.fullmatch(text)
+        if found is None or (found["sign"] and found["inner"]):
+            raise ValueError
+        whole = re.sub("[^0-9]", "", found["whole"])
+        fraction = "" if found["fraction"] is None else f".{found['fraction']}"
+        return f"{found['sign']}{found['inner']}{whole}{fraction}{found['power'] or ''}".encode()
+
+    return rewrite
 
 
 _CONVERTERS: dict[FieldKind, Convert] = {

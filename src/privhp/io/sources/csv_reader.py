@@ -6,8 +6,8 @@ from typing import Any
 from privhp.domains.column import Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_fields import split_record
-from privhp.io.sources.csv_records import RULES
+from privhp.io.sources.csv_header import check_delimiter, check_encoding, describe_delimiter, header_names
+from privhp.io.sources.csv_records import record_rule
 from privhp.io.sources.csv_scanner import Scanner
 from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
@@ -16,12 +16,12 @@ from privhp.io.sources.text_records import Block, RecordReader, check_is_text, s
 
 
 class CsvReader:
-    """Reader of comma-separated values.
+    """Reader of delimited values.
 
     A record with an invalid or missing field, with another number of fields than
-    the header, or beyond 1 MiB is skipped and keeps its row number. `selection.csv`
-    is the reading: in "lines" the reading of a record never depends on another
-    one, in "rfc4180" it does not if the quotes of all records are balanced.
+    the header, or beyond 1 MiB is skipped and keeps its row number. The declared
+    dialect says what a record is: in "lines" the reading of a record never depends
+    on another one, in "rfc4180" it does not if the quotes of all records are balanced.
 
     Args:
         name: Name of the file.
@@ -31,7 +31,8 @@ class CsvReader:
 
     def __init__(self, name: str, file: OpenFile, selection: Selection) -> None:
         self._name, self._file, self._selection = name, file, selection
-        self._bytes = ByteStream(name, file)
+        self._dialect = selection.csv.for_file(name)
+        self._bytes = self._new_bytes()
         try:
             self._records = self._new_records()
             self._scanner = self._new_scanner()
@@ -39,17 +40,20 @@ class CsvReader:
             self.close()
             raise
 
+    def _new_bytes(self) -> ByteStream:
+        return ByteStream(self._name, self._file, encoding=self._dialect.encoding)
+
     def _new_records(self) -> RecordReader:
-        return RecordReader(self._bytes.file, RULES[self._selection.csv]())
+        return RecordReader(self._bytes.file, record_rule(self._dialect), piped=self._bytes.piped)
 
     def _new_scanner(self) -> Scanner:
         """Scanner of the selected columns. Without a header no number of fields is public, so none is required."""
         fields = self._selection.fields
         if not self._selection.header:
-            return Scanner(fields, self._selection.indices_by_number())
+            return Scanner(fields, self._selection.indices_by_number(), dialect=self._dialect)
         with decompression_errors(self._name):
             names = self._header()
-        return Scanner(fields, self._indices(names), width=len(names))
+        return Scanner(fields, self._indices(names), width=len(names), dialect=self._dialect)
 
     def _header(self) -> list[str]:
         """Names of the columns; none if the header cannot be read."""
@@ -57,17 +61,18 @@ class CsvReader:
         if not header:
             raise FileError("the file is empty; expected a first line with the column names")
         check_is_text(header)
-        try:
-            return [field.decode("utf-8", "replace").strip() for field in split_record(header.rstrip(b"\r"))]
-        except ValueError:
-            return []
+        names = header_names(header, self._dialect.separator)
+        if not self._selection.finds(names):
+            check_encoding(header, self._dialect)
+        check_delimiter(header, self._dialect, self._selection.finds)
+        return names
 
     def _indices(self, names: list[str]) -> list[int]:
         """Indices of the selected columns in the header."""
         return self._selection.indices_by_name(
             names,
             where="a header" if self._selection.names is None else "the first line",
-            hint="names are separated by commas and matched by case; "
+            hint=f"names are separated by {describe_delimiter(self._dialect)} and matched by case; "
             "for a file without a header, use header=False and column numbers",
         )
 
@@ -84,7 +89,7 @@ class CsvReader:
         """Go on at the offset of a record."""
         self._bytes.close()
         self._file.seek(0)
-        self._bytes = ByteStream(self._name, self._file)
+        self._bytes = self._new_bytes()
         self._records = self._new_records()
         self._records.skip_to(start)
 
@@ -94,7 +99,7 @@ class CsvReader:
 
 
 class _CsvRows:
-    """Records of comma-separated values."""
+    """Records of delimited values."""
 
     def __init__(self, block: Block, scanner: Scanner, selection: Selection) -> None:
         self._block, self._scanner, self._selection = block, scanner, selection

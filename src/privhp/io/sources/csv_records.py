@@ -3,18 +3,14 @@
 `_record_bounds` defines the rule; the compiled scanner finds the same bounds.
 """
 
-from collections.abc import Callable
 from enum import IntEnum
-from typing import Literal
 
 import numpy as np
 
 from privhp.errors import FileError
+from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.text_records import LineFeeds, Offsets, Rule
 from privhp.kernels import native
-
-CsvReading = Literal["rfc4180", "lines"]
-"""What a record of CSV is: with quoted line feeds inside, or a line."""
 
 
 class Place(IntEnum):
@@ -33,18 +29,21 @@ class UnquotedLineFeeds:
     A quote opens a field only as its first byte. A record whose quotes are balanced leaves the rule in the place in
     which it found it, so the ends of other records do not depend on it. A record with an open quote continues into the
     records after it.
+
+    Args:
+        separator: The delimiter.
     """
 
-    def __init__(self) -> None:
-        self._place = Place.FIELD_START
+    def __init__(self, separator: bytes = b",") -> None:
+        self._separator, self._place = separator, Place.FIELD_START
 
     def bounds(self, piece: bytes) -> Offsets:
         """0, and the offset after each line feed outside quotes."""
         if native is None:
-            bounds, self._place = _record_bounds(piece, self._place)
+            bounds, self._place = _record_bounds(piece, self._place, self._separator)
             return bounds
         found = np.empty(native.count_line_feeds(piece) + 1, dtype=np.int64)
-        size, place = native.record_bounds(piece, int(self._place), found)
+        size, place = native.find_record_bounds(piece, int(self._place), ord(self._separator), found)
         self._place = Place(place)
         return found[:size]
 
@@ -53,14 +52,14 @@ class UnquotedLineFeeds:
         if self._place is Place.QUOTED:
             raise FileError(
                 "the file ends inside a quoted field, so it is truncated or its quotes are not balanced; "
-                'write it again with a CSV writer or, if each line is a record, choose csv="lines"'
+                'write it again with a CSV writer or, if each line is a record, choose csv=CsvDialect(records="lines")'
             )
 
 
-def _record_bounds(piece: bytes, place: Place) -> tuple[Offsets, Place]:
+def _record_bounds(piece: bytes, place: Place, separator: bytes) -> tuple[Offsets, Place]:
     """0, and the offset after each line feed outside quotes; the place after the piece."""
     if b'"' not in piece and place is not Place.QUOTED:
-        return LineFeeds().bounds(piece), Place.FIELD_START if piece.endswith((b",", b"\n")) else Place.UNQUOTED
+        return LineFeeds().bounds(piece), Place.FIELD_START if piece.endswith((separator, b"\n")) else Place.UNQUOTED
     bounds = [0]
     for offset, byte in enumerate(piece):
         if place is Place.QUOTED:
@@ -71,9 +70,10 @@ def _record_bounds(piece: bytes, place: Place) -> tuple[Offsets, Place]:
             bounds.append(offset + 1)
             place = Place.FIELD_START
         else:
-            place = Place.FIELD_START if byte == ord(",") else Place.UNQUOTED
+            place = Place.FIELD_START if byte == ord(separator) else Place.UNQUOTED
     return np.array(bounds, dtype=np.int64), place
 
 
-RULES: dict[CsvReading, Callable[[], Rule]] = {"rfc4180": UnquotedLineFeeds, "lines": LineFeeds}
-"""Rule of each reading."""
+def record_rule(dialect: CsvDialect) -> Rule:
+    """Rule that finds the records of a dialect."""
+    return UnquotedLineFeeds(dialect.separator) if dialect.records == "rfc4180" else LineFeeds()

@@ -14,13 +14,17 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts
 from privhp.domains.column import Column
 from privhp.domains.fields import Field, FieldKind
-from privhp.io.sources.csv_fields import as_text, converter, split_record
+from privhp.io.sources.csv_dialect import CsvDialect
+from privhp.io.sources.csv_fields import NUMBERS, TEXTS, as_text, converter, null_texts, split_record
 from privhp.io.sources.text_records import MAX_RECORD, Offsets
 from privhp.kernels import native
 
 Mask = NDArray[np.bool_]
 
 _INVALID = object()
+
+_SWAP = bytes.maketrans(b".,", b",.")
+"""Points and commas exchanged: the compiled scanner reads numbers with a decimal comma in such a copy of the text."""
 
 
 class Scanner:
@@ -29,12 +33,17 @@ class Scanner:
     Args:
         fields: The fields to read.
         indices: Index of each field in a record, from 0.
+        dialect: How the records are written.
         width: Number of fields of a valid record; 0 if any number is valid.
     """
 
-    def __init__(self, fields: Sequence[Field], indices: Sequence[int], *, width: int = 0) -> None:
-        self._fields, self._width = list(fields), width
-        self._converters = list(zip([converter(field) for field in fields], indices, strict=True))
+    def __init__(self, fields: Sequence[Field], indices: Sequence[int], *, dialect: CsvDialect, width: int = 0) -> None:
+        self._fields, self._width, self._separator = list(fields), width, dialect.separator
+        kinds = {field.kind for field in fields}
+        self._swaps = dialect.decimal == "," and dialect.has_plain_digits and kinds <= NUMBERS | TEXTS
+        self._is_compiled = dialect.plain_numbers or self._swaps or not kinds & NUMBERS
+        self._converters = list(zip([converter(field, dialect) for field in fields], indices, strict=True))
+        self._null_lines = [_lines(null_texts(field, dialect)) if field.nullable else b"" for field in fields]
         self._indices = np.array(indices, dtype=np.int64)
         self._kinds = np.array([field.kind for field in fields], dtype=np.uint8)
         self._nullable = np.array([field.nullable for field in fields], dtype=np.bool_)
@@ -74,24 +83,34 @@ class Scanner:
         shifted by 32 bits, plus its length.
         """
         size, records = len(self._fields), nexts.size
-        if native is None:
+        if native is None or not self._is_compiled:
             values, empty = np.zeros((size, records), dtype=np.uint64), np.ones((size, records), dtype=np.bool_)
             return values, empty, np.zeros(records, dtype=np.bool_), np.ones(records, dtype=np.bool_), [[]] * size
         values, empty = np.empty((size, records), dtype=np.uint64), np.empty((size, records), dtype=np.bool_)
         invalid, odd = np.empty(records, dtype=np.bool_), np.empty(records, dtype=np.bool_)
         shape = (MAX_RECORD, self._width, self._indices, self._kinds, self._nullable)
-        spans = native.scan(block, starts, nexts, *shape, values, empty, invalid, odd)
+        separator, null_lines = self._separator, self._null_lines
+        if self._swaps:
+            block, separator = block.translate(_SWAP), separator.translate(_SWAP)
+            null_lines = [lines.translate(_SWAP) for lines in null_lines]
+        dialect = (ord(separator), null_lines)
+        spans = native.scan_records(block, starts, nexts, *shape, *dialect, values, empty, invalid, odd)
         return values, empty, invalid, odd, spans
 
     def _read(self, record: bytes) -> tuple[Any, ...] | None:
         """Values of one record; None if the record is invalid."""
         try:
-            fields = split_record(record)
+            fields = split_record(record, self._separator)
             if self._width and len(fields) != self._width:
                 return None
             return tuple([convert(fields[index]) for convert, index in self._converters])
         except (ValueError, IndexError):
             return None
+
+
+def _lines(texts: frozenset[bytes]) -> bytes:
+    """Texts that are not empty, with a line feed behind each."""
+    return b"".join(text + b"\n" for text in sorted(texts) if text)
 
 
 def _numbers(

@@ -1,5 +1,6 @@
 """Source of one or several files, which can be read from any position."""
 
+import dataclasses
 import glob
 import hashlib
 import json
@@ -22,6 +23,7 @@ Format = Literal["csv", "ndjson", "parquet", "arrow", "npy"]
 
 FORMAT_BY_SUFFIX: dict[str, Format] = {
     ".csv": "csv",
+    ".tsv": "csv",
     ".ndjson": "ndjson",
     ".jsonl": "ndjson",
     ".parquet": "parquet",
@@ -78,7 +80,8 @@ class FileSource:
         if len(identities) < len(self._files):
             return None
         files = [[file.name, own.size, own.modified] for file, own in zip(self._files, identities, strict=True)]
-        reading = [files, self._selection.names, self._selection.header, self._selection.csv, self._format]
+        dialect = dataclasses.asdict(self._selection.csv)
+        reading = [files, self._selection.names, self._selection.header, dialect, self._format]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
     @property
@@ -146,6 +149,11 @@ def format_of(name: str) -> Format:
     """Format of a file by its name."""
     path = Path(name.lower())
     suffix = Path(path.stem).suffix if path.suffix in COMPRESSION_BY_SUFFIX else path.suffix
+    if suffix == ".json":
+        raise FileError(
+            f"{name}: a .json file is one array or object; write one object per line (NDJSON), such as with "
+            'jq -c ".[]" x.json > x.ndjson or, if it is so already, choose format="ndjson"'
+        )
     return FORMAT_BY_SUFFIX.get(suffix, "csv")
 
 

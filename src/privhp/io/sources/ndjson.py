@@ -39,7 +39,7 @@ class NdjsonReader:
     def batches(self, start: int) -> Iterator[FileBatch]:
         """Batches of lines; offsets are bytes of the decompressed text."""
         with decompression_errors(self._name):
-            lines = RecordReader(self._bytes.file, LineFeeds())
+            lines = RecordReader(self._bytes.file, LineFeeds(), piped=self._bytes.piped)
             if start:
                 lines.skip_to(start)
             for block in lines.blocks():

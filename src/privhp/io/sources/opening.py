@@ -8,7 +8,7 @@ from typing import Any
 
 from privhp.domains import Domain
 from privhp.errors import RecordsError, file_errors
-from privhp.io.sources.csv_records import CsvReading
+from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.files import FileSource, Format
 from privhp.io.sources.in_memory import InMemorySource, check_records, has_column_names
 from privhp.io.sources.protocol import Source
@@ -21,7 +21,7 @@ def open_source(
     domain: Domain,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
-    csv: CsvReading = "rfc4180",
+    csv: CsvDialect | None = None,
     format: Format | None = None,  # noqa: A002 - public parameter name
     warn: Callable[[str], None] = lambda _: None,
 ) -> Source:
@@ -35,7 +35,7 @@ def open_source(
         domain: Domain of the records.
         columns: The columns that make a record, by name or, in data without names, by number from 1.
         header: Whether the first record of CSV holds the column names.
-        csv: What a record of CSV is; see `privhp.fit`.
+        csv: Dialect of CSV files.
         format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
         warn: Called once with each message on a column that has a readable but suspicious type.
     """

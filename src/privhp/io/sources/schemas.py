@@ -9,7 +9,8 @@ from privhp.errors import FileError
 from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_columns
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_fields import split_record
+from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
+from privhp.io.sources.csv_header import check_delimiter, check_encoding, header_names
 from privhp.io.sources.files import format_of
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.ipc_messages import MAGIC
@@ -28,13 +29,14 @@ class SchemaColumn(NamedTuple):
     type: Any
 
 
-def read_schema(name: str, *, header: bool | None = None) -> list[SchemaColumn]:
+def read_schema(name: str, *, header: bool | None = None, csv: CsvDialect | None = None) -> list[SchemaColumn]:
     """Columns of a Parquet or Arrow file, or of CSV.
 
     Args:
         name: The file.
         header: Whether the first line of CSV names the columns, as the user confirms. Without a header the
             columns are named column1, column2, and so on, as many as the first line has fields.
+        csv: Dialect of CSV.
     """
     kind = format_of(name)
     if kind == "ndjson":
@@ -45,7 +47,9 @@ def read_schema(name: str, *, header: bool | None = None) -> list[SchemaColumn]:
     if kind == "npy":
         raise FileError("an array has no column names, so there is no schema to read; write the domain file by hand")
     if kind == "csv":
-        return [SchemaColumn(column, None) for column in _csv_names(name, header=header)]
+        return [
+            SchemaColumn(column, None) for column in _csv_names(name, check_dialect(csv).for_file(name), header=header)
+        ]
     if header is not None:
         raise FileError("a Parquet or Arrow file names its columns; header= is for CSV")
     schema = _parquet_schema(name) if kind == "parquet" else _arrow_schema(name)
@@ -66,42 +70,45 @@ def _arrow_schema(name: str) -> Any:
         return (ipc.open_file if is_file else ipc.open_stream)(file).schema
 
 
-def _csv_names(name: str, *, header: bool | None) -> list[str]:
+def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[str]:
     """Column names of CSV: those in its first line if the user confirms that it is a header, else numbered ones."""
     if header is None:
         raise FileError(
             "CSV does not state whether its first line names the columns or is a record; look at the line, "
             "and give header=True for names or header=False for a record"
         )
-    fields = _first_fields(name)
-    if fields in ([], [b""]):
+    line = _first_line(name, dialect)
+    if header:
+        check_encoding(line, dialect)
+        check_delimiter(line, dialect, fits=bool)
+    names = header_names(line, dialect.separator)
+    if names in ([], [""]):
         raise FileError("expected a first line with fields, separated by commas; write the domain file by hand")
-    return _header_names(fields) if header else [f"column{number}" for number in range(1, len(fields) + 1)]
+    if header:
+        _check_names(names)
+        return names
+    return [f"column{number}" for number in range(1, len(names) + 1)]
 
 
-def _first_fields(name: str) -> list[bytes]:
-    """Fields of the first line of a text; none if the line is not CSV."""
-    with InputFile(name).open() as file, decompression_errors(name), closing(ByteStream(name, file)) as stream:
+def _first_line(name: str, dialect: CsvDialect) -> bytes:
+    """First line of a text."""
+    with (
+        InputFile(name).open() as file,
+        decompression_errors(name),
+        closing(ByteStream(name, file, encoding=dialect.encoding)) as stream,
+    ):
         line = RecordReader(stream.file, LineFeeds()).header() or b""
     check_is_text(line)
-    try:
-        return split_record(line.rstrip(b"\r"))
-    except ValueError:
-        return []
+    return line
 
 
-def _header_names(fields: list[bytes]) -> list[str]:
-    """Fields of a header as names. A line that looks like a record is refused and never quoted."""
-    try:
-        names = [field.decode().strip() for field in fields]
-    except UnicodeDecodeError:
-        names = []
-    if not names or not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
+def _check_names(names: list[str]) -> None:
+    """Refuse a header that looks like a record. It is never quoted."""
+    if not all(names) or len(set(names)) < len(names) or any(map(_is_value, names)):
         raise FileError(
             "expected a first line that names each column once, got one that looks like a record; "
             "give header=False for a file without a header"
         )
-    return names
 
 
 def _is_value(text: str) -> bool:

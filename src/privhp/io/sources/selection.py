@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from privhp.domains import Domain
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.domain import ValueKind
-from privhp.domains.fields import Field, FieldKind
+from privhp.domains.fields import Field, FieldKind, names_latitude_first
 from privhp.errors import FileError, RecordsError
-from privhp.io.sources.csv_records import CsvReading
+from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
 
 MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16 - 1, 2**12, 2**18
 """Limits of rows and values in a batch."""
@@ -25,10 +25,6 @@ _ADVICE: dict[ValueKind | None, str] = {
     "decimals": "declare it as interval, ",
     "times": "declare it as time, ",
 }
-
-
-_LATITUDE = re.compile("latitude|(^|[^a-z])lat([^a-z]|$)")
-_LONGITUDE = re.compile("longitude|(^|[^a-z])(lon|lng|long)([^a-z]|$)")
 
 
 def _enumerate_kinds(kinds: frozenset[str]) -> str:
@@ -53,7 +49,7 @@ class Selection:
         columns: Names of columns or, in data without names, their numbers from 1; by default
             the names of a table, or all columns, or the first ones.
         header: Whether the first record of CSV holds the column names.
-        csv: What a record of CSV is.
+        csv: Dialect of CSV files.
         warn: Called once with each message on a column that has a readable but suspicious type.
     """
 
@@ -63,12 +59,10 @@ class Selection:
         columns: Sequence[str | int] | None = None,
         *,
         header: bool = True,
-        csv: CsvReading = "rfc4180",
+        csv: CsvDialect | None = None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        if csv not in get_args(CsvReading):
-            raise RecordsError(f"csv= takes {' or '.join(map(repr, get_args(CsvReading)))}, got {csv!r}")
-        self.domain, self.header, self.csv = domain, header, csv
+        self.domain, self.header, self.csv = domain, header, check_dialect(csv)
         self.fields = domain.fields()
         self.columns = None if columns is None else [_column_text(column) for column in columns]
         if self.columns is not None and len(self.columns) != len(self.fields):
@@ -87,6 +81,12 @@ class Selection:
     def rows(self) -> int:
         """Maximum number of rows in a batch, smaller for many columns."""
         return min(max(MAX_VALUES // len(self.fields), MIN_ROWS), MAX_ROWS)
+
+    def finds(self, known: Sequence[str]) -> bool:
+        """Whether the names of a file have the columns."""
+        if self.names is None:
+            return len(known) == len(self.fields)
+        return all(known.count(column) == 1 for column in self.names)
 
     def indices_by_name(
         self, known: Sequence[str], *, where: str, hint: str = "names are matched by case", in_memory: bool = False
@@ -120,13 +120,11 @@ class Selection:
 
     def _check_points(self, names: Sequence[str]) -> None:
         """Refuse points on Earth whose columns name the latitude first. The names are not quoted: see `_find`."""
-        owned = [name.lower() for name, field in zip(names, self.fields, strict=True) if field.declared_as == "geo"]
-        for first, second in zip(owned[::2], owned[1::2], strict=True):
-            if _LATITUDE.search(first) and _LONGITUDE.search(second):
-                raise RecordsError(
-                    "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
-                    "name the longitude first, such as columns=['lon', 'lat']"
-                )
+        if names_latitude_first(names, self.fields):
+            raise RecordsError(
+                "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
+                "name the longitude first, such as columns=['lon', 'lat']"
+            )
 
     def indices_by_number(self) -> list[int]:
         """Indices of columns given as numbers from 1; by default the first ones."""

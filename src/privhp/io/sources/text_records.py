@@ -27,17 +27,22 @@ _FORMATS = {
     b"PAR1\x15": 'a Parquet file; give it a name that ends in .parquet, or choose format="parquet"',
     b"ARROW1\x00\x00": 'an Arrow file; give it a name that ends in .arrow, or choose format="arrow"',
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst, or pipe it through zstdcat",
+    codecs.BOM_UTF16_LE: 'UTF-16 text; choose csv=CsvDialect(encoding="utf-16")',
+    codecs.BOM_UTF16_BE: 'UTF-16 text; choose csv=CsvDialect(encoding="utf-16")',
     b"PRIVHP-R": "a release of privhp; load it with privhp.load",
     b"PRIVHP-C": "a checkpoint of privhp, which is confidential; open it with privhp.resume",
 }
 """Other formats by their first bytes."""
 
+_COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
+"""First bytes of gzip and zstd. They are not UTF-8, so no record of a text begins with them."""
 
-def check_is_text(header: bytes) -> None:
+
+def check_is_text(header: bytes, expected: str = "comma-separated text") -> None:
     """Refuse a header that begins like another format. A line that may be a record must not be passed."""
     for beginning, kind in _FORMATS.items():
         if header.startswith(beginning):
-            raise FileError(f"expected comma-separated text, got {kind}")
+            raise FileError(f"expected {expected}, got {kind}")
 
 
 class Rule(Protocol):
@@ -98,10 +103,11 @@ class RecordReader:
     Args:
         file: An open binary file.
         rule: Rule that finds the records.
+        piped: Whether the text has no file name, which would say how it is compressed; compressed text is refused.
     """
 
-    def __init__(self, file: Any, rule: Rule) -> None:
-        self._file, self._rule = file, rule
+    def __init__(self, file: Any, rule: Rule, *, piped: bool = False) -> None:
+        self._file, self._rule, self._piped = file, rule, piped
         self._rest = b""
         self._ready: Block | None = None
         self.read = 0
@@ -156,4 +162,6 @@ class RecordReader:
             piece += more
         is_first = self.read == 0
         self.read += len(piece)
+        if is_first and self._piped and piece.startswith(_COMPRESSED):
+            check_is_text(piece, "text")
         return piece.removeprefix(codecs.BOM_UTF8) if is_first else piece

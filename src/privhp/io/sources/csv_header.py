@@ -1,0 +1,65 @@
+"""The header of a CSV file: names of the columns, and whether the file seems to have another dialect.
+
+A header may turn out to be a record, so no message quotes it.
+"""
+
+from collections.abc import Callable
+
+from privhp.errors import FileError
+from privhp.io.sources.csv_dialect import CsvDialect
+from privhp.io.sources.csv_fields import split_record
+
+_DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertical bars"}
+"""Delimiters that are looked for in a header."""
+
+
+def header_names(header: bytes, separator: bytes) -> list[str]:
+    """Names in a header; none if its quotes are not balanced."""
+    try:
+        return [field.decode("utf-8", "replace").strip() for field in split_record(header.rstrip(b"\r"), separator)]
+    except ValueError:
+        return []
+
+
+def describe_delimiter(dialect: CsvDialect) -> str:
+    """Name of the delimiter."""
+    return _DELIMITERS.get(dialect.separator, repr(dialect.separator.decode()))
+
+
+def check_encoding(header: bytes, dialect: CsvDialect) -> None:
+    """Refuse a header that is not text in the declared encoding."""
+    if dialect.encoding != "utf-8":
+        return
+    if b"\0" in header:
+        raise FileError(
+            "the first line has zero bytes, as UTF-16 text and binary files have; "
+            'for UTF-16 choose csv=CsvDialect(encoding="utf-16")'
+        )
+    try:
+        header.decode()
+    except UnicodeDecodeError:
+        raise FileError(
+            "the first line is not UTF-8; for a file of Windows or an old spreadsheet choose "
+            'csv=CsvDialect(encoding="cp1252"), for Latin-1 csv=CsvDialect(encoding="latin-1"), or convert it'
+        ) from None
+
+
+def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str]], bool]) -> None:
+    """Refuse a header that seems to have another delimiter.
+
+    Args:
+        header: The header.
+        dialect: The dialect.
+        fits: Whether the names are those that are asked for.
+    """
+    names = header_names(header, dialect.separator)
+    if fits(names) and (len(names) > 1 or dialect.delimiter is not None):
+        return
+    others = {other: header.count(other) for other in _DELIMITERS if other != dialect.separator}
+    other = max(others, key=lambda one: others[one])
+    if others[other] and (len(names) == 1 or fits(header_names(header, other))):
+        otherwise = "" if dialect.delimiter else " or, if it is not, csv=CsvDialect(delimiter=',')"
+        raise FileError(
+            f"the first line looks separated by {_DELIMITERS[other]}; choose "
+            f"csv=CsvDialect(delimiter={other.decode()!r}){otherwise}"
+        )
