@@ -78,9 +78,9 @@ class LeafErrors:
     @cached_property
     def _cells(self) -> tuple[Codes, NDArray[np.int64], NDArray[np.int64]]:
         """Distinct cells that leaves project to: code and level of each, and index of the cell of each leaf."""
-        keys = np.stack([self.levels.astype(np.uint64), self.codes])
-        (levels, codes), cell_of_leaf = np.unique(keys, axis=1, return_inverse=True)
-        return codes, levels.astype(np.int64), cell_of_leaf.ravel()
+        first = np.uint64(1) << self.levels.astype(np.uint64)
+        _, chosen, cell_of_leaf = np.unique(first | self.codes, return_index=True, return_inverse=True)
+        return self.codes[chosen], self.levels[chosen], cell_of_leaf.ravel()
 
     def region_shares(self, region: Any) -> LeafShares:
         """Share of each leaf of the release in a region of the domain, or in a union of disjoint ones."""

@@ -151,11 +151,14 @@ def edge_deviation(shares: Floats, unevenness: Floats) -> Floats:
         shares: Share of each leaf's side on the inner side of the end.
         unevenness: Unevenness S of the leaves' side after 0, 1, 2 ... further cuts.
     """
-    variance, weight, position = np.zeros(shares.shape), 1.0, shares
+    found = np.zeros(shares.shape)
+    cut = (shares > 0) & (shares < 1)
+    inner = shares[cut]
+    variance, weight, position = np.zeros(inner.shape), 1.0, inner
     for own in unevenness.tolist():
         variance += weight * own * np.minimum(position, 1.0 - position) ** 2
         weight *= (1.0 + own) / 4.0
         position = 2.0 * position % 1.0
     atom = float(np.sqrt(((1.0 + unevenness) / 2.0).prod())) / ATOM
-    deviation = np.maximum(np.sqrt(variance), atom * np.maximum(shares, 1.0 - shares))
-    return np.where((shares > 0) & (shares < 1), deviation, 0.0)
+    found[cut] = np.maximum(np.sqrt(variance), atom * np.maximum(inner, 1.0 - inner))
+    return found
