@@ -38,6 +38,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 @pytest.fixture(scope="session")
+def slow(request: pytest.FixtureRequest) -> bool:
+    """Whether the option --slow or --offline was given."""
+    return bool(request.config.getoption("--slow") or request.config.getoption("--offline"))
+
+
+@pytest.fixture(scope="session")
 def offline(request: pytest.FixtureRequest) -> bool:
     """Whether the option --offline was given."""
     return bool(request.config.getoption("--offline"))

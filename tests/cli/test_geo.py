@@ -83,6 +83,9 @@ def test_unknown_name(refused, places):
     assert "--columns lon,lat" in line
 
 
+@pytest.mark.parametrize(
+    "fitted", ["npy", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("header", "no header"))], indirect=True
+)
 def test_report(run, places, tmp_path):
     assert run("report", "places.privhp", "-o", "places.html").code == 0
     text = Reader((tmp_path / "places.html").read_text()).text

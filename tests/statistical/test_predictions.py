@@ -76,8 +76,15 @@ def test_predicted_noise_of_exact_levels(plan: Plan) -> None:
     assert 1 / FACTOR < measure_error(plan, smooth) / predicted.total < FACTOR
 
 
-@pytest.mark.parametrize(("passes", "epsilon"), [(3, "1"), (1, "0.2")], ids=["learned", "one pass"])
-@pytest.mark.parametrize("draw", [smooth, sparse], ids=["smooth", "sparse"])
+@pytest.mark.parametrize(
+    ("draw", "passes", "epsilon"),
+    [
+        pytest.param(smooth, 3, "1", id="smooth, learned"),
+        pytest.param(sparse, 1, "0.2", id="sparse, one pass"),
+        pytest.param(sparse, 3, "1", id="sparse, learned", marks=pytest.mark.slow),
+        pytest.param(smooth, 1, "0.2", id="smooth, one pass", marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.parametrize("domain", [UNIT, pytest.param(IPv4(), marks=pytest.mark.slow)], ids=["line", "addresses"])
 def test_predictions_of_auto_plans(domain: Domain, draw: Any, passes: int, epsilon: str) -> None:
     plan = Plan.auto(domain, epsilon=epsilon, expected_records=RECORDS, memory="64 KiB", passes=passes)

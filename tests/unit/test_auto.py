@@ -31,6 +31,7 @@ from privhp import (
     Time,
 )
 
+SLOW = pytest.mark.slow
 LINE = 100
 """Characters of a line of a printed plan, at most."""
 UNIT = Interval(0, 1)
@@ -116,7 +117,7 @@ def test_small_epsilon_chooses_few_counters() -> None:
     assert sizes[0] <= 32 < sizes[2]
 
 
-@pytest.mark.parametrize("name", ["interval", "box", "ipv4", "table"])
+@pytest.mark.parametrize("name", ["interval", "ipv4", *(pytest.param(name, marks=SLOW) for name in ("box", "table"))])
 def test_error_falls_with_memory(name: str) -> None:
     """The planner minimises a mean over the streams and leaves memory that does not lower it unused.
 
@@ -151,14 +152,14 @@ def test_learning_passes() -> None:
         assert plan.learning.cost < sum(own.rate for own in plan.learning.passes)
 
 
-@pytest.mark.parametrize("name", ["interval", "box", "ipv4", "geo"])
+@pytest.mark.parametrize("name", ["interval", "ipv4", *(pytest.param(name, marks=SLOW) for name in ("box", "geo"))])
 def test_learning_lowers_the_predicted_error(name: str) -> None:
     one, two = (Plan.auto(DOMAINS[name], **COMMON, memory="64 KiB", passes=passes) for passes in (1, 3))
     means = [math.prod(error.total for error in plan.predictions().values()) for plan in (one, two)]
     assert means[1] < means[0]
 
 
-@pytest.mark.parametrize("passes", [1, 2, 3])
+@pytest.mark.parametrize("passes", [1, pytest.param(2, marks=SLOW), 3])
 def test_errors_fall_with_epsilon_and_records(passes: int) -> None:
     """In proportion to all records, for each kind of stream."""
     memory = "16 KiB"

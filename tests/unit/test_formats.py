@@ -151,7 +151,7 @@ def test_files_checked_before_reading(tmp_path):
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_read_from_position(tmp_path, name, expected):
+def test_read_from_position(tmp_path, name, slow):
     """The batches before and after a position contain each record once."""
     write_table_to(tmp_path, f"0-{name}", 3000)
     write_table_to(tmp_path, f"1-{name}")
@@ -168,7 +168,7 @@ def test_read_from_position(tmp_path, name, expected):
         assert [batch.position for batch in batches] == sorted({batch.position for batch in batches})
         for place, batch in enumerate(batches):
             tally.add(batch.records)
-            if place % 3 == 0 or place == len(batches) - 1:
+            if place % (3 if slow else 11) == 0 or place == len(batches) - 1:
                 after = counts_of(both, after=batch.position)
                 assert np.array_equal(tally.counters + after, whole)
 
@@ -192,7 +192,9 @@ def test_identity(tmp_path):
 def test_damaged_files(tmp_path, name, damage):
     path = write_table_to(tmp_path, name)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(FileError, match=rf"{name}: (expected (a complete|the file)|the file is empty)") as caught:
+    with pytest.raises(
+        FileError, match=rf"{name}: (expected (a complete|the file|a mark)|the file is empty)"
+    ) as found:
         counts_of(path)
     assert len(str(caught.value)) < 300
 
@@ -472,12 +474,14 @@ def test_memory_of_large_file(tmp_path, ending, offline):
         sink = writer(file, schema) if writer else None
         if sink is None:
             file.write(b"x,y,z\n")
+        block = rng.random((10**5, 3))
+        text = b"".join(b"%.6f,%.6f,%.6f\n" % tuple(row) for row in block.tolist())
+        table = pa.table(dict(zip("xyz", np.tile(block.T, 10), strict=True)), schema=schema)
         for _ in range(rows // 10**6):
-            block = rng.random((10**6, 3))
             if sink is None:
-                file.write(b"".join(b"%.6f,%.6f,%.6f\n" % tuple(row) for row in block.tolist()))
+                file.write(text * 10)
             else:
-                sink.write_table(pa.table(dict(zip("xyz", block.T.copy(), strict=True)), schema=schema))
+                sink.write_table(table)
         if sink is not None:
             sink.close()
     done = subprocess.run([sys.executable, "-c", MEMORY, path], capture_output=True, check=True, text=True)

@@ -133,14 +133,14 @@ def test_other_version_is_refused(samples: dict[bytes, bytes], magic: bytes, ver
 
 
 @ALL
-def test_changed_byte_is_refused(samples: dict[bytes, bytes], magic: bytes) -> None:
+def test_changed_byte_is_refused(samples: dict[bytes, bytes], magic: bytes, slow: bool) -> None:
+    """A changed bit of each byte, with --slow each other value of it."""
     reader, damaged = READERS[magic], bytearray(samples[magic])
     for place, right in enumerate(samples[magic]):
-        for wrong in range(256):
-            if wrong != right:
-                damaged[place] = wrong
-                with pytest.raises(hp.FileError):
-                    reader(io.BytesIO(damaged))
+        for change in range(1, 256) if slow else (1, 128):
+            damaged[place] = right ^ change
+            with pytest.raises(hp.FileError):
+                reader(io.BytesIO(damaged))
         damaged[place] = right
     reader(io.BytesIO(damaged))
 
