@@ -192,9 +192,8 @@ def test_identity(tmp_path):
 def test_damaged_files(tmp_path, name, damage):
     path = write_table_to(tmp_path, name)
     path.write_bytes(damage(path.read_bytes()))
-    with pytest.raises(
-        FileError, match=rf"{name}: (expected (a complete|the file|a mark)|the file is empty)"
-    ) as found:
+    says = rf"{name}: (expected (a complete|the file|a mark)|the file is empty)"
+    with pytest.raises(FileError, match=says) as caught:
         counts_of(path)
     assert len(str(caught.value)) < 300
 
