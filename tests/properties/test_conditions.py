@@ -48,11 +48,11 @@ def test_conditions_on_integers(comparisons: list[tuple[str, int]], denominator:
 def test_alternatives_on_integers(alternatives: list[list[tuple[str, int]]]) -> None:
     domain, numbers = Nullable(Integers(-3, 12)), list(range(-3, 13))
     text = " or ".join(" and ".join(f"value {sign} {value}" for sign, value in own) for own in alternatives)
-    expected = [any(meets(Fraction(number), own) for own in alternatives) for number in numbers]  # type: ignore[arg-type]
+    expected = [any(meets(Fraction(number), own) for own in alternatives) for number in numbers]
     try:
         region = read_condition(f"{text} or value is null", domain)
     except DomainError:  # nothing can meet one of them
-        assert not all(any(meets(Fraction(n), own) for n in range(-100, 100)) for own in alternatives)  # type: ignore[arg-type]
+        assert not all(any(meets(Fraction(n), own) for n in range(-100, 100)) for own in alternatives)
         return
     assert shares(domain, region, [*numbers, None]) == [*expected, True]
 

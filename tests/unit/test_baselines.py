@@ -120,7 +120,7 @@ def test_every_rule_gives_a_distribution(name: str) -> None:
         assert distribution.cdf(1.0).value == pytest.approx(1)
         assert UNIT.encode(distribution.sample(50), level=0).tolist() == [0] * 50
     with pytest.raises(hp.QueryError, match="no standard errors"):
-        histogram.distribution().mass((0, 0.5)).stderr  # noqa: B018
+        histogram.distribution().mass((0, 0.5)).stderr  # noqa: B018 - the property raises
     with pytest.raises(hp.QueryError, match="expected one of projection"):
         histogram.distribution("wishes")
 

@@ -124,7 +124,7 @@ def test_encodings(texts: list[str], encoding: str) -> None:
     texts = [text.encode(encoding, "ignore").decode(encoding) for text in texts]
     domain = hp.Categories(sorted({text.strip() for text in texts if text.strip()} | {"a", "b"}), other="other")
     content = "".join(f"{text}\n" for text in texts)
-    dialect = CsvDialect(records="lines", encoding=encoding)  # type: ignore[arg-type]
+    dialect = CsvDialect(records="lines", encoding=encoding)
     cells = [
         [domain.encode(batch, level=domain.depth).tolist() for batch in text_batches(text, domain, csv=own)]
         for text, own in ((content.encode(), CsvDialect(records="lines")), (content.encode(encoding), dialect))
@@ -280,4 +280,4 @@ def test_dialect_is_a_value() -> None:
     assert CsvDialect(nulls=["NA"]) == CsvDialect(nulls=("NA",))
     assert len({CsvDialect(), CsvDialect(), GERMAN}) == 2
     with pytest.raises(RecordsError, match=r"csv= takes a dialect .* got 'lines'"):
-        open_source("a.csv", domain=NUMBER, csv="lines")  # type: ignore[arg-type]
+        open_source("a.csv", domain=NUMBER, csv="lines")

@@ -1,22 +1,9 @@
 """Hash functions of a plan's sketches: coefficients, groups of levels and seeds."""
 
-from typing import Any
-
 import numpy as np
 
-from privhp import Interval, Plan
-
-UNIT = Interval(0, 1)
-SMALL: dict[str, Any] = {
-    "epsilon": 1,
-    "budgets": {0: "0.1", 2: "0.2", 3: "0.3", 5: "0.4"},
-    "exact_depth": 2,
-    "sketch_rows": 3,
-    "sketch_width": 8,
-    "hot_cells": 4,
-    "hash_seed": 7,
-}
-PAPER: dict[str, Any] = {"epsilon": 1, "expected_records": 1e6, "hot_cells": 16, "hash_seed": 7}
+from plan_settings import PAPER, SMALL, UNIT
+from privhp import Plan
 
 
 def test_hash_coefficients_are_distinct() -> None:
