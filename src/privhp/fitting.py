@@ -31,7 +31,7 @@ def fit(
     *,
     epsilon: float | int | str | Fraction | Decimal | None = None,
     expected_records: float | None = None,
-    memory: int | str = "256 KiB",
+    memory: int | str | None = None,
     passes: int | None = None,
     partition: Any = None,
     neighbours: Neighbours = "add-remove",
@@ -58,7 +58,8 @@ def fit(
         domain: Domain of the records; not with `plan`.
         epsilon: Total privacy budget; not with `plan`.
         expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.
-        memory: Bytes for all counters, such as 65536 or "64 KiB". Reading a file takes about ten megabytes more.
+        memory: Bytes for all counters, such as 65536 or "64 KiB"; see `Plan.auto`. Reading a file takes about ten
+            megabytes more.
         passes: Number of times that the data is read: 1 to 3, by default 3, or 1 for a pipe or an iterator.
         partition: A partition that is known before, for one pass; see `Plan.auto`.
         neighbours: Neighbouring relation; see `Plan.auto`.
@@ -111,7 +112,7 @@ def learn(
     *,
     epsilon: float | int | str | Fraction | Decimal,
     expected_records: float,
-    memory: int | str = "256 KiB",
+    memory: int | str | None = None,
     passes: int = DEFAULT_PASSES,
     neighbours: Neighbours = "add-remove",
     max_records_per_person: int = 1,
@@ -133,7 +134,7 @@ def learn(
         domain: Domain of the records.
         epsilon: Total privacy budget; learning costs a small part of it, `plan.learning.cost`.
         expected_records: Expected number of records: a public guess, never a count of the data.
-        memory: Bytes for all counters, such as 65536 or "64 KiB".
+        memory: Bytes for all counters, such as 65536 or "64 KiB"; see `Plan.auto`.
         passes: Number of passes, the one that measures included: 2 or 3.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.

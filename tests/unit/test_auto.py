@@ -271,7 +271,7 @@ def test_no_columns_without_a_table() -> None:
         ({"memory": 10}, "expected memory= as an integer from 256 to .*, got 10"),
         ({"memory": -1}, "expected memory="),
         ({"memory": 2**41}, "expected memory="),
-        ({"memory": None}, "expected memory="),
+        ({"memory": 1.5}, "expected memory="),
         ({"memory": True}, "expected memory="),
         ({"expected_records": 0}, "expected_records"),
         ({"expected_records": 1e16}, "expected_records"),

@@ -40,7 +40,7 @@ _TOP = """\
 [plan]
 epsilon = ""          # fill in: privacy loss; 1 is usual, less is more private and noisier
 expected_records = "" # fill in: a public guess such as 1e6, never a count of the data
-memory = "256 KiB"    # for all counters
+# memory = "1 MiB"    # for all counters; by default 256 KiB, or more if that lowers the error
 """
 
 _NULLABLE = "# nullable = true     # if values may be missing"

@@ -208,7 +208,7 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False, require
         metavar="RECORDS",
         help="expected number of records, such as 1e6: a public guess, never a count of the data",
     )
-    plan.add_argument("--memory", metavar="SIZE", help="memory for counters and scratch; default 256KiB")
+    plan.add_argument("--memory", metavar="SIZE", help="memory for counters and scratch; default 256KiB or more")
     plan.add_argument(
         "--neighbours",
         choices=["add-remove", "replace-one"],

@@ -20,7 +20,6 @@ from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
 
-DEFAULT_MEMORY = "256 KiB"
 MAX_PLAN_FILE = 2**23
 """Bytes of a plan file, at most: the largest partition has 5.6 million."""
 
@@ -54,7 +53,7 @@ def read_plan(options: Namespace, domain: Domain, *, rereadable: bool = True) ->
             domain,
             epsilon=options.epsilon,
             expected_records=options.expected_records,
-            memory=options.memory or DEFAULT_MEMORY,
+            memory=options.memory,
             passes=_read_passes(options, rereadable=rereadable),
             partition=None if options.partition is None else load_partition(options.partition),
             neighbours=options.neighbours or "add-remove",

@@ -136,6 +136,7 @@ class Expected(NamedTuple):
         stream: Kind of stream.
         occupied: Cells of each level that hold records.
         signals: Squared difference of the halves of the cells above each level.
+        edges: Length of the tree's edges above each level: half the difference of the diameters.
     """
 
     geometry: Geometry
@@ -144,6 +145,7 @@ class Expected(NamedTuple):
     stream: Stream
     occupied: tuple[float, ...]
     signals: tuple[float, ...]
+    edges: tuple[float, ...]
 
 
 @lru_cache(maxsize=64)
@@ -154,7 +156,8 @@ def _expect(geometry: Geometry, records: float, stream: Stream) -> Expected:
     for cells, halves in pairwise(occupied):
         unevenness = max(2.0 - halves / cells, MIN_UNEVENNESS.get(stream, 0.0) ** 2)
         signals.append(_split_signal(records / cells, math.sqrt(unevenness)))
-    return Expected(geometry, geometry.tuning, records, stream, occupied, tuple(signals))
+    edges = (0.0, *(geometry.edge(level) for level in range(1, geometry.depth + 1)))
+    return Expected(geometry, geometry.tuning, records, stream, occupied, tuple(signals), edges)
 
 
 def predict_error(measurements: Measurements, stream: Stream) -> Prediction:
@@ -285,14 +288,15 @@ def _tree_noise(expected: Expected, levels: list[int], variances: list[float]) -
     All cells of a group count as occupied. If inference finds some of them
     empty, the others gain as much noise as the empty ones lose.
     """
-    total, error, above, diameters, signals = 0.0, 0.0, 0, expected.geometry.diameters, expected.signals
-    most = 2.0 * expected.records
+    total, error, above, cells, most = 0.0, 0.0, 0, 1.0, 2.0 * expected.records
     for level, variance in zip(levels, variances, strict=True):
-        noisy = _noisy_cells(expected, level, variance=variance)
+        noisy, noise = _noisy_cells(expected, level, variance=variance), variance * 2.0 ** (level - above)
         for split in range(above + 1, level + 1):
-            error = (error + _tempered(variance * 2.0 ** (level - split + 1), signals[split])) / 4.0
-            edge = (diameters[split - 1] - diameters[split]) / 2.0
-            total += edge * min(_MEAN_ABS_NORMAL * math.sqrt(error) * min(2.0**split, noisy), most)
+            cells *= 2.0
+            error = (error + _tempered(noise, expected.signals[split])) / 4.0
+            deviations = _MEAN_ABS_NORMAL * math.sqrt(error) * (cells if cells < noisy else noisy)
+            total += expected.edges[split] * (deviations if deviations < most else most)
+            noise /= 2.0
         above = level
     return total
 

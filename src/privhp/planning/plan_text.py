@@ -7,6 +7,7 @@ from privhp.planning.error_model import Stream
 from privhp.planning.guarantee import state_conditions, state_guarantee
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
+from privhp.planning.plan_memory import describe_memory, typical_error
 from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ def _head(plan: "Plan") -> list[str]:
         *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 88)),
         *([f"{'':12}{_PAN_PRIVATE}"] * plan.pan_private),
         f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
+        *describe_memory(plan),
         *_splitting(plan),
     ]
 
@@ -110,6 +112,7 @@ def _predictions(plan: "Plan") -> list[str]:
         "",
         f"expected 1-Wasserstein distance for {plan.expected_records:,} records, in the domain's unit",
         "stream                              error       noise  collisions  resolution",
+        f"{'typical, geometric mean':30s} {typical_error(plan):10.3g}",
     ]
     for stream, error in plan.predictions().items():
         components = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))

@@ -9,6 +9,8 @@ import math
 from bisect import bisect_left
 from collections.abc import Iterator
 from fractions import Fraction
+from functools import cached_property
+from operator import itemgetter
 from typing import NamedTuple
 
 from privhp.core.budget import Neighbours, amplified_budget, noise_variance, sensitivity, split_epsilon
@@ -50,6 +52,12 @@ class Shape(NamedTuple):
     def levels(self) -> tuple[int, ...]:
         """All measured levels, coarsest first."""
         return (*self.exact, *(() if self.root is None else (self.root,)), *self.sketched)
+
+    @property
+    def groups(self) -> list[tuple[int, ...]]:
+        """Levels whose budgets are varied together: the sketched levels, and each other level by itself."""
+        alone = [(level,) for level in self.levels if level not in self.sketched]
+        return [*alone, self.sketched] if self.sketched else alone
 
 
 class Planner:
@@ -99,8 +107,7 @@ class Planner:
 
     def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
-        candidates = sorted(self._shapes(), key=lambda shape: self._error(shape, self._initial_shares(shape)))
-        optimised = (self._optimise(shape) for shape in candidates[: self._tuning.finalists])
+        optimised = (self._optimise(shape) for _, shape in self._candidates[: self._tuning.finalists])
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
         if shape.root is not None:
@@ -118,6 +125,16 @@ class Planner:
                 hash_group=tuning.sketch_hash_group,
             )
         return PlanSizes(budgets, shape.exact[-1])
+
+    def least_error(self) -> float:
+        """Least predicted error of all shapes with the budgets that the search starts from, the mean of all streams."""
+        return math.exp(math.log(self._candidates[0][0]) / len(STREAMS))
+
+    @cached_property
+    def _candidates(self) -> list[tuple[float, Shape]]:
+        """All shapes with their predicted errors, for the budgets that the search starts from; the best one first."""
+        found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in self._shapes())
+        return sorted(found, key=itemgetter(0))
 
     def _count_counters(self, memory: int) -> int:
         """Number of counters in a memory, beside the scratch memory."""
@@ -138,13 +155,16 @@ class Planner:
 
     def _shapes(self) -> Iterator[Shape]:
         """Candidate shapes: equally spaced exact levels, alone or above a partition or sketches."""
-        for exact in self._exact_levels():
+        tuning = self._tuning
+        levels = self._exact_levels()
+        sketched_from = max(4, levels[-1][-1] - tuning.sketched_window) if levels[-1] else 0
+        for exact in levels:
             left = self._counters - sum(2**level for level in exact)
             if self._partition is not None:
                 yield from self._partition_shapes(self._partition, exact, left)
             elif self._rates:
                 yield from self._learned_shapes(exact, left)
-            elif exact and exact[-1] >= 4:
+            elif exact[-1] >= sketched_from:
                 yield from self._sketched_shapes(exact, left)
             if exact and self._partition is None and not self._learns_line:
                 yield Shape(exact)
@@ -185,7 +205,7 @@ class Planner:
         if min(exact, default=63) < tuning.min_first_exact_level:
             return
         for level in self._root_levels(left * COUNTER_BYTES):
-            if level - 5 <= max(exact, default=0) <= level - tuning.min_levels_above_learned:
+            if tuning.min_levels_above_learned <= level - max(exact, default=0) <= tuning.max_levels_above_learned:
                 if level < self._geometry.depth:
                     yield Shape(exact, root=level, nbytes=left * COUNTER_BYTES)
                 elif 2**level <= left:  # its cells cannot be split, so there is nothing to learn
@@ -224,9 +244,9 @@ class Planner:
         least, step = self._error(shape, shares), 0.5
         while step > 0.1 and len(shares) > 1:
             improved = False
-            for level in shape.levels:
+            for group in shape.groups:
                 for factor in (1.0 + step, 1.0 / (1.0 + step)):
-                    moved = {other: share * (factor if other == level else 1.0) for other, share in shares.items()}
+                    moved = {level: share * (factor if level in group else 1.0) for level, share in shares.items()}
                     total = sum(moved.values())
                     moved = {other: share / total for other, share in moved.items()}
                     error = self._error(shape, moved)

@@ -28,6 +28,7 @@ class Tuning(NamedTuple):
         root_levels_above_noise: Levels between the first level of a learned partition on a line and the level with
             about epsilon x expected_records cells, at least.
         min_levels_above_learned: Levels between the last exact level and a learned partition, at least.
+        max_levels_above_learned: Levels between them, at most.
         min_learned_share: Share of the budget for a learned partition, at least. Real streams are uneven
             at all scales, which the error model's streams are not.
         max_exact_levels_above_learned: Exact levels above a learned partition, at most.
@@ -41,6 +42,7 @@ class Tuning(NamedTuple):
         finalists: Number of candidate shapes whose budgets are optimised.
         sketch_rows: Rows of each sketch.
         sketch_step: Levels between two sketched levels.
+        sketched_window: Levels by which exact levels above sketches may end before memory and noise demand it.
         sketch_hash_group: Levels that share a hash function; see `docs/decisions/02-grouped-hash.md`.
         min_sketch_width: Buckets of a row, at least.
         buckets_per_hot_cell: Buckets of a row for each cell that is split further.
@@ -70,12 +72,14 @@ class Tuning(NamedTuple):
     min_first_exact_level: int = 3
     root_levels_above_noise: int = 5
     min_levels_above_learned: int = 1
+    max_levels_above_learned: int = 3
     max_exact_levels_alone: int = 4
     min_level_share: float = 0.04
     share_ratio: float = 0.7
-    finalists: int = 5
+    finalists: int = 4
     sketch_rows: int = 2
     sketch_step: int = 2
+    sketched_window: int = 6
     sketch_hash_group: int = 4
     min_sketch_width: int = 64
     buckets_per_hot_cell: int = 8
@@ -114,6 +118,7 @@ LINE = HALVING._replace(
     leaves_per_root=2.25,
     max_root_level=12,
     min_levels_above_learned=3,
+    max_levels_above_learned=5,
     max_exact_levels_above_learned=2,
     max_first_exact_level=4,
 )

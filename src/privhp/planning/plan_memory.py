@@ -1,0 +1,81 @@
+"""How much memory a plan needs: the default, and what more or less of it would buy."""
+
+import math
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+from privhp.core.number_format import format_bytes
+from privhp.planning.error_model import STREAMS
+from privhp.planning.parameter_checks import MAX_MEMORY
+from privhp.planning.partition import Partition
+
+if TYPE_CHECKING:
+    from privhp.planning.plan import Plan
+
+MEMORIES: tuple[int, ...] = (2**18, 2**20, 2**22, 2**24, 2**26)
+"""Memories of which the default is one: 256 KiB to 64 MiB."""
+
+LEAST = 2**14
+"""Least memory that a plan is compared with."""
+
+MIN_GAIN = 0.05
+"""Share of the predicted error that four times the memory must save to be the default. Measured gains are larger."""
+
+
+def choose_memory(least_error: Callable[[int], float]) -> int:
+    """The least memory from which four times as much saves little of the predicted error.
+
+    Args:
+        least_error: Least predicted error for a memory.
+    """
+    error = least_error(MEMORIES[0])
+    for memory, more in pairwise(MEMORIES):
+        error, before = least_error(more), error
+        if error > before * (1.0 - MIN_GAIN):
+            return memory
+    return MEMORIES[-1]
+
+
+def memory_of(partition: Partition) -> int:
+    """The least default memory that holds a partition that is known before, and levels above it."""
+    return next((memory for memory in MEMORIES if 2 * partition.nbytes <= memory), MEMORIES[-1])
+
+
+def typical_error(plan: "Plan") -> float:
+    """Geometric mean of the predicted errors of all streams."""
+    return math.prod(error.total for error in plan.predictions().values()) ** (1.0 / len(STREAMS))
+
+
+def describe_memory(plan: "Plan") -> list[str]:
+    """What more and less memory would buy, for a plan of the planner before anything is learned."""
+    if not plan.memory or not plan.expected_records or plan.inference == "top-down" or plan.partition is not None:
+        return []
+    error, parts = typical_error(plan), []
+    if 4 * plan.memory <= MAX_MEMORY:
+        saved = 1.0 - _error_with(plan, 4 * plan.memory) / error
+        parts.append(f"{format_bytes(4 * plan.memory)} would make the typical error {_percent(saved, 'lower')}")
+    if plan.memory // 4 >= LEAST:
+        lost = _error_with(plan, plan.memory // 4) / error - 1.0
+        parts.append(f"{format_bytes(plan.memory // 4)} would make it {_percent(lost, 'higher')}")
+    return [f"            {', '.join(parts)}"]
+
+
+def _error_with(plan: "Plan", memory: int) -> float:
+    """Typical error of the same plan with another memory."""
+    return typical_error(
+        type(plan).auto(
+            plan.domain,
+            epsilon=plan.epsilon,
+            expected_records=plan.expected_records,
+            memory=memory,
+            passes=plan.passes,
+            neighbours=plan.neighbours,
+            max_records_per_person=plan.max_records_per_person,
+            pan_private=plan.pan_private,
+        )
+    )
+
+
+def _percent(change: float, word: str) -> str:
+    return f"{change:.0%} {word}" if change >= 0.01 else f"no {word}"

@@ -1,0 +1,51 @@
+"""The default memory of a plan, and what more or less of it would buy."""
+
+from typing import Any
+
+import pytest
+
+from privhp import Box, Interval, Partition, Plan
+from privhp.planning.plan_memory import MEMORIES, choose_memory, typical_error
+
+UNIT, SQUARE = Interval(0, 1), Box([(0, 1), (0, 1)])
+
+
+@pytest.mark.parametrize(
+    ("errors", "chosen"),
+    [([10, 9.9, 1, 1, 1], 0), ([10, 9, 8.9, 1, 1], 1), ([10, 5, 6, 1, 1], 1), ([10, 8, 6, 4, 2], 4)],
+    ids=["little gain", "little further gain", "more is worse", "always a gain"],
+)
+def test_memory_grows_while_it_gains(errors: list[float], chosen: int) -> None:
+    assert choose_memory(dict(zip(MEMORIES, errors, strict=True)).__getitem__) == MEMORIES[chosen]
+
+
+def test_default_memory_follows_the_records() -> None:
+    memories = [Plan.auto(SQUARE, epsilon=1, expected_records=size, passes=3).memory for size in (1e4, 1e8)]
+    assert memories[0] == MEMORIES[0] < memories[1] <= MEMORIES[-1]
+
+
+def test_default_memory_holds_a_known_partition() -> None:
+    partition = Partition.complete(16)
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=1e6, partition=partition)
+    assert plan.memory == MEMORIES[2]
+    assert plan.partition == partition
+
+
+@pytest.mark.parametrize("passes", [1, 3])
+def test_plan_says_what_memory_buys(passes: int) -> None:
+    given: dict[str, Any] = {"epsilon": 1, "expected_records": 1e6, "passes": passes}
+    plan, less = (Plan.auto(SQUARE, **given, memory=memory) for memory in ("256 KiB", "64 KiB"))
+    lost = typical_error(less) / typical_error(plan) - 1
+    assert lost > 0.2
+    assert f"64 KiB would make it {lost:.0%} higher" in str(plan)
+    assert "1 MiB would make the typical error" in str(plan)
+    assert f"typical, geometric mean {typical_error(plan):17.3g}" in str(plan)
+
+
+def test_no_sentence_without_the_planner() -> None:
+    plans = [
+        Plan(UNIT, epsilon=1, budgets={4: 1}, exact_depth=4, expected_records=1000, memory=2**16),
+        Plan.paper(UNIT, epsilon=1, expected_records=1000),
+        Plan.auto(UNIT, epsilon=1, expected_records=1e6, partition=Partition.complete(6)),
+    ]
+    assert not any("would make" in str(plan) for plan in plans)
