@@ -56,7 +56,7 @@ class Shape(NamedTuple):
     @property
     def groups(self) -> list[tuple[int, ...]]:
         """Levels whose budgets are varied together: the sketched levels, and each other level by itself."""
-        alone = [(level,) for level in self.levels if level not in self.sketched]
+        alone: list[tuple[int, ...]] = [(level,) for level in self.levels if level not in self.sketched]
         return [*alone, self.sketched] if self.sketched else alone
 
 
