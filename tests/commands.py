@@ -10,8 +10,8 @@ from pathlib import Path
 
 from privhp.cli import main
 
-_LOW_COUNT = re.compile(r"privhp: warning: about .* records \(noisy\) were counted .*\n")
-"""Warning of examples, whose files are small."""
+LOW_COUNT = re.compile(r"privhp: warning: about .* records \(noisy\) were counted .*\n")
+"""Warning of examples and tests, whose files are small."""
 
 
 def install_commands(folder: Path) -> None:
@@ -40,7 +40,7 @@ def run_command(command: str) -> None:
         errors = io.StringIO()
         with contextlib.redirect_stderr(errors):
             code = main(arguments)
-        assert (code, _LOW_COUNT.sub("", errors.getvalue())) == (0, ""), command
+        assert (code, LOW_COUNT.sub("", errors.getvalue())) == (0, ""), command
         return
     done = subprocess.run(["sh", "-e"], input=command, capture_output=True, text=True, check=False)
-    assert (done.returncode, _LOW_COUNT.sub("", done.stderr)) == (0, ""), command
+    assert (done.returncode, LOW_COUNT.sub("", done.stderr)) == (0, ""), command

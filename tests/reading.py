@@ -10,7 +10,18 @@ from unittest import mock
 
 import numpy as np
 
-from privhp import Categories, FileError, Integers, Nullable, Plan, StateError, Summary, Table
+from privhp import (
+    Categories,
+    CsvDialect,
+    FileError,
+    Integers,
+    Interval,
+    Nullable,
+    Plan,
+    StateError,
+    Summary,
+    Table,
+)
 from privhp.collect.ingest import CheckpointedIngestion
 from privhp.io.sources import open_source
 from silent import assert_silent
@@ -100,6 +111,43 @@ def csv_record_changes_its_own_row() -> None:
             codes.append(found[:2] + found[3:])
     assert all(other == codes[0] for other in codes), "a record changes the row of another"
     assert all(code < 2**domain.depth for code in codes[0])
+
+
+def lines_of_dialects_are_independent() -> None:
+    """In every dialect a line is read the same alone and among other lines, whatever it looks like."""
+    domain = Table(a=Nullable(Interval(0, 10_000)), b=Nullable(Categories(["x", "NA", "\xfc"], other="y")))
+    texts = [
+        "1;x",
+        "2,5;x",
+        "1.234,5;x",
+        "NA;NA",
+        "-;x",
+        "3.5,x",
+        "4\tx",
+        "5|x",
+        "\xa37;x",
+        "6;\xfc",
+        ";",
+        "x;1",
+        "7;x;x",
+    ]
+    dialects = [
+        CsvDialect(records="lines", delimiter=";"),
+        CsvDialect(records="lines", delimiter=";", decimal=",", nulls=["-"]),
+        CsvDialect(records="lines", delimiter=";", decimal=",", thousands=".", currency="\xa3", encoding="cp1252"),
+        CsvDialect(records="lines", delimiter=";", encoding="utf-16"),
+    ]
+    with tempfile.TemporaryDirectory() as folder, assert_silent():
+        for dialect in dialects:
+            codes = []
+            for chosen in [texts, texts[::-1], *([text] for text in texts)]:
+                path = Path(folder) / "data.csv"
+                path.write_bytes("".join(f"{text}\n" for text in chosen).encode(dialect.encoding))
+                batches = open_source(path, domain=domain, header=False, csv=dialect).batches()
+                codes.append([code for own in batches for code in domain.encode(own.records, level=20).tolist()])
+            alone = [code for own in codes[2:] for code in own]
+            assert len(alone) == len(texts), "a line is more or less than a row"
+            assert codes[0] == alone == codes[1][::-1], "a line changes how another is read"
 
 
 def scanner_reads_lines_independently() -> None:

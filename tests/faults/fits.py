@@ -10,6 +10,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from commands import LOW_COUNT
+
 HERE = Path(__file__).parent
 KILL = -1
 
@@ -71,7 +73,8 @@ class Commands:
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
-        return Done(**json.loads(self._process.stdout.readline()))
+        done = Done(**json.loads(self._process.stdout.readline()))
+        return done._replace(output=LOW_COUNT.sub("", done.output))
 
 
 @contextlib.contextmanager

@@ -10,7 +10,7 @@ import reading
 from mutants.planting import caught_by
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-from privhp.io.sources import START, csv_reader, csv_records, csv_scanner, text_records
+from privhp.io.sources import START, byte_streams, csv_reader, csv_records, csv_scanner, text_records
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.text_records import LineFeeds, Offsets
 
@@ -129,3 +129,25 @@ def first_record_sets_number_of_fields(patch: pytest.MonkeyPatch) -> None:
         return columns(self, block, starts, nexts)
 
     patch.setattr(csv_scanner.Scanner, "columns", strict)
+
+
+@caught_by(reading.lines_of_dialects_are_independent)
+def first_record_sets_delimiter(patch: pytest.MonkeyPatch) -> None:
+    columns = csv_scanner.Scanner.columns
+
+    def sniffing(self: Any, block: bytes, starts: Offsets, nexts: Offsets) -> Any:
+        first = block[: nexts[0]]
+        self._separator = max(b";", b",", b"\t", b"|", key=first.count)
+        return columns(self, block, starts, nexts)
+
+    patch.setattr(csv_scanner.Scanner, "columns", sniffing)
+
+
+@caught_by(reading.lines_of_dialects_are_independent)
+def invalid_code_unit_takes_the_line_feed(patch: pytest.MonkeyPatch) -> None:
+    read = byte_streams.Utf8Stream.read
+
+    def joining(self: Any, size: int) -> bytes:
+        return read(self, size).replace("\xfc\n".encode(), b"")
+
+    patch.setattr(byte_streams.Utf8Stream, "read", joining)

@@ -8,6 +8,7 @@ from privhp.cli.options import DOMAINS, add_data, add_file, add_json, add_output
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
+    from privhp.answers.generator import Generator
     from privhp.collect.ingest import CheckpointedIngestion
     from privhp.collect.summary import Summary
     from privhp.io.sources import Source
@@ -84,6 +85,7 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
+    from privhp.api import load
     from privhp.cli.data_options import open_data, plan_data, run_passes
     from privhp.cli.finished import check_finished
     from privhp.cli.json_objects import content_object, read_content
@@ -109,36 +111,35 @@ def run(options: Namespace) -> None:
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         run_passes(ingestion, plan, source, quiet=options.quiet)
-        result = _write(ingestion.summary, output, options)
+        result, generator = _write(ingestion.summary, output, options)
     elif kept:
         result = check_finished(plan, source, checkpoint, output, options)
+        generator = None if options.summary_only else load(output)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
-        result = _run_resumable(resumable, plan, source, output, options)
+        result, generator = _run_resumable(resumable, plan, source, output, options)
     if options.json:
         print_object({"file": options.output, "written": not kept} | content_object(read_content(options.output)))
     elif not options.quiet:
         print(result)
         if not source.rereadable and _could_learn(plan):
             print(_HINT)
-    if not options.summary_only:
-        _check_count(output, options)
+    if generator is not None:
+        _check_count(generator, options)
 
 
-def _check_count(output: Path, options: Namespace) -> None:
+def _check_count(generator: "Generator", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
     from privhp.answers.low_counts import describe_low_count
-    from privhp.api import load
     from privhp.cli import FAILED
     from privhp.cli.messages import warn
     from privhp.cli.streams import say
 
-    generator = load(output)
     warn(describe_low_count(generator), quiet=options.quiet)
     if options.min_records is not None and generator.total < options.min_records:
         say(
             f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "
-            f"{options.min_records:,}; {output} is written"
+            f"{options.min_records:,}; {options.output} is written"
         )
         raise SystemExit(FAILED)
 
@@ -161,23 +162,23 @@ def _check_shared(plan: "Plan", options: Namespace) -> None:
         )
 
 
-def _write(summary: "Summary", output: Path, options: Namespace) -> str:
-    """Write the release or the summary, and describe it."""
+def _write(summary: "Summary", output: Path, options: Namespace) -> tuple[str, "Generator | None"]:
+    """Write the release or the summary, and describe it; the generator of a release."""
     from privhp.api import save
     from privhp.cli.messages import describe_release
 
     if options.summary_only:
         save(summary, output, replace=options.force)
-        return f"wrote {output}: a summary, confidential; merge it with others by privhp merge"
+        return f"wrote {output}: a summary, confidential; merge it with others by privhp merge", None
     save(generator := summary.release(), output, replace=options.force)
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
-    return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}")
+    return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}"), generator
 
 
 def _run_resumable(
     ingestion: "CheckpointedIngestion", plan: "Plan", source: "Source", output: Path, options: Namespace
-) -> str:
+) -> tuple[str, "Generator | None"]:
     """Run the passes with checkpoints, and write and describe the result; the checkpoint stays if this fails."""
     from privhp.cli.data_options import run_passes
     from privhp.cli.signals import noting
