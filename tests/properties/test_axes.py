@@ -13,7 +13,7 @@ from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.unevenness import FINER_CUTS, edge_deviation, learn_unevenness
 from privhp.release import Release
 from regions import regions
-from strategies import any_domains
+from strategies import any_domains, generators, ordered_domains
 
 
 def some_cells(data: DataObject, domain: Domain) -> tuple[Any, int]:
@@ -110,3 +110,24 @@ def test_deviation_of_slopes(share: float, slope: float) -> None:
 
 def test_whole_leaves_have_no_deviation() -> None:
     assert edge_deviation(np.array([0.0, 1.0]), np.ones(FINER_CUTS)).tolist() == [0, 0]
+
+
+@given(data=st.data(), generator=generators(any_domains()))
+def test_interval_holds_the_answer(data: DataObject, generator: Generator) -> None:
+    """Intervals of every domain and plan hold the answer, widen with the level, and stay within [0, 1]."""
+    if generator.plan.inference == "top-down":
+        return
+    estimate = generator.mass(data.draw(regions(generator.domain)))
+    narrow, wide = estimate.interval(0.5), estimate.interval(0.99)
+    assert 0 <= wide[0] <= narrow[0] <= estimate.value + 1e-9
+    assert estimate.value - 1e-9 <= narrow[1] <= wide[1] <= 1
+    assert 0 <= estimate.stderr <= 1
+
+
+@given(generator=generators(ordered_domains()), share=st.floats(0, 1))
+def test_interval_holds_the_quantile(generator: Generator, share: float) -> None:
+    if generator.plan.inference == "top-down" or not generator.domain.is_line:
+        return
+    estimate = generator.quantile(share)
+    low, high = estimate.interval(0.9)
+    assert low <= estimate.value <= high
