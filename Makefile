@@ -58,7 +58,7 @@ accuracy: $(READY)  ## Compare with baselines on real streams and a zoo; writes 
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.accuracy --processes 2
 
-coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes benchmarks/COVERAGE.md (half an hour; resumes)
+coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes benchmarks/COVERAGE.md (minutes; resumes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.coverage --processes 2
 

@@ -1,6 +1,6 @@
 """Coverage of 90% intervals by stream and by family of queries; writes COVERAGE.md.
 
-    python -m benchmarks.coverage [--processes 2] [--streams NAME ...] [--releases 3]
+    python -m benchmarks.coverage [--processes 2] [--streams NAME ...] [--releases 1]
 
 Every release is a line in results/coverage.jsonl, so an interrupted run resumes.
 Delete the file to measure again after a change.
@@ -128,12 +128,13 @@ def report(lines: list[Line]) -> str:
     )
 
 
-CAUSES = """Above: values on heaps or on a lattice are all inside a region or all outside. The error of such an
-answer is the same in every release, so its interval holds always or never; it is made to hold. Two columns that do
-not err in the same direction have wider intervals than they need.
+CAUSES = """Causes of entries above: values on heaps or on a lattice are all inside a region or all outside. The error
+of such an answer is the same in every release, so its interval holds always or never; it is made to hold. Ends and
+columns that do not err in the same direction have wider intervals than they need, as do ends with no value at them,
+such as those of bars. Regions finer than a cell have bounds, which hold always.
 
-Below: heaps that are finer than the release shows at a small epsilon or memory, so that the interval does not know of
-them; `mass_bounds` does.
+Causes of entries below: lattices that are finer than the release shows at a small epsilon or memory, so that the
+interval does not know of them; `mass_bounds` does. Chance, where an entry is within 3% of the limit.
 """
 
 
@@ -142,7 +143,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--processes", type=int, default=1, help="streams that are measured at the same time")
     parser.add_argument("--streams", nargs="+", default=coverage_streams.names(), help="names of streams")
-    parser.add_argument("--releases", type=int, default=3, help="releases of each plan")
+    parser.add_argument("--releases", type=int, default=1, help="releases of each plan")
     options = parser.parse_args()
     settings = list(product(METHODS, MEMORIES, EPSILONS, range(options.releases)))
     lines = read_results()
