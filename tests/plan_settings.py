@@ -1,8 +1,11 @@
-"""Parameters of small plans that several tests change one by one."""
+"""Parameters of small plans that several tests change one by one, and copies of plans."""
 
+import copy
+import json
+import pickle
 from typing import Any
 
-from privhp import Interval
+from privhp import Interval, Plan
 
 UNIT = Interval(0, 1)
 SMALL: dict[str, Any] = {
@@ -17,3 +20,12 @@ SMALL: dict[str, Any] = {
 """Exact levels and sketches."""
 PAPER: dict[str, Any] = {"epsilon": 1, "expected_records": 1e6, "hot_cells": 16, "hash_seed": 7}
 """The settings of the paper."""
+
+
+def copies(plan: Plan) -> list[Plan]:
+    """The plan after each way to copy it."""
+    return [
+        Plan.from_spec(json.loads(json.dumps(plan.spec()))),
+        pickle.loads(pickle.dumps(plan)),
+        copy.deepcopy(plan),
+    ]

@@ -1,19 +1,17 @@
 """Learning passes, and plans that learn a partition or have one."""
 
-import copy
 import dataclasses
 import json
-import pickle
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from privhp import Interval, Partition, Plan, PlanError
+from plan_settings import UNIT, copies
+from privhp import Partition, Plan, PlanError
 from privhp.core.budget import amplified_cost
 from privhp.planning.learning import Learning, LearningPass
 
-UNIT = Interval(0, 1)
 PASSES = (LearningPass(Fraction(1, 64), Fraction(1, 2)), LearningPass(Fraction(7, 64), Fraction(3, 4)))
 LEARNING = Learning(nbytes=4000, passes=PASSES)
 PARTITION = Partition([3, 4, 4, *[3] * 6])
@@ -117,11 +115,7 @@ def test_invalid_specs_of_learning(spec: Any) -> None:
     ids=["to learn", "learned", "known"],
 )
 def test_plan_is_a_value(plan: Plan) -> None:
-    for twin in (
-        Plan.from_spec(json.loads(json.dumps(plan.spec()))),
-        pickle.loads(pickle.dumps(plan)),
-        copy.deepcopy(plan),
-    ):
+    for twin in copies(plan):
         assert twin == plan
         assert hash(twin) == hash(plan)
         assert twin.partition == plan.partition

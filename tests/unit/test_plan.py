@@ -1,10 +1,8 @@
 """Plans: settings of the paper, derived sizes and text."""
 
-import copy
 import dataclasses
 import json
 import math
-import pickle
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -13,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from plan_settings import PAPER, SMALL, UNIT
+from plan_settings import PAPER, SMALL, UNIT, copies
 from privhp import Box, Integers, Interval, Plan, PlanError
 from strategies import plans
 
@@ -262,11 +260,7 @@ def test_plans_are_frozen() -> None:
 
 @given(plan=plans())
 def test_round_trip_of_json_and_pickle(plan: Plan) -> None:
-    for twin in (
-        Plan.from_spec(json.loads(json.dumps(plan.spec()))),
-        pickle.loads(pickle.dumps(plan)),
-        copy.deepcopy(plan),
-    ):
+    for twin in copies(plan):
         assert twin == plan
         assert hash(twin) == hash(plan)
         assert twin.spec() == plan.spec()
