@@ -19,7 +19,7 @@ from typing import Any
 
 from benchmarks import methods, streams, zoo
 from benchmarks.accuracy_figures import SCREENING, Figures, rule_errors
-from benchmarks.accuracy_report import ENDS, write_report
+from benchmarks.accuracy_report import ENDS, GRID_METHODS, RANGE_METHODS, write_report
 from benchmarks.balance import FORMS, LINES, PLANES, measure_balance
 from benchmarks.bench import Bench, Results, digest
 from benchmarks.headline import write_headline
@@ -29,14 +29,12 @@ from benchmarks.zoo_report import ZOO_MEMORY
 STREAMS, ZOO = "streams", "zoo"
 SIZES = (None, 100_000, 10_000)  # None: all records
 EPSILONS = (1.0, 0.1, 10.0)
-RUNS, MORE_ON_A_LINE = 3, {DEFAULT: 20, "": 10}
+RUNS, RUNS_ON_A_LINE = dict.fromkeys(PLANS, 5), dict.fromkeys(PLANS, 10) | {DEFAULT: 40}
 """Runs of a plan, and runs at epsilon 1 of whole streams on a line, whose error one noisy cell can dominate."""
+BASELINE_RUNS, BASELINE_RUNS_ON_A_LINE = 3, 6
 ZOO_RUNS = {DEFAULT: 4, ONE_PASS: 3, PAPER: 1}
-ZOO_RUNS_ON_A_LINE = {DEFAULT: 10, ONE_PASS: 6, PAPER: 2}
-GRIDS = (DEFAULT, PAPER, "AGrid", "truncated least squares", COMPLETE)
-"""Methods whose exact distance on a grid is measured, which takes seconds."""
-RANGES = (DEFAULT, PAPER, "AGrid", "PrivTree", "truncated least squares", COMPLETE)
-"""Methods whose errors of range queries are measured."""
+ZOO_RUNS_ON_A_LINE = {DEFAULT: 20, ONE_PASS: 10, PAPER: 2}
+ZOO_BASELINE_RUNS, ZOO_BASELINE_RUNS_ON_A_LINE = 2, 10
 
 Line = dict[str, Any]
 
@@ -87,9 +85,9 @@ class Measuring:
         """Other errors to measure in some runs, beside the W1 distance."""
         of_zoo = self.task.part == ZOO
         wanted = {
-            "ranges": method in RANGES and not of_zoo,
+            "ranges": method in RANGE_METHODS and not of_zoo,
             "rectangles": method in (DEFAULT, "AGrid") and of_zoo and self.bench.in_plane,
-            "grid": method in GRIDS and self.bench.in_plane and not of_zoo and self.task.size is None,
+            "grid": method in GRID_METHODS and self.bench.in_plane and not of_zoo and self.task.size is None,
             "resolution": method == DEFAULT and of_zoo,
         }
         return tuple(name for name, own in wanted.items() if own)
@@ -133,21 +131,18 @@ class Measuring:
             self.results.fill(names, partial(bench.finest, memory))
         for epsilon in (1.0,) if task.quick else EPSILONS:
             most = whole and epsilon == 1
-            runs = {
-                method: MORE_ON_A_LINE.get(method, MORE_ON_A_LINE[""]) if most and line and not task.quick else RUNS
-                for method in PLANS
-            }
+            many = most and line and not task.quick
+            runs = RUNS_ON_A_LINE if many else RUNS
+            fresh = range(SCREENING, SCREENING + (BASELINE_RUNS_ON_A_LINE if many else BASELINE_RUNS))
             for memory in MEMORY if most and not task.quick else ENDS:
                 extras = epsilon == 1 and memory in ENDS and not task.quick
                 self.fit_plans(runs, epsilon=epsilon, memory=memory, extras=extras)
                 screened = self.screen(epsilon=epsilon, memory=memory, runs=SCREENING if line else 1)
                 for method, (_, options) in screened.items():
-                    fresh = range(SCREENING, SCREENING + (6 if most and line else RUNS))
                     self.fit_baseline(method, options, epsilon=epsilon, memory=memory, runs=fresh, extras=extras)
             if self.wants(COMPLETE):
-                runs_of_tree = range(SCREENING, SCREENING + RUNS)
                 extras = epsilon == 1 and not task.quick
-                self.fit_baseline(COMPLETE, {}, epsilon=epsilon, memory="", runs=runs_of_tree, extras=extras)
+                self.fit_baseline(COMPLETE, {}, epsilon=epsilon, memory="", runs=fresh, extras=extras)
         if self.wants(BALANCE) and whole and task.stream in (*LINES, *PLANES):
             for form in FORMS:
                 names = {"part": STREAMS, "data": task.stream, "method": BALANCE, "form": form}
@@ -163,7 +158,7 @@ class Measuring:
             best = sorted(screened, key=lambda method: screened[method][0])[:2]
             in_plane = ["AGrid"] if self.bench.in_plane and "AGrid" in screened else []
             for method in dict.fromkeys([*best, *in_plane]):
-                fresh = range(SCREENING, SCREENING + (6 if line else 2))
+                fresh = range(SCREENING, SCREENING + (ZOO_BASELINE_RUNS_ON_A_LINE if line else ZOO_BASELINE_RUNS))
                 self.fit_baseline(method, screened[method][1], **where, runs=fresh, extras=True)
 
 

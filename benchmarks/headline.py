@@ -9,8 +9,8 @@ from benchmarks.methods import COMPLETE, DEFAULT, PAPER
 README = Path(__file__).resolve().parents[1] / "README.md"
 BEGIN, END = "**Accuracy.** ", "\n[benchmarks/ACCURACY.md]"
 TEXT = """The table shows W1 x n at epsilon = 1 with the domain scaled to 1: the W1 (1-Wasserstein) distance to the
-records times their number. A value of 10 means "as if ten records had moved across the whole domain". Means of three
-fits with `hp.fit`, twenty on a line. "Best other" is the least error of nine [baselines](docs/baselines.md) in the same
+records times their number. A value of 10 means "as if ten records had moved across the whole domain". Means of five
+fits with `hp.fit`, forty on a line. "Best other" is the least error of nine [baselines](docs/baselines.md) in the same
 memory, their levels and post-processing chosen in hindsight: truncated trees, flat histograms, HB, DAWA, grids,
 PrivTree and a quantile tree. The complete tree (PMM) takes as much memory as it needs.
 

@@ -20,8 +20,8 @@ OWN = (ONE_PASS, PAPER)
 EXPLANATION = f"""\
 {len(zoo.SOURCES)} synthetic streams that no constant was set on, in {ZOO_MEMORY}: three sizes, three epsilons. The
 target is that the default has at most {LIMIT} times the error of the best other plan of privhp, one pass or paper, and
-of the best baseline. Lines have ten fits of the default, planes and tables four. The best baseline is found by two fits
-on a line and by one elsewhere; then the best two are measured anew, by six and two fits.
+of the best baseline. Lines have twenty fits of the default, planes and tables four. The best baseline is found by two
+fits on a line and by one elsewhere; then the best two are measured anew, by ten and two fits.
 """
 EXCEPTIONS = f"""\
 Ratios above {LIMIT}, with their standard error by the spread of the fits. The part of resolution is the distance of the
@@ -123,7 +123,8 @@ def all_cases(cases: list[Case]) -> str:
         ]
         for case in cases
     ]
-    return markdown(["stream", "records", "epsilon", "default", "best other plan", "best baseline", "ratio"], rows)
+    header = ["stream", "records", "epsilon", "default", "best other plan", "best baseline", "ratio"]
+    return markdown(header, rows) if rows else ""
 
 
 def exceptions(cases: list[Case]) -> str:
