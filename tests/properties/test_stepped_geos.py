@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from numpy.typing import NDArray
 
 from privhp import Geo, check_domain
+from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 
 RADIUS = 6371.0088
@@ -90,6 +91,17 @@ def test_measure_and_overlap(data: st.DataObject, own: tuple[Geo, list[Decimal],
             drawn = domain.decode_within(region, np.repeat(here, 10), level=level, rng=np.random.default_rng(0))
             found = domain.encode(drawn, level=domain.depth)
             assert np.isin(found, domain.encode(points[(codes == code) & inside], level=domain.depth)).all()
+
+
+def test_samples_follow_the_area() -> None:
+    latitudes = [Decimal(10 * k) for k in range(-9, 7)]
+    domain = Geo(0, -90, 30, 60, step="10")
+    root = Allocation(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.int64), np.array([200_000]))
+    for balanced in (True, False):
+        points = domain.sample_allocation(root, balanced=balanced, rng=np.random.default_rng(1))
+        shares = [np.mean(points[:, 1] == float(latitude)) for latitude in latitudes]
+        assert np.abs(shares / weights(latitudes) - 1).max() < 0.05
+        assert np.allclose(np.unique(points[:, 0], return_counts=True)[1] / len(points), 0.25, atol=0.005)
 
 
 @given(st.data(), small_geos())

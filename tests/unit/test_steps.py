@@ -59,8 +59,8 @@ def test_a_spec_without_a_step_is_unchanged() -> None:
         ({"step": 2}, "between 1e-22 and the width"),
         ({"step": "1e-23"}, "between 1e-22 and the width"),
         ({"step": "1e99999"}, "between 1e-22 and the width"),
-        ({"step": "1e-16"}, "at most 15 digits, which float64 holds"),
-        ({"step": "1e-7", "dtype": "float32"}, "at most 6 digits, which float32 holds"),
+        ({"step": "1e-16"}, "a width of at most 15 digits, which float64 holds"),
+        ({"step": "1e-7", "dtype": "float32"}, "a width of at most 6 digits, which float32 holds"),
         ({"step": 0.1 + 0.2}, "whole number of steps apart"),
         ({"step": "0.1", "cuts": [0.5]}, "a step, or cuts or scale"),
     ],
@@ -99,6 +99,16 @@ def test_rounding_and_bounds() -> None:
     outside = 2**64 - 1
     assert dropped.encode(numbers, level=17).tolist() == [1999, 2000, 0, outside, 100_000, outside, outside, outside]
     assert clamped.encode(numbers, level=17).tolist() == [1999, 2000, 0, 0, 100_000, 100_000, outside, 100_000]
+
+
+def test_sums_of_decimals_are_decimals() -> None:
+    """An end of a range that is off by a rounding error is the value."""
+    tenths, root = Interval(0, 1, step="0.1"), np.zeros(1, dtype=np.uint64)
+    assert 0.1 + 0.2 > 0.3
+    assert 0.1 + 0.7 < 0.8
+    assert tenths.overlap((0.1 + 0.2, 0.1 + 0.7), root, level=0) == pytest.approx(6 / 11)
+    assert tenths.cell_cdf(np.array([0.1 + 0.7]), root, level=0) == pytest.approx(9 / 11)
+    assert read_condition("value >= 0.30000000000000004 and value < 0.7999999999999999", tenths) == (0.3, 0.7)
 
 
 def heaped() -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -70,10 +70,10 @@ class DecimalLattice:
                 f"step {self.step}; the last value would be {self.high!r}"
             )
         precision = np.finfo(dtype).precision
-        if max(abs(first), abs(last)) > 10**precision:
+        if max(abs(first), abs(last), last - first) > 10**precision:
             raise DomainError(
-                f"expected values of at most {precision} digits, which {dtype} holds, got {name} from {low} to {high} "
-                f"with step {self.step}; declare a larger step"
+                f"expected values and a width of at most {precision} digits, which {dtype} holds, got {name} from "
+                f"{low} to {high} with step {self.step}; declare a larger step"
             )
 
     @property
@@ -127,8 +127,9 @@ class DecimalLattice:
 class LatticeAxis(Axis):
     """The values of a lattice as an axis: each value has the numbers within half a step of it.
 
-    Values have at most fifteen digits and lie in the middle of their cells, so
-    rounding errors, below 3/8 of a step, leave each value in its cell.
+    A value lies in the middle of its deepest cell. Values and their differences
+    are below 10**15 units, so each of the four rounding errors of an encoded
+    value is below 10**15 / 2**53 < 1/9 of a step, and the value stays in its cell.
 
     Args:
         lattice: The values.
@@ -138,8 +139,9 @@ class LatticeAxis(Axis):
     def __init__(self, lattice: DecimalLattice, *, unit: float = 1.0) -> None:
         self.lattice, self.offsets = lattice, AlignedRanges(lattice.size)
         super().__init__(*self.extent, unit=unit)
+        spacing = math.ulp(max(abs(self.low), abs(self.high)))
         while (self.high - self.low) * (self.rate * 2.0**self.depth) >= lattice.size:
-            self.high = math.nextafter(self.high, -math.inf)  # the middle after the last value
+            self.high -= spacing  # the middle after the last value is rounded into the last cell
 
     @property
     def step(self) -> str:  # type: ignore[override]  # that of the lattice

@@ -70,7 +70,7 @@ class Interval(GridDomain):
         cuts: Guesses of evenly spaced quantiles, in increasing order, public knowledge: the median, three quartiles,
             nine deciles.
         step: Distance of neighbouring values, public knowledge, as a decimal: "0.01" for cents. The bounds are a whole
-            number of steps apart, and values have at most 15 digits. On a linear scale without cuts.
+            number of steps apart, and values and the width have at most 15 digits. On a linear scale without cuts.
         outside: Treatment of numbers out of bounds: "drop" or "clamp" to the
             nearer bound. NaN is always dropped.
         dtype: Type of samples, public knowledge: "float64" or "float32". With "float32" the domain has fewer levels,
