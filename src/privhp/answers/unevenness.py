@@ -56,21 +56,24 @@ class _Splits(NamedTuple):
 def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[Floats]:
     """Unevenness of each axis of a domain, between 0 and 1, by the number of its cuts and FINER_CUTS beyond them."""
     splits_by_level: dict[int, list[_Splits]] = {}
-    for level, splits in _splits(hierarchy):
+    counted_levels = set()
+    for level, counted, splits in _splits(hierarchy):
         splits_by_level.setdefault(level, []).append(splits)
-    total = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
+        counted_levels |= {level} if counted else set()
+    records = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
     root = np.zeros(1, dtype=np.uint64)
     measured: list[list[tuple[float, int, float]]] = [[] for _ in domain.axis_cells(root, level=0)]
     bits = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
     for level, (above, below) in enumerate(pairwise(bits)):
         axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
         found = [np.concatenate(each) for each in zip(*splits_by_level.get(level, []), strict=True)]
+        total = records if level in counted_levels else np.inf  # sketches are shrunk to even halves
         measured[axis].append(_measure(domain, axis, level, _Splits(*found), total) if found else (0.0, 0, 0.0))
     return [_smooth(own) for own in measured]
 
 
-def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, _Splits]]:
-    """The cells that are divided in two, with the level of the cells."""
+def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, _Splits]]:
+    """The cells that are divided in two, with the level of the cells, and whether their children are counted."""
     top = hierarchy.layers[0]
     yield from _halvings(top, np.arange(top.codes.size)[None], counted=True)
     for layer, below in pairwise(hierarchy.layers):
@@ -78,7 +81,7 @@ def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, _Splits]]:
             yield from _halvings(below, group.children, counted=group.measurement == "counted")
 
 
-def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> Iterator[tuple[int, _Splits]]:
+def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> Iterator[tuple[int, bool, _Splits]]:
     """Halves, quarters and further parts of some cells, from their children, shape (cells, children)."""
     values = (layer.subtree_estimate, layer.subtree_variance) if counted else (layer.estimate, layer.variance)
     counts, variances = (np.where(layer.possible, each, 0.0)[children] for each in values)
@@ -90,7 +93,7 @@ def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> It
         significant = counts > SIGNIFICANCE * np.sqrt(variances)
         for level in np.unique(levels).tolist():
             here = significant & (levels == level)[:, None]
-            yield level, _Splits(codes[here], first[here], counts[here], variances[here])
+            yield level, counted, _Splits(codes[here], first[here], counts[here], variances[here])
 
 
 def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: float) -> tuple[float, int, float]:
@@ -119,7 +122,7 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
     """Unevenness by the number of cuts, from what the release shows of each.
 
     More unevenness than above is believed at once; less only as far as the
-    release shows it. Below the last cut that it shows, unevenness grows as it
+    counts show it. Below the last cut that shows either, unevenness grows as it
     did last. Cells of the last cut are single values, as uneven as can be.
     """
     found: list[float] = []
@@ -127,13 +130,13 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
     for cuts, (unevenness, cells, share) in enumerate(measured):
         enough = min(cells / ENOUGH_SPLITS, 1.0)
         if cells:
-            last = cuts
             own = enough * unevenness + (1.0 - enough) * before
+            last = cuts if share > 0 or own > before else last
             before = max(own, enough * share * own + (1.0 - enough * share) * before)
         found.append(before)
     growth = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_GROWTH) if last > 0 else 1.0
     for cuts in range(last + 1, len(found)):
-        found[cuts] = min(found[cuts - 1] * growth if cuts else 1.0, 1.0)
+        found[cuts] = min(max(found[cuts], found[cuts - 1] * growth) if cuts else 1.0, 1.0)
     return np.array([*found, *[1.0] * FINER_CUTS])
 
 
