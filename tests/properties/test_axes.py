@@ -10,7 +10,7 @@ from hypothesis.strategies import DataObject
 
 from privhp import Box, Domain, Generator, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.unevenness import FINER_CUTS, edge_deviation, learn_unevenness
+from privhp.answers.unevenness import FINER_CUTS, _smooth, edge_deviation, learn_unevenness
 from privhp.release import Release
 from regions import regions
 from strategies import any_domains, generators, ordered_domains
@@ -131,3 +131,11 @@ def test_interval_holds_the_quantile(generator: Generator, share: float) -> None
     estimate = generator.quantile(share)
     low, high = estimate.interval(0.9)
     assert low <= estimate.value <= high
+
+
+def test_sketches_show_more_unevenness_never_less() -> None:
+    """Levels with a share of 0 are sketched: they may raise the unevenness and its growth, not end them."""
+    counted = [(0.04, 100, 1.0), (0.02, 100, 1.0)]
+    assert _smooth([*counted, (0.0, 100, 0.0)])[:3] == pytest.approx([0.04, 0.02, 0.02])
+    assert _smooth([*counted, (0.04, 100, 0.0), (0.0, 100, 0.0)])[:4] == pytest.approx([0.04, 0.02, 0.04, 0.08])
+    assert _smooth([*counted, (0.0, 100, 1.0)])[:3] == pytest.approx([0.04, 0.02, 0.0])
