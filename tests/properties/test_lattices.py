@@ -88,6 +88,7 @@ def test_largest_values_have_their_own_cells(first: int, stride: int, digits: in
     """Near 15 digits the rounding errors of the encoder are largest."""
     size = (10**15 - max(first, 0)) // stride
     domain = built(first, stride, first + (size - 1) * stride, digits)
+    assert domain.axis.rate * 2.0**domain.depth == float(Fraction(10**digits, stride))  # rounded once
     middle = 2**49 // stride
     offsets = [*range(500), *range(size // 2, size // 2 + 500), *range(middle, middle + 500), *range(size - 500, size)]
     numbers = [float(Decimal(first + offset * stride).scaleb(-digits)) for offset in offsets]

@@ -70,6 +70,13 @@ def test_refused_steps(options: dict[str, Any], message: str) -> None:
         Interval(0, 1, **options)
 
 
+def test_widths_have_at_most_15_digits() -> None:
+    """Otherwise rounding errors could move a value to the cell of its neighbour."""
+    Interval(-5e12, 5e12, step="0.01")
+    with pytest.raises(DomainError, match="a width of at most 15 digits"):
+        Interval(-1e13, 1e13, step="0.01")
+
+
 def test_no_step_on_a_log_scale() -> None:
     with pytest.raises(DomainError, match="a step, or cuts or scale"):
         Interval(1, 2, step="0.1", scale="log")
