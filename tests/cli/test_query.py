@@ -190,7 +190,7 @@ def test_no_heavy_hitters(run, release):
 
 def test_release_keeps_the_names_of_columns(run, tmp_path):
     (tmp_path / "trips.csv").write_text("id,port\n" + "".join(f"{i},{i % 500}\n" for i in range(5000)))
-    plan = ["--epsilon", "5", "--expected-records", "5000", "-o", "ports.privhp"]
+    plan = ["--epsilon", "50", "--expected-records", "5000", "-o", "ports.privhp"]
     assert run("fit", "trips.csv", "--columns", "port", "--domain", "integers:0:999", *plan).code == 0
     assert run("sample", "ports.privhp", "-n", "3", "-o", "-").out.startswith("port\n")
     assert run("query", "ports.privhp", "--quantile", "0.5").out.split()[:2] == ["quantile", "port"]
