@@ -244,6 +244,7 @@ def test_offset_in_text(tmp_path):
     times=st.lists(st.datetimes(dt.datetime(1, 1, 3), dt.datetime(9999, 12, 29)), max_size=20),
 )
 @example(zone="Europe/Berlin", times=[dt.datetime(2020, 3, 29, 0, 59, 59), dt.datetime(2020, 3, 29, 1)])
+@example(zone="Europe/Berlin", times=[dt.datetime(1, 1, 3), dt.datetime(9998, 7, 1), dt.datetime(9999, 7, 1)])
 @example(zone="Pacific/Apia", times=[dt.datetime(2011, 12, 30, 9, 59, 59), dt.datetime(2011, 12, 30, 10)])
 def test_text_in_zone_equals_datetime(zone, times):
     texts = zoned_texts(np.array(times, dtype="M8[us]"), zone).tolist()

@@ -10,7 +10,8 @@ from privhp.domains.time import parse_zone
 
 _DAY = 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_FIRST, _LAST = (int((dt.datetime(year, 1, 1, tzinfo=dt.UTC) - _EPOCH).total_seconds()) for year in (2, 9998))
+_LIMITS = (dt.datetime(1, 1, 2, tzinfo=dt.UTC), dt.datetime(9999, 12, 30, tzinfo=dt.UTC))
+_FIRST, _LAST = (int((limit - _EPOCH).total_seconds()) for limit in _LIMITS)
 """Seconds between which Python computes offsets; outside, the offset of the nearer end is used."""
 
 
