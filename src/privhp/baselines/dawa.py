@@ -38,7 +38,7 @@ PARTITION_SHARE = Fraction(1, 4)
 """Share of the budget for the partition, as the authors chose it."""
 
 NOISE_PENALTY = 2
-"""Penalty of a bucket in units of the largest noise scale: the best of 0 to 5 on synthetic lines."""
+"""Penalty of a bucket in units of the largest noise scale: the best of 0 to 5 on five synthetic lines and on fares."""
 
 Buckets = Counts
 """First cell of each bucket."""

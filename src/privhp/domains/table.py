@@ -17,10 +17,10 @@ from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.core.number_format import format_share
 from privhp.domains.column import Column, replace_records
 from privhp.domains.column_batch import ColumnBatch, to_batch
+from privhp.domains.column_pairing import ColumnPairing
 from privhp.domains.domain import Domain
 from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.sample_lattice import Lattice
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.split_order import split_masks, split_order
 from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
@@ -209,14 +209,14 @@ class Table(Domain):
         """Sample the allocated number of records in each cell; see `Domain.sample_allocation`.
 
         Each column samples its values by itself. In a balanced sample a
-        lattice pairs the values of the columns.
+        `ColumnPairing` pairs the values of the columns.
         """
         records = np.empty(allocation.size, dtype=self.dtype) if out is None else out
-        lattice = Lattice(allocation, len(self.columns), rng) if balanced else None
+        pairing = ColumnPairing(allocation, len(self.columns), rng) if balanced else None
         for index, (column, cells, bits) in enumerate(self._cells_of_levels(allocation.codes, allocation.levels)):
             own = allocation.with_cells(cells, bits)
             values = column.domain.sample_allocation(own, balanced=balanced, rng=rng)
-            records[column.label] = values if lattice is None else lattice.pair(values, index)
+            records[column.label] = values if pairing is None else pairing.pair(values, index)
         return records
 
     def sample_cells(

@@ -5,13 +5,12 @@ splits the distance into noise, sketch collisions and resolution. The
 distribution of the records is unknown, so it predicts for four streams:
 
 - *smooth*: uniform over the domain;
-- *clustered*: uniform over a sixteenth of it, one interval of a line and forty
-  regions elsewhere;
+- *clustered*: uniform over a sixteenth of it, one interval of a line or 40 regions;
 - *sparse*: forty atoms;
 - *uneven*: clustered, and uneven at all scales.
 
-On a line the distance is exact. Elsewhere it is the tree distance, where two
-records are as far apart as the diameter of their smallest common cell.
+On a line the distance is exact. Elsewhere it is the tree distance: two records
+are as far apart as the diameter of their smallest common cell.
 """
 
 import math

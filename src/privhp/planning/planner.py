@@ -29,6 +29,7 @@ from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_MEMORY, MAX_WIDTH
 from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
 from privhp.planning.plan_sizes import PlanSizes
+from privhp.planning.tuning import resolved_level
 
 
 class Shape(NamedTuple):
@@ -171,7 +172,7 @@ class Planner:
 
     def _exact_levels(self) -> list[tuple[int, ...]]:
         """Candidate exact levels that fit: some with equal distances, or none above a partition on a line."""
-        tuning, resolved = self._tuning, self._max_resolved_level() + 2
+        tuning, resolved = self._tuning, resolved_level(self._epsilon, self._expected_records) + 2
         most = min(int(math.log2(self._counters)), self._geometry.depth, resolved)
         has_partition = self._partition is not None or bool(self._rates)
         levels = tuning.max_exact_levels_above_learned if has_partition else tuning.max_exact_levels_alone
@@ -214,20 +215,15 @@ class Planner:
     def _root_levels(self, nbytes: int) -> list[int]:
         """Root levels of a partition in a memory: on a line the deepest one whose cells hold enough records."""
         tuning, depth = self._tuning, self._geometry.depth
-        limit = self._max_resolved_level() if tuning.max_root_level is None else tuning.max_root_level
+        limit = min(tuning.root_limit(self._epsilon, self._expected_records), depth)
+        if self._geometry.is_line and complete_nbytes(limit) * tuning.leaves_per_deepest_root <= nbytes:
+            return [limit]
         levels = [
             level
-            for level in range(1, min(limit, depth) + 1)
+            for level in range(1, limit + 1)
             if complete_nbytes(level) * tuning.leaves_per_root <= nbytes or level == depth
         ]
-        if tuning.max_root_level is None:
-            return levels
-        resolved = max(self._max_resolved_level() - tuning.root_levels_above_noise, tuning.min_root_level)
-        return [level for level in levels if level <= resolved][-1:]
-
-    def _max_resolved_level(self) -> int:
-        """Level with about epsilon x expected_records cells; records of deeper cells are below the noise."""
-        return max(int(self._epsilon * self._expected_records), 1).bit_length() - 1
+        return levels[-1:] if self._geometry.is_line else levels
 
     def _sketched_shapes(self, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
         """Shapes with sketched levels below the exact levels."""

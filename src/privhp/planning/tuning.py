@@ -21,7 +21,9 @@ class Tuning(NamedTuple):
             noise variances.
         min_unevenness: Relative difference of two halves that is assumed where the counts show less.
         leaves_per_root: Leaves of a learned partition for each cell of its root level, for which there must be memory.
-            From 2 to 4: 3% to 6% less on eleven planes and tables in 64 KiB to 1 MiB; on a line 4% less in 64 KiB.
+            From 2 to 4: 3% to 6% less on eleven planes and tables in 64 KiB to 1 MiB, but 10% more on a table of
+            three columns in 1 MiB, which 3 is not; on a line 4% less in 64 KiB.
+        leaves_per_deepest_root: The same for the deepest root level of a line, since finer first cells gain nothing.
         max_root_level: Deepest first level of a learned partition; None for the level with about
             epsilon x expected_records cells. Doubling the first cells costs 17% to 40% on shuffled streams.
         min_root_level: First level of a learned partition on a line, at least.
@@ -68,6 +70,7 @@ class Tuning(NamedTuple):
     min_learned_share: float
     max_exact_levels_above_learned: int
     max_first_exact_level: int
+    leaves_per_deepest_root: float = 1.125
     min_root_level: int = 3
     min_first_exact_level: int = 3
     root_levels_above_noise: int = 5
@@ -93,13 +96,25 @@ class Tuning(NamedTuple):
     uneven_pairs: int = 8
     uneven_z: float = 2.0
 
+    def root_limit(self, epsilon: Fraction, expected_records: float) -> int:
+        """Deepest root level; on a line its cells must hold records well above the noise."""
+        resolved = resolved_level(epsilon, expected_records)
+        if self.max_root_level is None:
+            return resolved
+        return min(self.max_root_level, max(resolved - self.root_levels_above_noise, self.min_root_level))
+
+
+def resolved_level(epsilon: Fraction, expected_records: float) -> int:
+    """Level with about epsilon x expected_records cells; records of deeper cells are below the noise."""
+    return max(int(epsilon * expected_records), 1).bit_length() - 1
+
 
 GENERAL = Tuning(
     learning_rates=(Fraction(1, 64), Fraction(7, 64)),
     split_signal=50.0,
     min_unevenness=1.0,
     zoom_share=0.0,
-    leaves_per_root=4.0,
+    leaves_per_root=3.0,
     max_root_level=None,
     min_learned_share=0.6,
     max_exact_levels_above_learned=3,

@@ -11,7 +11,7 @@ from privhp import kernels
 from privhp.core.allocation import Allocation
 
 
-class Lattice:
+class ColumnPairing:
     """Pairing of the balanced values of several columns by a rank-1 lattice with a random start in each cell.
 
     Args:
