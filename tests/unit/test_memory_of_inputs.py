@@ -12,13 +12,14 @@ import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
 
-LIMIT = 120  # MiB above those of an import
+LIMIT = 80  # MiB above those of the imports
 MIB = 2**20
 LONG = "a" * MIB
 FIELDS = 60
 
 READ = """
 import sys
+import pyarrow.compute, pyarrow.ipc, pyarrow.parquet
 import privhp as hp
 from privhp.io.sources import open_source
 import privhp.io.sources.ipc_messages, privhp.io.sources.parquet_reader
