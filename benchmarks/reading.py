@@ -31,6 +31,7 @@ ROWS = 10**7
 LONG = 10
 """Factor for the rows of the files whose peak memory is measured."""
 CHUNK = 10**6
+MEMORY = "256 KiB"
 KINDS = np.array(["bus", "tram", "taxi"])
 BOX = hp.Box([(-9, 2), (49.8, 61)])
 SCHEMA = pa.schema([("id", pa.int64()), ("lon", pa.float64()), ("lat", pa.float64()), ("kind", pa.string())])
@@ -89,7 +90,7 @@ def readers(path: Path, names: list[str]) -> dict[str, Callable[[], object]]:
 
 def measure(path: Path, record: str, domain: hp.Domain, names: list[str], rows: int, turns: int) -> str:
     """Line of the table for one file and domain."""
-    plan = hp.Plan.auto(domain, epsilon=1, expected_records=rows)
+    plan = hp.Plan.auto(domain, epsilon=1, expected_records=rows, memory=MEMORY)
 
     def fit() -> None:
         total = hp.fit(path, plan=plan, columns=names).total
@@ -105,7 +106,7 @@ def measure(path: Path, record: str, domain: hp.Domain, names: list[str], rows: 
 
 def measure_passes(path: Path, record: str, domain: hp.Domain, names: list[str], rows: int, turns: int) -> str:
     """Line of the table of passes: throughput of whole fits, relative to one pass."""
-    parameters: dict[str, Any] = {"epsilon": 1, "expected_records": rows}
+    parameters: dict[str, Any] = {"epsilon": 1, "expected_records": rows, "memory": MEMORY}
     plans = {str(passes): hp.Plan.auto(domain, **parameters, passes=passes) for passes in (1, 2, 3)}
     learned = hp.learn(path, domain, **parameters, columns=names)
     plans["known partition"] = hp.Plan.auto(domain, **parameters, partition=learned)
@@ -153,7 +154,7 @@ def main(rows: int = ROWS) -> None:
             "coordinates and a text, in million rows per second and as a share of the fastest reader into NumPy.",
             f"{os.cpu_count()} cores, {before}.",
             "",
-            "`hp.fit` has a plan of one pass and 256 KiB, made by `Plan.auto` before the measurement.",
+            f"`hp.fit` has a plan of one pass and {MEMORY}, made by `Plan.auto` before the measurement.",
             "",
             "| format | record | fastest reader | hp.fit |",
             "|---|---|---|---|",
