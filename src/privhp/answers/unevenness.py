@@ -5,7 +5,7 @@ beyond the share of the base measure, in standard deviations of a single
 record, so that it is 1 if all records lie in one half of equal measure. Cells
 with the same side along the axis are cut at the same number, so their records
 are pooled. The unevenness of an axis after b cuts is the mean squared imbalance
-of these pooled cells, less the noise and the chance of finitely many records.
+of these pooled cells, less the noise and the sampling variance of finitely many records.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -27,7 +27,7 @@ SIGNIFICANCE = 4.0
 ENOUGH_SPLITS = 8
 """Number of significant cells that show the unevenness of a level; with fewer, the level above counts as well."""
 
-MAX_GROWTH = 4.0
+MAX_RATIO = 4.0
 """Largest factor by which unevenness grows with each cut that is finer than the release resolves."""
 
 FINER_CUTS = 8
@@ -113,8 +113,8 @@ def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: floa
     _, owner = np.unique(cells, return_inverse=True)
     counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
     pooled = sums / counts
-    chance = noises / counts**2 + np.maximum(1.0 - pooled**2, 0.0) / counts
-    unevenness = float((counts * (pooled**2 - chance)).sum() / counts.sum())
+    variances = noises / counts**2 + np.maximum(1.0 - pooled**2, 0.0) / counts
+    unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
     return min(max(unevenness, 0.0), 1.0), count.size, min(float(count.sum()) / total, 1.0)
 
 
@@ -134,9 +134,9 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
             last = cuts if share > 0 or own > before else last
             before = max(own, enough * share * own + (1.0 - enough * share) * before)
         found.append(before)
-    growth = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_GROWTH) if last > 0 else 1.0
+    ratio = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_RATIO) if last > 0 else 1.0
     for cuts in range(last + 1, len(found)):
-        found[cuts] = min(max(found[cuts], found[cuts - 1] * growth) if cuts else 1.0, 1.0)
+        found[cuts] = min(max(found[cuts], found[cuts - 1] * ratio) if cuts else 1.0, 1.0)
     return np.array([*found, *[1.0] * FINER_CUTS])
 
 

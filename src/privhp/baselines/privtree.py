@@ -56,8 +56,8 @@ def split_cells(
             found = counts.of_cells(codes, np.full(codes.shape, level))
             biased = biased_counts(found, depth=depth, delta=delta, threshold=threshold)
             split = biased + mechanism.draw(codes.size, scale=scale) > threshold
-        room = (most - finished - codes.size) // (2**bits - 1)  # each split adds so many leaves less one
-        split &= np.cumsum(split) <= room
+        affordable = (most - finished - codes.size) // (2**bits - 1)  # a split replaces a leaf by 2**bits leaves
+        split &= np.cumsum(split) <= affordable
         leaves.append((codes[~split], np.full(np.count_nonzero(~split), level)))
         finished += leaves[-1][0].size
         codes, depth = descendants(codes[split], levels=bits).ravel(), depth + 1

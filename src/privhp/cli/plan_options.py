@@ -19,6 +19,7 @@ from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import write_file
 from privhp.planning.plan import Plan
+from privhp.planning.plan_memory import replan
 
 MAX_PLAN_FILE = 2**23
 """Bytes of a plan file, at most: the largest partition has 5.6 million."""
@@ -192,16 +193,7 @@ def load_partition(path: str) -> Plan | Generator:
 
 def predict_gain(plan: Plan) -> str:
     """Sentence on what learning would gain, for a plan of the planner without a partition."""
-    learned = Plan.auto(
-        plan.domain,
-        epsilon=plan.epsilon,
-        expected_records=plan.expected_records,
-        memory=plan.memory,
-        passes=DEFAULT_PASSES,
-        neighbours=plan.neighbours,
-        max_records_per_person=plan.max_records_per_person,
-        pan_private=plan.pan_private,
-    )
+    learned = replan(plan, memory=plan.memory, passes=DEFAULT_PASSES)
     if learned.learning is None:
         return "Learning would gain nothing: the plan of least predicted error has no partition."
     before, after = plan.predictions(), learned.predictions()

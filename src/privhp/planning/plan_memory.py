@@ -61,20 +61,23 @@ def describe_memory(plan: "Plan") -> list[str]:
     return [f"            {', '.join(parts)}"]
 
 
+def replan(plan: "Plan", *, memory: int, passes: int) -> "Plan":
+    """The plan that the planner makes for the same guarantee with another memory, or another number of passes."""
+    return type(plan).auto(
+        plan.domain,
+        epsilon=plan.epsilon,
+        expected_records=plan.expected_records,
+        memory=memory,
+        passes=passes,
+        neighbours=plan.neighbours,
+        max_records_per_person=plan.max_records_per_person,
+        pan_private=plan.pan_private,
+    )
+
+
 def _error_with(plan: "Plan", memory: int) -> float:
     """Typical error of the same plan with another memory."""
-    return typical_error(
-        type(plan).auto(
-            plan.domain,
-            epsilon=plan.epsilon,
-            expected_records=plan.expected_records,
-            memory=memory,
-            passes=plan.passes,
-            neighbours=plan.neighbours,
-            max_records_per_person=plan.max_records_per_person,
-            pan_private=plan.pan_private,
-        )
-    )
+    return typical_error(replan(plan, memory=memory, passes=plan.passes))
 
 
 def _percent(change: float, word: str) -> str:
