@@ -38,6 +38,10 @@ browser: $(READY)  ## Test reports in Chromium; installs it if none is found
 	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 
+engines: $(READY)  ## Test Dask, on real sessions (minutes)
+	$(BIN)/python -m pip install --quiet --group engines
+	PRIVHP_ENGINES=1 $(BIN)/pytest tests/engines
+
 pictures: $(READY)  ## Render the pictures of the documentation in Chromium
 	$(BIN)/python examples/how_it_works.py
 	$(BIN)/python examples/pictures.py
@@ -106,4 +110,4 @@ audit: $(READY)  ## Run the privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and all build products
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test test-all check browser pictures docs figures speed accuracy coverage reliability plain lowest dist explore audit clean
+.PHONY: help demo test test-all check browser engines pictures docs figures speed accuracy coverage reliability plain lowest dist explore audit clean
