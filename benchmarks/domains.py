@@ -56,6 +56,7 @@ def cases() -> dict[str, tuple[hp.Domain, Any]]:
         "Categories, text": (hp.Categories(words), words[indices]),
         "Categories, text in wide fields": (hp.Categories(words), words[indices].astype("U16")),
         "Taxonomy, text": (hp.Taxonomy(tree), words[indices]),
+        "Pattern": (hp.Pattern("[a-z]{4} [0-9]{1,2}"), words[indices]),
         "Geo": (hp.Geo(-9, 49, 2, 61), rng.uniform((-9, 49), (2, 61), (RECORDS, 2))),
         "Geo, step": (hp.Geo(-9, 49, 2, 61, step="0.01"), np.round(rng.uniform((-9, 49), (2, 61), (RECORDS, 2)), 2)),
         "Box, 4 sides": (hp.Box([(0, 1)] * 4), rng.random((RECORDS, 4))),

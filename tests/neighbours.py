@@ -23,6 +23,7 @@ from privhp import (
     IPv4,
     IPv6,
     Nullable,
+    Pattern,
     Plan,
     Summary,
     Table,
@@ -105,6 +106,7 @@ HOMES: list[tuple[Domain, list[Any]]] = [
     (Categories([f"c{place}" for place in range(40)]), ["c1", b"c39"]),
     (Categories(range(40), other=7), [1, "39"]),
     (Taxonomy({f"g{i}": [f"l{i}.{j}" for j in range(4)] for i in range(8)}), ["l1.2", ("g7", "l7.0")]),
+    (Pattern("[A-Z][0-9]([.][0-9])?", ignore=" ", ignore_case=True), ["E1", b"f7 .3"]),
     (Interval(0, 1, cuts=[0.1, 0.2]), [0.15, 0.7]),
 ]
 """Domains whose records are not plain numbers, with two records of each."""
@@ -287,7 +289,8 @@ def _of_arrays_of_text() -> Iterable[Pair]:
     words = [f"word {place}" for place in range(40)]
     tree = {f"group {place}": words[place : place + 10] for place in range(0, 40, 10)}
     stream = ["mauve", "mauve", "word 7", "word 7", ""]
-    for domain in (Categories(words), Categories(words, other="word 0"), Taxonomy(tree)):
+    declared = [Categories(words), Categories(words, other="word 0"), Taxonomy(tree)]
+    for domain in (*declared, Pattern("word [0-9]{1,2}"), Pattern("word[0-9]{1,2}", ignore=" ")):
         for text in ("word 30", "violet", "w", "word 7 and a good deal more than any word has", "wörd 7"):
             yield Pair(_plan(domain), Batches([(np.array([text, *stream]), None)]), Batches([(np.array(stream), None)]))
 

@@ -6,7 +6,21 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 
-from privhp import Box, Categories, Domain, Geo, Integers, Interval, IPv4, IPv6, Nullable, Table, Taxonomy, Time
+from privhp import (
+    Box,
+    Categories,
+    Domain,
+    Geo,
+    Integers,
+    Interval,
+    IPv4,
+    IPv6,
+    Nullable,
+    Pattern,
+    Table,
+    Taxonomy,
+    Time,
+)
 
 DEGREES = 1e-9
 """Rounding error of a longitude when 360 degrees are subtracted."""
@@ -55,6 +69,10 @@ def regions(domain: Domain) -> st.SearchStrategy[Any]:
         return st.one_of(st.sampled_from(domain.values), st.lists(st.sampled_from(domain.values)))
     if isinstance(domain, Taxonomy):
         return st.one_of(st.sampled_from(nodes(domain)), st.lists(st.sampled_from(nodes(domain))))
+    if isinstance(domain, Pattern):
+        texts = st.from_regex(domain.pattern, fullmatch=True)
+        prefixes = st.tuples(texts, st.integers(0, 12)).map(lambda own: f"{own[0][: own[1]]}*")
+        return st.one_of(texts, prefixes, st.lists(st.one_of(texts, prefixes)))
     if isinstance(domain, Geo):
         return _rectangles(domain)
     if isinstance(domain, Nullable):
@@ -85,6 +103,9 @@ def contains(domain: Domain, region: Any, record: Any) -> bool:
     if isinstance(domain, Taxonomy):
         (path,) = ["/".join(path) + "/" for path in domain.paths if path[-1] == record]
         return any(path.startswith(node + "/") for node in (region if isinstance(region, list) else [region]))
+    if isinstance(domain, Pattern):
+        prefixes = region if isinstance(region, list) else [region]
+        return any(record == own or (own.endswith("*") and record.startswith(own[:-1])) for own in prefixes)
     if isinstance(domain, Geo):
         west, south, east, north = region
         around = (east - west) % 360 if east - west != 360 else 360

@@ -34,6 +34,7 @@ from privhp import (
     IPv6,
     Nullable,
     Partition,
+    Pattern,
     Plan,
     Table,
     Taxonomy,
@@ -115,6 +116,13 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
 
 
 @st.composite
+def patterns(draw: st.DrawFn) -> Pattern:
+    """Codes of fixed and of several lengths, with ignored characters and in any case."""
+    pattern = draw(st.sampled_from(["[A-C][0-9]{2}", "[A-Z][0-9]([.][0-9]{1,2})?", "(AB|C)-[0-4]", "[0-9]{12}"]))
+    return Pattern(pattern, ignore=draw(st.sampled_from(["", " "])), ignore_case=draw(st.booleans()))
+
+
+@st.composite
 def integers(draw: st.DrawFn) -> Integers:
     """Integers, often few and not a power of two, so that some cells are empty."""
     low = draw(st.integers(-100, 100))
@@ -160,7 +168,7 @@ def ordered_domains() -> st.SearchStrategy[Domain]:
 
 
 def domains() -> st.SearchStrategy[Domain]:
-    return st.one_of(ordered_domains(), networks(), categories(), taxonomies(), boxes(), geos())
+    return st.one_of(ordered_domains(), networks(), categories(), taxonomies(), patterns(), boxes(), geos())
 
 
 @st.composite
@@ -213,6 +221,9 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
         return st.sampled_from(
             [*(path[-1] for path in domain.paths), *("/".join(path) for path in domain.paths), "n0", "x"]
         )
+    if isinstance(domain, Pattern):
+        inside = st.from_regex(domain.pattern, fullmatch=True)
+        return st.one_of(inside, inside.map(str.lower), inside.map(" ".join), st.text("ABC01.- ", max_size=8))
     if isinstance(domain, Nullable):
         return st.one_of(st.none(), records(domain.domain))
     if isinstance(domain, Table):
@@ -244,7 +255,7 @@ def as_batch(domain: Domain, chosen: list[Any]) -> Any:
         return points[:, 0] if columns == 1 else points
     if isinstance(domain, Categories):
         return np.array(chosen, dtype=str if isinstance(domain.values[0], str) else object)
-    kinds: dict[type[Domain], Any] = {Interval: np.float64, Time: "M8[us]", IPv6: str, Taxonomy: str}
+    kinds: dict[type[Domain], Any] = {Interval: np.float64, Time: "M8[us]", IPv6: str, Pattern: str, Taxonomy: str}
     return np.array(chosen, dtype=kinds.get(type(domain), np.int64))
 
 

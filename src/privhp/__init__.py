@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from privhp.domains.nullable import Nullable as Nullable
     from privhp.domains.numbers import Integers as Integers
     from privhp.domains.numbers import Interval as Interval
+    from privhp.domains.pattern import Pattern as Pattern
     from privhp.domains.plot_scale import PlotScale as PlotScale
     from privhp.domains.specs import read_domain as read_domain
     from privhp.domains.table import Table as Table
@@ -79,6 +80,7 @@ _PUBLIC = {
     "privhp.domains.ip": "IPv4 IPv6",
     "privhp.domains.nullable": "Nullable",
     "privhp.domains.numbers": "Integers Interval",
+    "privhp.domains.pattern": "Pattern",
     "privhp.domains.plot_scale": "PlotScale",
     "privhp.domains.specs": "read_domain",
     "privhp.domains.table": "Table",

@@ -251,7 +251,7 @@ def test_column_names_round_trip(names):
         ("clientIP", None, 'kind = "ipv4"'),
         ("ship", pa.string(), None),
         ("zip", pa.int32(), "high = 99999"),
-        ("zip code", pa.string(), "with all codes as values"),
+        ("zip code", pa.string(), 'kind = "pattern"'),
         ("start_date", pa.string(), 'kind = "time"'),
         ("start_date", pa.date32(), None),
         ("trip_id", pa.int64(), "perhaps remove this column"),

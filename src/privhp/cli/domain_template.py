@@ -52,10 +52,11 @@ _TEXTS = [
     'kind = "categories"',
     "values = []           # fill in all possible values, or choose another kind:",
     '# kind = "ipv4"       # for addresses, without values and dtype',
+    '# kind = "pattern"    # for codes, with pattern = "[A-Z][0-9]{2}" in place of values and dtype',
 ]
 _ANY = [
     'kind = ""             # fill in: interval or integers with low and high; time with low, high',
-    "                      # and unit; categories with values; ipv4; others: privhp fit --help",
+    "                      # and unit; categories with values; ipv4; pattern; others: privhp fit --help",
 ]
 
 

@@ -36,7 +36,11 @@ _SUGGESTIONS = (
         texts=False,
     ),
     _suggest("zip zipcode postcode postal plz", 'perhaps kind = "integers", low = 0, high = 99999', texts=False),
-    _suggest("zip zipcode postcode postal plz", 'perhaps kind = "categories" with all codes as values', numbers=False),
+    _suggest(
+        "zip zipcode postcode postal plz icd diagnosis sku ean gtin isbn",
+        'perhaps kind = "pattern" with pattern = "[0-9]{5}" or another regular expression of all codes',
+        numbers=False,
+    ),
     _suggest("ip ipv ipaddr", 'perhaps kind = "ipv4" or kind = "ipv6"', numbers=False),
     _suggest(
         "date day time datetime timestamp created updated birthday dob",

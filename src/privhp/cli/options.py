@@ -15,6 +15,8 @@ domains:
   time:2018-01-01:2021-01-01 times, in UTC unless the values or :zone=Europe/Berlin give a zone
   geo:-9:49.8:2:61           longitude and latitude: west, south, east, north
   categories:bus,tram,taxi   listed values; :other=rest collects all others
+  pattern:[A-Z][0-9]{2}      codes with prefixes, such as postcodes: a regular expression of
+                             finitely many texts; :ignore_case, :ignore=- leaves out characters
   ipv4                       addresses, dotted or as integers; ipv4:10.0.0.0/8 for a network
   ipv6:2001:db8::/32         addresses of a network; ipv6 for all addresses
   fares.toml                 a file with kind = "interval", low = 0, high = 1000 and optionally

@@ -53,7 +53,7 @@ class Lookup:
         return found if column.missing is None else np.where(column.missing, codes[NOT_FOUND], found)
 
     def _look_up_values(self, column: Column, codes: Codes) -> Codes:
-        if self._texts is not None and isinstance(column.values, np.ndarray) and _is_plain_text(column.values):
+        if self._texts is not None and isinstance(column.values, np.ndarray) and is_plain_text(column.values):
             return self._texts(column.values, codes)
         values = values_of_kind(column, what="texts or numbers")
         if isinstance(values, np.ndarray):
@@ -129,7 +129,7 @@ class _TextLookup:
         self._lengths = np.strings.str_len(self._declared)
         self._longest = self._declared.itemsize // 4
         self._indices = np.array(list(indices.values()), dtype=np.int64)
-        characters = _characters(self._declared)
+        characters = text_characters(self._declared)
         columns = np.array(_distinguishing_columns(characters), dtype=np.int64)
         factors = np.array([pow(self.FACTOR, power, 2**64) for power in range(1, columns.size + 1)], dtype=np.uint64)
         self._table: TextTable | None = None
@@ -145,23 +145,23 @@ class _TextLookup:
         """The code at the index of each text of an array."""
         if self._table is None:
             return codes[np.fromiter(map(self._known.get, Column(texts), repeat(self._other)), dtype=np.int64)]
-        characters, (_, columns, factors, bits, table) = _characters(texts), self._table
+        characters, (_, columns, factors, bits, table) = text_characters(texts), self._table
         width = characters.shape[1]
         fits, inside = self._lengths <= width, columns < width  # longer texts do not occur in the batch
         # Declared texts get the width of the batch up to a limit, so that a long text in a batch does not widen them.
         declared_width = width if width < self._longest + 2 * WORD_SIZE else self._longest + WORD_SIZE
-        declared = _characters(self._declared.astype(f"U{declared_width}", copy=False))
+        declared = text_characters(self._declared.astype(f"U{declared_width}", copy=False))
         known = TextTable(declared, columns[inside], factors[inside], bits, table)
         values = codes[np.where(fits, self._indices, self._other)]
         return kernels.look_up_texts(characters, known, values, default=int(codes[self._other]))
 
 
-def _is_plain_text(values: NDArray[Any]) -> bool:
+def is_plain_text(values: NDArray[Any]) -> bool:
     """Whether an array holds text whose characters can be read from its memory."""
     return values.dtype.kind == "U" and values.dtype.isnative and values.ndim == 1 and values.itemsize > 0
 
 
-def _characters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
+def text_characters(texts: NDArray[np.str_]) -> NDArray[np.uint32]:
     """Characters of each text as a row."""
     return np.ascontiguousarray(texts).view(np.uint32).reshape(texts.size, texts.itemsize // 4)
 

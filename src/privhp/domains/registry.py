@@ -22,6 +22,7 @@ _BUILT_IN = {
     "ipv4": "ip",
     "ipv6": "ip",
     "nullable": "nullable",
+    "pattern": "pattern",
     "table": "table",
     "taxonomy": "taxonomy",
     "time": "time",

@@ -8,7 +8,12 @@ from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.errors import DomainError
 
-_FLAGS = {"log": ("scale", "log"), "clamp": ("outside", "clamp"), "nullable": ("nullable", True)}
+_FLAGS = {
+    "log": ("scale", "log"),
+    "clamp": ("outside", "clamp"),
+    "ignore_case": ("ignore_case", True),
+    "nullable": ("nullable", True),
+}
 _BOOLEANS = {"false": False, "true": True}
 _SEPARATOR = re.compile(r"(?<!zone=[+-]\d\d):")
 """A colon, except the one inside the offset of a time zone."""
@@ -106,6 +111,12 @@ def _values(parts: Sequence[str]) -> dict[str, Any]:
     return {"values": [_BOOLEANS[value] for value in values] if _BOOLEANS.keys() >= set(values) else values}
 
 
+def _pattern(parts: Sequence[str]) -> dict[str, Any]:
+    if not parts:
+        raise ValueError
+    return {"pattern": ":".join(parts)}
+
+
 SHORT_FORMS = {
     "interval": ShortForm(
         _number_bounds, "interval:LOW:HIGH, optionally with :log, :step=0.01, :clamp or :dtype=float32"
@@ -123,6 +134,9 @@ SHORT_FORMS = {
     "ipv6": ShortForm(_network, "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32"),
     "categories": ShortForm(
         _values, "categories:VALUE,VALUE,VALUE, optionally with :other=VALUE, or categories:false,true"
+    ),
+    "pattern": ShortForm(
+        _pattern, "pattern:PATTERN, such as pattern:[A-Z][0-9]{2}, optionally with :ignore_case or :ignore=CHARACTERS"
     ),
 }
 """Short form of each kind."""

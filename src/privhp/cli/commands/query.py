@@ -27,6 +27,7 @@ conditions, joined by and; conditions on one column also by or:
   pickup < 2018-02-01               times; a date is its midnight; quote '2018-02-01 12:30'
   kind = cash                       categories and nodes of a tree, such as service = web/https
   kind in [cash, card, 'gift card'] any of several values; kind != cash
+  code in E11*, code = E11.9        prefixes and texts of a pattern; code in [E10*, E11*]
   source in 10.0.0.0/8              addresses; source = 10.0.0.1
   lon,lat in -9:49.8:2:61           places: west, south, east, north
   x,y in 0:1,2:3                    points: one pair per coordinate; x < 0.5 for a single one

@@ -1,0 +1,222 @@
+"""Domain of the texts of a declared pattern, such as postcodes. Cells are prefixes and ranges of the next character."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Sequence
+from itertools import takewhile
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.domains.column import Column, attempt, take
+from privhp.domains.conversion import single_value, values_of_kind
+from privhp.domains.fields import Field, FieldKind
+from privhp.domains.integer_ranges import IntegerRangeDomain
+from privhp.domains.lookup import is_plain_text, text_characters
+from privhp.domains.pattern_automaton import Automaton, Span
+from privhp.domains.presentation import TRANSPORT
+from privhp.domains.shares import ALMOST_ONE
+from privhp.domains.to_column import to_column
+from privhp.domains.validation import quote
+from privhp.errors import DomainError
+
+ANY = "*"
+"""End of a region that is a prefix."""
+
+
+class Pattern(IntegerRangeDomain):
+    """Texts of a declared pattern, such as postcodes, product codes and codes of diseases.
+
+    A pattern is a regular expression of finitely many texts: characters,
+    classes such as [A-Z0-9], {n} and {least,most} repetitions, ?, groups and
+    alternatives. The next character decides between the cells of a prefix: k
+    possible characters take log2(k) levels, rounded up, in their order, and
+    one more level comes first if the text may end. Two texts whose longest common prefix has l characters, without
+    those that are the same in all texts with their beginning, are at distance
+    2**-l.
+
+    Texts that do not match the pattern are dropped. Samples match it. A region
+    is a text, a prefix such as "E11*", or a collection of these.
+
+    Args:
+        pattern: The pattern, public knowledge, such as "[A-Z][0-9]{2}".
+        ignore: Characters to leave out of records before they are matched, such as " -".
+        ignore_case: Whether records may have letters in the other case than that of the pattern.
+    """
+
+    kind: ClassVar[str] = "pattern"
+    accepts = frozenset({"text"})
+
+    def __init__(self, pattern: str, *, ignore: str = "", ignore_case: bool = False) -> None:
+        if not isinstance(ignore, str) or not isinstance(ignore_case, bool) or "\0" in ignore:
+            raise DomainError(
+                f"expected ignore as a text and ignore_case as a boolean, got {quote(ignore)} and {quote(ignore_case)}"
+            )
+        self._automaton = Automaton(pattern, ignored=ignore, ignore_case=ignore_case)
+        if ANY in self._automaton.alphabet:
+            raise DomainError(f"expected a pattern without {ANY}, which ends a prefix in conditions")
+        self.pattern, self.ignore, self.ignore_case = str(pattern), ignore, ignore_case
+        self._without_ignored = str.maketrans("", "", ignore)
+
+    def __repr__(self) -> str:
+        options = "".join(f", {name}={value!r}" for name, value in self.parameters().items() if name != "pattern")
+        return f"Pattern({self.pattern!r}{options})"
+
+    @property
+    def depth(self) -> int:
+        return self._automaton.depth
+
+    def fields(self) -> tuple[Field, ...]:
+        return (Field("value", FieldKind.DICTIONARY, repeats=True, accepts=self.accepts, declared_as=self.kind),)
+
+    def encode(self, records: Any, *, level: int) -> Codes:
+        column = to_column(records)
+        if column.dictionary is not None:
+            deepest = take(np.append(self._encode_each(column.dictionary), OUTSIDE), column)
+        else:
+            deepest = self._encode_values(column)
+            if column.missing is not None:
+                deepest[column.missing] = OUTSIDE
+        return np.where(deepest == OUTSIDE, OUTSIDE, deepest >> np.uint64(self.depth - level))
+
+    def _encode_values(self, column: Column) -> Codes:
+        if isinstance(column.values, np.ndarray) and is_plain_text(column.values):
+            characters = text_characters(column.values)
+            return self._automaton.encode(characters if self.ignore else characters[:, : self._automaton.longest + 1])
+        return self._encode_each(list(values_of_kind(column, kinds="", what="texts")))
+
+    def _encode_each(self, values: list[Any]) -> Codes:
+        texts = np.array([attempt(value, self._read, "") for value in values], dtype=f"U{self._automaton.longest}")
+        return self._automaton.encode(text_characters(texts))
+
+    def _read(self, value: Any) -> str:
+        """Text of one value without ignored characters, if it is not too long; otherwise the empty text."""
+        value = single_value(value)
+        text = value.decode("utf-8") if isinstance(value, bytes) else value
+        if not isinstance(text, str) or "\0" in text:
+            return ""
+        text = text.translate(self._without_ignored)
+        return text if len(text) <= self._automaton.longest else ""
+
+    def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
+        shift = np.asarray(self.depth - levels, dtype=np.uint64)
+        first = self._automaton.ranks_below(codes << shift)
+        return first, self._automaton.ranks_below((codes + np.uint64(1)) << shift) - first
+
+    def _records_at(self, numbers: Counts) -> NDArray[Any]:
+        return self._automaton.texts(np.minimum(numbers, self._automaton.size - 1))
+
+    def diameter(self, level: int) -> float:
+        return self._automaton.diameters[level]
+
+    def measure(self, codes: Codes, *, level: int) -> Floats:
+        share: Floats = self._ranges(codes, level)[1] / self._automaton.size
+        return share
+
+    def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
+        spans = self._spans(region)
+        first, sizes = self._ranges(codes, level)
+        inside = spans.count_below(first + sizes) - spans.count_below(first)
+        share: Floats = np.where(inside < sizes, np.minimum(inside / np.maximum(sizes, 1), ALMOST_ONE), inside > 0)
+        return share
+
+    def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
+        spans = self._spans(region)
+        first, sizes = self._ranges(codes, level)
+        drawn = rng.integers(spans.count_below(first), spans.count_below(first + sizes))
+        return self._records_at(spans.ranks(drawn))
+
+    def _spans(self, region: Any) -> _Spans:
+        texts = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
+        return _Spans([self._span(text) for text in texts])
+
+    def _span(self, text: Any) -> Span:
+        span = None
+        if isinstance(text, str):
+            prefix = text.removesuffix(ANY)
+            whole = prefix == text
+            span = self._automaton.span_of_text(text) if whole else self._automaton.span_of_prefix(prefix)
+        if span is None:
+            example = self._records_at(np.zeros(1, dtype=np.int64)).tolist()[0]
+            raise DomainError(
+                f'expected a text of the pattern {self.pattern}, such as "{example}", or a prefix such as '
+                f'"{example[:1]}{ANY}", got {quote(text)}'
+            )
+        return span
+
+    def describe(self, code: int, *, level: int) -> Any:
+        (first,), (size,) = self._ranges(np.array([code], dtype=np.uint64), level)
+        if size == 0:
+            return []
+        ends = self._records_at(np.array([first, first + size - 1])).tolist()
+        prefix = "".join(own for own, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
+        if size == 1 or self._automaton.span_of_prefix(prefix) == (first, first + size):
+            return prefix if size == 1 else prefix + ANY
+        low, high = (end[len(prefix) : len(prefix) + 1] for end in ends)
+        following = self._automaton.next_characters(prefix)
+        return [self._region_of(prefix + own) if own else prefix for own in following if low <= own <= high]
+
+    def _region_of(self, prefix: str) -> str:
+        """A prefix as a region; if there is a single text with it, the text."""
+        first, after = self._automaton.span_of_prefix(prefix) or Span(0, 0)
+        (text,) = self._records_at(np.array([first])).tolist()
+        return str(text) if after - first == 1 else prefix + ANY
+
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        """Mask of the largest cell of each prefix and of each text."""
+        sizes = self._ranges(codes, level)[1]
+        above = self._ranges(codes >> np.uint64(1), level - 1)[1] if level else sizes
+        whole = [isinstance(self.describe(code, level=level), str) for code in codes.tolist()]
+        named: NDArray[np.bool_] = np.array(whole, dtype=np.bool_) & (above > sizes)
+        return named
+
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}: two texts with a common prefix of l characters are 2 to the power of -l apart."
+
+    def format_resolution(self, level: int) -> str:
+        """Length of the prefixes that cells of a level distinguish."""
+        diameter = self.diameter(level)
+        if diameter == 0:
+            return "exact"
+        length = int(-np.log2(diameter))
+        return f"{length} character{'s' * (length != 1)}"
+
+    def unite(self, regions: Sequence[Any]) -> Any:
+        """The list of all texts and prefixes."""
+        return [text for region in regions for text in (region if isinstance(region, list) else [region])]
+
+    def parameters(self) -> dict[str, Any]:
+        ignored = {"ignore": self.ignore} if self.ignore else {}
+        return {"pattern": self.pattern, **ignored, **({"ignore_case": True} if self.ignore_case else {})}
+
+
+class _Spans:
+    """Union of spans of ranks."""
+
+    def __init__(self, spans: list[Span]) -> None:
+        merged: list[Span] = []
+        for span in sorted(spans):
+            if merged and span.first <= merged[-1].after:
+                merged[-1] = Span(merged[-1].first, max(merged[-1].after, span.after))
+            else:
+                merged.append(span)
+        ends = np.array(merged, dtype=np.int64).reshape(-1, 2)
+        self._first, self._sizes = ends[:, 0], ends[:, 1] - ends[:, 0]
+        self._before = np.cumsum(self._sizes) - self._sizes
+
+    def count_below(self, ranks: Counts) -> Counts:
+        """Number of ranks of the union below each rank."""
+        if not self._first.size:
+            return np.zeros(ranks.shape, dtype=np.int64)
+        index = np.maximum(np.searchsorted(self._first, ranks, side="right") - 1, 0)
+        count: Counts = self._before[index] + np.clip(ranks - self._first[index], 0, self._sizes[index])
+        return count
+
+    def ranks(self, numbers: Counts) -> Counts:
+        """The ranks with these numbers in the union."""
+        index = np.searchsorted(self._before, numbers, side="right") - 1
+        ranks: Counts = self._first[index] + numbers - self._before[index]
+        return ranks
