@@ -179,7 +179,9 @@ def array_file(folder: Path, values: Any, *, rows: int) -> Iterator[Path]:
         yield path
 
 
-def run_resumed(plan: Plan, data: Path, state: Path, *, batches: int, kill: bool) -> tuple[Ingestion, int]:
+def run_resumed(
+    plan: Plan, data: Path, state: Path, *, batches: int, kill: bool, **reading: Any
+) -> tuple[Ingestion, int]:
     """All passes, interrupted again and again after some batches and resumed; and the number of runs.
 
     Args:
@@ -188,9 +190,10 @@ def run_resumed(plan: Plan, data: Path, state: Path, *, batches: int, kill: bool
         state: Path of the checkpoint.
         batches: Number of batches of each run.
         kill: Whether the process ends without a last save; else it stops and saves.
+        reading: How the file is read.
     """
     for runs in range(100):
-        source = open_source(data, domain=plan.domain)
+        source = open_source(data, domain=plan.domain, **reading)
         ingestion = CheckpointedIngestion(plan, source, state, every=0, resume=runs > 0)
         left = iter(range(batches))
 

@@ -11,14 +11,14 @@ from privhp.answers.generator import Generator
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.budget import Neighbours
 from privhp.domains import Domain
-from privhp.errors import PlanError, PrivhpWarning, file_errors
+from privhp.errors import PlanError, PrivhpWarning, RecordsError, describe_value, file_errors
 from privhp.planning.learning import MAX_PASSES
 from privhp.planning.parameter_checks import check_integer
 from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns
 
 if TYPE_CHECKING:
-    from privhp.io.sources import CsvDialect, Format, Source
+    from privhp.io.sources import CsvDialect, Format, NullPerson, Persons, Source
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
@@ -36,6 +36,8 @@ def fit(
     partition: Any = None,
     neighbours: Neighbours = "add-remove",
     max_records_per_person: int = 1,
+    person: str | int | None = None,
+    null_person: "NullPerson" = "refuse",
     pan_private: bool = False,
     plan: Plan | None = None,
     columns: Sequence[str | int] | str | int | None = None,
@@ -63,7 +65,11 @@ def fit(
         passes: Number of times that the data is read: 1 to 3, by default 3, or 1 for a pipe or an iterator.
         partition: A partition that is known before, for one pass; see `Plan.auto`.
         neighbours: Neighbouring relation; see `Plan.auto`.
-        max_records_per_person: Largest number of records of one person.
+        max_records_per_person: Largest number of records of one person. It is assumed, unless `person` is given.
+        person: Column of the ids of persons. Of each person the first `max_records_per_person` records are counted,
+            of the plan if `plan` is given, and the others left out. Files and batches must be sorted by it, as numbers
+            or as text in byte order; frames and dicts may be in any order.
+        null_person: What a null id means: "refuse" raises, "one" counts all records without an id as one person's.
         pan_private: Whether noise is drawn twice; see `Plan.auto`. It does not cover checkpoints of `privhp fit`.
         plan: A plan in place of the arguments above, such as `Plan.paper(...)`; by default `Plan.auto` makes it.
         columns: Columns of a record, by name or, without names, by number from 1.
@@ -75,14 +81,16 @@ def fit(
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
     from privhp.io.frames import frame_kind
 
+    reading = {"columns": columns, "header": header, "csv": csv, "format": format}
+    reading["persons"] = _persons(person, null_person)
     if plan is not None:
         if (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
             raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
-        source = _open(data, plan.domain, columns=columns, header=header, csv=csv, format=format)
+        source = _open(data, plan.domain, **reading)
     else:
         if domain is None or epsilon is None or expected_records is None:
             raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
-        source = _open(data, domain, columns=columns, header=header, csv=csv, format=format)
+        source = _open(data, domain, **reading)
         if passes is None:
             passes = DEFAULT_PASSES if source.rereadable and partition is None else 1
         plan = Plan.auto(
@@ -116,6 +124,8 @@ def learn(
     passes: int = DEFAULT_PASSES,
     neighbours: Neighbours = "add-remove",
     max_records_per_person: int = 1,
+    person: str | int | None = None,
+    null_person: "NullPerson" = "refuse",
     pan_private: bool = False,
     columns: Sequence[str | int] | str | int | None = None,
     header: bool = True,
@@ -138,6 +148,8 @@ def learn(
         passes: Number of passes, the one that measures included: 2 or 3.
         neighbours: Neighbouring relation; see `Plan.auto`.
         max_records_per_person: Largest number of records of one person.
+        person: Column of the ids of persons, whose records are then bounded; see `fit`.
+        null_person: What a null id means; see `fit`.
         pan_private: Whether noise is drawn twice; see `Plan.auto`. It does not cover checkpoints of `privhp fit`.
         columns: Columns of a record, by name or, without names, by number from 1.
         header: Whether the first record of a CSV file names its columns.
@@ -147,7 +159,8 @@ def learn(
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
 
     check_integer(passes, "passes", 2, MAX_PASSES)
-    source = _open(data, domain, columns=columns, header=header, csv=csv, format=format)
+    persons = _persons(person, null_person)
+    source = _open(data, domain, columns=columns, header=header, csv=csv, format=format, persons=persons)
     plan = Plan.auto(
         domain,
         epsilon=epsilon,
@@ -179,6 +192,19 @@ def _warn(text: str | None) -> None:
     """Warn the caller of `fit` or `learn`, which `file_errors` wraps."""
     if text is not None:
         warnings.warn(text, PrivhpWarning, stacklevel=4)
+
+
+def _persons(column: str | int | None, null: Any) -> "Persons | None":
+    """The declared persons."""
+    from privhp.io.sources import Persons  # slow to import, and needed here only
+
+    if null not in ("refuse", "one"):
+        raise RecordsError(f'expected null_person="refuse" or "one", got {describe_value(null)}')
+    if column is None:
+        return None
+    if isinstance(column, bool) or not isinstance(column, str | int):
+        raise RecordsError(f"person= takes the name of a column, or its number from 1, got {describe_value(column)}")
+    return Persons(str(column), null)
 
 
 def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source":

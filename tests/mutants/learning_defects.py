@@ -97,9 +97,9 @@ def batch_read_twice(patch: pytest.MonkeyPatch) -> None:
 def row_outside_the_sample_drops_batch(patch: pytest.MonkeyPatch) -> None:
     take = InMemorySource._take
 
-    def all_or_nothing(self: InMemorySource, records: Any, sample: Any) -> Iterator[Any]:
+    def all_or_nothing(self: InMemorySource, records: Any, *choice: Any) -> Iterator[Any]:
         if not any(isinstance(value, float) and value != value for value in records):
-            yield from take(self, records, sample)
+            yield from take(self, records, *choice)
 
     patch.setattr(InMemorySource, "_take", all_or_nothing)
 

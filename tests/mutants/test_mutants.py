@@ -10,6 +10,7 @@ import learning_audits
 import learning_checks
 import learning_costs
 import locks
+import person_checks
 import privacy
 import reading
 from mutants import (  # noqa: F401 - they plant
@@ -17,6 +18,7 @@ from mutants import (  # noqa: F401 - they plant
     learning_defects,
     life_defects,
     noise_defects,
+    person_defects,
     reading_defects,
     record_defects,
 )
@@ -46,7 +48,17 @@ def test_defect_is_caught(defect: Defect, check: Check, monkeypatch: pytest.Monk
 
 def test_every_check_catches_a_defect() -> None:
     """Every privacy check is named by a planted defect."""
-    for module in (privacy, audits, leaks, locks, learning_checks, learning_costs, learning_audits, reading):
+    for module in (
+        privacy,
+        audits,
+        leaks,
+        locks,
+        learning_checks,
+        learning_costs,
+        learning_audits,
+        person_checks,
+        reading,
+    ):
         for name, check in inspect.getmembers(module, inspect.isfunction):
             is_check = check.__module__ == module.__name__ and inspect.signature(check).return_annotation is None
             if is_check and not name.startswith("_"):

@@ -12,7 +12,7 @@ from privhp.cli.progress import Progress
 from privhp.collect.ingest import Ingestion
 from privhp.collect.learning import first_pass
 from privhp.fitting import name_columns
-from privhp.io.sources import Batch, CsvDialect, Source
+from privhp.io.sources import Batch, CsvDialect, Persons, Source
 from privhp.io.sources.csv_dialect import DEFAULT_NULLS
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
@@ -56,6 +56,7 @@ def open_data(options: Namespace, plan: Plan) -> Source:
         options.columns,
         header=not options.no_header,
         csv=csv_dialect(options),
+        persons=None if options.person is None else Persons(options.person, options.null_person),
         warn=_note(options),
     )
     return FileSource(options.data, selection, format=options.format)

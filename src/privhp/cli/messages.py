@@ -27,9 +27,11 @@ OPTIONS = {
     "memory=": "--memory",
     "names=": "--columns",
     "neighbours=": "--neighbours",
+    "null_person=": "--null-person",
     "pan_private=": "--pan-private",
     "partition=": "--partition",
     "passes=": "--passes",
+    "person=": "--person",
     "plan=": "--plan",
     "resume=True": "--resume",
     "sketch_rows=": "--sketch-rows",
@@ -50,7 +52,7 @@ _COMMANDS = {
 _PARAMETER = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, OPTIONS))})(?![=\w]*\()([\w'\"\[]?)")
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
-_TEXT = re.compile(r'(format=)"(\w+)"')
+_TEXT = re.compile(r'(format=|null_person=)"(\w+)"')
 _DIALECT = re.compile(r"csv=CsvDialect\((\w+)=(['\"])(.*?)\2\)")
 _DIALECT_OPTIONS = {"records": "--csv", "delimiter": "--delimiter", "encoding": "--encoding"}
 

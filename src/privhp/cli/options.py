@@ -113,6 +113,23 @@ def add_data(parser: CommandParser) -> None:
     add_csv(parser)
 
 
+def add_persons(parser: CommandParser) -> None:
+    """Add the column of persons."""
+    parser.add_argument(
+        "--person",
+        metavar="NAME",
+        help="column of the ids of persons, by which the files are sorted, as numbers or as LC_ALL=C sort does; of "
+        "each person the first --max-records-per-person records are counted and the others left out",
+    )
+    parser.add_argument(
+        "--null-person",
+        choices=["refuse", "one"],
+        default="refuse",
+        help="what a record without a person means; refuse: an error; one: all such records are one person's; default "
+        "refuse",
+    )
+
+
 def add_csv(parser: CommandParser) -> None:
     """Add how to read CSV files: `--no-header` and the dialect."""
     group = parser.add_group("CSV files; nothing is guessed from their records")
@@ -228,7 +245,7 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False, require
         type=integer,
         metavar="RECORDS",
         help="largest number of records of one person; the guarantee covers all of them, and the noise grows in "
-        "proportion; default 1",
+        "proportion; fit and learn enforce it with --person; default 1",
     )
     plan.add_argument(
         "--pan-private",

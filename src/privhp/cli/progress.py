@@ -7,7 +7,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Literal, TextIO
 
-from privhp.io.sources import START, Batch, Position, Sample, Source
+from privhp.io.sources import START, Batch, Cap, Position, Sample, Source
 
 _EVERY = 0.1
 
@@ -91,10 +91,13 @@ class WatchedSource:
     def __init__(self, source: Source, *, shown: bool) -> None:
         self._source, self._shown = source, shown
         self.size, self.identity, self.rereadable = source.size, source.identity, source.rereadable
+        self.persons = source.persons
 
-    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+    def batches(
+        self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
+    ) -> Generator[Batch, None, None]:
         """All batches after a position."""
         with Progress(sys.stderr, size=self.size, shown=self._shown) as progress:
-            for batch in self._source.batches(after, sample=sample):
+            for batch in self._source.batches(after, sample=sample, cap=cap):
                 yield batch
                 progress.show(batch.read)

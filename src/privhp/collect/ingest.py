@@ -5,17 +5,22 @@ plan. The measuring pass counts all records, each exactly once. With a
 checkpoint, the counters, the pass and the position in the source are saved in
 one file. So after any interruption the rows that were passed are those before
 the position.
+
+If the source declares persons, each pass counts the first c records of each
+person, c being that of the plan: all other rows are left out before a sample is
+drawn. The person in whose records a batch ends is part of the position.
 """
 
 import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 
-from privhp.collect.checkpoint import Checkpoint, ReaderPosition
+from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.coins import poisson_sample
 from privhp.collect.learning import continues, first_pass, is_learning, pass_plan, refine_plan
+from privhp.collect.person_cap import PersonCap, SortedPersonCap
 from privhp.collect.summary import Summary
 from privhp.core.container import CHECKPOINT
 from privhp.errors import FileError, RecordsError, StateError
@@ -52,6 +57,7 @@ class Ingestion:
     def _begin_pass(self, number: int) -> None:
         self.number = number
         self._position: Position | None = START  # None while a batch is counted, or if the source has no positions
+        self._person: Mapping[str, int | str] | None = None  # state of the cap of persons at the position
         self.summary = Summary(pass_plan(self.plan, number), scratch=READING_SCRATCH)
 
     def learn(self, should_stop: Callable[[Batch], bool] | None = None) -> bool:
@@ -76,14 +82,26 @@ class Ingestion:
         start, sample = self._known_position(), None
         if self.plan.learning is not None and is_learning(self.plan, self.number):
             sample = partial(poisson_sample, rate=self.plan.learning.passes[self.number].rate)
-        with contextlib.closing(self._source.batches(start, sample=sample)) as batches:
+        cap = self._new_cap()
+        keep = None if cap is None else cap.keep
+        with contextlib.closing(self._source.batches(start, sample=sample, cap=keep)) as batches:
             for batch in batches:
                 self._position = None
                 self.summary.update(batch.records)
+                self._person = cap.state if isinstance(cap, SortedPersonCap) else None
                 self._position = batch.position
                 if should_stop is not None and should_stop(batch):
                     return False
         return True
+
+    def _new_cap(self) -> PersonCap | None:
+        """The cap of persons at the position, if the source declares persons."""
+        persons, most = self._source.persons, self.plan.max_records_per_person
+        if persons is None:
+            return None
+        if persons.in_memory:
+            return PersonCap(most, null_person=persons.null)
+        return SortedPersonCap(most, null_person=persons.null, state=self._person)
 
     def _known_position(self) -> Position:
         """The position after the records that are counted; an interrupted update has none."""
@@ -159,6 +177,8 @@ class CheckpointedIngestion(Ingestion):
         self.plan, self.number, self._source = checkpoint.plan, checkpoint.number, source
         self.summary, self.summary.scratch = checkpoint.summary, READING_SCRATCH
         self._position = (int(position["file"]), int(position["place"]))
+        person = {name: value for name, value in position.items() if name not in ("file", "identity", "place")}
+        self._person = person or None
 
     def _run_pass(self, should_stop: Callable[[Batch], bool] | None) -> bool:
         """Count the remaining batches of the current pass and save periodically."""
@@ -184,7 +204,7 @@ class CheckpointedIngestion(Ingestion):
     def save(self) -> None:
         """Write the counters and the position of the reader to the checkpoint."""
         file, offset = self._known_position()
-        position: ReaderPosition = {"file": file, "identity": self._identity, "place": offset}
+        position = {**(self._person or {}), "file": file, "identity": self._identity, "place": offset}
         self._file.write(Checkpoint(self.summary, position, plan=self.plan, number=self.number).chunks())
 
     def close(self, *, released: bool) -> None:

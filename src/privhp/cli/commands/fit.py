@@ -4,7 +4,17 @@ from argparse import Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from privhp.cli.options import DOMAINS, add_data, add_file, add_json, add_output, add_plan, integer, seconds
+from privhp.cli.options import (
+    DOMAINS,
+    add_data,
+    add_file,
+    add_json,
+    add_output,
+    add_persons,
+    add_plan,
+    integer,
+    seconds,
+)
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
@@ -51,6 +61,7 @@ def add(commands: Commands) -> None:
         _EXAMPLES + DOMAINS + _END,
     )
     add_data(parser)
+    add_persons(parser)
     checkpoints = parser.add_group("checkpoints, for long jobs")
     add_file(
         checkpoints,

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from privhp.cli.options import DOMAINS, SIZES, add_data, add_learning_plan, add_output
+from privhp.cli.options import DOMAINS, SIZES, add_data, add_learning_plan, add_output, add_persons
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -27,6 +27,7 @@ def add(commands: Commands) -> None:
         _EXAMPLES + DOMAINS,
     )
     add_data(parser)
+    add_persons(parser)
     add_learning_plan(parser)
     parser.set_defaults(**dict.fromkeys(("plan", "partition", "method", *SIZES)))
     add_output(parser, "plan to write, such as plan.json")

@@ -9,6 +9,18 @@ bytes of that record alone.
 from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.files import Format
 from privhp.io.sources.opening import open_source
-from privhp.io.sources.protocol import START, Batch, Position, Sample, Source
+from privhp.io.sources.protocol import START, Batch, Cap, NullPerson, Persons, Position, Sample, Source
 
-__all__ = ["START", "Batch", "CsvDialect", "Format", "Position", "Sample", "Source", "open_source"]
+__all__ = [
+    "START",
+    "Batch",
+    "Cap",
+    "CsvDialect",
+    "Format",
+    "NullPerson",
+    "Persons",
+    "Position",
+    "Sample",
+    "Source",
+    "open_source",
+]

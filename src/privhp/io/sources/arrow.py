@@ -43,17 +43,22 @@ def arrow_errors(kind: str) -> Iterator[None]:
 
 
 def select_columns(schema: Any, selection: Selection, what: str, *, in_memory: bool = False) -> list[str]:
-    """Names of the columns that make a record, after a check of their types against the domain."""
+    """Names of the columns that make a record, after a check of their types against the domain.
+
+    The name of the column of persons is the last one, if there is one.
+    """
     where = f"{'a' if selection.names is None else 'the'} {what}"
     columns = schema_columns(schema)
     names = [name for name, _ in columns]
     indices = selection.indices_by_name(
         names, where=where, hint=_hint(names, selection.names or []), in_memory=in_memory
     )
-    for index, field in zip(indices, selection.fields, strict=True):
+    for index, field in zip(indices, selection.fields, strict=False):
         kind = _value_type(columns[index][1])
         if not import_pyarrow("Arrow").types.is_null(kind):  # a column of type null holds only null
             selection.check_type(field, names[index], _value_kind(kind), str(kind).partition("<")[0])
+    for index in indices[len(selection.fields) :]:
+        selection.check_person(names[index], _value_kind(_value_type(columns[index][1])), str(columns[index][1]))
     return [names[index] for index in indices]
 
 
@@ -148,7 +153,7 @@ class ArrowRows:
 
     Args:
         batch: The batch.
-        names: Names of the columns that make a record.
+        names: Names of the columns that make a record, and of that of persons.
         selection: The columns that make a record.
     """
 
@@ -160,10 +165,15 @@ class ArrowRows:
 
     def records(self, taken: Indices | None = None) -> Any:
         """Records of the rows taken, by default of all."""
-        fields = zip(self._names, self._selection.fields, strict=True)
+        fields = zip(self._names, self._selection.fields, strict=False)
         with arrow_errors("Arrow"):
             columns = [_column(self._batch.column(name), field, taken) for name, field in fields]
         return self._selection.to_batch(columns, len(self) if taken is None else taken.size)
+
+    def persons(self) -> Column:
+        """Id of the person of each row."""
+        with arrow_errors("Arrow"):
+            return to_column(_text_as_bytes(self._batch.column(self._names[-1])))
 
 
 def validate(batch: Any) -> None:

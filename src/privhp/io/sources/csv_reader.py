@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Any
 
-from privhp.domains.column import Indices
+from privhp.domains.column import Column, Indices
+from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_header import check_delimiter, check_encoding, describe_delimiter, header_names
@@ -13,6 +14,8 @@ from privhp.io.sources.identity import OpenFile
 from privhp.io.sources.protocol import FileBatch
 from privhp.io.sources.selection import Selection
 from privhp.io.sources.text_records import Block, RecordReader, check_is_text, short_blocks
+
+_PERSON = Field("person", FieldKind.DICTIONARY, nullable=True)
 
 
 class CsvReader:
@@ -35,7 +38,7 @@ class CsvReader:
         self._bytes = self._new_bytes()
         try:
             self._records = self._new_records()
-            self._scanner = self._new_scanner()
+            self._scanner, self._person_scanner = self._new_scanners()
         except BaseException:
             self.close()
             raise
@@ -46,14 +49,24 @@ class CsvReader:
     def _new_records(self) -> RecordReader:
         return RecordReader(self._bytes.file, record_rule(self._dialect), piped=self._bytes.piped)
 
-    def _new_scanner(self) -> Scanner:
-        """Scanner of the selected columns. Without a header no number of fields is public, so none is required."""
-        fields = self._selection.fields
-        if not self._selection.header:
-            return Scanner(fields, self._selection.indices_by_number(), dialect=self._dialect)
-        with decompression_errors(self._name):
-            names = self._header()
-        return Scanner(fields, self._indices(names), width=len(names), dialect=self._dialect)
+    def _new_scanners(self) -> tuple[Scanner, Scanner]:
+        """Scanners of the selected columns and of that of persons, if there is one.
+
+        Without a header no number of fields is public, so none is required.
+        """
+        width, indices = 0, list[int]()
+        if self._selection.header:
+            with decompression_errors(self._name):
+                names = self._header()
+            width, indices = len(names), self._indices(names)
+        else:
+            indices = self._selection.indices_by_number()
+        size = len(self._selection.fields)
+        persons = [_PERSON] * len(indices[size:])
+        return (
+            Scanner(self._selection.fields, indices[:size], width=width, dialect=self._dialect),
+            Scanner(persons, indices[size:], width=width, dialect=self._dialect),
+        )
 
     def _header(self) -> list[str]:
         """Names of the columns; none if the header cannot be read."""
@@ -83,7 +96,8 @@ class CsvReader:
                 self._skip_to(start)
             for blocks in self._records.blocks():
                 for block in short_blocks(blocks, self._selection.rows):
-                    yield FileBatch(_CsvRows(block, self._scanner, self._selection), block.end, self._bytes.share())
+                    rows = _CsvRows(block, self._scanner, self._person_scanner, self._selection)
+                    yield FileBatch(rows, block.end, self._bytes.share())
 
     def _skip_to(self, start: int) -> None:
         """Go on at the offset of a record."""
@@ -101,8 +115,9 @@ class CsvReader:
 class _CsvRows:
     """Records of delimited values."""
 
-    def __init__(self, block: Block, scanner: Scanner, selection: Selection) -> None:
-        self._block, self._scanner, self._selection = block, scanner, selection
+    def __init__(self, block: Block, scanner: Scanner, person_scanner: Scanner, selection: Selection) -> None:
+        self._block, self._scanner, self._person_scanner = block, scanner, person_scanner
+        self._selection = selection
 
     def __len__(self) -> int:
         return self._block.bounds.size - 1
@@ -112,3 +127,8 @@ class _CsvRows:
         rows = slice(None) if taken is None else taken
         columns, invalid = self._scanner.columns(text, bounds[:-1][rows], bounds[1:][rows])
         return self._selection.to_batch(columns, invalid.size, invalid)
+
+    def persons(self) -> Column:
+        text, bounds, _ = self._block
+        (ids,), invalid = self._person_scanner.columns(text, bounds[:-1], bounds[1:])
+        return Column(ids.values, invalid=invalid, dictionary=ids.dictionary)

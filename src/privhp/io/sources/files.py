@@ -16,7 +16,7 @@ from privhp.errors import FileError
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
 from privhp.io.sources.identity import STANDARD_INPUT, InputFile, OpenFile
 from privhp.io.sources.prefetch import prefetch
-from privhp.io.sources.protocol import START, Batch, Position, Reader, Rows, Sample
+from privhp.io.sources.protocol import START, Batch, Cap, Persons, Position, Reader, Rows, Sample, choose_rows
 from privhp.io.sources.selection import Selection
 
 Format = Literal["csv", "ndjson", "parquet", "arrow", "npy"]
@@ -81,7 +81,8 @@ class FileSource:
             return None
         files = [[file.name, own.size, own.modified] for file, own in zip(self._files, identities, strict=True)]
         dialect = dataclasses.asdict(self._selection.csv)
-        reading = [files, self._selection.names, self._selection.header, dialect, self._format]
+        persons = [] if self.persons is None else [self.persons.column, self.persons.null]
+        reading = [files, self._selection.names, self._selection.header, dialect, self._format, *persons]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 
     @property
@@ -89,16 +90,21 @@ class FileSource:
         """Whether no file is a pipe."""
         return self.size is not None
 
-    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+    @property
+    def persons(self) -> Persons | None:
+        """The declared persons."""
+        return self._selection.persons
+
+    def batches(
+        self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
+    ) -> Generator[Batch, None, None]:
         """Batches after a position, each read while the batch before is converted and counted."""
         with closing(prefetch(self._batches(after))) as batches:
-            for batch in batches:
-                yield self._convert(batch, sample)
-
-    def _convert(self, batch: tuple[Rows, Position, int | None], sample: Sample | None) -> Batch:
-        rows, position, read = batch
-        with _prefix_errors(self._files[position[0]].name):
-            return Batch(rows.records(None if sample is None else sample(len(rows))), position, read)
+            for rows, position, read in batches:
+                with _prefix_errors(self._files[position[0]].name):
+                    taken = choose_rows(len(rows), rows.persons, sample=sample, cap=cap)
+                    batch = Batch(rows.records(taken), position, read)
+                yield batch
 
     def _batches(self, after: Position) -> Generator[tuple[Rows, Position, int | None], None, None]:
         """Rows after a position. They are given out after a check that the file was as it was when they were read."""

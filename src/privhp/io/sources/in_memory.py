@@ -1,6 +1,7 @@
 """Source of objects in memory: arrays, data frames, Arrow streams and iterables of batches."""
 
 from collections.abc import Generator, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
-from privhp.io.sources.protocol import START, Batch, Position, Sample
+from privhp.io.sources.protocol import START, Batch, Cap, Persons, Position, Sample, choose_rows
 from privhp.io.sources.selection import Selection
 
 
@@ -37,25 +38,35 @@ class InMemorySource:
             return hasattr(self._data, "__len__")
         return not isinstance(self._data, Iterator)
 
-    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+    @property
+    def persons(self) -> Persons | None:
+        """The declared persons. All rows of a frame or a dict are in memory, those of batches are not."""
+        declared = self._selection.persons
+        return None if declared is None else declared._replace(in_memory=hasattr(self._data, "__len__"))
+
+    def batches(
+        self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
+    ) -> Generator[Batch, None, None]:
         """All batches, read in the calling thread, since an iterator may depend on it."""
         for part in self._data if _yields_batches(self._data) else [self._data]:
-            for records in self._records(part):
-                if sample is None:
+            for records, persons in self._records(part):
+                if sample is None and cap is None:
                     yield Batch(records)
                 else:
-                    yield from map(Batch, self._take(records, sample))
+                    yield from map(Batch, self._take(records, persons, sample, cap))
 
-    def _take(self, records: Any, sample: Sample) -> Iterator[Any]:
+    def _take(self, records: Any, persons: Column, sample: Sample | None, cap: Cap | None) -> Iterator[Any]:
         """Rows taken of a batch, in blocks that bound the memory of a sample."""
         batch = self._selection.domain.as_batch(records)
         if not isinstance(batch, Column | ColumnBatch | np.ndarray):
             batch = Column(list(batch))
         for start in range(0, len(batch), self._selection.rows):
-            block = batch[start : start + self._selection.rows]
-            yield block[sample(len(block))]
+            rows = slice(start, start + self._selection.rows)
+            block = batch[rows]
+            yield block[choose_rows(len(block), partial(persons.__getitem__, rows), sample=sample, cap=cap)]
 
-    def _records(self, data: Any) -> Iterator[Any]:
+    def _records(self, data: Any) -> Iterator[tuple[Any, Column]]:
+        """Records and the ids of their persons, which are empty if no persons are declared."""
         self._note_integers(data)
         if _is_stream(data):
             yield from self._from_stream(data)
@@ -65,7 +76,16 @@ class InMemorySource:
         elif isinstance(data, Mapping):
             yield self._from_frame(data)
         else:
-            yield data
+            yield data, self._no_persons()
+
+    def _no_persons(self) -> Column:
+        """No ids, for records without a column of persons."""
+        if self._selection.persons is not None:
+            raise RecordsError(
+                "person= names a column of a file, a data frame or a dict of arrays; for other records, pass a dict of "
+                "arrays with the ids of persons in one of them"
+            )
+        return Column([])
 
     def _note_integers(self, data: Any) -> None:
         """Warn of columns whose declared type is that of integers, in an array, a dict or a frame."""
@@ -78,7 +98,7 @@ class InMemorySource:
             if getattr(dtype, "kind", "") in ("i", "u"):
                 self._selection.note_integers(field, name, str(dtype))
 
-    def _from_stream(self, data: Any) -> Iterator[Any]:
+    def _from_stream(self, data: Any) -> Iterator[tuple[Any, Column]]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
         from privhp.io.sources.arrow import ArrowRows, select_columns
 
@@ -86,25 +106,28 @@ class InMemorySource:
         try:
             reader = pa.RecordBatchReader.from_stream(data)
         except pa.ArrowException:  # a single column, which domains read directly
-            yield data
+            yield data, self._no_persons()
             return
         names = select_columns(reader.schema, self._selection, "table", in_memory=True)
         for batch in reader:
             for start in range(0, len(batch), self._selection.rows):
-                yield ArrowRows(batch.slice(start, self._selection.rows), names, self._selection).records()
+                rows = ArrowRows(batch.slice(start, self._selection.rows), names, self._selection)
+                yield rows.records(), self._no_persons() if self._selection.persons is None else rows.persons()
 
-    def _from_frame(self, frame: Any) -> Any:
-        """Selected columns of a dict or a frame; a table selects its columns itself."""
+    def _from_frame(self, frame: Any) -> tuple[Any, Column]:
+        """Selected columns of a dict or a frame, and the ids of persons; a table selects its columns itself."""
         known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         if self._selection.domain.reads_by_name and self._selection.columns is None:
-            return frame
+            declared = self._selection.persons
+            return frame, self._no_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
         indices = self._selection.indices_by_name(
             [str(name) for name in known],
             where="a table" if self._selection.names is None else "the table",
             in_memory=True,
         )
-        batch = to_batch(frame, [known[index] for index in indices])
-        return self._selection.to_batch(batch.columns, len(batch))
+        batch, size = to_batch(frame, [known[index] for index in indices]), len(self._selection.fields)
+        persons = batch.columns[size] if len(indices) > size else self._no_persons()
+        return self._selection.to_batch(batch.columns[:size], len(batch)), persons
 
 
 class LazyBatches:

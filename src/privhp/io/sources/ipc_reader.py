@@ -39,7 +39,8 @@ class IpcReader:
             self.close()
             raise
         self._types = [kind for _, kind in schema_columns(schema)]
-        self._indices = [schema.get_field_index(name) for name in self._names]
+        self._read_names = list(dict.fromkeys(self._names))
+        self._indices = [schema.get_field_index(name) for name in self._read_names]
 
     def _read_blocks(self) -> list[Block]:
         """Record batches of a file, after a check of its dictionaries, which Arrow reads at once."""
@@ -58,7 +59,7 @@ class IpcReader:
         """Batches of rows; offsets are row numbers."""
         with arrow_errors("Arrow"):
             for columns, row, share in self._file_slices(start) if self._is_file else self._stream_slices(start):
-                batch = import_pyarrow("Arrow").RecordBatch.from_arrays(columns, names=self._names)
+                batch = import_pyarrow("Arrow").RecordBatch.from_arrays(columns, names=self._read_names)
                 validate(batch)
                 yield FileBatch(ArrowRows(batch, self._names, self._selection), row, share)
 
@@ -89,7 +90,7 @@ class IpcReader:
 
     def _cut(self, batch: Any, first: int) -> Iterator[tuple[list[Any], int]]:
         """Slices of the selected columns of a whole batch."""
-        for part, end in short_slices(batch.select(self._names), max(first, 0), self._selection.rows):
+        for part, end in short_slices(batch.select(self._read_names), max(first, 0), self._selection.rows):
             yield part.columns, end
 
     def close(self) -> None:

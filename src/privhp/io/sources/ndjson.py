@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from privhp.domains.column import Indices
+from privhp.domains.column import Column, Indices
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.identity import OpenFile
@@ -57,6 +57,7 @@ class _ObjectLines:
 
     def __init__(self, lines: list[bytes], keys: list[str], selection: Selection) -> None:
         self._lines, self._keys, self._selection = lines, keys, selection
+        self._person = "" if selection.persons is None else selection.persons.column
 
     def __len__(self) -> int:
         return len(self._lines)
@@ -67,6 +68,11 @@ class _ObjectLines:
         invalid = np.array([row is None for row in rows], dtype=np.bool_)
         values = [[(row or {}).get(key) for row in rows] for key in self._keys]
         return self._selection.to_batch(values, len(rows), invalid)
+
+    def persons(self) -> Column:
+        rows = [_parse_object(line) for line in self._lines]
+        invalid = np.array([row is None for row in rows], dtype=np.bool_)
+        return Column([(row or {}).get(self._person) for row in rows], invalid=invalid)
 
 
 def _parse_object(line: bytes) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.lib import format as npy_format
 from numpy.typing import NDArray
 
-from privhp.domains.column import Indices
+from privhp.domains.column import Column, Indices
 from privhp.domains.conversion import type_name
 from privhp.domains.domain import ValueKind
 from privhp.errors import FileError
@@ -54,15 +54,15 @@ class NpyReader:
     def __init__(self, name: str, file: OpenFile, selection: Selection) -> None:
         self._file, self._selection = file, selection
         self._header = header = _read_header(file)
-        if selection.columns is None and header.columns != len(selection.fields):
+        self._indices = selection.indices_by_number()
+        if selection.columns is None and header.columns != len(self._indices):
             raise FileError(
                 f"expected an array with {len(selection.fields)} numbers per record, got another shape; "
                 "select columns by number with columns=['1', ...]"
             )
-        self._indices = selection.indices_by_number()
         if max(self._indices) >= header.columns:
             raise FileError(f"expected an array with at least {max(self._indices) + 1} columns, got fewer")
-        for index, field in zip(self._indices, selection.fields, strict=True):
+        for index, field in zip(self._indices, selection.fields, strict=False):
             kind: ValueKind = "numbers" if header.dtype.kind == "f" else "integers"
             selection.check_type(field, str(index + 1), kind, str(header.dtype))
 
@@ -94,7 +94,7 @@ class NpyReader:
 
 
 class _ArrayRows:
-    """Rows of an array: the columns that make a record."""
+    """Rows of an array: the columns that make a record, and that of persons last, if there is one."""
 
     def __init__(self, columns: list[NDArray[Any]], selection: Selection) -> None:
         self._columns, self._selection = columns, selection
@@ -103,8 +103,12 @@ class _ArrayRows:
         return len(self._columns[0])
 
     def records(self, taken: Indices | None = None) -> Any:
-        columns = self._columns if taken is None else [column[taken] for column in self._columns]
+        own = self._columns[: len(self._selection.fields)]
+        columns = own if taken is None else [column[taken] for column in own]
         return self._selection.to_batch(columns, len(columns[0]))
+
+    def persons(self) -> Column:
+        return Column(self._columns[-1])
 
 
 def _read_header(file: OpenFile) -> _Header:

@@ -11,7 +11,7 @@ from privhp.errors import RecordsError, file_errors
 from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.files import FileSource, Format
 from privhp.io.sources.in_memory import InMemorySource, check_records, has_column_names
-from privhp.io.sources.protocol import Source
+from privhp.io.sources.protocol import Persons, Source
 from privhp.io.sources.selection import Selection
 
 
@@ -23,6 +23,7 @@ def open_source(
     header: bool = True,
     csv: CsvDialect | None = None,
     format: Format | None = None,  # noqa: A002 - public parameter name
+    persons: Persons | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Source:
     """Source of records of a domain. Only headers and schemas are read at once.
@@ -37,10 +38,11 @@ def open_source(
         header: Whether the first record of CSV holds the column names.
         csv: Dialect of CSV files.
         format: Format of the files, "csv", "ndjson", "parquet", "arrow" or "npy"; by default given by their suffixes.
+        persons: The column of persons, whose records are to be bounded.
         warn: Called once with each message on a column that has a readable but suspicious type.
     """
     chosen = [columns] if isinstance(columns, str | int) else columns
-    selection = Selection(domain, chosen, header=header, csv=csv, warn=warn)
+    selection = Selection(domain, chosen, header=header, csv=csv, persons=persons, warn=warn)
     names = _file_names(data)
     if names is not None:
         with file_errors():

@@ -1,9 +1,9 @@
 """Protocols of sources and readers: batches of records, each with the position of the next."""
 
 from collections.abc import Callable, Generator, Iterator
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias
 
-from privhp.domains.column import Indices
+from privhp.domains.column import Column, Indices
 
 Position: TypeAlias = tuple[int, int]
 """Index of a file, and the offset in it: bytes of text, rows of other formats."""
@@ -12,6 +12,26 @@ START: Position = (0, 0)
 
 Sample: TypeAlias = Callable[[int], Indices]
 """Function that draws a sample: indices of the rows taken out of a number of rows, in order."""
+
+Cap: TypeAlias = Callable[[Column], Indices]
+"""Function that bounds the rows of each person: indices of the rows kept, in order, by the id of the person of each."""
+
+NullPerson: TypeAlias = Literal["refuse", "one"]
+"""What a row without a person means: it is refused, or all such rows are one person's."""
+
+
+class Persons(NamedTuple):
+    """The persons of a source, as declared.
+
+    Args:
+        column: Column of their ids.
+        null: What a null id means.
+        in_memory: Whether all rows are in memory, so that memory for each person is no matter.
+    """
+
+    column: str
+    null: NullPerson = "refuse"
+    in_memory: bool = False
 
 
 class Batch(NamedTuple):
@@ -43,12 +63,20 @@ class Source(Protocol):
     def rereadable(self) -> bool:
         """Whether all records can be read again from the start."""
 
-    def batches(self, after: Position = START, *, sample: Sample | None = None) -> Generator[Batch, None, None]:
+    @property
+    def persons(self) -> Persons | None:
+        """The declared persons; None if no column of persons is declared."""
+
+    def batches(
+        self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
+    ) -> Generator[Batch, None, None]:
         """Batches after a position.
 
         Args:
             after: Position of the first batch.
             sample: Draws the rows to take of each batch, by default all; called once for the rows of each.
+            cap: Bounds the rows of each person, before the sample is drawn from the rows kept; called once for the
+                rows of each batch, in order.
         """
 
 
@@ -60,6 +88,9 @@ class Rows(Protocol):
 
     def records(self, taken: Indices | None = None) -> Any:
         """Records of the rows taken, by default of all. Rows that are not taken are not converted."""
+
+    def persons(self) -> Column:
+        """Id of the person of each row."""
 
 
 class FileBatch(NamedTuple):
@@ -78,3 +109,21 @@ class Reader(Protocol):
 
     def close(self) -> None:
         """Close what the reader opened; not the file."""
+
+
+def choose_rows(rows: int, persons: Callable[[], Column], *, sample: Sample | None, cap: Cap | None) -> Indices | None:
+    """Indices of the rows of a batch to count; None for all of them.
+
+    The sample is drawn from the rows kept: a person with many rows would else be in
+    the sample more often than one with few.
+
+    Args:
+        rows: Number of rows.
+        persons: Returns the id of the person of each row.
+        sample: Draws a sample.
+        cap: Bounds the rows of each person.
+    """
+    if cap is None:
+        return None if sample is None else sample(rows)
+    kept = cap(persons())
+    return kept if sample is None else kept[sample(kept.size)]

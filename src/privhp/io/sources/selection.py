@@ -15,6 +15,7 @@ from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind, names_latitude_first
 from privhp.errors import FileError, RecordsError
 from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
+from privhp.io.sources.protocol import Persons
 
 MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16 - 1, 2**12, 2**18
 """Limits of rows and values in a batch."""
@@ -41,6 +42,13 @@ def _column_text(column: Any) -> str:
     return str(column)
 
 
+def _index(column: str) -> int:
+    """Index of a column that is given as a number from 1."""
+    if not re.fullmatch("[1-9][0-9]{0,6}", column):
+        raise RecordsError(f"without a header, expected column numbers from 1, got {column!r}")
+    return int(column) - 1
+
+
 class Selection:
     """The columns that make a record of a domain.
 
@@ -50,6 +58,7 @@ class Selection:
             the names of a table, or all columns, or the first ones.
         header: Whether the first record of CSV holds the column names.
         csv: Dialect of CSV files.
+        persons: The column of persons, by name or number, if there is one.
         warn: Called once with each message on a column that has a readable but suspicious type.
     """
 
@@ -60,9 +69,10 @@ class Selection:
         *,
         header: bool = True,
         csv: CsvDialect | None = None,
+        persons: Persons | None = None,
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
-        self.domain, self.header, self.csv = domain, header, check_dialect(csv)
+        self.domain, self.header, self.csv, self.persons = domain, header, check_dialect(csv), persons
         self.fields = domain.fields()
         self.columns = None if columns is None else [_column_text(column) for column in columns]
         if self.columns is not None and len(self.columns) != len(self.fields):
@@ -83,15 +93,20 @@ class Selection:
         return min(max(MAX_VALUES // len(self.fields), MIN_ROWS), MAX_ROWS)
 
     def finds(self, known: Sequence[str]) -> bool:
-        """Whether the names of a file have the columns."""
+        """Whether the names of a file have the columns, and that of persons if there is one."""
         if self.names is None:
-            return len(known) == len(self.fields)
-        return all(known.count(column) == 1 for column in self.names)
+            return len(known) == len(self.fields) + len(self._person)
+        return all(known.count(column) == 1 for column in self.names + self._person)
+
+    @property
+    def _person(self) -> list[str]:
+        """The column of persons, if there is one."""
+        return [] if self.persons is None else [self.persons.column]
 
     def indices_by_name(
         self, known: Sequence[str], *, where: str, hint: str = "names are matched by case", in_memory: bool = False
     ) -> list[int]:
-        """Indices of the columns in the names of a file or a data frame.
+        """Indices of the columns in the names of a file or a data frame; that of persons last, if there is one.
 
         Messages quote the names of a data frame only: the header of a file may be a record.
         """
@@ -103,20 +118,21 @@ class Selection:
             raise RecordsError(str(error)) from None
 
     def _find(self, known: Sequence[str], *, where: str, hint: str) -> list[int]:
-        size = len(self.fields)
-        if self.names is None and len(known) == size:
-            self._check_points(known)
-            return list(range(size))
-        if self.names is None:
+        for column in (self.names or []) + self._person:
+            if list(known).count(column) != 1:
+                found = "it twice" if column in known else "no such name"
+                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
+        person = [list(known).index(column) for column in self._person]
+        if self.names is not None:
+            return [list(known).index(column) for column in self.names] + person
+        size, own = len(self.fields), [index for index in range(len(known)) if index not in person]
+        if len(own) != size:
             raise FileError(
                 f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
                 f"got more or fewer; select columns with columns={['NAME'] * size}"
             )
-        for column in self.names:
-            if list(known).count(column) != 1:
-                found = "it twice" if column in known else "no such name"
-                raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
-        return [list(known).index(column) for column in self.names]
+        self._check_points([known[index] for index in own])
+        return own + person
 
     def _check_points(self, names: Sequence[str]) -> None:
         """Refuse points on Earth whose columns name the latitude first. The names are not quoted: see `_find`."""
@@ -127,13 +143,13 @@ class Selection:
             )
 
     def indices_by_number(self) -> list[int]:
-        """Indices of columns given as numbers from 1; by default the first ones."""
-        if self.columns is None:
-            return list(range(len(self.fields)))
-        for column in self.columns:
-            if not re.fullmatch("[1-9][0-9]{0,6}", column):
-                raise RecordsError(f"without a header, expected column numbers from 1, got {column!r}")
-        return [int(column) - 1 for column in self.columns]
+        """Indices of columns given as numbers from 1, by default the first ones; that of persons last, if any."""
+        person = list(map(_index, self._person))
+        if self.columns is not None:
+            return list(map(_index, self.columns)) + person
+        return [index for index in range(len(self.fields) + len(person)) if index not in person][
+            : len(self.fields)
+        ] + person
 
     def check_type(self, field: Field, column: str, kind: ValueKind | None, type_name: str) -> None:
         """Refuse a column whose type cannot hold values of a field. Names and types are public.
@@ -157,6 +173,14 @@ class Selection:
             )
         if kind == "integers":
             self.note_integers(field, column, type_name)
+
+    def check_person(self, column: str, kind: ValueKind | None, type_name: str) -> None:
+        """Refuse a column of persons whose type holds no ids."""
+        if kind not in ("integers", "numbers", "decimals", "text"):
+            raise FileError(
+                f"column {column!r}: expected integers or text as ids of persons, got {type_name}; convert the column "
+                "first, or choose another"
+            )
 
     def note_integers(self, field: Field, column: str, type_name: str) -> None:
         """Warn that samples of a column of a type of whole numbers will have fractions."""

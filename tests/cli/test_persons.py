@@ -1,0 +1,55 @@
+"""`--person`: the cap of records per person on the command line."""
+
+import numpy as np
+import pytest
+
+import privhp as hp
+
+FIT = ["--columns", "fare", "--domain", "interval:0:1000", "--epsilon", "1000", "--expected-records", "100"]
+PERSONS = ["--person", "user", "--max-records-per-person", "5"]
+
+
+@pytest.fixture
+def trips(tmp_path):
+    """A file of 1,000 fares of 40 persons, sorted by person."""
+    users = np.sort(np.random.default_rng(0).integers(0, 40, 1000))
+    lines = [f"{user},{fare}" for fare, user in enumerate(users.tolist())]
+    (tmp_path / "trips.csv").write_text("\n".join(["user,fare", *lines]) + "\n")
+    return "trips.csv"
+
+
+def test_first_records_of_each_person(run, trips):
+    assert run("fit", trips, *FIT, *PERSONS, "-o", "out.privhp", "--quiet") == (0, "", "")
+    generator = hp.load("out.privhp")
+    assert round(generator.total) == 200
+    assert generator.plan.max_records_per_person == 5
+
+
+def test_number_of_a_plan(run, trips):
+    assert run("learn", trips, *FIT, *PERSONS, "-o", "plan.json", "--quiet").code == 0
+    assert run("fit", trips, "--plan", "plan.json", "--person", "user", "-o", "out.privhp", "--quiet").code == 0
+    assert round(hp.load("out.privhp").total) == 200
+
+
+def test_unsorted_files(run, trips, tmp_path):
+    lines = (tmp_path / trips).read_text().splitlines(keepends=True)
+    (tmp_path / trips).write_text("".join([lines[0], *reversed(lines[1:])]))
+    code, out, err = run("fit", trips, *FIT, *PERSONS, "-o", "out.privhp")
+    assert (code, out) == (2, "")
+    assert err.startswith("privhp: error: the rows are not sorted by person")
+    assert not (tmp_path / "out.privhp").exists()
+
+
+def test_records_without_person(run, tmp_path):
+    (tmp_path / "trips.csv").write_text("user,fare\n,1\n7,2\n,3\n7,4\n")
+    code, _, err = run("fit", "trips.csv", *FIT, "--person", "user", "-o", "out.privhp")
+    assert code == 2
+    assert err.endswith("count them all as one person's with --null-person one\n")
+    assert run("fit", "trips.csv", *FIT, "--person", "user", "--null-person", "one", "-o", "out.privhp").code == 0
+    assert round(hp.load("out.privhp").total) == 2
+
+
+def test_column_is_checked_before_records(run, trips):
+    code, _, err = run("fit", trips, *FIT, "--person", "owner", "-o", "out.privhp")
+    assert code == 2
+    assert "to name a column 'owner', got no such name" in err
