@@ -11,12 +11,12 @@ help:  ## List the commands
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard src/native/*)
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --editable '.[io]'
+	$(BIN)/python -m pip install --upgrade 'pip>=25.1'
+	$(BIN)/python -m pip install --editable '.[io]'
 	@touch $@
 
 $(READY): $(INSTALLED)
-	$(BIN)/python -m pip install --quiet --group test
+	$(BIN)/python -m pip install --group test
 	@touch $@
 
 demo: $(INSTALLED)  ## Fit the bundled flights; write synthetic flights and a report to demo/
@@ -34,7 +34,8 @@ check: $(READY)  ## Check style, types and imports alone
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-browser: $(READY)  ## Test reports in Chromium; installs it if none is found
+browser: $(READY)  ## Test reports and notebooks in Chromium; installs it if none is found, and Jupyter
+	$(BIN)/python -m pip install --group notebook
 	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 

@@ -102,6 +102,9 @@ __all__ = sorted(_MODULES)  # noqa: PLE0605 - a list, derived from the one table
 
 register_renderers(
     {
+        "distribution card": "privhp.reporting.notebook:distribution_card",
+        "domain card": "privhp.reporting.notebook:domain_card",
+        "estimate card": "privhp.reporting.notebook:estimate_card",
         "generator card": "privhp.reporting.notebook:generator_card",
         "plan card": "privhp.reporting.notebook:plan_card",
         "plot": "privhp.reporting.plot:plot",

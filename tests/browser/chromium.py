@@ -67,8 +67,17 @@ class Page:
             text += part
         return json.loads(text[:-1])
 
-    def open(self, path: Path, *, width: int, height: int = 900, dark: bool = False) -> None:
-        """Open a file at a window width, in the light or dark colour scheme."""
+    def open(self, address: Path | str, *, width: int, height: int = 900, dark: bool = False) -> None:
+        """Open a file or an address at a window width, in the light or dark colour scheme."""
+        self.resize(width, height, dark=dark)
+        self.events.clear()
+        self._call("Page.navigate", url=address if isinstance(address, str) else address.resolve().as_uri())
+        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
+            self.events.append(self._receive())
+        self.run("document.fonts.ready.then(() => 0)")
+
+    def resize(self, width: int, height: int, *, dark: bool = False) -> None:
+        """Set the size of the window and the colour scheme of the system; a narrow window is that of a phone."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self._call("Emulation.setEmulatedMedia", features=scheme)
         phone = width < 600
@@ -79,11 +88,7 @@ class Page:
             deviceScaleFactor=2 if phone else 1,
             mobile=phone,
         )
-        self.events.clear()
-        self._call("Page.navigate", url=path.resolve().as_uri())
-        while not any(event["method"] == "Page.loadEventFired" for event in self.events):
-            self.events.append(self._receive())
-        self.run("document.fonts.ready.then(() => 0)")
+        self.run("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => done(0))))")
 
     def run(self, script: str) -> Any:
         """Run a script in the page and return its value."""

@@ -1,13 +1,21 @@
-"""HTML and plots of generators and plans in a notebook."""
+"""HTML and plots of distributions, plans, domains and estimates in a notebook."""
 
+import struct
 import sys
 
 import numpy as np
 import pytest
 
 from pages import Reader
-from privhp import Box, Categories, Integers, Interval, Nullable, Plan, QueryError, Table
+from privhp import Box, Categories, Generator, Geo, Integers, Interval, Nullable, Plan, QueryError, Table, Time
+from privhp.release import Release
 from releases import histogram
+
+
+def measured(domain, level: int, counts: list[int]) -> Generator:
+    """A generator with standard errors, with these counts in the cells of one level."""
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, inference="least-squares")
+    return Generator(Release(plan, {level: np.array(counts)}))
 
 
 def test_html_of_generator() -> None:
@@ -24,6 +32,91 @@ def test_html_of_plan() -> None:
     assert "Interval(0, 1000)" in card.text
     assert "expected error" in card.text
     assert " ".join(str(plan).split()) in card.text
+
+
+def test_html_of_marginal() -> None:
+    table = Table(a=Integers(0, 7), b=Categories(["x", "y"]))
+    marginal = measured(table, 4, list(range(16))).marginal("b")
+    card = Reader(marginal._repr_html_())
+    assert "Categories(['x', 'y'])" in card.text
+    assert "2 cells" in card.text
+    assert "120" in card.text
+    assert f"y {marginal.mass('y').value:.1%} (" in card.text  # with its interval
+
+
+@pytest.mark.parametrize(
+    ("domain", "rows"),
+    [
+        (Table({"fare": Interval(0, 9), ("lon", "lat"): Geo()}), ["fare", "Interval(0, 9)", "lon, lat", "Geo()"]),
+        (Interval(0, 9).named("fare"), ["fare", "Interval(0, 9)"]),
+        (Geo(), ["longitude, latitude", "Geo()"]),
+    ],
+)
+def test_html_of_domain(domain, rows) -> None:
+    assert Reader(domain._repr_html_()).text == " ".join(["column domain", *rows])
+
+
+def test_html_of_estimates() -> None:
+    generator = measured(Integers(0, 7), 3, [400, 0, 0, 200, 0, 0, 0, 200])
+    mass = generator.mass((0, 1))
+    card = Reader(mass._repr_html_())
+    low, high = mass.interval()
+    value, stderr = repr(mass).split(" +- ")
+    decimals = len(value.split(".")[1])
+    interval = f"{low:.{decimals}f} to {high:.{decimals}f}"
+    assert card.text == f"Estimate {value} Standard error {stderr} 90% interval {interval}"
+    table = Reader(generator.cdf([0, 3, 7])._repr_html_())
+    assert table.tags.count("tr") == 4
+    assert table.text.startswith("estimate standard error 90% interval 0 0.5")
+    assert repr(mass) not in table.text
+
+
+def test_html_of_many_estimates_and_of_bounds() -> None:
+    """A long array is text; a region inside a cell has bounds alone; a plan of the paper has no standard error."""
+    generator = measured(Interval(0, 8), 3, [400, 0, 0, 200, 0, 0, 0, 200])
+    many = generator.cdf(np.linspace(0, 8, 60))
+    assert Reader(many._repr_html_()).tags.count("tr") == 0
+    assert " ".join(repr(many).split()) in Reader(many._repr_html_()).text
+    small = measured(Interval(0, 8), 1, [5, 3]).mass((1.0, 1.1))
+    assert not small.resolved
+    assert repr(small) in Reader(small._repr_html_()).text
+    unknown = histogram(Interval(0, 8), 1, [5, 3]).mass((0, 4))
+    assert "Estimate 0.625 this plan uses the paper's top-down inference" in Reader(unknown._repr_html_()).text
+
+
+def test_html_of_times() -> None:
+    generator = measured(Time("2018-01-01", "2018-01-09"), 3, [400, 0, 0, 200, 0, 0, 0, 200])
+    assert "2018-01-0" in Reader(generator.quantile(0.5)._repr_html_()).text
+
+
+def test_names_are_escaped() -> None:
+    name = "<b onclick=x>&"
+    table = Table({name: Categories([name, "y"])})
+    generator = measured(table, 1, [3, 5])
+    plan = Plan.auto(table, epsilon=1, expected_records=100)
+    for shown in (table, plan, generator, generator.marginal(name)):
+        html = shown._repr_html_()
+        assert "<b " not in html
+        assert name in Reader(html).text
+
+
+def test_style_of_cards_stays_inside() -> None:
+    """Each selector names the class of a card, thrice, and the rule that resets elements comes first."""
+    html = Plan.auto(Interval(0, 1), epsilon=1, expected_records=100)._repr_html_()
+    style = html[html.index("<style>") + 7 : html.index("</style>")]
+    assert style.startswith(".privhp.privhp.privhp :where(:not(svg, svg *)) { all: revert; }")
+    assert style.count(".privhp") == 3 * style.count(".privhp.privhp.privhp")
+    assert "</" not in style
+
+
+def test_picture_of_plot() -> None:
+    """IPython asks for the picture, and for its width on the screen."""
+    figure = measured(Interval(0, 1), 1, [1, 3]).plot()
+    picture, size = figure._repr_png_()
+    assert picture.startswith(b"\x89PNG")
+    (pixels,) = struct.unpack(">I", picture[16:20])
+    assert size == {"width": round(5.5 * figure.dpi)}
+    assert pixels > size["width"]
 
 
 def test_panels_of_plot() -> None:
@@ -44,5 +137,6 @@ def test_map_in_plot() -> None:
 
 def test_plot_without_matplotlib(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    monkeypatch.delitem(sys.modules, "privhp.reporting.shown_figure", raising=False)
     with pytest.raises(QueryError, match=r"pip install 'privhp\[report\]'"):
         histogram(Interval(0, 1), 1, [1, 1]).plot()

@@ -267,8 +267,14 @@ class Distribution:
         return marginal
 
     def plot(self) -> Any:
-        """A matplotlib figure with a picture of each column and of pairs of columns. Requires matplotlib."""
+        """A matplotlib figure with a picture of each column and of pairs of columns. Requires matplotlib.
+
+        A notebook displays the figure as the last line of a cell.
+        """
         return render("plot", self)
+
+    def _repr_html_(self) -> str:
+        return str(render("distribution card", self))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._summary()}, about {self.total:,.0f} records)"

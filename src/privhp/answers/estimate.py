@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.uncertainty import Uncertainty
+from privhp.core.display import render
 from privhp.core.number_format import format_share
 from privhp.errors import QueryError
 
@@ -106,16 +107,23 @@ class Estimate(Generic[T]):
             return str(self.value)
         if not self.resolved:
             return "between {} and {}".format(*map(format_share, self.interval()))
-        if isinstance(self.value, float) and isinstance(stderr, float):
-            if stderr < _ROUNDING * abs(self.value):
-                stderr = 0.0
-            decimals = _decimals(stderr)
-            if decimals > _MAX_DECIMALS:
-                return f"{self.value:.6g} +- {stderr:.2g}"
-            return f"{self.value:.{decimals}f} +- {stderr:.{decimals}f}"
-        if isinstance(stderr, float):
-            return f"{self.value} +- {stderr:.{min(_decimals(stderr), _MAX_DECIMALS)}f}"
-        return f"{self.value} +- {stderr}"
+        return "{1} +- {0}".format(*format_alike(stderr, self.value))
+
+    def _repr_html_(self) -> str:
+        return str(render("estimate card", self))
+
+
+def format_alike(stderr: Any, *values: Any) -> list[str]:
+    """A standard error to two digits, and values with as many decimals; times and arrays as they print."""
+    if not isinstance(stderr, float):
+        return [str(stderr), *map(str, values)]
+    if isinstance(values[0], float) and stderr < _ROUNDING * abs(values[0]):
+        stderr = 0.0
+    decimals = _decimals(stderr)
+    if decimals > _MAX_DECIMALS and all(isinstance(value, float) for value in values):
+        return [f"{stderr:.2g}", *(f"{value:.6g}" for value in values)]
+    decimals = min(decimals, _MAX_DECIMALS)
+    return [f"{number:.{decimals}f}" if isinstance(number, float) else str(number) for number in (stderr, *values)]
 
 
 def as_scalar(array: NDArray[Any]) -> Any:

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.cells import Codes, Floats
+from privhp.core.display import render
 from privhp.domains import registry
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.fields import Field, OutputForm, default_kind, default_names
@@ -297,6 +298,9 @@ class Domain(Presentation):
         """The call of the constructor, with long arguments abbreviated."""
         arguments = ", ".join(f"{name}={quote(value)}" for name, value in self.parameters().items())
         return f"{type(self).__name__}({arguments})"
+
+    def _repr_html_(self) -> str:
+        return str(render("domain card", self))
 
     def __eq__(self, other: object) -> bool:
         """Whether the other domain has the same spec, whatever the names of its values are."""

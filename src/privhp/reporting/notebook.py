@@ -1,34 +1,98 @@
-"""HTML of generators and plans in a notebook."""
+"""HTML of distributions, plans, domains and estimates in a notebook."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from html import escape
+from typing import Any
 
+import numpy as np
+
+from privhp.answers.distribution import Distribution
+from privhp.answers.estimate import Estimate, as_scalar, format_alike
 from privhp.answers.generator import Generator
+from privhp.domains.domain import Domain
+from privhp.errors import QueryError
 from privhp.planning.plan import Plan
 from privhp.reporting.page import picture_figure, read_style
 from privhp.reporting.pictures import pictures_of
-from privhp.reporting.sections import accuracy_section, facts, generator_facts, plan_facts
+from privhp.reporting.sections import (
+    accuracy_section,
+    distribution_facts,
+    facts,
+    generator_facts,
+    plan_facts,
+    table,
+)
 
 MAX_PICTURES = 4
 """Largest number of pictures in a notebook; a report has all of them."""
 
+MAX_ROWS = 50
+"""Largest number of values of an estimate that a notebook lists; a longer one is shown as text."""
+
+_OWN = ".privhp.privhp.privhp"
+"""The class of a card, more specific than the rules of notebooks for single elements."""
+
+_RESET = f"{_OWN} :where(:not(svg, svg *)) {{ all: revert; }}"
+"""Rule that takes back what a notebook says about the elements of a card."""
+
 
 def generator_card(generator: Generator) -> str:
     """Key figures of a release, and its first pictures."""
-    figures = "".join(map(picture_figure, pictures_of(generator, max_maps=1)[:MAX_PICTURES]))
-    return _card(generator.plan, facts(generator_facts(generator)), f'<div class="figures">{figures}</div>')
+    return _card(generator.domain, facts(generator_facts(generator)) + _figures(generator))
+
+
+def distribution_card(distribution: Distribution) -> str:
+    """Key figures of a distribution, such as a marginal, and its first pictures."""
+    return _card(distribution.domain, facts(distribution_facts(distribution)) + _figures(distribution))
 
 
 def plan_card(plan: Plan) -> str:
     """Key figures and predictions of a plan."""
     expected = accuracy_section(plan, plan.expected_records) if plan.expected_records else ""
-    table = f'<details><summary>Full plan</summary><pre class="wide">{escape(str(plan))}</pre></details>'
-    return _card(plan, facts(plan_facts(plan)), expected + table)
+    text = f'<details><summary>Full plan</summary><pre class="wide">{escape(str(plan))}</pre></details>'
+    return _card(plan.domain, facts(plan_facts(plan)) + expected + text)
 
 
-def _card(plan: Plan, summary: str, body: str) -> str:
-    return (
-        f'<div class="privhp card"><style>{read_style()}</style><p class="kind">{escape(repr(plan.domain))}</p>'
-        f"{summary}{body}</div>"
-    )
+def domain_card(domain: Domain) -> str:
+    """Columns of a domain."""
+    columns = [(column.names, column.domain) for column in domain.columns] or [(domain.value_names, domain)]
+    rows = [(", ".join(names), repr(own)) for names, own in columns]
+    return _styled(f'<div class="texts">{table(("column", "domain"), rows)}</div>')
+
+
+def estimate_card(estimate: Estimate[Any]) -> str:
+    """An answer with its standard error and its 90% interval; of several answers, one row for each."""
+    values = np.asarray(estimate.value)
+    if values.size > MAX_ROWS:
+        return _styled(f'<pre class="wide">{escape(repr(estimate))}</pre>')
+    try:
+        error, (low, high) = np.asarray(estimate.stderr), map(np.asarray, estimate.interval())
+    except QueryError as missing:
+        return _styled(facts([("Estimate", str(estimate.value), str(missing))]))
+    if not estimate.resolved:
+        return _styled(
+            facts([("90% interval", repr(estimate), "the release shows bounds alone: its cells are larger")])
+        )
+    rows = []
+    for index in np.ndindex(values.shape):
+        stderr, *texts = format_alike(*(as_scalar(part[index]) for part in (error, values, low, high)))
+        rows.append((", ".join(map(str, index)), texts[0], stderr, "{1} to {2}".format(*texts)))
+    if values.ndim:
+        return _styled(table(("", "estimate", "standard error", "90% interval"), rows))
+    ((_, value, stderr, interval),) = rows
+    return _styled(facts([("Estimate", value, ""), ("Standard error", stderr, ""), ("90% interval", interval, "")]))
+
+
+def _figures(distribution: Distribution) -> str:
+    pictures = pictures_of(distribution, max_maps=1)[:MAX_PICTURES]
+    return f'<div class="figures">{"".join(map(picture_figure, pictures))}</div>'
+
+
+def _card(domain: Domain, body: str) -> str:
+    return _styled(f'<p class="kind">{escape(repr(domain))}</p>{body}')
+
+
+def _styled(body: str) -> str:
+    style = _RESET + read_style().replace(".privhp", _OWN)
+    return f'<div class="privhp card"><style>{style}</style>{body}</div>'

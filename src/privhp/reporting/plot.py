@@ -19,13 +19,13 @@ FILL, EDGE = "#8db6de", "#2f6fb3"
 def plot(distribution: Distribution) -> Any:
     """A figure with one panel per picture."""
     try:
-        from matplotlib.figure import Figure
+        from privhp.reporting.shown_figure import ShownFigure
     except ImportError:
         raise QueryError("a plot needs matplotlib; pip install 'privhp[report]'") from None
     pictures = pictures_of(distribution)
     columns = min(len(pictures), 2)
     rows = math.ceil(len(pictures) / columns)
-    figure = Figure(figsize=(5.5 * columns, 3.8 * rows), layout="constrained")
+    figure = ShownFigure(figsize=(5.5 * columns, 3.8 * rows), layout="constrained")
     for index, picture in enumerate(pictures):
         panel = figure.add_subplot(rows, columns, index + 1)
         panel.set_title(picture.label, loc="left", fontsize=10)

@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from privhp.answers.distribution import Distribution
-from privhp.answers.generator import Generator
 from privhp.core.cells import Codes, Floats
 from privhp.domains import Domain
+from privhp.errors import QueryError
 
 Regions = Sequence[Any]
 
@@ -31,9 +31,10 @@ def masses(distribution: Distribution, regions: Regions) -> Floats:
 
 def intervals(distribution: Distribution, regions: Regions) -> Floats:
     """Both ends of the 90% interval of each region's mass, shape (2, regions); NaN without least-squares inference."""
-    if not isinstance(distribution, Generator) or distribution.plan.inference != "least-squares":
+    try:
+        return np.array([distribution.mass(region).interval(0.9) for region in regions]).reshape(-1, 2).T
+    except QueryError:
         return np.full((2, len(regions)), np.nan)
-    return np.array([distribution.mass(region).interval(0.9) for region in regions]).reshape(-1, 2).T
 
 
 def measure_bins(distribution: Distribution, across: Regions, up: Regions | None = None) -> tuple[Floats, Floats]:

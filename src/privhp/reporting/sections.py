@@ -38,17 +38,19 @@ def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
     ]
 
 
+def distribution_facts(distribution: Distribution) -> list[tuple[str, str, str]]:
+    """Key figures of a distribution."""
+    leaves = distribution.leaves()
+    return [
+        ("Records", format_number(distribution.total), "estimated by a noisy count"),
+        ("Detail", f"{leaves.codes.size:,} cells", f"level {int(leaves.levels.max())} at the finest"),
+    ]
+
+
 def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     """Key figures of a plan and its release."""
-    leaves = generator.leaves().codes.size
     privacy, protected, memory = plan_facts(generator.plan)
-    return [
-        privacy,
-        protected,
-        ("Records", format_number(generator.total), "estimated by a noisy count"),
-        ("Detail", f"{leaves:,} cells", f"level {int(generator.leaves().levels.max())} at the finest"),
-        memory,
-    ]
+    return [privacy, protected, *distribution_facts(generator), memory]
 
 
 def guarantee_section(plan: Plan, *, covers_page: bool) -> str:

@@ -12,9 +12,11 @@ from privhp.reporting.figures.markup import axis_labels, difference, figure
 from privhp.reporting.pictures import Map
 from privhp.reporting.png import Colour, scale, shaded
 
-LIGHT: list[Colour] = [(237, 243, 250), (158, 197, 230), (66, 133, 196), (18, 74, 138), (8, 32, 71)]
-DARK: list[Colour] = [(30, 41, 54), (29, 78, 137), (52, 140, 190), (140, 207, 197), (253, 246, 190)]
-"""Colours from few to many records, on light and dark backgrounds."""
+SCALES: dict[str, list[Colour]] = {
+    "on-light": [(237, 243, 250), (158, 197, 230), (66, 133, 196), (18, 74, 138), (8, 32, 71)],
+    "on-dark": [(30, 41, 54), (29, 78, 137), (52, 140, 190), (140, 207, 197), (253, 246, 190)],
+}
+"""Colours from few to many records, by the class of the elements on a light and on a dark background."""
 
 
 def map_figure(picture: Map, real: Floats | None = None) -> str:
@@ -48,14 +50,12 @@ def _shades(shares: Floats, top: float) -> Floats:
 
 
 def _panel(picture: Map, shades: Floats, title: str) -> str:
-    light, dark = (
-        shaded(shades[::-1] if isinstance(picture.up, PictureAxis) else shades, stops) for stops in (LIGHT, DARK)
-    )
-    image = (
-        f'<picture><source media="(prefers-color-scheme: dark)" srcset="{dark}">'
-        f'<img alt="" src="{light}" style="aspect-ratio:{_aspect(picture):.3f}"></picture>'
-    )
     flipped = isinstance(picture.up, PictureAxis)
+    images = "".join(
+        f'<img class="{kind}" alt="" src="{shaded(shades[::-1] if flipped else shades, stops)}" '
+        f'style="aspect-ratio:{_aspect(picture):.3f}">'
+        for kind, stops in SCALES.items()
+    )
     side = "".join(
         f'<span style="{"bottom" if flipped else "top"}:{100 * position:.2f}%">{escape(text)}</span>'
         for position, text in picture.up.ticks
@@ -64,7 +64,7 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
     sides = "wide" if not flipped else ""
     return (
         f'<div class="panel {sides}">{heading}<div class="frame"><div class="side{"" if flipped else " listed"}">{side}'
-        f"</div>{image}</div>{axis_labels(picture.across.ticks)}"
+        f"</div>{images}</div>{axis_labels(picture.across.ticks)}"
         f'<p class="across">{escape(picture.across.variable.label)} →</p></div>'
     )
 
@@ -82,7 +82,7 @@ def _legend(few: str, middle: str, many: str) -> str:
     ramps = "".join(
         f'<span class="ramp {kind}" style="background:linear-gradient(90deg,{",".join(map(_css, scale(stops)[::9]))})">'
         "</span>"
-        for kind, stops in (("on-light", LIGHT), ("on-dark", DARK))
+        for kind, stops in SCALES.items()
     )
     return f'<div class="scale">{ramps}<span>{few}</span><span>{middle}</span><span>{many}</span></div>'
 
