@@ -135,8 +135,8 @@ def test_paper_plan_prints_its_bound() -> None:
     plan = Plan.paper(UNIT, epsilon=1, expected_records=RECORDS, depth=2, exact_depth=2, neighbours="replace-one")
     noise = [1 / plan.budgets[0], 2 / plan.budgets[1], 2 * 2 * 0.5 / plan.budgets[2]]
     bound = float(sum(noise)) / RECORDS + 0.25
-    assert f"paper, upper bound {bound:22.3g}" in str(plan)
-    assert "upper bound" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
+    assert f"at most, by the paper's bound {bound:9.3g}" in str(plan)
+    assert "paper's bound" not in str(Plan.auto(UNIT, epsilon=1, expected_records=RECORDS))
 
 
 def test_paper_budgets_bound_less_noise_than_equal_budgets() -> None:

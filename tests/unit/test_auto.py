@@ -212,9 +212,14 @@ def test_plan_of_one_pass() -> None:
 
 def test_predictions_are_printed() -> None:
     text = str(Plan.auto(UNIT, **COMMON))
-    assert "expected 1-Wasserstein distance for 1,000,000 records" in text
-    for kind in ("smooth", "clustered", "sparse", "uneven", "noise", "collisions", "resolution"):
+    assert "expected error (1-Wasserstein distance) for 1,000,000 records. The mean distance" in text
+    for kind in ("spread evenly", "in a sixteenth", "at forty points", "at all scales", "noise", "resolution"):
         assert kind in text
+
+
+def test_only_causes_that_occur_are_printed() -> None:
+    assert "collisions" in str(Plan.paper(UNIT, epsilon=1, expected_records=1_000_000))
+    assert "collisions" not in str(Plan.auto(UNIT, epsilon=1, expected_records=10_000))
 
 
 def test_predictions_for_other_numbers_of_records() -> None:
@@ -231,12 +236,11 @@ def wide(columns: int) -> Table:
 
 def test_column_resolutions_are_printed() -> None:
     text = str(Plan.auto(wide(2), **COMMON))
-    sizes = [line for line in text.splitlines() if " splits to " in line]
-    assert [line.split()[-1] for line in sizes] == ["c0", "c1"]
-    for line in sizes:
-        cuts, size = int(line.split()[0]), float(line.split()[3])
-        assert size == pytest.approx(100 / 2**cuts, rel=1e-4)
-        assert cuts >= 4
+    sizes = [line.split() for line in text.partition("cell size\n")[2].splitlines()]
+    assert [name for name, _, _ in sizes] == ["c0", "c1"]
+    for _, cuts, size in sizes:
+        assert float(size) == pytest.approx(100 / 2 ** int(cuts), rel=0.005)
+        assert int(cuts) >= 4
     assert "warning" not in text
 
 

@@ -141,7 +141,7 @@ def test_plans_compare_partitions_and_learning() -> None:
 
 def test_text_of_a_plan_to_learn() -> None:
     text = str(plan_of())
-    assert "learning    a partition from level 3, of at most 4,000 bytes" in text
+    assert "learning    a partition of at most 3.91 KiB from level 3\n" in text
     assert f"on samples of 1/64 and 7/64 of the rows; this costs {float(LEARNING.cost):.3g} of epsilon" in text
     assert "reads       the data 3 times, 2 of them to learn; its order does not matter" in text
     assert "leaves" not in text

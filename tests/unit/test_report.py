@@ -24,7 +24,14 @@ from privhp import (
     Taxonomy,
     Time,
 )
-from privhp.core.number_format import format_bytes, format_duration, format_number, format_share
+from privhp.core.number_format import (
+    format_bytes,
+    format_count,
+    format_duration,
+    format_number,
+    format_ratio,
+    format_share,
+)
 from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
 from privhp.reporting import report_page
 from privhp.reporting.axes import TAIL
@@ -272,24 +279,38 @@ def test_ticks_of_times(seconds: int) -> None:
 
 
 def test_short_numbers() -> None:
-    assert [format_number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 1e20)] == [
+    assert [format_number(value) for value in (0, 1, -2.5, 1234.5, 0.01234, 3e-9, 2.5e6, 2e18, 1e22)] == [
         "0",
         "1",
         "\N{MINUS SIGN}2.5",
         "1,234",
         "0.01234",
-        "3e\N{MINUS SIGN}09",
+        "3e-09",
         "2.5 million",
-        "1e+20",
+        "2 quintillion",
+        "1e+22",
     ]
     assert [format_share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
     assert [format_bytes(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
-    assert [format_duration(value) for value in (0.5, 90, 7200, 86_400)] == [
-        "0.5 seconds",
+    assert [format_duration(value) for value in (0, 2e-10, 0.5, 1, 90, 7200, 86_400, 1e9)] == [
+        "0 seconds",
+        "0.2 nanoseconds",
+        "500 milliseconds",
+        "1 second",
         "1.5 minutes",
         "2 hours",
-        "1 days",
+        "1 day",
+        "31.7 years",
     ]
+    assert [format_ratio(octaves) for octaves in (0, 0.1, 1, 2.5, 40, 2000)] == [
+        "0%",
+        "7.2%",
+        "a factor of 2",
+        "a factor of 5.7",
+        "a factor of 1.1 trillion",
+        "a factor of 9e+307",
+    ]
+    assert [format_count(count, "cut") for count in (0, 1, 2, 1000)] == ["0 cuts", "1 cut", "2 cuts", "1,000 cuts"]
 
 
 def test_png() -> None:

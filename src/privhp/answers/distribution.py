@@ -280,7 +280,7 @@ class Distribution:
         return f"{type(self).__name__}({self._summary()}, about {self.total:,.0f} records)"
 
     def _summary(self) -> str:
-        return f"{self.domain!r}, {self._leaves.codes.size:,} leaves"
+        return f"{self.domain.short_text}, {self._leaves.codes.size:,} leaves"
 
 
 def _check_rows(size: Any) -> None:

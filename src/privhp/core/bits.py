@@ -57,3 +57,8 @@ class BitPermutation:
 
 def _set_bits(mask: int) -> list[int]:
     return [bit for bit in range(mask.bit_length()) if mask >> bit & 1]
+
+
+def shift_left(codes: Codes, bits: int) -> Codes:
+    """Codes shifted to the left, or to the right by a negative number of bits."""
+    return codes << np.uint64(bits) if bits >= 0 else codes >> np.uint64(-bits)

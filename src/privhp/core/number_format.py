@@ -2,8 +2,23 @@
 
 import math
 
-_LARGE = {1e12: " trillion", 1e9: " billion", 1e6: " million"}
-_SECONDS = {"days": 86_400.0, "hours": 3_600.0, "minutes": 60.0, "seconds": 1.0}
+_LARGE = {
+    1e18: " quintillion",
+    1e15: " quadrillion",
+    1e12: " trillion",
+    1e9: " billion",
+    1e6: " million",
+}
+_SECONDS = {
+    "years": 365.25 * 86_400.0,
+    "days": 86_400.0,
+    "hours": 3_600.0,
+    "minutes": 60.0,
+    "seconds": 1.0,
+    "milliseconds": 1e-3,
+    "microseconds": 1e-6,
+    "nanoseconds": 1e-9,
+}
 _BYTES = {"GiB": 2.0**30, "MiB": 2.0**20, "KiB": 2.0**10, "bytes": 1.0}
 
 
@@ -12,7 +27,7 @@ def format_number(value: float) -> str:
     size = abs(value)
     if size == 0:
         return "0"
-    if size < 1e-4 or size >= 1e15:
+    if size < 1e-6 or size >= 1e21:
         text = f"{value:.3g}"
     elif size >= 1e6:
         unit = next(unit for unit in _LARGE if size >= unit)
@@ -20,7 +35,7 @@ def format_number(value: float) -> str:
     else:
         text = f"{value:,.{max(0, 3 - math.floor(math.log10(size)))}f}"
         text = text.rstrip("0").rstrip(".") if "." in text else text
-    return text.replace("-", "\N{MINUS SIGN}")
+    return f"\N{MINUS SIGN}{text[1:]}" if value < 0 else text
 
 
 def format_share(value: float) -> str:
@@ -37,6 +52,13 @@ def format_interval(low: float, high: float) -> str:
     return f" ({format_share(low)} to {format_share(high)})" if low < high else ""
 
 
+def format_ratio(octaves: float) -> str:
+    """Ratio of two numbers some octaves (factors of two) apart, to two digits: 5% more, or a factor."""
+    if octaves < 1:
+        return f"{format_number(float(f'{100 * math.expm1(octaves * math.log(2)):.2g}'))}%"
+    return f"a factor of {format_number(float(f'{2.0 ** min(octaves, 1023):.2g}'))}"
+
+
 def format_bytes(nbytes: int) -> str:
     """A number of bytes as text."""
     return _in_units(nbytes, _BYTES)
@@ -44,12 +66,21 @@ def format_bytes(nbytes: int) -> str:
 
 def format_duration(seconds: float) -> str:
     """A duration in seconds as text."""
-    return _in_units(seconds, _SECONDS)
+    return _in_units(seconds, _SECONDS) if seconds else "0 seconds"
+
+
+def format_count(count: int, noun: str) -> str:
+    """A count with its noun, which takes an s in the plural."""
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def round_digits(value: float) -> float:
+    """A number to three digits."""
+    return float(f"{value:.3g}")
 
 
 def _in_units(value: float, units: dict[str, float]) -> str:
-    """A value in the largest unit up to it."""
-    for name, unit in units.items():
-        if value >= unit:
-            return f"{format_number(float(f'{value / unit:.3g}'))} {name}"
-    return f"{value:.3g} {name}"
+    """A value in the largest unit up to it, or in the smallest."""
+    name, unit = next(((name, unit) for name, unit in units.items() if value >= unit), (*units.items(),)[-1])
+    text = format_number(round_digits(value / unit))
+    return f"{text} {name.removesuffix('s') if text == '1' else name}"

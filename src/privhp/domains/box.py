@@ -15,6 +15,7 @@ from privhp.domains.decimal_lattice import Step, make_axes, make_axis
 from privhp.domains.fields import Field, FieldKind, default_names
 from privhp.domains.grid import GridDomain
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.validation import (
     Outside,
@@ -139,6 +140,15 @@ class Box(GridDomain):
     def describe(self, code: int, *, level: int) -> tuple[tuple[float, float], ...]:
         cells, bits = self._axes.cells(np.array([code], dtype=np.uint64), level=level), self._axes.bits(level)
         return tuple(axis.ends(int(cell), int(own)) for axis, cell, own in zip(self.axes, cells[0], bits, strict=True))
+
+    @property
+    def distance_meaning(self) -> str:
+        return f"{TRANSPORT}, in the coordinate where it moves furthest." if len(self.axes) > 1 else f"{TRANSPORT}."
+
+    def format_resolution(self, level: int) -> str:
+        """Length of each side of a cell."""
+        lengths = (axis.length(bits) for axis, bits in zip(self.axes, self._axes.bits(level), strict=True))
+        return " x ".join(map(self.format_distance, lengths))
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Ranges of single coordinates by their names, or LOW:HIGH,LOW:HIGH after `in`."""

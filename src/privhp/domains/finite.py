@@ -80,6 +80,12 @@ class Finite(IntegerRangeDomain):
     def diameter(self, level: int) -> float:
         return self._diameters[level]
 
+    def format_resolution(self, level: int) -> str:
+        """Largest number of values in a cell."""
+        first, after = self._spans(np.arange(2**level, dtype=np.uint64), level)
+        most = int((after - first).max())
+        return "exact" if most == 1 else f"up to {most:,} values"
+
     def measure(self, codes: Codes, *, level: int) -> Floats:
         first, after = self._spans(codes, level)
         share: Floats = (after - first) / self._values.size

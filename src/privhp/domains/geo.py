@@ -264,8 +264,9 @@ class Geo(GridDomain):
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
 
     def format_distance(self, distance: float) -> str:
-        kilometres = distance >= 1
-        return f"{super().format_distance(distance if kilometres else 1000 * distance)} {'km' if kilometres else 'm'}"
+        units = {"km": 1.0, "m": 1e-3, "cm": 1e-5, "mm": 1e-6}
+        name, unit = next(((name, unit) for name, unit in units.items() if distance >= unit), ("mm", 1e-6))
+        return f"{super().format_distance(distance / unit)} {name}"
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """WEST:SOUTH:EAST:NORTH after `in`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import ipaddress
+import math
 import operator
 from collections.abc import Sequence
 from functools import cache
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.core.bits import shift_left
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.column import attempt
 from privhp.domains.comparisons import single_comparison
@@ -96,7 +98,11 @@ class _Network(Domain):
 
     @property
     def distance_meaning(self) -> str:
-        return f"{TRANSPORT}: two addresses with a common prefix of l bits are 2 to the power of -l apart."
+        return f"{TRANSPORT}: it is /16 for two addresses with a common prefix of 16 bits, and twice as far is /15."
+
+    def format_distance(self, distance: float) -> str:
+        """Length of the common prefix of two addresses so far apart, with a decimal for mean distances."""
+        return f"/{min(self._length - math.log2(distance), self.BITS):.1f}" if distance > 0 else "0"
 
     def format_resolution(self, level: int) -> str:
         """Length of the prefix of a cell."""
@@ -267,8 +273,8 @@ class IPv6(_Network):
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         free = self.BITS - self._length - level
         records = self._draw(self._first, codes.size, free=free, rng=rng)
-        records["high"] |= _shift(codes, free - 64)
-        records["low"] |= _shift(codes, free)
+        records["high"] |= shift_left(codes, free - 64)
+        records["low"] |= shift_left(codes, free)
         return records
 
     def _draw(self, first: int, size: int, *, free: int, rng: np.random.Generator) -> NDArray[Any]:
@@ -291,11 +297,6 @@ class IPv6(_Network):
         from privhp.domains.addresses import format_ipv6  # imports socket, which is slow
 
         return format_ipv6(records["high"], records["low"])
-
-
-def _shift(codes: Codes, bits: int) -> Codes:
-    """Codes shifted to the left, or to the right by a negative number of bits."""
-    return codes << np.uint64(bits) if bits >= 0 else codes >> np.uint64(-bits)
 
 
 def _halves(records: Any) -> tuple[Codes, Codes, NDArray[np.bool_]]:

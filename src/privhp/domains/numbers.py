@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
+from privhp.core.number_format import format_ratio
 from privhp.domains.comparisons import discrete_range, parse_number, ranges_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.decimal_lattice import Step, make_axes
@@ -173,11 +174,12 @@ class Interval(GridDomain):
         return self.scale_map.numbers(self.axis.points(codes, shares, bits=level))
 
     def format_distance(self, distance: float) -> str:
-        return f"{distance:.3g} octaves" if self.scale == "log" else super().format_distance(distance)
+        return format_ratio(distance) if self.scale == "log" else super().format_distance(distance)
 
     @property
     def distance_meaning(self) -> str:
-        return f"{TRANSPORT}, in octaves (factors of two)." if self.scale == "log" else super().distance_meaning
+        ratio = ", as a ratio: 5% from 100 to 105, a factor of 3 from 100 to 300" if self.scale == "log" else ""
+        return f"{TRANSPORT}{ratio}."
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return ranges_region(comparisons, self.axis.comparison_range)

@@ -8,10 +8,11 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from textwrap import shorten
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from privhp.core.cells import Codes, Floats
-from privhp.core.number_format import format_number
+from privhp.core.number_format import format_number, round_digits
 from privhp.domains.comparisons import (
     choice_condition,
     choice_region,
@@ -60,11 +61,16 @@ class Presentation(ABC):
     def describe(self, code: int, *, level: int) -> Any:
         """Region of a cell."""
 
+    @property
+    def short_text(self) -> str:
+        """The domain as Python writes it, in at most 80 characters."""
+        return shorten(repr(self), 80, placeholder="...")
+
     # Units
 
     def format_distance(self, distance: float) -> str:
         """A distance with its unit, to three digits."""
-        return format_number(float(f"{distance:.3g}"))
+        return format_number(round_digits(distance))
 
     @property
     def distance_meaning(self) -> str:
@@ -72,9 +78,13 @@ class Presentation(ABC):
         return f"{TRANSPORT}."
 
     def format_resolution(self, level: int) -> str:
-        """Diameter of a cell of a level with its unit; "exact" for cells of a single value."""
+        """Size of a cell of a level with its unit; "exact" for cells of a single value."""
         diameter = self.diameter(level)
-        return "exact" if diameter == 0 else self.format_distance(diameter)
+        return "exact" if diameter == 0 else self.format_distance(diameter + self.value_step)
+
+    def format_resolutions(self, level: int) -> dict[str, str]:
+        """Size of each column of a cell of a level, in its own unit, by label."""
+        return {", ".join(self.value_names): self.format_resolution(level)}
 
     def splits_by_column(self, level: int) -> dict[str, int]:
         """Number of splits of each column down to a level, by label."""

@@ -140,11 +140,15 @@ class Table(Domain):
 
     @property
     def distance_meaning(self) -> str:
-        return f"{TRANSPORT}, in the column where it moves furthest, as a share of that column's range."
+        weights = ", times its weight" if any(column.weight != 1 for column in self.columns) else ""
+        return f"{TRANSPORT}, in the column where it moves furthest, as a share of that column's range{weights}."
 
     def format_resolution(self, level: int) -> str:
+        return "; ".join(f"{label}: {size}" for label, size in self.format_resolutions(level).items())
+
+    def format_resolutions(self, level: int) -> dict[str, str]:
         pairs = zip(self.columns, self.splits_by_column(level).values(), strict=True)
-        return ", ".join(f"{column.label} {column.domain.format_resolution(bits)}" for column, bits in pairs)
+        return {column.label: column.domain.format_resolution(bits) for column, bits in pairs}
 
     def everything(self) -> Any:
         return {}

@@ -226,7 +226,12 @@ class Time(IntegerRangeDomain):
         return records.astype(self.dtype, copy=False)
 
     def diameter(self, level: int) -> float:
-        return self._ticks.diameter(level) * (1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND)
+        return self._ticks.diameter(level) * self._tick_length
+
+    @property
+    def _tick_length(self) -> float:
+        """Distance of neighbouring times: in days for dates, else in seconds."""
+        return 1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
         return self._ticks.measure(codes, level=level)
@@ -264,6 +269,11 @@ class Time(IntegerRangeDomain):
 
     def format_distance(self, distance: float) -> str:
         return format_duration(distance * (86_400 if self.unit == "D" else 1))
+
+    def format_resolution(self, level: int) -> str:
+        """Duration of a cell, its last tick included."""
+        ticks = self._ticks.diameter(level) + 1.0
+        return "exact" if ticks == 1 else self.format_distance(ticks * self._tick_length)
 
     def format_value(self, value: Any) -> str:
         return str(np.datetime_as_string(value, timezone="naive" if self.unit == "D" else "UTC"))

@@ -1,25 +1,19 @@
 """A plan as text for people: a table of its levels and predicted errors, and one line."""
 
-from textwrap import shorten, wrap
+from collections.abc import Sequence
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
-from privhp.planning.error_model import Stream
+from privhp.core.number_format import format_bytes, format_count, format_number, round_digits
 from privhp.planning.guarantee import state_conditions, state_guarantee
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import describe_memory, typical_error
+from privhp.planning.prediction_table import prediction_table
 from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
-
-STREAM_NOTES: dict[Stream, str] = {
-    "smooth": "uniform",
-    "clustered": "in a sixteenth",
-    "sparse": "forty atoms",
-    "uneven": "at all scales",
-}
-"""The assumption behind each predicted stream."""
 
 _PAN_PRIVATE = "One stolen summary file and the release together have it too, if no record decides when it is saved."
 
@@ -36,10 +30,9 @@ def summarize_plan(plan: "Plan") -> str:
         kinds.setdefault(plan.measurement(level), []).append(level)
     levels = ", ".join(f"{kind} {_format_levels(own)}" for kind, own in kinds.items())
     expected = f", expected_records={plan.expected_records:_}" if plan.expected_records else ""
-    domain = shorten(repr(plan.domain), 80, placeholder="...")
     return (
-        f"<Plan of {domain}: epsilon={float(plan.epsilon):g}, neighbours={plan.neighbours!r}{expected}, "
-        f"levels {levels}, {plan.counters:_} counters>"
+        f"<Plan of {plan.domain.short_text}: epsilon={float(plan.epsilon):g}, neighbours={plan.neighbours!r}"
+        f"{expected}, levels {levels}, {plan.counters:_} counters>"
     )
 
 
@@ -53,13 +46,15 @@ def _head(plan: "Plan") -> list[str]:
     people = plan.max_records_per_person
     epsilon = f"epsilon = {float(plan.epsilon):g} (pure differential privacy)"
     unit = "one record" if people == 1 else f"up to {people} records"
-    limit = f", {plan.memory:,} with scratch" if plan.memory else ""
+    limit = f", {format_bytes(plan.memory)} with scratch" if plan.memory else ""
+    domain = wrap(repr(plan.domain), 88, break_on_hyphens=False, max_lines=4, placeholder=" ...")
     return [
-        f"domain      {plan.domain!r}",
+        f"domain      {domain[0]}",
+        *(f"{'':12}{line}" for line in domain[1:]),
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
         *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 88)),
         *([f"{'':12}{_PAN_PRIVATE}"] * plan.pan_private),
-        f"memory      {plan.nbytes:,} bytes in {plan.counters:,} counters{limit}",
+        f"memory      {format_bytes(plan.nbytes)} in {format_count(plan.counters, 'counter')}{limit}",
         *describe_memory(plan),
         *_splitting(plan),
     ]
@@ -71,7 +66,7 @@ def _splitting(plan: "Plan") -> list[str]:
     if plan.learning is not None:
         rates = " and ".join(str(own.rate) for own in plan.learning.passes)
         lines += [
-            f"learning    a partition from level {plan.learned_level}, of at most {plan.learning.nbytes:,} bytes,",
+            f"learning    a partition of at most {format_bytes(plan.learning.nbytes)} from level {plan.learned_level}",
             f"            on samples of {rates} of the rows; this costs {float(plan.learning.cost):.3g} of epsilon",
         ]
     if plan.partition is not None:
@@ -89,37 +84,53 @@ def _splitting(plan: "Plan") -> list[str]:
 
 
 def _level_table(plan: "Plan") -> list[str]:
-    lines = ["level  measured          counters      budget   noise scale (records)   cell diameter"]
-    for level, budget in plan.budgets.items():
-        size = " x ".join(f"{side:,}" for side in plan.shapes[level])
-        noise = f"{float(budget):11.4g} {float(plan.scale(level)):23.6g}"
-        lines.append(
-            f"{level:5d}  {plan.measurement(level):9s} {size:>16s} {noise} {plan.domain.diameter(level):15.6g}"
+    """What is measured at each level; a table has no cell size but that of its widest column."""
+    rows = [
+        (
+            f"{level:5d}",
+            f"{plan.measurement(level):8s}",
+            " x ".join(f"{side:,}" for side in plan.shapes[level]),
+            format_number(round_digits(float(budget))),
+            format_number(round_digits(float(plan.scale(level)))),
+            _format_size(plan, level),
         )
-    return lines
+        for level, budget in plan.budgets.items()
+    ]
+    size = "widest column, of its range" if plan.domain.columns else "cell size"
+    return _align(("level", "measured", "counters", "budget", "noise scale (records)", size), rows)
+
+
+def _format_size(plan: "Plan", level: int) -> str:
+    domain = plan.domain
+    return domain.format_distance(domain.diameter(level)) if domain.columns else domain.format_resolution(level)
+
+
+def _align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table: the first column to the left, the others to the right."""
+    first, *widths = (max(map(len, column)) for column in zip(header, *rows, strict=True))
+    return ["   ".join([line[0].ljust(first), *map(str.rjust, line[1:], widths)]) for line in (header, *rows)]
 
 
 def _cost(plan: "Plan") -> list[str]:
     increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + plan.has_partition
-    return [f"a record costs {increments} counter increment{'s' if increments > 1 else ''}"]
+    return [f"a record costs {format_count(increments, 'counter increment')}"]
 
 
 def _predictions(plan: "Plan") -> list[str]:
-    """Predicted errors, if the plan has an expected number of records."""
+    """Predicted errors by cause, if the plan has an expected number of records."""
     if not plan.expected_records:
         return []
-    lines = [
-        "",
-        f"expected 1-Wasserstein distance for {plan.expected_records:,} records, in the domain's unit",
-        "stream                              error       noise  collisions  resolution",
-        f"{'typical, geometric mean':30s} {typical_error(plan):10.3g}",
-    ]
-    for stream, error in plan.predictions().items():
-        components = " ".join(f"{part:11.3g}" for part in (error.noise, error.collisions, error.resolution))
-        lines.append(f"{stream + ', ' + STREAM_NOTES[stream]:30s} {error.total:10.3g} {components}")
+    causes, rows = prediction_table(plan)
+    totals = {"typical, the geometric mean": typical_error(plan)}
     if plan.inference == "top-down" and not plan.pan_private and list(plan.budgets) == list(range(plan.depth + 1)):
-        lines.append(f"{'paper, upper bound':30s} {_paper_bound(plan):10.3g}")
-    return lines
+        totals["at most, by the paper's bound"] = _paper_bound(plan)
+    rows += [[name, plan.domain.format_distance(total), *[""] * len(causes)] for name, total in totals.items()]
+    meaning = plan.domain.distance_meaning
+    return [
+        "",
+        *wrap(f"expected error (1-Wasserstein distance) for {plan.expected_records:,} records. {meaning}", 100),
+        *(line.rstrip() for line in _align(("if the records are", "error", *causes), rows)),
+    ]
 
 
 def _paper_bound(plan: "Plan") -> float:
@@ -135,9 +146,10 @@ def _columns(plan: "Plan") -> list[str]:
         return []
     level = smooth_level(plan)
     splits = plan.domain.splits_by_column(level)
-    lines = ["", f"columns     in cells of level {level}, the leaves of a smooth stream"]
-    for name, size in plan.domain.resolution(level).items():
-        lines.append(f"{splits[name]:5d} splits to {size:<12.6g} of {name}")
+    sizes = plan.domain.format_resolutions(level)
+    rows = [(f"{'':12}{name}", str(splits[name]), sizes[name]) for name in splits]
+    lines = ["", f"columns     in cells of level {level}, the leaves if the records are spread evenly"]
+    lines += _align((f"{'':12}column", "splits", "cell size"), rows)
     warning = describe_coarse_columns(plan)
     if warning is not None:
         lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)

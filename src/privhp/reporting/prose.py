@@ -1,18 +1,9 @@
-"""The guarantee and the predictions of a plan in sentences, for readers who do not know differential privacy."""
+"""The guarantee of a plan in sentences, for readers who do not know differential privacy."""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from privhp.planning.error_model import Stream
 from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
 from privhp.planning.plan import Plan
-
-STREAMS: dict[Stream, str] = {
-    "smooth": "spread evenly over the domain",
-    "clustered": "concentrated in a sixteenth of it",
-    "sparse": "at forty points only",
-    "uneven": "concentrated, and uneven at all scales",
-}
-"""Kinds of data that a prediction assumes."""
 
 
 def guarantee_sentences(plan: Plan, *, covers_page: bool = True) -> list[str]:

@@ -10,9 +10,9 @@ import numpy as np
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import Generator
 from privhp.core.number_format import format_bytes, format_number, format_share
-from privhp.planning.error_model import Prediction
 from privhp.planning.plan import Plan
-from privhp.reporting.prose import STREAMS, guarantee_sentences
+from privhp.planning.prediction_table import prediction_table
+from privhp.reporting.prose import guarantee_sentences
 
 
 def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
@@ -63,19 +63,12 @@ def accuracy_section(plan: Plan, records: float) -> str:
     """Predicted error for each kind of data."""
     if records < 1:
         return "<p>There are too few records for a prediction.</p>"
-    rows = [
-        (STREAMS[stream], *(plan.domain.format_distance(part) for part in _components(error)))
-        for stream, error in plan.predictions(records).items()
-    ]
-    header = ("If the records are", "expected error", "from noise", "from collisions", "from resolution")
+    causes, rows = prediction_table(plan, records)
+    header = ("If the records are", "expected error", *(f"from {cause}" for cause in causes))
     return (
         f"<p>{escape(plan.domain.distance_meaning)} It is predicted from public numbers alone, for "
-        f"{format_number(records)} records; the last three columns split it by cause.</p>" + table(header, rows)
+        f"{format_number(records)} records, with its parts by cause.</p>" + table(header, rows)
     )
-
-
-def _components(error: Prediction) -> tuple[float, float, float, float]:
-    return error.total, error.noise, error.collisions, error.resolution
 
 
 def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
