@@ -24,6 +24,8 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGHUP, signal.SIG_DFL)
     # The processes that tests start share compiled modules.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # NumPy reads it when it is imported. Tests run on all processors, so threads of BLAS wait for each other.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     chosen = [name for name in ("offline", "explore", "slow") if config.getoption(name)]
     settings.load_profile(chosen[0] if chosen else "quick")
 

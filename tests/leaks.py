@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 
 import privhp
-from neighbours import HOMES, SIGNALLING_NAN, STRANGE
+from fixed_neighbours import HOMES
 from privacy import example_plans
 from privhp import Box, Geo, Integers, Interval, IPv4, Nullable, Plan, PrivhpError, Summary, Table, Tally
 from privhp.cli import main
 from silent import assert_silent
 from spies import fixed_noise
+from strange_values import SIGNALLING_NAN, STRANGE
 
 RECORDS = 51_437
 PLANTED = 0.7318530717958648

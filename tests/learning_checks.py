@@ -33,7 +33,6 @@ from learning_runs import (
     splits_by_code,
     watched_refinements,
 )
-from neighbours import STRANGE
 from privhp import Plan, StateError, kernels
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import Ingestion
@@ -43,6 +42,7 @@ from privhp.io.sources import open_source
 from privhp.release import Release
 from silent import assert_silent
 from spies import fixed_noise, record_draws
+from strange_values import STRANGE
 
 ROWS = np.random.default_rng(0).integers(-60, 1084, 500)
 """Integers, about a tenth of them outside the domain."""

@@ -28,7 +28,8 @@ import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
 from numpy.typing import NDArray
 
-from neighbours import Pair, fixed_line_pairs, fixed_pairs, line_pairs, stream_pairs
+from fixed_neighbours import fixed_line_pairs, fixed_pairs
+from neighbours import Pair, line_pairs, stream_pairs
 from privhp import Box, Generator, Integers, Interval, IPv4, Partition, Plan, PlanError, StateError, Summary, Tally
 from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
@@ -129,7 +130,7 @@ def _outcome(plan: Plan, stream: Any) -> tuple[dict[int, Counts], dict[int, Coun
         stream.feed(summary)
         state = plan.unpack(summary.state())
         seen = [repr(summary), summary.nbytes, summary.plan.spec(), len(draws)]
-        return state, dict(summary.release().release.counts), seen
+        return state, dict(summary.close().counts), seen
 
 
 # What was drawn, and when

@@ -6,6 +6,8 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from types import ModuleType
 from unittest import mock
 
 import numpy as np
@@ -35,10 +37,16 @@ def record_draws(sampler: Callable[[int, Fraction], Counts] | None = None) -> It
         return values
 
     with contextlib.ExitStack() as stack:
-        for name, module in list(sys.modules.items()):
-            if name.startswith("privhp") and "discrete_laplace" in vars(module):
-                stack.enter_context(mock.patch.object(module, "discrete_laplace", watched))
+        for module in _modules_with_sampler(len(sys.modules)):
+            stack.enter_context(mock.patch.object(module, "discrete_laplace", watched))
         yield draws
+
+
+@lru_cache(maxsize=1)
+def _modules_with_sampler(imported: int) -> list[ModuleType]:
+    """Modules of the package with the noise sampler, found again when the number of imported modules changes."""
+    package = [module for name, module in sys.modules.items() if name.startswith("privhp")]
+    return [module for module in package if "discrete_laplace" in vars(module)]
 
 
 @contextlib.contextmanager

@@ -28,8 +28,18 @@ CASES = [(defect, check) for defect in DEFECTS for check in defect.checks]
 CHECKS = list(dict.fromkeys(check for _, check in CASES))
 
 
-TESTED = [privacy.record_changes_at_most_its_sensitivity, privacy.line_changes_at_most_its_sensitivity]
-"""Checks that tests/properties/test_sensitivity.py runs, with more cases."""
+TESTED = [
+    privacy.record_changes_at_most_its_sensitivity,
+    privacy.line_changes_at_most_its_sensitivity,
+    audits.exact_level_spends_at_most_its_budget,
+    audits.sketch_spends_at_most_its_budget,
+    audits.stolen_summary_and_release_spend_at_most_epsilon,
+    audits.released_noise_is_discrete_laplace,
+    learning_audits.learned_partition_spends_at_most_its_cost,
+    learning_audits.resumed_run_spends_at_most_its_cost,
+    learning_audits.streams_spend_at_most_epsilon,
+]
+"""Checks that tests/properties/test_sensitivity.py and tests/statistical run, with as many cases or more."""
 
 
 @pytest.mark.parametrize("check", [check for check in CHECKS if check not in TESTED], ids=lambda check: check.__name__)

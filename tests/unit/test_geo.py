@@ -12,13 +12,13 @@ from numpy.typing import NDArray
 from scipy import integrate, stats
 
 import privhp
-from neighbours import SIGNALLING_NAN
 from privhp import Domain, DomainError, Geo, Plan, QueryError, RecordsError, Summary, check_domain
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE, Codes
 from real_data import generate_crimes, read_columns
 from releases import histogram
 from silent import assert_silent
+from strange_values import SIGNALLING_NAN
 
 ALPHA = 1e-9
 SAMPLES = 100_000

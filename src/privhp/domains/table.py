@@ -270,12 +270,13 @@ class Table(Domain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         self._check_region(region)
-        shares = [np.ones(codes.shape)]
-        for column, cells, bits in self._cells(codes, level):
+        shares = []
+        for column, mask in zip(self.columns, self._masks[level], strict=True):
             if column.name in region:
+                cells, bits = BitPermutation.extract(mask)(codes), mask.bit_count()
                 with column_errors(column.label):
-                    shares.append(column.domain.overlap(region[column.name], cells, level=bits))
-        return product_share(shares)
+                    shares.append(_overlap_once(column.domain, region[column.name], cells, bits))
+        return product_share(shares) if shares else np.ones(codes.shape)
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
         return [
@@ -325,3 +326,10 @@ class Table(Domain):
             )
             projected[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
         return projected, bits
+
+
+def _overlap_once(domain: Domain, region: Any, cells: Codes, level: int) -> Floats:
+    """Overlap of each cell with a region, computed once for each cell of the level if the cells repeat."""
+    if 2**level >= cells.size:
+        return domain.overlap(region, cells, level=level)
+    return domain.overlap(region, np.arange(2**level, dtype=np.uint64), level=level)[cells.view(np.int64)]
