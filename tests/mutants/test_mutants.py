@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import audits
+import delivery_checks
 import leaks
 import learning_audits
 import learning_checks
@@ -15,6 +16,7 @@ import privacy
 import reading
 from mutants import (  # noqa: F401 - they plant
     budget_defects,
+    delivery_defects,
     learning_defects,
     life_defects,
     noise_defects,
@@ -61,6 +63,7 @@ def test_every_check_catches_a_defect() -> None:
     for module in (
         privacy,
         audits,
+        delivery_checks,
         leaks,
         locks,
         learning_checks,

@@ -1,8 +1,9 @@
 """Checkpoints and summary files: the confidential state of a summary on disk.
 
 A checkpoint holds the counters of a summary, the ids of all merged summaries
-and tallies, and, while a source is being read, the position of the reader. A
-summary file is a checkpoint without a position.
+and tallies, the numbers that it counted of declared sources, and, while a source
+is being read, the position of the reader. A summary file is a checkpoint without
+a position.
 
 One checkpoint alone is as private as a release (pan-privacy against one
 intrusion) if no record decides when it is saved. `fit` saves after a number of
@@ -16,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias
 
+from privhp.collect.deliveries import Deliveries
 from privhp.collect.learning import is_learning, pass_plan
 from privhp.collect.summary import Summary, restore_summary
 from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
@@ -62,9 +64,10 @@ class Checkpoint:
     def chunks(self) -> list[bytes | memoryview]:
         """The bytes of the file, as a list of chunks."""
         position = None if self.position is None else _check_position(self.position)
-        cells, ids = self.summary.state(), sorted(self.summary.merged_ids)
-        header = _Header(self.plan, self.number, self.summary.merged, len(ids), position)
-        return pack(CHECKPOINT, header, cells, ids)
+        with self.summary.locked():
+            cells, ids = self.summary.state(), sorted(self.summary.merged_ids)
+            header = _Header(self.plan, self.number, self.summary.merged, len(ids), position, self.summary.deliveries)
+            return pack(CHECKPOINT, header, cells, ids)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file atomically, readable by its owner only."""
@@ -75,7 +78,9 @@ class Checkpoint:
         """Read a checkpoint from a seekable binary file."""
         header, cells, ids = unpack(file, CHECKPOINT, _Header)
         with content_errors():
-            summary = restore_summary(header.pass_plan, cells, frozenset(ids), merged=header.merged)
+            summary = restore_summary(
+                header.pass_plan, cells, frozenset(ids), merged=header.merged, deliveries=header.deliveries
+            )
         return cls(summary, header.position, plan=header.plan, number=header.number)
 
     @classmethod
@@ -96,6 +101,7 @@ class _Header:
     merged: int
     ids: int
     position: ReaderPosition | None
+    deliveries: Deliveries
 
     @property
     def pass_plan(self) -> Plan:
@@ -110,6 +116,8 @@ class _Header:
         header = plan_header(self.plan, merged=self.merged) | {"ids": self.ids}
         if self.position is not None:
             header["source"] = dict(self.position)
+        if self.deliveries.ranges:
+            header["sources"] = self.deliveries.to_json()
         return header | ({"pass": self.number} if is_learning(self.plan, self.number) else {})
 
     @classmethod
@@ -118,7 +126,8 @@ class _Header:
         if "source" in header:
             position = _check_position(header["source"])
         ids = read_number(header, "ids", default=0, least=1)
-        return cls(plan, read_number(header, "pass", default=plan.passes - 1), read_merged(header), ids, position)
+        deliveries, number = Deliveries.from_json(header.get("sources", {})), plan.passes - 1
+        return cls(plan, read_number(header, "pass", default=number), read_merged(header), ids, position, deliveries)
 
 
 def _check_position(position: Any) -> ReaderPosition:

@@ -6,7 +6,7 @@ ends in a summary, which adds the noise.
 """
 
 import io
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain
@@ -61,7 +61,15 @@ class Tally:
         }
         self.leaves: Counts = np.zeros(0 if plan.partition is None else plan.partition.size, dtype=np.int64)
 
-    def add(self, records: Any, *, counts: Any = None, threads: int = 1, scratch: int = 0) -> None:
+    def add(
+        self,
+        records: Any,
+        *,
+        counts: Any = None,
+        threads: int = 1,
+        scratch: int = 0,
+        note: Callable[[], None] = lambda: None,
+    ) -> None:
         """Count a batch of records.
 
         A record without a cell is skipped without a message. A batch that is
@@ -73,12 +81,14 @@ class Tally:
             counts: Number of occurrences of each record.
             threads: Number of threads; each counts its share of an array in a separate tally. The counts are the same.
             scratch: Bytes for intermediate results, if more than the plan leaves.
+            note: Called after the last record, before other threads may go on; an interruption leaves the tally
+                unfinished.
         """
         if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
             raise StateError(f"expected threads= as a positive integer, got {describe_value(threads)}")
         records = self.plan.domain.as_batch(records)
-        if threads > 1 and _is_sliceable(records):
-            self._add_in_threads(records, counts, threads, scratch)
+        if threads > 1 and is_sliceable(records):
+            self._add_in_threads(records, counts, threads, scratch, note)
             return
         with np.errstate(all="ignore"):  # no NumPy warning may depend on a record
             blocks = self._encode_blocks(records, counts, scratch)
@@ -86,14 +96,21 @@ class Tally:
             with self.life.updating():
                 for codes, weights in chain([first], blocks):
                     kernels.count_codes(codes, weights, **self._targets)
+                note()
 
-    def merge(self, other: "Tally") -> None:
-        """Add the counts of another tally of the same plan; each tally can be added once."""
+    def merge(self, other: "Tally", *, note: Callable[[], None] = lambda: None) -> None:
+        """Add the counts of another tally of the same plan; each tally can be added once.
+
+        Args:
+            other: The other tally.
+            note: Called after the counts, before other threads may go on.
+        """
         with self.life.locked(other.life):
             check_mergeable(self, other)
             with self.life.updating():
                 self.merged_ids |= other.merged_ids  # before the counts: an interrupted merge cannot be repeated
                 self.add_counts(other)
+                note()
 
     def to_bytes(self) -> bytes:
         """The tally as bytes, to send it to another machine of the same trusted job.
@@ -172,7 +189,9 @@ class Tally:
             "leaves": leaves,
         }
 
-    def _add_in_threads(self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int) -> None:
+    def _add_in_threads(
+        self, records: Column | ColumnBatch, counts: Any, threads: int, scratch: int, note: Callable[[], None]
+    ) -> None:
         from concurrent.futures import ThreadPoolExecutor  # slow to import
 
         ends = [len(records) * share // threads for share in range(threads + 1)]
@@ -188,6 +207,7 @@ class Tally:
         with self.life.updating():
             for worker in workers:
                 self.add_counts(worker)
+            note()
 
 
 @dataclass(frozen=True)
@@ -212,7 +232,7 @@ class _Header:
 
 def _split_blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, Any]]:
     """An array or a table in blocks of at most `rows` rows; any other batch in one block."""
-    if not _is_sliceable(records):
+    if not is_sliceable(records):
         yield records, counts
         return
     weights = None if counts is None else as_counts(counts, records=len(records))
@@ -221,7 +241,8 @@ def _split_blocks(records: Any, counts: Any, rows: int) -> Iterator[tuple[Any, A
         yield records[block], None if weights is None else weights[block]
 
 
-def _is_sliceable(records: Any) -> bool:
+def is_sliceable(records: Any) -> bool:
+    """Whether some rows of a batch are a batch."""
     return isinstance(records, Column | ColumnBatch) or (isinstance(records, np.ndarray) and records.ndim > 0)
 
 
