@@ -57,10 +57,29 @@ def flat(counts: Floats, rng: np.random.Generator) -> Floats:
     return noisy
 
 
+def regions_of(records: Texts) -> list[list[str]]:
+    """All chapters, the most frequent categories, and the most frequent codes."""
+    chapters, categories, codes = (_by_frequency(records.astype(kind)) for kind in ("U1", "U3", "U6"))
+    return [[f"{own}*" for own in chapters], [f"{own}*" for own in categories[:FREQUENT]], codes[:FREQUENT]]
+
+
+def _by_frequency(texts: Texts) -> list[str]:
+    found, counts = np.unique(texts, return_counts=True)
+    return [str(own) for own in found[np.argsort(-counts)]]
+
+
+def shares(counts: Floats, codes: Texts, regions: list[list[str]], size: float) -> list[Floats]:
+    """Share of each region, from counts of all codes."""
+    members = [
+        [np.strings.startswith(codes, own[:-1]) if own[-1] == "*" else codes == own for own in group]
+        for group in regions
+    ]
+    return [np.array([counts[own].sum() for own in group]) / size for group in members]
+
+
 def main() -> None:
     """Print errors of prefixes and W1 distances."""
-    codes = all_codes()
-    rng = np.random.default_rng()
+    codes, rng = all_codes(), np.random.default_rng()
     print(f"epsilon = {EPSILON}; means of {FITS} fits; errors in percentage points, and W1 in the tree of prefixes")
     for size in SIZES:
         records = stream(size)
@@ -68,32 +87,21 @@ def main() -> None:
         counts = np.zeros(codes.size)
         order = np.argsort(codes)
         counts[order[np.searchsorted(codes, known, sorter=order)]] = counted
-        chapters, categories = np.unique(records.astype("U1")), np.unique(codes.astype("U3"))
-        frequent = known[np.argsort(-counted)[:FREQUENT]]
-        common = categories[
-            np.argsort(-np.bincount(np.searchsorted(categories, codes.astype("U3")), counts))[:FREQUENT]
-        ]
-        regions = [[f"{own}*" for own in chapters], [f"{own}*" for own in common], frequent.tolist()]
-        members = [
-            [np.strings.startswith(codes, own[:-1]) if own[-1] == "*" else codes == own for own in group]
-            for group in regions
-        ]
-        truths = [np.array([counts[own].sum() for own in group]) / size for group in members]
+        regions = regions_of(records)
+        truths = shares(counts, codes, regions, size)
         found: dict[str, list[list[float]]] = {"privhp": [], "flat": [], "flat, negative counts removed": []}
         for _ in range(FITS):
             generator = hp.fit(records, DOMAIN, epsilon=EPSILON, expected_records=size)
             answers = [np.array([float(generator.mass(own)) for own in group]) for group in regions]
-            found["privhp"].append(
-                [*_errors(answers, truths), hp.tree_wasserstein(generator, records, depth=DOMAIN.depth)]
-            )
+            distance = hp.tree_wasserstein(generator, records, depth=DOMAIN.depth)
+            found["privhp"].append([*_errors(answers, truths), distance])
             noisy = flat(counts, rng)
-            signed = [np.array([noisy[own].sum() for own in group]) / noisy.sum() for group in members]
-            found["flat"].append([*_errors(signed, truths), np.nan])
-            kept = np.maximum(noisy, 0) / np.maximum(noisy, 0).sum()
-            answers = [np.array([kept[own].sum() for own in group]) for group in members]
-            sample = rng.choice(codes, size, p=kept)
+            found["flat"].append([*_errors(shares(noisy, codes, regions, size), truths), np.nan])
+            kept = np.maximum(noisy, 0)
+            sample = rng.choice(codes, size, p=kept / kept.sum())
             distance = hp.tree_wasserstein(sample, records, domain=DOMAIN, depth=DOMAIN.depth)
-            found["flat, negative counts removed"].append([*_errors(answers, truths), distance])
+            errors = _errors(shares(kept, codes, regions, kept.sum()), truths)
+            found["flat, negative counts removed"].append([*errors, distance])
         print(
             f"\n{size:,} records of {known.size:,} codes; counters of the release: "
             f"{generator.plan.nbytes >> 10} KiB, of the histogram: {codes.size * 8 >> 10} KiB"

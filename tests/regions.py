@@ -21,6 +21,7 @@ from privhp import (
     Taxonomy,
     Time,
 )
+from strategies import pattern_texts
 
 DEGREES = 1e-9
 """Rounding error of a longitude when 360 degrees are subtracted."""
@@ -70,7 +71,7 @@ def regions(domain: Domain) -> st.SearchStrategy[Any]:
     if isinstance(domain, Taxonomy):
         return st.one_of(st.sampled_from(nodes(domain)), st.lists(st.sampled_from(nodes(domain))))
     if isinstance(domain, Pattern):
-        texts = st.from_regex(domain.pattern, fullmatch=True)
+        texts = pattern_texts(domain)
         prefixes = st.tuples(texts, st.integers(0, 12)).map(lambda own: f"{own[0][: own[1]]}*")
         return st.one_of(texts, prefixes, st.lists(st.one_of(texts, prefixes)))
     if isinstance(domain, Geo):

@@ -60,7 +60,7 @@ def build(pattern: str) -> Pattern:
     except DomainError as refusal:
         assume("2 to 2**62 texts" not in str(refusal))
         raise
-    assume(domain._automaton.longest <= LONGEST)
+    assume(domain._texts.longest <= LONGEST)
     return domain
 
 

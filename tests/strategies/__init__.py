@@ -23,6 +23,7 @@ from strategies.domains import (
     linear_intervals,
     log_intervals,
     ordered_domains,
+    pattern_texts,
     tables,
 )
 from strategies.plans import HASH_SEEDS, free_plans, generators, noise, paper_plans, partition_plans, partitions, plans
@@ -50,6 +51,7 @@ __all__ = [
     "paper_plans",
     "partition_plans",
     "partitions",
+    "pattern_texts",
     "plans",
     "records",
     "tables",

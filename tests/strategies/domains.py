@@ -91,10 +91,17 @@ def taxonomies(draw: st.DrawFn) -> Taxonomy:
     return Taxonomy(named(shape))
 
 
+def pattern_texts(domain: Pattern) -> st.SearchStrategy[str]:
+    """Texts of a pattern or a list."""
+    declared = domain.pattern
+    return st.from_regex(declared, fullmatch=True) if isinstance(declared, str) else st.sampled_from(declared)
+
+
 @st.composite
 def patterns(draw: st.DrawFn) -> Pattern:
     """Codes of fixed and of several lengths, with ignored characters and in any case."""
-    pattern = draw(st.sampled_from(["[A-C][0-9]{2}", "[A-Z][0-9]([.][0-9]{1,2})?", "(AB|C)-[0-4]", "[0-9]{12}"]))
+    texts = ["[A-C][0-9]{2}", "[A-Z][0-9]([.][0-9]{1,2})?", "(AB|C)-[0-4]", "[0-9]{12}"]
+    pattern: Any = draw(st.sampled_from([*texts, ["A", "A.1", "A.12", "B-0", "C0"]]))
     return Pattern(pattern, ignore=draw(st.sampled_from(["", " "])), ignore_case=draw(st.booleans()))
 
 

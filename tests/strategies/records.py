@@ -26,6 +26,7 @@ from privhp import (
     Time,
 )
 from privhp.domains.checks import AWKWARD
+from strategies.domains import pattern_texts
 
 
 def _numbers(low: float, high: float) -> st.SearchStrategy[float]:
@@ -61,7 +62,7 @@ def records(domain: Domain) -> st.SearchStrategy[Any]:
             [*(path[-1] for path in domain.paths), *("/".join(path) for path in domain.paths), "n0", "x"]
         )
     if isinstance(domain, Pattern):
-        inside = st.from_regex(domain.pattern, fullmatch=True)
+        inside = pattern_texts(domain)
         return st.one_of(inside, inside.map(str.lower), inside.map(" ".join), st.text("ABC01.- ", max_size=8))
     if isinstance(domain, Nullable):
         return st.one_of(st.none(), records(domain.domain))

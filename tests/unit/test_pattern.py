@@ -1,5 +1,6 @@
 """Pattern: grammar, records, regions, conditions, and releases of codes."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,15 @@ ICD = "[A-Z][0-9]{2}([.][0-9]{1,2})?"
     ("pattern", "expected"),
     [
         ("", "at most 1,000 characters"),
-        (7, "at most 1,000 characters"),
+        (7, "or a list of all texts"),
+        ([], "2 or more texts"),
+        (["A"], "2 or more texts"),
+        (["A", "A"], "declared twice"),
+        (["A", ""], "not empty"),
+        (["A", 7], "not empty"),
+        (["A", "B\0"], "not empty"),
+        (["A", "B*"], "which ends a prefix"),
+        (["A" * 70, *("A" * n + "B" for n in range(70))], "more than 63 levels"),
         ("A" * 1001, "at most 1,000 characters"),
         ("A", "2 to 2"),
         ("[A-Z]?", "none is empty"),
@@ -74,20 +83,32 @@ def test_other_options_are_refused(options: dict[str, Any], expected: str) -> No
         Pattern(ICD, **options)
 
 
+def test_a_list_cannot_ignore_its_own_characters() -> None:
+    with pytest.raises(DomainError, match="do not occur in the list"):
+        Pattern(["A-1", "B-2"], ignore="-")
+    with pytest.raises(DomainError, match="one case only"):
+        Pattern(["A1", "a2"], ignore_case=True)
+
+
 def test_a_pattern_with_both_cases_cannot_ignore_them() -> None:
     with pytest.raises(DomainError, match="one case only"):
         Pattern("[A-Ca-c]{2}", ignore_case=True)
 
 
-def test_only_declared_normalisation_is_applied() -> None:
-    exact, relaxed = Pattern("[A-Z]{2}-[0-9]"), Pattern("[A-Z]{2}[0-9]", ignore=" -", ignore_case=True)
+@pytest.mark.parametrize(
+    "declared", ["[A-Z]{2}[0-9]", ["AB1", "AB2", "CD1", "X"], [f"{n:04}" for n in range(5000)] + ["AB1"]]
+)
+def test_only_declared_normalisation_is_applied(declared: Any) -> None:
+    exact, relaxed = Pattern("[A-Z]{2}-[0-9]"), Pattern(declared, ignore=" -", ignore_case=True)
     assert (exact.encode(["AB-1", "ab-1", "AB 1", " AB-1", "AB-1\n"], level=0) == OUTSIDE).tolist() == [False] + [
         True
     ] * 4
     written = ["AB-1", "ab1", "A B 1", " aB-1", "--AB---1--"]
     for batch in (written, np.array(written), np.array(written, dtype="U40")):
         assert len(set(relaxed.encode(batch, level=relaxed.depth).tolist()) - {int(OUTSIDE)}) == 1
-    assert relaxed.encode(["AB.1", "AB1-2"], level=0).tolist() == [OUTSIDE, OUTSIDE]
+    other = ["AB.1", "AB1-2", "\u00e91", "AB\01"]
+    for batch in (other, np.array(other)):
+        assert relaxed.encode(batch, level=0).tolist() == [OUTSIDE] * 4
 
 
 def test_records_of_every_library_have_the_same_cells() -> None:
@@ -132,6 +153,26 @@ def test_prefixes_are_cells() -> None:
 def test_other_regions_are_refused(region: Any) -> None:
     with pytest.raises(DomainError, match="or a prefix such as"):
         Pattern(ICD).overlap(region, np.zeros(1, dtype=np.uint64), level=0)
+
+
+def test_a_list_has_the_cells_of_its_alternatives() -> None:
+    texts = ["E11", "E11.9", "E11.65", "I10", "J45.20", "J45.2", "AB"]
+    listed, alternatives = Pattern(texts), Pattern("|".join(map(re.escape, texts)))
+    assert listed == Pattern(texts[::-1]) != alternatives
+    assert listed == Domain.from_spec(listed.spec())
+    for level in range(listed.depth + 1):
+        cells = np.arange(2**level, dtype=np.uint64)
+        assert listed.encode(texts, level=level).tolist() == alternatives.encode(texts, level=level).tolist()
+        assert listed.measure(cells, level=level).tolist() == alternatives.measure(cells, level=level).tolist()
+        assert listed.diameter(level) == alternatives.diameter(level)
+        regions = [[own.describe(code, level=level) for code in range(2**level)] for own in (listed, alternatives)]
+        assert regions[0] == regions[1]
+    check_domain(listed, awkward=["E1", "E11", "e11", b"E11"])
+
+
+def test_a_prefix_without_a_star_is_explained() -> None:
+    with pytest.raises(DomainError, match=r'write "E1\*" for all texts that begin with it'):
+        Pattern(ICD).overlap("E1", np.zeros(1, dtype=np.uint64), level=0)
 
 
 def test_conditions_name_texts_and_prefixes() -> None:

@@ -17,6 +17,9 @@ domains:
   categories:bus,tram,taxi   listed values; :other=rest collects all others
   pattern:[A-Z][0-9]{2}      codes with prefixes, such as postcodes: a regular expression of
                              finitely many texts; :ignore_case, :ignore=- leaves out characters
+  pattern:file=codes.txt     the same for a list of all codes, one per line; also
+                             categories:file=FILE, and taxonomy:file=FILE with paths such as
+                             web/https
   ipv4                       addresses, dotted or as integers; ipv4:10.0.0.0/8 for a network
   ipv6:2001:db8::/32         addresses of a network; ipv6 for all addresses
   fares.toml                 a file with kind = "interval", low = 0, high = 1000 and optionally

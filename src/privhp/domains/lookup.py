@@ -40,7 +40,7 @@ class Lookup:
         self._textual = self._type is str
         self._parse: Callable[[str], Any] = str if self._textual else _parse_bool if self._type is bool else _parse_int
         self._numbers: _IntegerLookup | None = None
-        self._texts = _TextLookup(self._indices, other) if self._textual else None
+        self._texts = TextLookup(self._indices, other) if self._textual else None
         if not self._textual and all(abs(value) < INT64_MAX - 1 for value in indices):
             self._numbers = _IntegerLookup(self._indices, other)
 
@@ -112,19 +112,23 @@ class _IntegerLookup:
         return np.where(integer, indices, np.where(np.isnan(batch), NOT_FOUND, self._other))
 
 
-class _TextLookup:
+class TextLookup:
     """Indices of declared texts, for arrays: a perfect hash of a few characters, then a comparison of all.
 
     No two declared texts agree in all hashed characters. The table has enough
     bits that the hashes of declared texts differ. If that takes too many bits,
-    each text is looked up in a dict.
+    as it does for thousands of texts, each text is looked up in a dict.
     """
 
     FACTOR = 0x9E3779B97F4A7C15  # odd and with many bits, like its powers, the multipliers of the characters
     MAX_BITS = 20
+    MAX_HASHED = 2**12
 
     def __init__(self, indices: Mapping[str, int], other: int) -> None:
         self._known, self._other = indices, other
+        self._table: TextTable | None = None
+        if len(indices) > self.MAX_HASHED:
+            return
         self._declared = np.array(list(indices))
         self._lengths = np.strings.str_len(self._declared)
         self._longest = self._declared.itemsize // 4
@@ -132,7 +136,6 @@ class _TextLookup:
         characters = text_characters(self._declared)
         columns = np.array(_distinguishing_columns(characters), dtype=np.int64)
         factors = np.array([pow(self.FACTOR, power, 2**64) for power in range(1, columns.size + 1)], dtype=np.uint64)
-        self._table: TextTable | None = None
         for bits in range((len(indices) - 1).bit_length(), self.MAX_BITS + 1):
             slots = hash_texts(characters, columns, factors, bits)
             if np.unique(slots).size == slots.size:

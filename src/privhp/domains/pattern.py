@@ -3,7 +3,6 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Sequence
-from itertools import takewhile
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,9 +14,10 @@ from privhp.domains.conversion import single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import is_plain_text, text_characters
-from privhp.domains.pattern_automaton import Automaton, Span
+from privhp.domains.pattern_automaton import Automaton, Span, common_prefix
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import ALMOST_ONE
+from privhp.domains.text_list import TextList
 from privhp.domains.to_column import to_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError
@@ -33,15 +33,15 @@ class Pattern(IntegerRangeDomain):
     classes such as [A-Z0-9], {n} and {least,most} repetitions, ?, groups and
     alternatives. The next character decides between the cells of a prefix: k
     possible characters take log2(k) levels, rounded up, in their order, and
-    one more level comes first if the text may end. Two texts whose longest common prefix has l characters, without
-    those that are the same in all texts with their beginning, are at distance
-    2**-l.
+    one more level comes first if the text may end. Two texts whose longest
+    common prefix has l characters, without those that are the same in all texts
+    with their beginning, are at distance 2**-l.
 
     Texts that do not match the pattern are dropped. Samples match it. A region
     is a text, a prefix such as "E11*", or a collection of these.
 
     Args:
-        pattern: The pattern, public knowledge, such as "[A-Z][0-9]{2}".
+        pattern: The pattern, such as "[A-Z][0-9]{2}", or a list of all texts. Public knowledge.
         ignore: Characters to leave out of records before they are matched, such as " -".
         ignore_case: Whether records may have letters in the other case than that of the pattern.
     """
@@ -49,24 +49,33 @@ class Pattern(IntegerRangeDomain):
     kind: ClassVar[str] = "pattern"
     accepts = frozenset({"text"})
 
-    def __init__(self, pattern: str, *, ignore: str = "", ignore_case: bool = False) -> None:
+    def __init__(self, pattern: str | Sequence[str], *, ignore: str = "", ignore_case: bool = False) -> None:
         if not isinstance(ignore, str) or not isinstance(ignore_case, bool) or "\0" in ignore:
             raise DomainError(
                 f"expected ignore as a text and ignore_case as a boolean, got {quote(ignore)} and {quote(ignore_case)}"
             )
-        self._automaton = Automaton(pattern, ignored=ignore, ignore_case=ignore_case)
-        if ANY in self._automaton.alphabet:
-            raise DomainError(f"expected a pattern without {ANY}, which ends a prefix in conditions")
-        self.pattern, self.ignore, self.ignore_case = str(pattern), ignore, ignore_case
+        self._texts: Automaton | TextList
+        if isinstance(pattern, list | tuple):
+            self._texts = TextList(pattern, ignored=ignore, ignore_case=ignore_case)
+            self.pattern: str | list[str] = sorted(map(str, pattern))
+        elif isinstance(pattern, str):
+            self._texts = Automaton(pattern, ignored=ignore, ignore_case=ignore_case)
+            self.pattern = str(pattern)
+        else:
+            raise DomainError(f"expected a pattern as a text, or a list of all texts, got {quote(pattern)}")
+        if ANY in self._texts.alphabet:
+            raise DomainError(f"expected texts without {ANY}, which ends a prefix in conditions")
+        self.ignore, self.ignore_case = ignore, ignore_case
         self._without_ignored = str.maketrans("", "", ignore)
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.parameters().items() if name != "pattern")
-        return f"Pattern({self.pattern!r}{options})"
+        pattern = repr(self.pattern) if isinstance(self.pattern, str) else quote(self.pattern)
+        return f"Pattern({pattern}{options})"
 
     @property
     def depth(self) -> int:
-        return self._automaton.depth
+        return self._texts.depth
 
     def fields(self) -> tuple[Field, ...]:
         return (Field("value", FieldKind.DICTIONARY, repeats=True, accepts=self.accepts, declared_as=self.kind),)
@@ -84,12 +93,12 @@ class Pattern(IntegerRangeDomain):
     def _encode_values(self, column: Column) -> Codes:
         if isinstance(column.values, np.ndarray) and is_plain_text(column.values):
             characters = text_characters(column.values)
-            return self._automaton.encode(characters if self.ignore else characters[:, : self._automaton.longest + 1])
+            return self._texts.encode(characters if self.ignore else characters[:, : self._texts.longest + 1])
         return self._encode_each(list(values_of_kind(column, kinds="", what="texts")))
 
     def _encode_each(self, values: list[Any]) -> Codes:
-        texts = np.array([attempt(value, self._read, "") for value in values], dtype=f"U{self._automaton.longest}")
-        return self._automaton.encode(text_characters(texts))
+        texts = np.array([attempt(value, self._read, "") for value in values], dtype=f"U{self._texts.longest}")
+        return self._texts.encode(text_characters(texts))
 
     def _read(self, value: Any) -> str:
         """Text of one value without ignored characters, if it is not too long; otherwise the empty text."""
@@ -98,21 +107,21 @@ class Pattern(IntegerRangeDomain):
         if not isinstance(text, str) or "\0" in text:
             return ""
         text = text.translate(self._without_ignored)
-        return text if len(text) <= self._automaton.longest else ""
+        return text if len(text) <= self._texts.longest else ""
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         shift = np.asarray(self.depth - levels, dtype=np.uint64)
-        first = self._automaton.ranks_below(codes << shift)
-        return first, self._automaton.ranks_below((codes + np.uint64(1)) << shift) - first
+        first = self._texts.ranks_below(codes << shift)
+        return first, self._texts.ranks_below((codes + np.uint64(1)) << shift) - first
 
     def _records_at(self, numbers: Counts) -> NDArray[Any]:
-        return self._automaton.texts(np.minimum(numbers, self._automaton.size - 1))
+        return self._texts.texts(np.minimum(numbers, self._texts.size - 1))
 
     def diameter(self, level: int) -> float:
-        return self._automaton.diameters[level]
+        return self._texts.diameters[level]
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
-        share: Floats = self._ranges(codes, level)[1] / self._automaton.size
+        share: Floats = self._ranges(codes, level)[1] / self._texts.size
         return share
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
@@ -137,12 +146,14 @@ class Pattern(IntegerRangeDomain):
         if isinstance(text, str):
             prefix = text.removesuffix(ANY)
             whole = prefix == text
-            span = self._automaton.span_of_text(text) if whole else self._automaton.span_of_prefix(prefix)
+            span = self._texts.span_of_text(text) if whole else self._texts.span_of_prefix(prefix)
         if span is None:
             example = self._records_at(np.zeros(1, dtype=np.int64)).tolist()[0]
+            begins = isinstance(text, str) and self._texts.span_of_prefix(text) is not None
+            hint = f'; write "{text}{ANY}" for all texts that begin with it' if begins else ""
             raise DomainError(
-                f'expected a text of the pattern {self.pattern}, such as "{example}", or a prefix such as '
-                f'"{example[:1]}{ANY}", got {quote(text)}'
+                f'expected a text of the domain, such as "{example}", or a prefix such as "{example[:1]}{ANY}", '
+                f"got {quote(text)}{hint}"
             )
         return span
 
@@ -151,16 +162,16 @@ class Pattern(IntegerRangeDomain):
         if size == 0:
             return []
         ends = self._records_at(np.array([first, first + size - 1])).tolist()
-        prefix = "".join(own for own, _ in takewhile(lambda pair: pair[0] == pair[1], zip(*ends, strict=False)))
-        if size == 1 or self._automaton.span_of_prefix(prefix) == (first, first + size):
+        prefix = common_prefix(*ends)
+        if size == 1 or self._texts.span_of_prefix(prefix) == (first, first + size):
             return prefix if size == 1 else prefix + ANY
         low, high = (end[len(prefix) : len(prefix) + 1] for end in ends)
-        following = self._automaton.next_characters(prefix)
+        following = self._texts.next_characters(prefix)
         return [self._region_of(prefix + own) if own else prefix for own in following if low <= own <= high]
 
     def _region_of(self, prefix: str) -> str:
         """A prefix as a region; if there is a single text with it, the text."""
-        first, after = self._automaton.span_of_prefix(prefix) or Span(0, 0)
+        first, after = self._texts.span_of_prefix(prefix) or Span(0, 0)
         (text,) = self._records_at(np.array([first])).tolist()
         return str(text) if after - first == 1 else prefix + ANY
 

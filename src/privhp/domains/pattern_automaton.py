@@ -11,6 +11,7 @@ lexicographic order.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
 import numpy as np
@@ -62,10 +63,10 @@ class Automaton:
     def __init__(self, pattern: str, *, ignored: str = "", ignore_case: bool = False) -> None:
         nodes = _nodes(States(pattern))
         self._index = {node: index for index, node in enumerate(nodes)}
-        self._own = [_own_codes(list(options)) for options in nodes.values()]
+        self._own = [option_codes(list(options)) for options in nodes.values()]
         self.alphabet = sorted({character for own in self._own for character in own} - {""})
         """All characters of the texts."""
-        bits = [_count_bits(options) for options in nodes.values()]
+        bits = [count_bits(options) for options in nodes.values()]
         self.depth = max(node.offset for node in nodes)
         if self.depth > MAX_DEPTH:
             raise DomainError(
@@ -124,10 +125,7 @@ class Automaton:
         """Tables by node and column of a character: the node after it, and its bits in place."""
         columns = {character: _FIRST + index for index, character in enumerate(self.alphabet)}
         if ignore_case:
-            other_case = {own: own.swapcase() for own in self.alphabet if own.swapcase() not in (own, "")}
-            if not columns.keys().isdisjoint(other_case.values()):
-                raise DomainError("expected a pattern with each letter in one case only, if the case is ignored")
-            columns |= {other: columns[own] for own, other in other_case.items() if len(other) == 1}
+            columns |= {other: columns[own] for other, own in other_case(self.alphabet).items()}
         if not columns.keys().isdisjoint(ignored):
             raise DomainError("expected ignored characters that do not occur in the pattern")
         columns |= dict.fromkeys(ignored, _IGNORED)
@@ -215,16 +213,29 @@ class Automaton:
         return [] if node is None else list(self._own[node])
 
 
-def _count_bits(options: Collection[str]) -> int:
+def other_case(alphabet: Collection[str]) -> dict[str, str]:
+    """Letter of an alphabet that each letter in the other case stands for."""
+    others = {own.swapcase(): own for own in alphabet if own.swapcase() != own}
+    if not others.keys().isdisjoint(alphabet):
+        raise DomainError("expected each letter in one case only, if the case is ignored")
+    return {other: own for other, own in others.items() if len(other) == 1}
+
+
+def common_prefix(one: str, other: str) -> str:
+    """Longest common prefix of two texts."""
+    return "".join(own for own, _ in takewhile(lambda pair: pair[0] == pair[1], zip(one, other, strict=False)))
+
+
+def count_bits(options: Collection[str]) -> int:
     """Bits of the code of a cell that distinguish options: one for the end, if it is possible, and the characters."""
     characters = len(options) - ("" in options)
     return (max(characters, 1) - 1).bit_length() + ("" in options and characters > 0)
 
 
-def _own_codes(options: Sequence[str]) -> dict[str, int]:
+def option_codes(options: Sequence[str]) -> dict[str, int]:
     """Bits of each option, increasing; the end of the text is the first option."""
     characters = [own for own in options if own]
-    first = 1 << _count_bits(options) - 1 if "" in options and characters else 0
+    first = 1 << count_bits(options) - 1 if "" in options and characters else 0
     ends = {"": 0} if "" in options else {}
     return ends | {own: first | code for own, code in zip(characters, spread_codes(len(characters)), strict=True)}
 
@@ -241,7 +252,7 @@ def _nodes(states: States) -> dict[_Node, dict[str, _Node]]:
             raise DomainError(f"the pattern has more than {MAX_NODES:,} different continuations; simplify it")
         ends = {"": frozenset[int]()} if END in node.states else {}
         moves = ends | states.moves(node.states)
-        offset = node.offset + _count_bits(moves)
+        offset = node.offset + count_bits(moves)
         chosen = node.chosen + (len(moves) > 1)
         found[node] = {own: _Node(after, offset, chosen) for own, after in moves.items()}
         open_nodes += found[node].values()

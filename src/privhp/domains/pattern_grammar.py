@@ -131,7 +131,7 @@ class States:
 
 def parse(pattern: str) -> Node:
     """Syntax tree of a pattern."""
-    if not isinstance(pattern, str) or not 0 < len(pattern) <= MAX_PATTERN:
+    if not 0 < len(pattern) <= MAX_PATTERN:
         raise DomainError(
             f'expected a pattern of at most {MAX_PATTERN:,} characters, such as "[A-Z][0-9]{{2}}", got {quote(pattern)}'
         )

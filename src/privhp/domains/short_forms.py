@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from privhp.domains.declared_files import KEY, read_declared
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.errors import DomainError
@@ -61,9 +62,10 @@ def _parse_spec(text: str) -> dict[str, Any]:
         key, _, value = option.partition("=")
         spec |= [_FLAGS[option]] if option in _FLAGS else [(key, _number_or_text(value))]
     try:
-        return spec | form.parse(parts)
+        values = {} if KEY in spec and not parts else form.parse(parts)
     except ValueError:
         raise DomainError(f"expected {form.usage}, got {text!r}; bounds must be public knowledge") from None
+    return read_declared(spec | values)
 
 
 def _number(text: str) -> float:
@@ -111,6 +113,10 @@ def _values(parts: Sequence[str]) -> dict[str, Any]:
     return {"values": [_BOOLEANS[value] for value in values] if _BOOLEANS.keys() >= set(values) else values}
 
 
+def _nothing(parts: Sequence[str]) -> dict[str, Any]:
+    raise ValueError
+
+
 def _pattern(parts: Sequence[str]) -> dict[str, Any]:
     if not parts:
         raise ValueError
@@ -133,10 +139,13 @@ SHORT_FORMS = {
     "ipv4": ShortForm(_network, "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8"),
     "ipv6": ShortForm(_network, "ipv6, or ipv6:NETWORK such as ipv6:2001:db8::/32"),
     "categories": ShortForm(
-        _values, "categories:VALUE,VALUE,VALUE, optionally with :other=VALUE, or categories:false,true"
+        _values, "categories:VALUE,VALUE,VALUE or categories:file=FILE, optionally with :other=VALUE"
     ),
     "pattern": ShortForm(
-        _pattern, "pattern:PATTERN, such as pattern:[A-Z][0-9]{2}, optionally with :ignore_case or :ignore=CHARACTERS"
+        _pattern,
+        "pattern:PATTERN such as pattern:[A-Z][0-9]{2}, or pattern:file=FILE, optionally with :ignore_case or "
+        ":ignore=CHARACTERS",
     ),
+    "taxonomy": ShortForm(_nothing, "taxonomy:file=FILE, a file with one path per line, such as fruit/apple"),
 }
 """Short form of each kind."""

@@ -3,9 +3,11 @@
 import os
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from privhp.core.regular_files import read_regular
+from privhp.domains.declared_files import read_declared
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.errors import DomainError, FileError
@@ -34,8 +36,10 @@ def read_domain(path: str | os.PathLike[str]) -> Domain:
     The file has the keys of a domain's spec: `kind = "interval"`, `low = 0`,
     `high = 1000`. The file of a table has a section `[columns.fare]` with such
     keys for each column, and optionally `weight` and `nullable`. Another domain may
-    have `columns = ["fare"]`, the names of its values. A section `[plan]` is for the
-    command line.
+    have `columns = ["fare"]`, the names of its values. `file = "codes.txt"`, relative to
+    the folder of the TOML file, stands for a long list: one line per value of
+    categories, per text of a pattern, or per leaf of a taxonomy as a path. A section
+    `[plan]` is for the command line.
     """
     return read_domain_file(path).domain
 
@@ -59,6 +63,7 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
     try:
         plan = _take_plan(spec)
         _check_filled_in(spec)
+        spec = _read_files(spec, Path(path).parent)
         return DomainFile(Domain.from_spec({"kind": "table", **spec} if _is_table(spec) else spec), plan)
     except DomainError as error:
         raise DomainError(f"{path}: {error}") from None
@@ -89,6 +94,20 @@ def _check_filled_in(spec: Mapping[str, Any]) -> None:
     for key, value in spec.items():
         if key in _TEMPLATE_KEYS and value in ("", []):
             raise DomainError(f"{key} is blank; fill it in from public knowledge, never from the data")
+
+
+def _read_files(spec: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """The spec with the contents of the files that it names, such as lists of codes."""
+    columns = spec.get("columns")
+    if not _is_table(spec) or not isinstance(columns, Mapping | list):
+        return read_declared(spec, folder)
+    if isinstance(columns, list):
+        return {**spec, "columns": [read_declared(own, folder) if isinstance(own, Mapping) else own for own in columns]}
+    read = {}
+    for name, own in columns.items():
+        with column_errors(name):
+            read[name] = read_declared(own, folder) if isinstance(own, Mapping) else own
+    return {**spec, "columns": read}
 
 
 def _is_table(spec: Mapping[str, Any]) -> bool:

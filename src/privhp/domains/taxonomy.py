@@ -45,7 +45,7 @@ class Taxonomy(Finite):
     accepts = frozenset({"text", "lists of text"})
 
     def __init__(self, tree: Mapping[str, Any] | Sequence[Any]) -> None:
-        self.tree = _as_lists(tree, "the tree")
+        self.tree = _as_lists(tree)
         leaves = [cell for *cell, is_leaf in _cells(self.tree) if is_leaf]
         paths, codes, depths = zip(*leaves, strict=True) if leaves else ((), (), ())
         self._check(paths)
@@ -114,10 +114,17 @@ class Taxonomy(Finite):
         return {"tree": self.tree}
 
 
-def _as_lists(tree: Any, name: str, depth: int = 1) -> list[Any]:
-    """A tree as a list of names and of dicts with one name each, whose order every storage format preserves."""
-    if tree is None:
+def _as_lists(tree: Any, above: str | None = None, depth: int = 1) -> list[Any]:
+    """A tree as a list of names and of dicts with one name each, whose order every storage format preserves.
+
+    Args:
+        tree: The tree, or a subtree.
+        above: Name of the node above a subtree.
+        depth: Number of names in the paths to its nodes.
+    """
+    if not tree and (tree is None or isinstance(tree, Mapping | list | tuple)):
         return []
+    name = "the tree" if above is None else f"the subtree of {quote(above)}"
     if depth > MAX_NESTING:
         raise DomainError(f"the tree is nested more than {MAX_NESTING} deep; leave out some levels")
     branches = list(tree.items()) if isinstance(tree, Mapping) else tree
@@ -129,7 +136,7 @@ def _as_lists(tree: Any, name: str, depth: int = 1) -> list[Any]:
     for key, subtree in branches:
         if not isinstance(key, str) or SEPARATOR in key or key.endswith("\0"):
             raise DomainError(f'expected names in {name} as texts without "{SEPARATOR}", got {quote(key)}')
-        inner = _as_lists(subtree, f"the subtree of {quote(key)}", depth + 1)
+        inner = _as_lists(subtree, key, depth + 1)
         found.append({str(key): inner} if inner else str(key))
     names = Counter(branch if isinstance(branch, str) else next(iter(branch)) for branch in found)
     for key, times in names.most_common(1):
