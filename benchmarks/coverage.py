@@ -8,8 +8,9 @@ Delete the file to measure again after a change.
 
 import argparse
 import json
+import math
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from itertools import product
@@ -29,29 +30,41 @@ MEMORIES, EPSILONS, METHODS = ("64 KiB", "1 MiB"), (1.0, 0.1), (DEFAULT, ONE_PAS
 QUERIES = 10
 LEAST, MOST = 0.85, 0.97
 
+WIDE = 1.5
+"""Width from which an interval counts as wide, in units of the width that would hold 90% of the true answers."""
+
+ROUNDING, MOST_SIDES = 1e-12, 100.0
+"""Relative errors that are rounding, and the largest error that is recorded, in units of the interval."""
+
 Line = dict[str, Any]
+Answer = tuple[float, bool]
+"""Error of an answer as a share of its interval on the side of the truth, and whether the answer is resolved."""
+
 Setting = tuple[str, str, float, int]
 """Method, memory, epsilon, and number of the release."""
 
 
-def holds(query: Query, generator: hp.Generator) -> tuple[bool, float]:
-    """Whether the 90% interval holds the true answer, and its width in units of twice 1.645."""
-    low, high = query.ask(generator).interval(0.9)
-    if isinstance(query.truth, float) and 0 <= query.truth <= 1:
-        return bool(low - 1e-12 <= query.truth <= high + 1e-12), float(high - low) / 3.29
-    return bool(low <= query.truth <= high), float("nan")
+def ask(query: Query, generator: hp.Generator) -> Answer:
+    """Error of an answer as a share of its 90% interval on that side, and whether the answer is resolved."""
+    estimate = query.ask(generator)
+    value, truth, low, high = (
+        float(np.asarray(own).astype(np.int64) if np.asarray(own).dtype.kind == "M" else own)
+        for own in (estimate.value, query.truth, *estimate.interval(0.9))
+    )
+    error, side = abs(truth - value), (high - value) if truth > value else (value - low)
+    if error <= ROUNDING * max(abs(truth), 1.0):
+        return 0.0, estimate.resolved
+    return min(error / max(side, ROUNDING), MOST_SIDES), estimate.resolved
 
 
 def measure(name: str, setting: Setting) -> Line:
-    """One release of a stream: for each family, how many intervals hold, and their median width."""
+    """One release of a stream: the answers of each family."""
     method, memory, epsilon, release = setting
     stream = coverage_streams.load(name)
     plan = plan_of(method, stream.domain, epsilon=epsilon, expected_records=len(stream), memory=memory)
     generator = hp.fit(stream.records, plan=plan)
-    rng, found = np.random.default_rng(release), {}
-    for family, draw in families(stream).items():
-        answers = [holds(draw(rng), generator) for _ in range(QUERIES)]
-        found[family] = [sum(held for held, _ in answers), float(np.median([width for _, width in answers]))]
+    rng = np.random.default_rng(release)
+    found = {family: [ask(draw(rng), generator) for _ in range(QUERIES)] for family, draw in families(stream).items()}
     return {"stream": name, "setting": list(setting), "families": found}
 
 
@@ -60,17 +73,49 @@ def read_results() -> list[Line]:
     return [json.loads(line) for line in RESULTS.read_text().splitlines()] if RESULTS.exists() else []
 
 
-def _table(lines: Iterable[Line], keys: list[Any], key_of: Any, title: str) -> list[str]:
-    """Coverage by key and family."""
-    hits: dict[tuple[Any, str], list[int]] = defaultdict(list)
+def _group(lines: Iterable[Line], key_of: Callable[[Line], str]) -> dict[tuple[str, str], list[Answer]]:
+    """Answers by key and family."""
+    answers: dict[tuple[str, str], list[Answer]] = defaultdict(list)
     for line in lines:
-        for family, (held, _) in line["families"].items():
-            hits[key_of(line), family].append(held)
-    names = list(dict.fromkeys(family for _, family in hits))
+        for family, own in line["families"].items():
+            answers[key_of(line), family] += own
+    return answers
+
+
+def _coverage(answers: list[Answer]) -> float:
+    """Share of the intervals that hold the true answer."""
+    return float(np.mean([error <= 1.0 + ROUNDING for error, _ in answers]))
+
+
+def _width(answers: list[Answer]) -> float:
+    """Width of the intervals over the width that would hold 90% of the true answers; infinite if 90% are exact."""
+    quantile = float(np.quantile([error for error, _ in answers], 0.9))
+    return 1.0 / quantile if quantile > 0 else math.inf
+
+
+def _entry(answers: list[Answer] | None) -> str:
+    if not answers:
+        return ""
+    width = _width(answers)
+    return f"{_coverage(answers):.0%}, {width:.1f}" if width < math.inf else f"{_coverage(answers):.0%}, exact"
+
+
+def _table(answers: dict[tuple[str, str], list[Answer]], title: str) -> list[str]:
+    """Coverage and width by key and family."""
+    keys, names = (list(dict.fromkeys(cell[index] for cell in answers)) for index in (0, 1))
     rows = [f"| {title} | {' | '.join(names)} |", "|---|" + "---:|" * len(names)]
-    for key in keys:
-        cells = [f"{np.mean(found) / QUERIES:.0%}" if (found := hits.get((key, name))) else "" for name in names]
-        rows.append(f"| {key} | {' | '.join(cells)} |")
+    return rows + [f"| {key} | {' | '.join(_entry(answers.get((key, name))) for name in names)} |" for key in keys]
+
+
+def _bounds_table(lines: Iterable[Line]) -> list[str]:
+    """Coverage of answers that are intervals and of those that are bounds, by family."""
+    rows = ["| family | bounds | coverage of bounds | coverage of the others |", "|---|---:|---:|---:|"]
+    for (_, family), answers in _group(lines, lambda _: "").items():
+        bounds, others = ([own for own in answers if own[1] is resolved] for resolved in (False, True))
+        if bounds:
+            rows.append(
+                f"| {family} | {len(bounds) / len(answers):.0%} | {_coverage(bounds):.0%} | {_coverage(others):.0%} |"
+            )
     return rows
 
 
@@ -85,56 +130,71 @@ def _stream(line: Line) -> str:
 
 def report(lines: list[Line]) -> str:
     """The report as Markdown."""
-    streams = [name for name in coverage_streams.names() if any(line["stream"] == name for line in lines)]
-    settings = list(dict.fromkeys(map(_setting, lines)))
-    by_cell: dict[tuple[str, str], list[int]] = defaultdict(list)
-    for line in lines:
-        for family, (held, _) in line["families"].items():
-            by_cell[line["stream"], family].append(held)
-    shares = {cell: float(np.mean(held)) / QUERIES for cell, held in by_cell.items()}
-    narrow = [f"{stream}, {family} ({share:.0%})" for (stream, family), share in shares.items() if share < LEAST]
-    wide = [f"{stream}, {family} ({share:.0%})" for (stream, family), share in shares.items() if share > MOST]
-    between = len(shares) - len(narrow) - len(wide)
+    answers = _group(lines, _stream)
+    streams = {stream for stream, _ in answers}
+    shares = {cell: _coverage(own) for cell, own in answers.items()}
+    widths = {cell: _width(own) for cell, own in answers.items()}
+    finite = [math.log(width) for width in widths.values() if width < math.inf]
+    between = sum(LEAST <= share <= MOST for share in shares.values())
+
+    def listed(chosen: Callable[[float, float], bool]) -> str:
+        cells = [cell for cell in answers if chosen(shares[cell], widths[cell])]
+        return "; ".join(f"{', '.join(cell)} ({_entry(answers[cell])})" for cell in cells) or "none"
+
     return "\n".join(
         [
             "# Coverage of 90% intervals",
             "",
-            "Share of the intervals `interval(0.9)` that hold the true answer, by stream and family of queries.",
-            f"An entry by stream is the mean over {len(lines) // max(len(streams), 1)} releases (two memories, two",
+            "Share of the intervals `interval(0.9)` that hold the true answer, by stream and family of queries; then",
+            "their width over the width that would hold 90% of the true answers.",
+            f"An entry by stream has {len(lines) // max(len(streams), 1)} releases (two memories, two",
             f"epsilons, the default with three passes and a plan of one pass) with {QUERIES} queries each. Answers of",
-            "one release share its noise, so the standard error of an entry is about 3%. The streams are in",
+            "one release share its noise, so the standard error of a coverage is about 3%. The streams are in",
             "`benchmarks/coverage_streams.py`, the queries in `benchmarks/coverage_queries.py`.",
             "Made by `make coverage`.",
             "",
             "## By stream",
             "",
-            *_table(lines, streams, _stream, "stream"),
+            *_table(answers, "stream"),
             "",
             "## By plan",
             "",
-            *_table(lines, settings, _setting, "plan"),
+            *_table(_group(lines, _setting), "plan"),
+            "",
+            "## Bounds",
+            "",
+            "Regions that are finer than the leaves they touch have no value that the release shows; their interval",
+            "is printed as bounds. They are part of the entries above.",
+            "",
+            *_bounds_table(lines),
             "",
             "## Outside 85% to 97%",
             "",
-            f"Mean {np.mean(list(shares.values())):.1%}; {between} of {len(shares)} entries by stream are between"
-            f" {LEAST:.0%} and {MOST:.0%}.",
+            f"Mean {np.mean(list(shares.values())):.1%}, geometric mean of the widths {math.exp(np.mean(finite)):.2f};"
+            f" {between} of {len(shares)} entries by stream are between {LEAST:.0%} and {MOST:.0%}.",
             "",
-            f"Below: {'; '.join(narrow) or 'none'}.",
+            f"Below: {listed(lambda share, _: share < LEAST)}.",
             "",
-            f"Above: {'; '.join(wide) or 'none'}.",
+            f"Above, and more than {WIDE:g} times as wide as needed:"
+            f" {listed(lambda share, width: share > MOST and width > WIDE)}.",
+            "",
+            f"Above, and no wider: {listed(lambda share, width: share > MOST and width <= WIDE)}.",
             "",
             CAUSES,
         ]
     )
 
 
-CAUSES = """Causes of entries above: values on heaps or on a lattice are all inside a region or all outside. The error
-of such an answer is the same in every release, so its interval holds always or never; it is made to hold. Ends and
-columns that do not err in the same direction have wider intervals than they need, as do ends with no value at them,
-such as those of bars. Regions finer than a cell have bounds, which hold always.
+CAUSES = """Causes of entries above that are wide: ends and columns that do not err in the same direction, and columns
+that are smoother than the cells that show their unevenness.
 
-Causes of entries below: lattices that are finer than the release shows at a small epsilon or memory, so that the
-interval does not know of them; `mass_bounds` does. Chance, where an entry is within 3% of the limit.
+Causes of entries above that are not wide: values on heaps or on a lattice are all inside a region or all outside. The
+error of such an answer is the same in every release, at most the mass of the leaves that the end cuts, and often equal
+to it. An interval that ends there holds always; a narrower one would hold never.
+
+Causes of entries below: values on a lattice that is finer than the cells of the release, so that the interval does not
+know of it, although `mass_bounds` holds the answer; many cells with one or two records each, which inference takes for
+empty, as among addresses; prefixes that hold all records of a leaf. Chance, where an entry is within 3% of the limit.
 """
 
 

@@ -1,5 +1,7 @@
 """Laws of the axes of every domain, and the unevenness that is learned along them."""
 
+import math
+from itertools import product
 from typing import Any
 
 import hypothesis.strategies as st
@@ -10,7 +12,7 @@ from hypothesis.strategies import DataObject
 
 from privhp import Box, Domain, Generator, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.unevenness import FINER_CUTS, _smooth, edge_deviation, learn_unevenness
+from privhp.answers.unevenness import FINER_CUTS, _smooth, learn_unevenness, share_deviation
 from privhp.release import Release
 from regions import regions
 from strategies import any_domains, generators, ordered_domains
@@ -24,7 +26,6 @@ def some_cells(data: DataObject, domain: Domain) -> tuple[Any, int]:
 
 @given(data=st.data(), domain=any_domains())
 def test_shares_along_axes_multiply_to_the_overlap(data: DataObject, domain: Domain) -> None:
-    """Every end holds at least the share that is in the region."""
     codes, level = some_cells(data, domain)
     region = data.draw(regions(domain))
     parts = domain.axis_shares(region, codes, level=level)
@@ -35,8 +36,7 @@ def test_shares_along_axes_multiply_to_the_overlap(data: DataObject, domain: Dom
     axes = len(domain.axis_cells(codes, level=level))
     for part in parts:
         assert 0 <= part.axis < axes
-        for end in part.ends:
-            assert ((end >= 0) & (end <= 1)).all()
+        assert ((part.share >= 0) & (part.share <= 1)).all()
 
 
 @given(data=st.data(), domain=any_domains())
@@ -92,24 +92,44 @@ def test_intervals_hold_a_heap_at_the_end(high: float) -> None:
         assert most - low < 0.8
 
 
-@given(share=st.floats(0.01, 0.99))
-def test_deviation_of_random_heaps(share: float) -> None:
-    """All records at one random point: a Bernoulli variable, up to the finest cut; but an end may be at the point."""
-    (deviation,) = edge_deviation(np.array([share]), np.ones(40))
-    bernoulli = (share * (1 - share)) ** 0.5
-    assert deviation == pytest.approx(max(bernoulli, max(share, 1 - share) / 1.5), rel=1e-6)
+def mass_below(share: float, halves: list[float], last: float) -> float:
+    """Mass of a cell below an end at this share of it, given the mass of each half that holds the end."""
+    if not halves:
+        return last
+    if share <= 0.5:
+        return halves[0] * mass_below(2 * share, halves[1:], last)
+    return 1 - halves[0] + halves[0] * mass_below(2 * share - 1, halves[1:], last)
 
 
-@given(share=st.floats(0, 1), slope=st.floats(0, 1))
-def test_deviation_of_slopes(share: float, slope: float) -> None:
-    """Halves that are uneven but even inside: the error of linear interpolation, and little more."""
-    (deviation,) = edge_deviation(np.array([share]), np.array([slope, *[0.0] * (FINER_CUTS - 1)]))
-    assert deviation <= max(slope**0.5 * min(share, 1 - share), 0.06) + 1e-12
-    assert deviation >= slope**0.5 * min(share, 1 - share) - 1e-12 or share in (0, 1)
+@given(
+    share=st.one_of(st.floats(0.001, 0.999), st.integers(1, 31).map(lambda number: number / 32)),
+    unevenness=st.lists(st.floats(0, 1), min_size=5, max_size=5),
+)
+def test_deviation_is_that_of_all_cascades(share: float, unevenness: list[float]) -> None:
+    """Every cell divides by plus or minus the root of its unevenness; the end is at one of the records."""
+    errors = []
+    for last in (0.0, 1.0):
+        expected = 0.0
+        for signs in product((-1, 1), repeat=5):
+            halves = [(1 + sign * own**0.5) / 2 for sign, own in zip(signs, unevenness, strict=True)]
+            expected += math.prod(halves) * (mass_below(share, halves, last) - share) ** 2
+        errors.append(expected**0.5)
+    wanted = errors[1] if share * 32 % 1 == 0 else max(errors)  # an end between the smallest cells cuts none
+    assert share_deviation(np.array([share]), np.array(unevenness)) == pytest.approx(wanted, abs=1e-7)
 
 
-def test_whole_leaves_have_no_deviation() -> None:
-    assert edge_deviation(np.array([0.0, 1.0]), np.ones(FINER_CUTS)).tolist() == [0, 0]
+@given(share=st.floats(0, 1))
+def test_deviation_of_heaps(share: float) -> None:
+    """All records of a leaf at one number, at which the region ends: they are all inside or all outside."""
+    wanted = max(share, 1 - share) if 0 < share < 1 else 0
+    if share * 2**FINER_CUTS % 1:
+        assert share_deviation(np.array([share]), np.ones(FINER_CUTS)) == pytest.approx(wanted)
+
+
+def test_deviation_of_even_leaves() -> None:
+    shares = np.array([0, 0.125, 0.3, 0.5, 0.999, 1])
+    assert (share_deviation(shares, np.zeros(FINER_CUTS)) <= 2.0**-FINER_CUTS).all()
+    assert share_deviation(np.array([0.0, 1.0]), np.ones(FINER_CUTS)).tolist() == [0, 0]
 
 
 @given(data=st.data(), generator=generators(any_domains()))

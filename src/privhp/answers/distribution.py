@@ -20,7 +20,7 @@ from privhp.answers.histogram import Histogram
 from privhp.answers.leaves import Leaves
 from privhp.answers.regions import mass, mass_bounds
 from privhp.answers.sampling import RegionSampler, Sampler
-from privhp.answers.standard_errors import StandardErrors
+from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
 from privhp.core.cells import Floats
 from privhp.core.display import render
@@ -204,9 +204,14 @@ class Distribution:
 
         The release does not resolve the positions of records inside a leaf. If
         the two bounds differ much, the region is smaller than the leaves, and
-        its mass carries little information.
+        its mass carries little information. Cells that a sketch hardly tells
+        apart count as one leaf.
         """
-        return mass_bounds(self._histogram, where)
+        if isinstance(self._errors, UnavailableErrors) or not self.total:
+            return mass_bounds(self._histogram, where)
+        value, shares = mass(self._histogram, where), self._errors.region_shares(where).mean
+        inside, touched = (self._errors.mass(chosen.astype(np.float64)) for chosen in (shares >= 1, shares > 0))
+        return min(inside, value), min(max(touched, value), 1.0)  # sums that round differently
 
     def cdf(self, x: ArrayLike) -> Estimate[Any]:
         """Probability at or below each value: a number for a scalar, an array for an array.

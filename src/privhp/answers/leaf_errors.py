@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares
-from privhp.answers.unevenness import FINER_CUTS, edge_deviation, learn_unevenness
+from privhp.answers.unevenness import FINER_CUTS, learn_unevenness, share_deviation
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
@@ -124,14 +124,14 @@ class LeafErrors:
         return mean, deviation
 
     def _deviation(self, parts: Sequence[AxisShares], level: int) -> Floats:
-        """Sum of the deviations of all ends; each end counts in the share of the leaf along the other axes."""
+        """Sum of the deviations along all axes; each counts in the share of the leaf along the other axes."""
         bits = [own for _, own in self.domain.axis_cells(np.zeros(1, dtype=np.uint64), level=level)]
         total = np.zeros(parts[0].share.shape)
         for index, part in enumerate(parts):
             others = np.prod([own.share for own in (*parts[:index], *parts[index + 1 :])], axis=0)
             cuts = bits[part.axis]
             unevenness = self.unevenness[part.axis][cuts : cuts + FINER_CUTS]
-            total += others * sum(edge_deviation(end, unevenness) for end in part.ends)
+            total += others * share_deviation(part.share, unevenness)
         return total
 
     def mass(self, means: Floats) -> float:
@@ -190,6 +190,6 @@ def _cdf_parts(domain: Domain, value: NDArray[Any], codes: Codes, *, level: int)
     share = np.zeros(codes.shape)
     share[~null] = np.where(touched, np.maximum(below, MIN_SHARE), below)
     if not domain.nullable:
-        return [AxisShares(0, share, (share,))]
+        return [AxisShares(0, share)]
     values = 1.0 - domain.overlap(None, codes, level=level)
-    return [AxisShares(0, values, (values,)), AxisShares(1, share, (share,))]
+    return [AxisShares(0, values), AxisShares(1, share)]

@@ -30,11 +30,8 @@ ENOUGH_SPLITS = 8
 MAX_RATIO = 4.0
 """Largest factor by which unevenness grows with each cut that is finer than the release resolves."""
 
-FINER_CUTS = 8
-"""Number of further cuts of a leaf whose unevenness counts."""
-
-ATOM = 1.5
-"""Standard deviations between the answer and the truth if all records of a cut side are in the region, or none."""
+FINER_CUTS = 10
+"""Number of further cuts of a leaf whose unevenness counts: a smaller part of a leaf is less than its noise."""
 
 
 class _Splits(NamedTuple):
@@ -140,28 +137,32 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
     return np.array([*found, *[1.0] * FINER_CUTS])
 
 
-def edge_deviation(shares: Floats, unevenness: Floats) -> Floats:
-    """Standard deviation of the records of a leaf on one side of an end, as a share of the leaf.
+def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
+    """Root mean square error of the share of a leaf in a region, if the region ends at a value that records have.
 
-    An imbalance D of a cell moves the share of its records below a point at g
-    by D min(g, 1 - g); the cut below it moves the share in the half that holds the
-    point, and so on. In addition, values lie at the ends that people ask for:
-    if all records that a leaf has near an end are at the end itself, they are
-    all inside or all outside. The mean share of a leaf in one of its smallest
-    parts is the product of (1 + S) / 2 over all cuts.
+    People ask for ranges that end at values that occur, and for values that
+    occur. So each cut is seen from a record at the end: the half that holds the
+    end has the share h = (1 + D) / 2 of the records, and for an imbalance D of mean square
+    S a record is in it with probability h, so that E[h] = (1 + S) / 2 and
+    E[h^2] = (1 + 3 S) / 4. If e is the error in that half, the error in the cell is
+    h e + (h - 1/2) q, where q is the share of the half between its outer edge and the end.
+    In the smallest cell that holds the end, the records are all inside or all outside;
+    the larger error counts.
 
     Args:
-        shares: Share of each leaf's side on the inner side of the end.
+        shares: Share of each leaf's side in the region.
         unevenness: Unevenness S of the leaves' side after 0, 1, 2 ... further cuts.
     """
-    found = np.zeros(shares.shape)
-    cut = (shares > 0) & (shares < 1)
-    inner = shares[cut]
-    variance, weight, position = np.zeros(inner.shape), 1.0, inner
+    cuts, position = [], shares
     for own in unevenness.tolist():
-        variance += weight * own * np.minimum(position, 1.0 - position) ** 2
-        weight *= (1.0 + own) / 4.0
-        position = 2.0 * position % 1.0
-    atom = float(np.sqrt(((1.0 + unevenness) / 2.0).prod())) / ATOM
-    found[cut] = np.maximum(np.sqrt(variance), atom * np.maximum(inner, 1.0 - inner))
-    return found
+        lower = position <= 0.5
+        cuts.append((own, np.where(lower, 1.0, -1.0), np.minimum(position, 1.0 - position)))
+        position = np.where(lower, 2.0 * position, 2.0 * position - 1.0)
+    largest = np.zeros(shares.shape)
+    for last in (1.0 - position, np.where(position < 1.0, -position, 0.0)):
+        mean, square = last, last**2
+        for own, sign, part in reversed(cuts):
+            square = (1.0 + 3.0 * own) / 4.0 * square + own * part * (2.0 * sign * mean + part)
+            mean = (1.0 + own) / 2.0 * mean + sign * own * part
+        largest = np.maximum(largest, square)
+    return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)

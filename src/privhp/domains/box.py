@@ -121,10 +121,7 @@ class Box(GridDomain):
         sides, cells = self._sides(region), self.axis_cells(codes, level=level)
         for index, (axis, (low, high), (own, bits)) in enumerate(zip(self.axes, sides, cells, strict=True)):
             share = axis.within(low, high, own, bits=bits) * contains_float(low, high, self._region_dtype)
-            first, last = axis.bounds
-            ends = [axis.within(low, last, own, bits=bits)] * (low > first)
-            ends += [axis.within(first, high, own, bits=bits)] * (high < last)
-            parts.append(AxisShares(index, share, tuple(ends)))
+            parts.append(AxisShares(index, share))
         return parts
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:

@@ -232,10 +232,9 @@ class Domain(Presentation):
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         """Shares of the cells in a region along each axis that the region cuts; their product is the overlap.
 
-        Unless overridden there is one axis, and the region has one end.
+        Unless overridden there is one axis.
         """
-        share = self.overlap(region, codes, level=level)
-        return [AxisShares(0, share, (share,))]
+        return [AxisShares(0, self.overlap(region, codes, level=level))]
 
     def describe(self, code: int, *, level: int) -> Any:
         """Region of a cell; in a domain without regions, a text with its code."""

@@ -205,20 +205,13 @@ class Geo(GridDomain):
         """Shares of longitudes, and of area between latitudes."""
         west, south, east, north = _region(region)
         (columns, column_bits), (rows, row_bits) = self.axis_cells(codes, level=level)
-        across, pieces = np.zeros(codes.shape), self._pieces(west, east)
-        for piece in pieces:
+        across = np.zeros(codes.shape)
+        for piece in self._pieces(west, east):
             if contains_float(*piece, self._region_dtype):
                 across += self._longitudes.within(*piece, columns, bits=column_bits)
-        meridians = [] if east - west == TURN else [(pieces[0][0], self._longitudes.high)]
-        meridians += [(self._longitudes.low, pieces[-1][1])] * len(meridians)
-        parallels = [(south, self.north)] * (south > self.south) + [(self.south, north)] * (north < self.north)
         up = self._parallels.within(south, north, rows, bits=row_bits)
         up *= contains_float(south, north, self._region_dtype)
-        latitudes = self._parallels.axis
-        return [
-            AxisShares(0, across, tuple(self._longitudes.within(*end, columns, bits=column_bits) for end in meridians)),
-            AxisShares(1, up, tuple(latitudes.within(*end, rows, bits=row_bits) for end in parallels)),
-        ]
+        return [AxisShares(0, across), AxisShares(1, up)]
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         west, south, east, north = _region(region)

@@ -220,11 +220,10 @@ class Nullable(Domain):
 
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         if region is None:
-            share = self.overlap(None, codes, level=level)
-            return [AxisShares(0, share, (share,))]
+            return [AxisShares(0, self.overlap(None, codes, level=level))]
         inner = self.domain.axis_shares(region, self._inner(codes, level), level=max(level - 1, 0))
         values = 1.0 - self.overlap(None, codes, level=level)
-        return [AxisShares(0, values, (values,)), *(part._replace(axis=part.axis + 1) for part in inner)]
+        return [AxisShares(0, values), *(part._replace(axis=part.axis + 1) for part in inner)]
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         records = np.zeros(codes.shape, dtype=self._dtype)

@@ -22,7 +22,6 @@ from privhp.domains.integer_ranges import AlignedRanges, IntegerRangeDomain
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.scales import LinearScale, LogScale, QuantileScale, Scale
-from privhp.domains.shares import AxisShares, range_shares
 from privhp.domains.unions import Ends
 from privhp.domains.validation import (
     Outside,
@@ -149,9 +148,6 @@ class Interval(GridDomain):
             return np.zeros(codes.shape)
         first, last = self.scale_map.positions(np.clip([low, high], self.low, self.high)).tolist()
         return self.axis.within(first, last, codes, bits=level)
-
-    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-        return range_shares(self, region, codes, level=level)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         low, high = np.clip(check_range(region, self.low, self.high), self.low, self.high)
@@ -298,9 +294,6 @@ class Integers(IntegerRangeDomain):
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
         return self.between(math.ceil(low), math.floor(high), codes, level=level)
-
-    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-        return range_shares(self, region, codes, level=level)
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's integers between `low` and `high`, both included; 0 if `low` exceeds `high`."""

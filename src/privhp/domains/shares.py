@@ -1,14 +1,11 @@
 """Shares of a cell's measure, rounded so that 1 means the whole cell and 0 means that no value is shared."""
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from privhp.core.cells import Codes, Floats
-
-if TYPE_CHECKING:
-    from privhp.domains.domain import Domain
+from privhp.core.cells import Floats
 
 ALMOST_ONE = 1.0 - 2.0**-53
 """The largest float below 1."""
@@ -23,12 +20,10 @@ class AxisShares(NamedTuple):
     Args:
         axis: Index of the axis.
         share: Share of each cell's side that lies in the region.
-        ends: For each end of the region along this axis, the share of each cell's side on the inner side of the end.
     """
 
     axis: int
     share: Floats
-    ends: tuple[Floats, ...]
 
 
 def share_between(first: Floats, last: Floats) -> Floats:
@@ -36,14 +31,6 @@ def share_between(first: Floats, last: Floats) -> Floats:
     most = np.where((first <= 0) & (last >= 1), 1.0, ALMOST_ONE)
     share: Floats = np.clip(last - first, 0.0, most)
     return share
-
-
-def range_shares(domain: "Domain", region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-    """Shares along the axis of an ordered domain whose regions are pairs (low, high)."""
-    share = domain.overlap(region, codes, level=level)
-    low, high = region
-    ends = [(low, None)] * (low is not None) + [(None, high)] * (high is not None)
-    return [AxisShares(0, share, tuple(domain.overlap(end, codes, level=level) for end in ends))]
 
 
 def product_share(shares: Iterable[Floats]) -> Floats:

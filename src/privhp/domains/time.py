@@ -18,7 +18,6 @@ from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.shares import AxisShares, range_shares
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
@@ -247,9 +246,6 @@ class Time(IntegerRangeDomain):
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         return self._ticks.between(*self._region(region), codes, level=level)
-
-    def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-        return range_shares(self, region, codes, level=level)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         return self._times(self._ticks.draw_between(*self._region(region), codes, level=level, rng=rng))
