@@ -39,7 +39,8 @@ browser: $(READY)  ## Test reports and notebooks in Chromium; installs it if non
 	@command -v chromium || command -v google-chrome || $(AS_ROOT) apt-get install --yes --quiet chromium
 	PRIVHP_BROWSER=1 $(BIN)/pytest tests/browser
 
-engines: $(READY)  ## Test Dask, on real sessions (minutes)
+engines: $(READY)  ## Test Spark, DataFusion, DuckDB and Dask on real sessions; installs Java if none is found (minutes)
+	@command -v java || $(AS_ROOT) apt-get install --yes --quiet openjdk-17-jre-headless
 	$(BIN)/python -m pip install --quiet --group engines
 	PRIVHP_ENGINES=1 $(BIN)/pytest tests/engines
 
@@ -66,6 +67,11 @@ accuracy: $(READY)  ## Compare with baselines on real streams and a zoo; writes 
 coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes benchmarks/COVERAGE.md (minutes; resumes)
 	$(BIN)/python -m pip install --quiet --group bench
 	$(BIN)/python -m benchmarks.coverage --processes 2
+
+scaling: $(READY)  ## Measure passes on 1 and 2 workers, and Spark; writes benchmarks/SCALING.md (minutes)
+	@command -v java || $(AS_ROOT) apt-get install --yes --quiet openjdk-17-jre-headless
+	$(BIN)/python -m pip install --quiet --group engines
+	PYSPARK_PYTHON=$(BIN)/python $(BIN)/python -m benchmarks.scaling --spark
 
 reliability: $(READY)  ## Inject faults and kills, run long streams; writes benchmarks/RELIABILITY.md (hours; resumes)
 	$(BIN)/python -m benchmarks.reliability
@@ -111,4 +117,4 @@ audit: $(READY)  ## Run the privacy checks with many more cases (about an hour)
 clean:  ## Remove the virtual environment and all build products
 	rm -rf $(VENV) demo dist build .coverage .mypy_cache .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 
-.PHONY: help demo test test-all check browser engines pictures docs figures speed accuracy coverage reliability plain lowest dist explore audit clean
+.PHONY: help demo test test-all check browser engines pictures docs figures speed accuracy coverage scaling reliability plain lowest dist explore audit clean

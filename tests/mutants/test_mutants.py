@@ -6,6 +6,7 @@ import pytest
 
 import audits
 import delivery_checks
+import engine_checks
 import leaks
 import learning_audits
 import learning_checks
@@ -17,6 +18,7 @@ import reading
 from mutants import (  # noqa: F401 - they plant
     budget_defects,
     delivery_defects,
+    engine_defects,
     learning_defects,
     life_defects,
     noise_defects,
@@ -64,6 +66,7 @@ def test_every_check_catches_a_defect() -> None:
         privacy,
         audits,
         delivery_checks,
+        engine_checks,
         leaks,
         locks,
         learning_checks,

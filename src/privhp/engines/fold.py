@@ -99,7 +99,7 @@ def fit_passes(
         run_pass: Runs one pass over all records and returns its tallies: one, or one of each shard.
         columns: Columns of a record, by name.
     """
-    _warn(describe_coarse_columns(plan))
+    warn(describe_coarse_columns(plan))
     for number in range(first_pass(plan), plan.passes):
         learning = plan.learning if is_learning(plan, number) else None
         rate = None if learning is None else learning.passes[number].rate
@@ -110,7 +110,7 @@ def fit_passes(
         if learning is not None:
             plan = refine_plan(plan, number, summary.close())
     generator = summary.release()
-    _warn(describe_low_count(generator))
+    warn(describe_low_count(generator))
     return generator
 
 
@@ -159,7 +159,7 @@ def read_plan(
     return name_columns(plan, columns, header=True)
 
 
-def _warn(text: str | None) -> None:
-    """Warn the caller of `fit_passes`."""
+def warn(text: str | None) -> None:
+    """Warn the caller of a function of this package."""
     if text is not None:
         warnings.warn(text, PrivhpWarning, stacklevel=3)

@@ -1,0 +1,290 @@
+"""Passes on many workers: records per second, bytes moved, where the time goes, and a model for larger jobs.
+
+python -m benchmarks.scaling [--records N] [--spark]     writes benchmarks/SCALING.md
+"""
+
+import argparse
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Executor, ProcessPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from itertools import product
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
+
+import privhp as hp
+from benchmarks.timing import best_seconds, load
+from privhp.collect.learning import is_learning, pass_plan, refine_plan
+from privhp.collect.summary import Summary
+from privhp.collect.tally import Tally
+from privhp.engines import PassFold, fit_passes
+
+PAGE = Path(__file__).parent / "SCALING.md"
+MEMORY = "1 MiB"
+FAN_IN = 16
+SHARDS = (2, 20, 200)
+WORKERS = (1, 2)
+PASSES = (2, 3)
+MACHINES, CORES, JOB, SHARD = 1000, 16, 10**12, 10**7
+"""The job of the model: machines, cores of each, records, records of a shard."""
+
+
+class Setting(NamedTuple):
+    """The setting of one fit."""
+
+    engine: str
+    workers: int
+    shards: int
+    passes: int
+
+
+RunPass = Callable[[PassFold], Iterable[bytes]]
+
+
+@dataclass
+class Run:
+    """One fit: seconds of all passes, and bytes of the tallies that left their workers."""
+
+    seconds: float = 0
+    moved: int = 0
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Processor seconds of the steps of one pass."""
+
+    count: float
+    to_bytes: float
+    merge: float
+    coordinator: float
+    nbytes: int
+
+
+def write_files(folder: Path, records: int, shards: int) -> list[Path]:
+    """Lognormal fares in as many files."""
+    rng = np.random.default_rng(0)
+    folder.mkdir()
+    paths = []
+    for number, part in enumerate(np.array_split(rng.lognormal(2.5, 0.7, records), shards)):
+        paths.append(folder / f"{number:03}.parquet")
+        parquet.write_table(pa.table({"fare": part}), paths[-1])
+    return paths
+
+
+def plan_of(records: int, passes: int) -> hp.Plan:
+    """The plan of all measurements."""
+    return hp.Plan.auto(hp.Interval(0, 1000), epsilon=1, expected_records=records, memory=MEMORY, passes=passes)
+
+
+def pooled(workers: Executor, paths: list[Path], run: Run) -> RunPass:
+    """Passes on a pool of processes, which merges tallies in a tree."""
+
+    def run_pass(fold: PassFold) -> list[bytes]:
+        tallies = list(workers.map(fold.count, paths))
+        run.moved += sum(map(len, tallies))
+        while len(tallies) > 1:
+            groups = [tallies[start : start + FAN_IN] for start in range(0, len(tallies), FAN_IN)]
+            run.moved += sum(map(len, tallies))
+            tallies = list(workers.map(fold.merge, groups))
+            run.moved += sum(map(len, tallies))
+        return tallies
+
+    return run_pass
+
+
+def measure_pool(paths: list[Path], records: int, workers: int, passes: int) -> Run:
+    """A fit on a pool of processes that are running already."""
+    run = Run()
+    with ProcessPoolExecutor(workers) as pool:
+        list(pool.map(abs, range(workers)))
+        start = time.perf_counter()
+        fit_passes(plan_of(records, passes), pooled(pool, paths, run))
+        run.seconds = time.perf_counter() - start
+    return run
+
+
+@contextmanager
+def spark_session(workers: int) -> Iterator[Any]:
+    """A local session of Spark, warmed up."""
+    from pyspark.sql import SparkSession
+
+    builder = SparkSession.builder.master(f"local[{workers},4]").config("spark.ui.enabled", "false")
+    session = builder.config("spark.log.level", "OFF").getOrCreate()
+    try:
+        yield session
+    finally:
+        session.stop()
+
+
+def measure_spark(paths: list[Path], records: int, workers: int, passes: int) -> Run:
+    """The second of two fits on Spark. The bytes are those of the tallies of all shards and of the collected one."""
+    from privhp.engines.spark import count_frame, select_records
+
+    plan = plan_of(records, passes)
+    with spark_session(workers) as session:
+        frame = select_records(session.read.parquet(str(paths[0].parent)), plan.domain)
+        for _ in range(2):
+            run = Run()
+
+            def run_pass(fold: PassFold, own: Run = run) -> list[bytes]:
+                tallies = count_frame(frame, fold)
+                own.moved += sum(map(len, tallies)) * (len(paths) + 1)
+                return tallies
+
+            start = time.perf_counter()
+            fit_passes(plan, run_pass)
+            run.seconds = time.perf_counter() - start
+    return run
+
+
+def pass_costs(path: Path, records: int, plan: hp.Plan) -> Iterator[tuple[str, Costs]]:
+    """Processor time of the steps of each pass."""
+    for number in range(plan.passes):
+        learning = plan.learning if is_learning(plan, number) else None
+        fold = PassFold(pass_plan(plan, number), None if learning is None else learning.passes[number].rate)
+        data = fold.count(path)
+        tally = Tally.from_bytes(data)
+        summary = Summary(fold.plan)
+        summary.absorb(tally)
+        best = best_seconds(
+            {
+                "count": partial(fold.count, path),
+                "empty": partial(fold.count, np.zeros(0)),
+                "bytes": tally.to_bytes,
+                "merge": partial(_merge, fold, data),
+                "noise": partial(Summary, fold.plan),
+            },
+            turns=3,
+        )
+        start = time.process_time()
+        released = summary.close()
+        if learning is not None:
+            plan = refine_plan(plan, number, released)
+        coordinator = best["noise"] + time.process_time() - start
+        counted = (best["count"] - best["empty"]) / records
+        yield (
+            f"learning pass {number + 1}" if learning is not None else "measuring pass",
+            Costs(counted, best["bytes"], best["merge"], coordinator, len(data)),
+        )
+
+
+def _merge(fold: PassFold, data: bytes) -> None:
+    total = fold.start()
+    total.merge(Tally.from_bytes(data))
+
+
+def model(costs: list[Costs], overhead: float) -> tuple[float, float, float, float, float]:
+    """Hours of counting, and seconds of tasks, merging and coordination, and terabytes moved, for the job of the model.
+
+    Args:
+        costs: Costs of each pass.
+        overhead: Seconds of a task beside its counting, on the core that runs it.
+    """
+    shards, cores = JOB // SHARD, MACHINES * CORES
+    counting = sum(own.count * JOB / cores for own in costs)
+    tasks = sum((overhead + own.to_bytes) * shards / cores for own in costs)
+    merging, left = 0.0, shards
+    while left > 1:
+        groups = -(-left // FAN_IN)
+        merging += sum(own.merge * FAN_IN * max(1, groups / cores) for own in costs)
+        left = groups
+    moved = sum(own.nbytes for own in costs) * shards * (1 + 1 / (FAN_IN - 1))
+    return counting / 3600, tasks, merging, sum(own.coordinator for own in costs), moved / 1e12
+
+
+def main() -> None:
+    """Measure and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--records", type=int, default=2_000_000)
+    parser.add_argument("--spark", action="store_true", help="measure Spark too, which needs Java")
+    options = parser.parse_args()
+    records, before = options.records, load()
+    engines = {"processes": measure_pool} | ({"Spark": measure_spark} if options.spark else {})
+    runs: dict[Setting, Run] = {}
+    with tempfile.TemporaryDirectory() as folder:
+        for shards in SHARDS:
+            paths = write_files(Path(folder) / str(shards), records, shards)
+            for name, workers, passes in product(engines, WORKERS, PASSES):
+                run = engines[name](paths, records, workers, passes)
+                runs[Setting(name, workers, shards, passes)] = run
+                print(name, workers, shards, passes, run, flush=True)
+        steps = dict(pass_costs(write_files(Path(folder) / "one", records, 1)[0], records, plan_of(records, 3)))
+    PAGE.write_text(page(records, before, runs, steps))
+
+
+def task_overhead(runs: dict[Setting, Run]) -> float:
+    """Seconds of one more task, on one worker of the last engine measured."""
+    name = list(runs)[-1].engine
+    few, *_, many = (runs[Setting(name, 1, shards, PASSES[-1])].seconds for shards in SHARDS)
+    return max(many - few, 0) / (SHARDS[-1] - SHARDS[0]) / PASSES[-1]
+
+
+def page(records: int, before: str, runs: dict[Setting, Run], steps: dict[str, Costs]) -> str:
+    """The page of results."""
+    lines = [
+        f"| {own.engine} | {own.workers} | {own.shards} | {own.passes} "
+        f"| {records * own.passes / run.seconds / 1e6:.2f} | {run.moved / 1e6:.1f} |"
+        for own, run in sorted(runs.items())
+    ]
+    table = [
+        f"| {name} | {own.count * 1e9:.0f} | {own.to_bytes * 1e3:.1f} | {own.merge * 1e3:.1f} "
+        f"| {own.coordinator * 1e3:.0f} | {own.nbytes / 1e3:,.0f} |"
+        for name, own in steps.items()
+    ]
+    costs, overhead = list(steps.values()), task_overhead(runs)
+    hours, tasks, merging, coordinator, moved = model(costs, overhead)
+    worth = sum(own.merge + own.to_bytes for own in costs) / sum(own.count for own in costs)
+    return f"""# Scaling
+
+Fits of {records:,} lognormal fares in {MEMORY}, from Parquet files, one file a shard. Written by `make scaling` at a
+{before} on {os.cpu_count()} cores. Wall-clock times carry that load, processor times do not.
+
+## Records per second and bytes moved
+
+Records of all passes per second of wall-clock time, and megabytes of tallies that leave a worker. Two passes are one
+learning pass and the measuring pass. Processes merge tallies in a tree of fan-in {FAN_IN}, Spark in two shuffles.
+
+| engine | workers | shards | passes | million records/s | MB moved |
+|---|---|---|---|---|---|
+{chr(10).join(lines)}
+
+## Where the time goes
+
+Processor time of each step of a fit of three passes, best of 3. Counting includes reading the file and drawing coins.
+The coordinator draws the noise of a pass and refines the partition.
+
+| pass | counting, ns a record | tally to bytes, ms | merging a tally, ms | coordinator, ms | KB of a tally |
+|---|---|---|---|---|---|
+{chr(10).join(table)}
+
+The bytes of a tally depend on the plan alone, not on the records. To write and merge one takes as long as to count
+{worth:,.0f} records, so shards should hold many more than that.
+
+## {JOB:.0e} records on {MACHINES:,} machines
+
+A model, not a measurement: the processor times above on {CORES} cores a machine, shards of {SHARD:,} records, a tree
+of fan-in {FAN_IN}, and {overhead * 1e3:.0f} ms of wall-clock time for each further task, as measured above. Assumed:
+every core counts as fast as the one measured, and the storage delivers records as fast as they are counted.
+
+| | three passes |
+|---|---|
+| counting, on all cores | {hours * 60:.1f} minutes |
+| overhead of {JOB // SHARD:,} tasks a pass, on all cores | {tasks:.1f} s |
+| merging, along the longest path of the tree | {merging:.1f} s |
+| noise and refinement, on the coordinator | {coordinator:.1f} s |
+| tallies moved | {moved:.2f} TB |
+
+Counting is divided by the number of cores. The work of the coordinator does not grow with the records.
+"""
+
+
+if __name__ == "__main__":
+    main()
