@@ -53,21 +53,21 @@ def slow_codes(texts: list[str]) -> dict[str, str]:
     return {text: digits.ljust(depth, "0") for text, digits in found.items()}
 
 
-def build(pattern: str) -> Pattern:
-    """The domain of a pattern with few short texts."""
+def build(pattern: str, *, listed: bool = False) -> Pattern:
+    """The domain of a pattern with few short texts, or of the list of its texts."""
     try:
         domain = Pattern(pattern)
     except DomainError as refusal:
         assume("2 to 2**62 texts" not in str(refusal))
         raise
     assume(domain._texts.longest <= LONGEST)
-    return domain
+    return Pattern(all_texts(pattern)) if listed else domain
 
 
 @settings(max_examples=case_count(60), deadline=None)
-@given(patterns())
-def test_codes_are_those_of_a_slow_encoder(pattern: str) -> None:
-    domain = build(pattern)
+@given(patterns(), st.booleans())
+def test_codes_are_those_of_a_slow_encoder(pattern: str, listed: bool) -> None:
+    domain = build(pattern, listed=listed)
     codes = slow_codes(all_texts(pattern))
     assert domain.depth == len(next(iter(codes.values())))
     assert domain.encode(list(codes), level=domain.depth).tolist() == [int(own, 2) for own in codes.values()]
@@ -80,18 +80,18 @@ def test_codes_are_those_of_a_slow_encoder(pattern: str) -> None:
 
 
 @settings(max_examples=case_count(60), deadline=None)
-@given(patterns(), st.lists(st.text(ALPHABET, max_size=LONGEST + 1), max_size=20))
-def test_a_text_has_a_cell_if_it_matches_the_regular_expression(pattern: str, texts: list[str]) -> None:
-    domain = build(pattern)
+@given(patterns(), st.booleans(), st.lists(st.text(ALPHABET, max_size=LONGEST + 1), max_size=20))
+def test_a_text_has_a_cell_if_it_matches_the_regular_expression(pattern: str, listed: bool, texts: list[str]) -> None:
+    domain = build(pattern, listed=listed)
     matches = [re.fullmatch(pattern, own) is not None for own in texts]
     for batch in (texts, np.array(texts, dtype=str), np.array(texts, dtype=f"U{2 * LONGEST}")):
         assert (domain.encode(batch, level=domain.depth) != OUTSIDE).tolist() == matches
 
 
 @settings(max_examples=case_count(40), deadline=None)
-@given(patterns(), st.data())
-def test_cells_are_described_by_regions_of_their_texts(pattern: str, data: st.DataObject) -> None:
-    domain = build(pattern)
+@given(patterns(), st.booleans(), st.data())
+def test_cells_are_described_by_regions_of_their_texts(pattern: str, listed: bool, data: st.DataObject) -> None:
+    domain = build(pattern, listed=listed)
     texts = all_texts(pattern)
     level = data.draw(st.integers(0, domain.depth))
     code = data.draw(st.integers(0, 2**level - 1))
@@ -107,10 +107,10 @@ def test_cells_are_described_by_regions_of_their_texts(pattern: str, data: st.Da
 
 
 @settings(max_examples=case_count(30), deadline=None)
-@given(patterns())
-def test_the_diameter_is_the_largest_distance_in_a_cell(pattern: str) -> None:
+@given(patterns(), st.booleans())
+def test_the_diameter_is_the_largest_distance_in_a_cell(pattern: str, listed: bool) -> None:
     """Characters count if another character, or the end, is possible in their place."""
-    domain = build(pattern)
+    domain = build(pattern, listed=listed)
     texts = all_texts(pattern)
     choices = {own[:size]: set[str]() for own in texts for size in range(len(own) + 1)}
     for own in texts:
@@ -128,6 +128,6 @@ def test_the_diameter_is_the_largest_distance_in_a_cell(pattern: str) -> None:
 
 
 @settings(max_examples=case_count(15), deadline=None)
-@given(patterns())
-def test_patterns_obey_the_laws_of_domains(pattern: str) -> None:
-    check_domain(build(pattern), awkward=["A", "A.", b"A", b"\xff", "A\0", ["A"]], cells=8)
+@given(patterns(), st.booleans())
+def test_patterns_obey_the_laws_of_domains(pattern: str, listed: bool) -> None:
+    check_domain(build(pattern, listed=listed), awkward=["A", "A.", b"A", b"\xff", "A\0", ["A"]], cells=8)

@@ -1,6 +1,7 @@
 """Pattern: grammar, records, regions, conditions, and releases of codes."""
 
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -8,7 +9,19 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from privhp import OUTSIDE, Domain, DomainError, Nullable, Pattern, Plan, RecordsError, Summary, Table, check_domain
+from privhp import (
+    OUTSIDE,
+    Domain,
+    DomainError,
+    Nullable,
+    Pattern,
+    Plan,
+    RecordsError,
+    Summary,
+    Table,
+    check_domain,
+    fit,
+)
 from privhp.domains.conditions import format_condition, read_condition
 from privhp.domains.short_forms import parse_columns, parse_domain
 
@@ -183,6 +196,14 @@ def test_conditions_name_texts_and_prefixes() -> None:
     assert read_condition("code = E11* or code = I10", table) == {"code": ["E11*", "I10"]}
     assert read_condition("code is null and other = 'a 3'", table) == {"code": None, "other": "a 3"}
     assert format_condition({"code": "E11*", "other": ["a 3", "b*"]}, table) == "code = E11* and other in ['a 3', b*]"
+
+
+def test_listed_texts_are_not_null(tmp_path: Path) -> None:
+    (tmp_path / "codes.csv").write_text("code\n" + "NA\n" * 300 + "DE\n" * 100 + "\n" * 100)
+    for pattern, namibia in ((["DE", "NA", "FR"], 0.6), ("[A-Z]{2}", 0.0)):
+        table = Table(code=Nullable(Pattern(pattern)))
+        generator = fit(tmp_path / "codes.csv", table, epsilon=500, expected_records=500)
+        assert abs(float(generator.mass({"code": "NA"})) - namibia) < 0.05
 
 
 def test_short_forms_and_specs() -> None:

@@ -78,7 +78,9 @@ class Pattern(IntegerRangeDomain):
         return self._texts.depth
 
     def fields(self) -> tuple[Field, ...]:
-        return (Field("value", FieldKind.DICTIONARY, repeats=True, accepts=self.accepts, declared_as=self.kind),)
+        field = Field("value", FieldKind.DICTIONARY, repeats=True, accepts=self.accepts, declared_as=self.kind)
+        listed = frozenset() if isinstance(self.pattern, str) else frozenset(self.pattern)
+        return (field._replace(declared_texts=listed),)
 
     def encode(self, records: Any, *, level: int) -> Codes:
         column = to_column(records)
