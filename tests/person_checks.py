@@ -117,6 +117,21 @@ def person_changes_each_level_by_at_most_c_in_every_pass() -> None:
                 assert changed == min(rows, MOST), "a person changes a level by more than c, or by less than counted"
 
 
+def parties_share_the_records_of_a_person() -> None:
+    """Parties whose shares add up to c change all their summaries together by at most c, whoever has the records."""
+    plan = plan_of("1", "1", max_records_per_person=MOST)
+    (stream, others), changed = _stream(np.random.default_rng(0), 50), []
+    for most in (1, 2):
+        persons = Persons("user", most=most)
+        found = [
+            _levels(plan, open_source({"value": own[:, 0], "user": own[:, 1]}, domain=plan.domain, persons=persons))
+            for own in (stream, others)
+        ]
+        changed.append([np.abs(one - other).sum() for one, other in zip(*found, strict=True)])
+    for of_parties in zip(*changed, strict=True):
+        assert sum(of_parties) <= MOST, "parties together count more records of a person than the plan accounts for"
+
+
 def sample_is_drawn_from_kept_rows() -> None:
     """A learning pass flips one coin for each row that the cap keeps and none for the others."""
     plan, (stream, _) = plan_of(max_records_per_person=MOST), _stream(np.random.default_rng(0), 30)

@@ -81,8 +81,8 @@ def fit(
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
     from privhp.io.frames import frame_kind
 
-    reading = {"columns": columns, "header": header, "csv": csv, "format": format}
-    reading["persons"] = _persons(person, null_person)
+    persons = _persons(person, null_person)
+    reading: dict[str, Any] = {"columns": columns, "header": header, "csv": csv, "format": format, "persons": persons}
     if plan is not None:
         if (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
             raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")

@@ -53,3 +53,19 @@ def test_column_is_checked_before_records(run, trips):
     code, _, err = run("fit", trips, *FIT, "--person", "owner", "-o", "out.privhp")
     assert code == 2
     assert "to name a column 'owner', got no such name" in err
+
+
+def test_parties_share_the_number_of_a_plan(run, trips):
+    """Each of two parties, who may know the same persons, counts two of the five records of the plan."""
+    assert run("plan", *FIT[2:], "--max-records-per-person", "5", "--passes", "1", "-o", "plan.json").code == 0
+    fit = ["fit", trips, "--columns", "fare", "--plan", "plan.json", "--summary-only", "--person", "user"]
+    for party in ("1", "2"):
+        assert run(*fit, "--max-records-per-person", "2", "-o", f"{party}.summary").code == 0
+    assert run("merge", "1.summary", "2.summary", "-o", "all.privhp").code == 0
+    assert round(hp.load("all.privhp").total) == 2 * 2 * 40
+    code, _, err = run(*fit, "--max-records-per-person", "6", "-o", "3.summary")
+    assert code == 2
+    assert "at most 5 records of a person" in err
+    code, _, err = run(*fit[:-2], "--max-records-per-person", "2", "-o", "3.summary")
+    assert code == 2
+    assert "leave out --max-records-per-person" in err

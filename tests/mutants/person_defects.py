@@ -75,6 +75,11 @@ def cap_in_measuring_pass_alone(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(Ingestion, "_new_cap", late)
 
 
+@caught_by(person_checks.parties_share_the_records_of_a_person)
+def share_of_a_party_ignored(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Ingestion, "_new_cap", lambda self: PersonCap(self.plan.max_records_per_person))
+
+
 @caught_by(person_checks.sample_is_drawn_from_kept_rows)
 def sample_before_cap(patch: pytest.MonkeyPatch) -> None:
     """A person with many rows is then nearly always in the sample."""

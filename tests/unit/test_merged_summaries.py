@@ -72,6 +72,22 @@ def test_standard_errors_grow_with_root_of_merged(merged: int) -> None:
     assert after.stderr == pytest.approx(math.sqrt(merged) * before.stderr)
 
 
+def test_noise_of_merged_summaries_is_the_one_that_the_generator_knows() -> None:
+    """Four summaries have the variance of four: that of three and of five is rejected."""
+    noise = []
+    for _ in range(200):
+        first, *others = summaries(4)
+        for other in others:
+            first.merge(other)
+        release = first.close()
+        noise.append(release.counts[6])
+    found = float(np.mean(np.square(np.concatenate(noise), dtype=float)))
+    known = {merged: LEAST_SQUARES.noise_variance(6, merged=merged) for merged in (3, 4, 5)}
+    # 12,800 counters: a standard error of 1.5% of the variance.
+    assert abs(found / known[release.merged] - 1) < 0.1
+    assert all(abs(found / known[other] - 1) > 0.1 for other in (3, 5))
+
+
 @pytest.mark.parametrize("merged", [0, -1, 1.0, True, "2", 2**63])
 def test_invalid_merged_is_refused(merged: object) -> None:
     with pytest.raises(hp.PlanError, match="number of merged summaries"):

@@ -56,10 +56,18 @@ def open_data(options: Namespace, plan: Plan) -> Source:
         options.columns,
         header=not options.no_header,
         csv=csv_dialect(options),
-        persons=None if options.person is None else Persons(options.person, options.null_person),
+        persons=_persons(options),
         warn=_note(options),
     )
     return FileSource(options.data, selection, format=options.format)
+
+
+def _persons(options: Namespace) -> Persons | None:
+    """The persons of the options; of a plan file's number of records, this fit may count fewer."""
+    if options.person is None:
+        return None
+    most = None if options.plan is None else options.max_records_per_person
+    return Persons(options.person, options.null_person, most)
 
 
 def run_passes(

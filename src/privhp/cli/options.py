@@ -248,7 +248,8 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False, require
         type=integer,
         metavar="RECORDS",
         help="largest number of records of one person; the guarantee covers all of them, and the noise grows in "
-        "proportion; fit and learn enforce it with --person; default 1",
+        "proportion; fit and learn enforce it with --person; fit --plan FILE --person NAME may count fewer than the "
+        "plan says; default 1",
     )
     plan.add_argument(
         "--pan-private",

@@ -154,10 +154,14 @@ def _is_column(text: str) -> bool:
 
 
 def read_given_plan(options: Namespace) -> Plan | None:
-    """Plan of the file that `--plan` names, which no other option of a plan may change."""
+    """Plan of the file that `--plan` names, which no other option of a plan may change.
+
+    With --person, --max-records-per-person is the number of records that this fit counts of a person.
+    """
     if options.plan is None:
         return None
-    given = _given(options, _OPTIONS)
+    capped = {"max_records_per_person"} if getattr(options, "person", None) is not None else set()
+    given = _given(options, tuple(name for name in _OPTIONS if name not in capped))
     if given:
         raise PlanError(f"--plan FILE fixes the whole plan; leave out {', '.join(given)}")
     return load_plan(options.plan)

@@ -23,7 +23,7 @@ from privhp.collect.learning import continues, first_pass, is_learning, pass_pla
 from privhp.collect.person_cap import PersonCap, SortedPersonCap
 from privhp.collect.summary import Summary
 from privhp.core.container import CHECKPOINT
-from privhp.errors import FileError, RecordsError, StateError
+from privhp.errors import FileError, PlanError, RecordsError, StateError
 from privhp.io.disk import OwnedFile
 from privhp.io.sources import START, Batch, Position, Source
 from privhp.planning.plan import Plan
@@ -52,6 +52,7 @@ class Ingestion:
                 "write the data to a file first, or use passes=1"
             )
         self.plan, self._source = plan, source
+        self._check_persons()
         self._begin_pass(first_pass(plan))
 
     def _begin_pass(self, number: int) -> None:
@@ -94,11 +95,21 @@ class Ingestion:
                     return False
         return True
 
+    def _check_persons(self) -> None:
+        """Refuse more records of a person than the plan accounts for."""
+        persons, limit = self._source.persons, self.plan.max_records_per_person
+        if persons is not None and persons.most is not None and not 1 <= persons.most <= limit:
+            raise PlanError(
+                f"the plan accounts for at most {limit:,} records of a person; count as many or fewer with "
+                "max_records_per_person="
+            )
+
     def _new_cap(self) -> PersonCap | None:
         """The cap of persons at the position, if the source declares persons."""
-        persons, most = self._source.persons, self.plan.max_records_per_person
+        persons = self._source.persons
         if persons is None:
             return None
+        most = self.plan.max_records_per_person if persons.most is None else persons.most
         if persons.in_memory:
             return PersonCap(most, null_person=persons.null)
         return SortedPersonCap(most, null_person=persons.null, state=self._person)
@@ -175,6 +186,7 @@ class CheckpointedIngestion(Ingestion):
                 "be lost or counted twice; use the same files and columns, or start a new checkpoint"
             )
         self.plan, self.number, self._source = checkpoint.plan, checkpoint.number, source
+        self._check_persons()
         self.summary, self.summary.scratch = checkpoint.summary, READING_SCRATCH
         self._position = (int(position["file"]), int(position["place"]))
         person = {name: value for name, value in position.items() if name not in ("file", "identity", "place")}

@@ -81,7 +81,7 @@ class FileSource:
             return None
         files = [[file.name, own.size, own.modified] for file, own in zip(self._files, identities, strict=True)]
         dialect = dataclasses.asdict(self._selection.csv)
-        persons = [] if self.persons is None else [self.persons.column, self.persons.null]
+        persons = [] if self.persons is None else [self.persons.column, self.persons.null, self.persons.most]
         reading = [files, self._selection.names, self._selection.header, dialect, self._format, *persons]
         return hashlib.sha256(json.dumps(reading).encode()).hexdigest()
 

@@ -26,11 +26,14 @@ class Persons(NamedTuple):
     Args:
         column: Column of their ids.
         null: What a null id means.
+        most: Largest number of rows of a person in this source; by default that of the plan. Parties that share a plan
+            share its number.
         in_memory: Whether all rows are in memory, so that memory for each person is no matter.
     """
 
     column: str
     null: NullPerson = "refuse"
+    most: int | None = None
     in_memory: bool = False
 
 
