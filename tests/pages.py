@@ -1,7 +1,10 @@
-"""HTML reader for tests: well-formedness, text and addresses of a page."""
+"""HTML reader for tests: well-formedness, text and addresses of a page; and reports with coarse pictures."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from html.parser import HTMLParser
 from typing import Any
+from unittest import mock
 
 VOID = {"meta", "link", "img", "source", "br"}
 
@@ -42,3 +45,13 @@ class Reader(HTMLParser):
     def text(self) -> str:
         """Visible text of the page."""
         return " ".join(" ".join(self.words).split())
+
+
+@contextmanager
+def coarse_pictures() -> Iterator[None]:
+    """Pictures with few bins, for speed."""
+    with (
+        mock.patch("privhp.reporting.pictures.MAP_BINS", 12),
+        mock.patch("privhp.reporting.value_scales._MAX_BINS", 12),
+    ):
+        yield

@@ -1,12 +1,13 @@
 """Fixtures that run commands in an empty folder."""
 
 import gzip
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from cli.running import PLAN, Outcome
+from pages import coarse_pictures
 from privhp.cli import main
 from privhp.cli.commands import demo
 
@@ -59,7 +60,9 @@ def every_64th_flight(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def few_flights(every_64th_flight: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The demo with a part of its flights, for speed."""
+def few_flights(every_64th_flight: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The demo with a part of its flights and coarse pictures, for speed."""
     monkeypatch.setattr(demo, "FLIGHTS", every_64th_flight)
     monkeypatch.setattr(demo, "PLAN", ["--epsilon", "1", "--expected-records", "5000"])
+    with coarse_pictures():
+        yield

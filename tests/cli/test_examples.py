@@ -12,6 +12,7 @@ from pyarrow import parquet
 
 import privhp
 from commands import install_commands, run_command
+from pages import coarse_pictures
 from privhp.cli.commands import COMMANDS, demo
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -38,8 +39,9 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     commands = [command for command in commands if not re.match("privhp audit($| --deep)", command)]  # long
     assert len(commands) == 38
-    for command in commands:
-        run_command(command)
+    with coarse_pictures():
+        for command in commands:
+            run_command(command)
     assert len((tmp_path / "synthetic.csv").read_text().splitlines()) == 100_001
     assert parquet.read_table(tmp_path / "synthetic.parquet").shape == (1_000_000, 2)
     assert not (tmp_path / "t.state").exists()

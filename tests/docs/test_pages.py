@@ -2,12 +2,14 @@
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 import privhp as hp
 from commands import install_commands, run_command
+from pages import coarse_pictures
 
 ROOT = Path(__file__).parents[2]
 FENCE = re.compile(r'^```(\w*)(?: title="([\w.-]+)")?\n(.*?)^```$', flags=re.DOTALL | re.MULTILINE)
@@ -17,13 +19,14 @@ WITH_BLOCKS = [page for page in PAGES if page not in RUN_ELSEWHERE and FENCE.sea
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Working folder with the bundled examples, and the commands on the search path."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "examples").symlink_to(ROOT / "examples")
     install_commands(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
-    return tmp_path
+    with coarse_pictures():
+        yield tmp_path
 
 
 @pytest.mark.parametrize("page", WITH_BLOCKS)

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import case_count
-from pages import Reader
+from pages import Reader, coarse_pictures
 from privhp import Generator
-from privhp.reporting import pictures, report_page
+from privhp.reporting import report_page
 from privhp.reporting.overlay import RealBatch, RealShares
 from privhp.reporting.pictures import HistogramPicture, Map, pictures_of
 from privhp.reporting.region_masses import masses, measure_bins
@@ -18,10 +18,8 @@ from strategies import any_domains, batches, generators
 
 
 @pytest.fixture(autouse=True, scope="module")
-def coarse_maps() -> Iterator[None]:
-    """Maps of few cells, for speed."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pictures, "MAP_BINS", 12)
+def fast_pictures() -> Iterator[None]:
+    with coarse_pictures():
         yield
 
 

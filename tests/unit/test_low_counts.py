@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
+from pages import coarse_pictures
 from privhp import PrivhpWarning, RecordsError
 from privhp.answers.low_counts import LOW_SHARE, describe_low_count
 from privhp.planning.wide_tables import coarse_columns, describe_coarse_columns
@@ -47,7 +48,8 @@ def test_report_warns(tmp_path: Path) -> None:
     with pytest.warns(PrivhpWarning):
         low = hp.fit(places(10), BRITAIN, **PLAN)
     for generator, shown in ((low, True), (hp.fit(places(), BRITAIN, **PLAN), False)):
-        hp.report(generator, tmp_path / "page.html")
+        with coarse_pictures():
+            hp.report(generator, tmp_path / "page.html")
         assert ("Low count:" in (tmp_path / "page.html").read_text()) == shown
 
 

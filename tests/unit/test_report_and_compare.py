@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import privhp as hp
-from pages import Reader
+from pages import Reader, coarse_pictures
 
 DOMAIN = hp.Interval(0, 1000)
 TABLE = hp.Table(fare=DOMAIN, kind=hp.Categories(["bus", "tram"]))
@@ -27,6 +27,12 @@ def fares():
 def trips():
     """Generator of a table."""
     return hp.fit({"fare": FARES, "kind": KINDS}, TABLE, epsilon=1, expected_records=2000)
+
+
+@pytest.fixture(autouse=True)
+def fast_pictures():
+    with coarse_pictures():
+        yield
 
 
 @pytest.fixture
