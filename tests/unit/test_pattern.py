@@ -198,6 +198,29 @@ def test_conditions_name_texts_and_prefixes() -> None:
     assert format_condition({"code": "E11*", "other": ["a 3", "b*"]}, table) == "code = E11* and other in ['a 3', b*]"
 
 
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("code != E11*", ["A1", "E1", "I10"]),
+        ("code != E11 and code != I10", ["A1", "E1", "E11.65", "E11.9"]),
+        ("code in E1* and code != E11.9", ["E1", "E11", "E11.65"]),
+        ("code in [E11*, A*] and code in [E11.9, I10, A1]", ["A1", "E11.9"]),
+        ("code != A*", ["E1", "E11", "E11.65", "E11.9", "I10"]),
+    ],
+)
+def test_excluded_texts_and_several_comparisons(condition: str, expected: list[str]) -> None:
+    texts = ["A1", "E1", "E11", "E11.65", "E11.9", "I10"]
+    for domain in (Pattern(texts), Pattern("[AE]1|I10|E11([.](65|9))?")):
+        region = read_condition(condition, Table(code=domain))["code"]
+        shares = domain.overlap(region, domain.encode(texts, level=domain.depth), level=domain.depth)
+        assert [text for text, share in zip(texts, shares, strict=True) if share] == expected
+        assert read_condition(format_condition({"code": region}, Table(code=domain)), Table(code=domain)) == {
+            "code": region
+        }
+    with pytest.raises(DomainError, match="no text meets all conditions"):
+        read_condition("code = I10 and code != I10", Table(code=Pattern(texts)))
+
+
 def test_listed_texts_are_not_null(tmp_path: Path) -> None:
     (tmp_path / "codes.csv").write_text("code\n" + "NA\n" * 300 + "DE\n" * 100 + "\n" * 100)
     for pattern, namibia in ((["DE", "NA", "FR"], 0.6), ("[A-Z]{2}", 0.0)):

@@ -3,7 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ from privhp.domains.text_list import TextList
 from privhp.domains.to_column import to_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
 
 ANY = "*"
 """End of a region that is a prefix."""
@@ -161,21 +164,21 @@ class Pattern(IntegerRangeDomain):
 
     def describe(self, code: int, *, level: int) -> Any:
         (first,), (size,) = self._ranges(np.array([code], dtype=np.uint64), level)
-        if size == 0:
-            return []
-        ends = self._records_at(np.array([first, first + size - 1])).tolist()
-        prefix = common_prefix(*ends)
-        if size == 1 or self._texts.span_of_prefix(prefix) == (first, first + size):
-            return prefix if size == 1 else prefix + ANY
-        low, high = (end[len(prefix) : len(prefix) + 1] for end in ends)
-        following = self._texts.next_characters(prefix)
-        return [self._region_of(prefix + own) if own else prefix for own in following if low <= own <= high]
+        regions = self._regions(Span(first, first + size))
+        return regions[0] if len(regions) == 1 else regions
 
-    def _region_of(self, prefix: str) -> str:
-        """A prefix as a region; if there is a single text with it, the text."""
-        first, after = self._texts.span_of_prefix(prefix) or Span(0, 0)
-        (text,) = self._records_at(np.array([first])).tolist()
-        return str(text) if after - first == 1 else prefix + ANY
+    def _regions(self, chosen: Span, prefix: str = "") -> list[str]:
+        """The fewest texts and prefixes for all texts of a span that begin with a prefix."""
+        own = self._texts.span_of_prefix(prefix) or Span(0, 0)
+        first, after = max(own.first, chosen.first), min(own.after, chosen.after)
+        if first >= after:
+            return []
+        if (first, after) == own:
+            ends = self._records_at(np.array([first, after - 1])).tolist()
+            return [common_prefix(*ends) + ANY if after - first > 1 else str(ends[0])]
+        ended = [prefix] if first == own.first and self._texts.span_of_text(prefix) else []
+        longer = (prefix + character for character in self._texts.next_characters(prefix) if character)
+        return ended + [region for prefix in longer for region in self._regions(chosen, prefix)]
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Mask of the largest cell of each prefix and of each text."""
@@ -197,6 +200,21 @@ class Pattern(IntegerRangeDomain):
         length = int(-np.log2(diameter))
         return f"{length} character{'s' * (length != 1)}"
 
+    def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
+        """Text or prefix after `=` or `in`, or a list of those that meet all comparisons."""
+        if len(comparisons) == 1 and comparisons[0].sign != "!=":
+            return super().parse_region(comparisons, names)
+        excluded = _Spans([])
+        for comparison in comparisons:
+            allowed = comparison._replace(sign="=") if comparison.sign == "!=" else comparison
+            spans = self._spans(super().parse_region([allowed], names))
+            own = spans if comparison.sign == "!=" else spans.complement(self._texts.size)
+            excluded = _Spans([*excluded.merged, *own.merged])
+        chosen = [region for span in excluded.complement(self._texts.size).merged for region in self._regions(span)]
+        if not chosen:
+            raise DomainError("no text meets all conditions; correct them")
+        return chosen
+
     def unite(self, regions: Sequence[Any]) -> Any:
         """The list of all texts and prefixes."""
         return [text for region in regions for text in (region if isinstance(region, list) else [region])]
@@ -210,15 +228,22 @@ class _Spans:
     """Union of spans of ranks."""
 
     def __init__(self, spans: list[Span]) -> None:
-        merged: list[Span] = []
+        self.merged: list[Span] = []
+        """The same ranks as disjoint spans, in order."""
         for span in sorted(spans):
-            if merged and span.first <= merged[-1].after:
-                merged[-1] = Span(merged[-1].first, max(merged[-1].after, span.after))
+            if self.merged and span.first <= self.merged[-1].after:
+                self.merged[-1] = Span(self.merged[-1].first, max(self.merged[-1].after, span.after))
             else:
-                merged.append(span)
-        ends = np.array(merged, dtype=np.int64).reshape(-1, 2)
+                self.merged.append(span)
+        ends = np.array(self.merged, dtype=np.int64).reshape(-1, 2)
         self._first, self._sizes = ends[:, 0], ends[:, 1] - ends[:, 0]
         self._before = np.cumsum(self._sizes) - self._sizes
+
+    def complement(self, size: int) -> _Spans:
+        """All other ranks below a size."""
+        firsts = [0, *(span.after for span in self.merged)]
+        afters = [*(span.first for span in self.merged), size]
+        return _Spans([Span(*ends) for ends in zip(firsts, afters, strict=True) if ends[0] < ends[1]])
 
     def count_below(self, ranks: Counts) -> Counts:
         """Number of ranks of the union below each rank."""

@@ -120,4 +120,9 @@ class TextList:
     def next_characters(self, prefix: str) -> list[str]:
         """Characters that may follow a prefix of a text, in order; "" for the end of the text."""
         first, after = self.span_of_prefix(prefix) or Span(0, 0)
-        return sorted({text[len(prefix) : len(prefix) + 1] for text in self._texts[first:after]})
+        found = []
+        while first < after:
+            found.append(self._texts[first][len(prefix) : len(prefix) + 1])
+            longer = prefix + found[-1]
+            first = first + 1 if longer == prefix else (self.span_of_prefix(longer) or Span(0, after)).after
+        return found
