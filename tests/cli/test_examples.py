@@ -23,22 +23,25 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     install_commands(tmp_path / "bin")
     monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
     rng = np.random.default_rng(0)
-    (tmp_path / "trips.csv").write_text("id,fare\n" + "".join(f"{i},{i % 90}.5\n" for i in range(1000)))
+    (tmp_path / "trips.csv").write_text("id,fare,tip,paid\n" + "".join(f"{i},{i % 90}.5,1,cash\n" for i in range(1000)))
     places = "".join(f"{lon},{lat}\n" for lon, lat in rng.uniform((-9, 50), (2, 60), size=(1000, 2)))
     (tmp_path / "gb.csv.gz").write_bytes(gzip.compress(b"lon,lat\n" + places.encode()))
     (tmp_path / "log.gz").write_bytes(gzip.compress(b"10.0.0.1,GET,/\n10.0.0.2,GET,/\n" * 500))
-    (tmp_path / "next.csv.gz").write_bytes(gzip.compress(b"fare\n" + b"7\n8\n" * 500))
+    (tmp_path / "next.csv.gz").write_bytes(gzip.compress(b"fare,tip,paid\n" + b"7,1,cash\n8,2,card\n" * 500))
     (tmp_path / "trips").mkdir()
     for part in range(2):
-        parquet.write_table(pa.table({"fare": np.arange(500.0)}), tmp_path / "trips" / f"{part}.parquet")
+        trips = {"fare": np.arange(500.0), "tip": np.arange(500.0) / 10, "paid": ["cash", "card"] * 250}
+        parquet.write_table(pa.table(trips), tmp_path / "trips" / f"{part}.parquet")
     fare = '[columns.fare]\nkind = "interval"\nlow = 0\nhigh = 1000\n'
-    (tmp_path / "t.toml").write_text(fare)
+    tip = '[columns.tip]\nkind = "interval"\nlow = 0\nhigh = 100\n'
+    paid = '[columns.paid]\nkind = "categories"\nvalues = ["cash", "card"]\n'
+    (tmp_path / "t.toml").write_text(fare + tip + paid)
     (tmp_path / "rides.toml").write_text(f"[plan]\nepsilon = 1\nexpected_records = 1000\n{fare}")
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     commands = [command for command in commands if not re.match("privhp audit($| --deep)", command)]  # long
-    assert len(commands) == 38
+    assert len(commands) == 42
     with coarse_pictures():
         for command in commands:
             run_command(command)

@@ -109,6 +109,17 @@ def test_query(objects: Any, release: str) -> None:
     assert share["where"] == "value < 10"
     assert len(objects("quantile", "query", release, "--quantile", "0.1,0.9")) == 2
     assert objects("heavy_hitter", "query", release, "--heavy-hitters", "0.2")
+    assert len(objects("quantile", "quantiles", release, "4")) == 4
+
+
+def test_moments(objects: Any, tmp_path: Path) -> None:
+    (tmp_path / "pairs.csv").write_text("a,b\n" + "".join(f"{i % 50},{i % 70}\n" for i in range(2000)))
+    columns = ["--domain", "a=integers:0:99", "--domain", "b=integers:0:99"]
+    objects("content", "fit", "pairs.csv", *columns, "--epsilon", "9", "--expected-records", "2000", "-o", "p.privhp")
+    (found,) = objects("correlation", "query", "p.privhp", "--correlation", "a,b")
+    assert found["columns"] == ["a", "b"]
+    assert 20 < objects("mean", "query", "p.privhp", "--mean", "--marginal", "a")[0]["mean"] < 30
+    assert 10 < objects("std", "query", "p.privhp", "--std", "--marginal", "a")[0]["std"] < 20
 
 
 def test_compare_system_and_audit(objects: Any, release: str) -> None:

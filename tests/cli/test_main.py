@@ -16,7 +16,7 @@ COMMANDS = [command.__name__.rpartition(".")[2] for command in commands.COMMANDS
 
 
 def test_commands():
-    asked = "fit learn sample query report plan inspect merge compare audit demo init completion"
+    asked = "fit learn sample query quantiles report plan inspect merge compare audit demo init completion"
     assert sorted(COMMANDS) == sorted(asked.split())
 
 

@@ -150,7 +150,7 @@ def test_formatted_quantiles(run, tmp_path, domain, value, error):
 
 
 def test_errors(refused, trips, release):
-    assert "nothing to query; give --where, --quantile or --heavy-hitters" in refused("query", trips)
+    assert "nothing to query; give --where, --mean, --quantile or others" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")
     assert "have no names; give --columns fare" in refused("query", release, "--where", "fare < 10")
     assert "column 'fare': expected a number" in refused("query", trips, "--where", "fare < much")
@@ -175,6 +175,75 @@ def test_errors(refused, trips, release):
     assert "the columns of a table have names already" in refused(
         "query", trips, "--where", "fare < 5", "--columns", "a,b,c"
     )
+
+
+def test_moments(run, trips):
+    generator = hp.load(trips)
+    fares = generator.marginal("fare")
+    mean, std, correlation = answers(run, trips, "--mean", "--std", "--marginal", "fare", "--correlation", "fare,delay")
+    for kind, found, estimate in (("mean", mean, fares.mean()), ("std", std, fares.std())):
+        low, high = estimate.interval(0.9)
+        assert found == {
+            kind: estimate.value,
+            "marginal": "fare",
+            "stderr": estimate.stderr,
+            "low": low,
+            "high": high,
+        }
+    estimate = generator.correlation("fare", "delay")
+    low, high = estimate.interval(0.9)
+    assert correlation == {
+        "correlation": estimate.value,
+        "columns": ["fare", "delay"],
+        "stderr": estimate.stderr,
+        "low": low,
+        "high": high,
+    }
+    (delay,) = answers(run, trips, "--mean", "--marginal", "delay")
+    assert delay["mean"] == generator.marginal("delay", null=False).mean().value
+    text = run("query", trips, "--mean", "--std", "--marginal", "delay", "--correlation", "fare,delay").out
+    assert "delay, of the values that are not null" in text
+    assert all(f"\n{name} " in text or f" {name} " in text for name in ("mean", "std", "correlation"))
+
+
+def test_moments_of_times(run, tmp_path):
+    hours = [f"2024-01-01T{place % 24:02}:30:00" for place in range(4000)]
+    (tmp_path / "data.csv").write_text("at\n" + "\n".join(hours))
+    domain = ["--columns", "at", "--domain", "time:2024-01-01:2024-01-02"]
+    assert run("fit", "data.csv", *domain, "--epsilon", "20", "--expected-records", "4e3", "-o", "r").code == 0
+    mean, std = answers(run, "r", "--mean", "--std")
+    assert mean["mean"].startswith("2024-01-01T1")
+    assert mean["low"] < mean["mean"] < mean["high"]
+    assert abs(std["std"] - 6.92 * 3600) < 600
+    assert " hours " in run("query", "r", "--std").out.splitlines()[1]
+
+
+def test_shares_of_values(run, trips):
+    found = answers(run, trips, "--shares", "--marginal", "kind")
+    assert [one["where"] for one in found] == ["kind = cash", "kind = card", "kind = rest"]
+    assert found == answers(run, trips, *(word for one in found for word in ("--where", one["where"])))
+
+
+def test_quantiles(run, refused, trips, release):
+    code, out, err = run("quantiles", trips, "3", "--marginal", "fare", "--json")
+    assert (code, err) == (0, "")
+    found = [json.loads(line) for line in out.splitlines()]
+    assert found == answers(run, trips, "--quantile", "0.25,0.5,0.75", "--marginal", "fare")
+    lines = run("quantiles", release).out.splitlines()
+    assert [line.split()[0] for line in lines] == ["quantile", *(f"0.{rank}" for rank in range(1, 10))]
+    assert "privhp quantiles of a table needs --marginal COLUMN" in refused("quantiles", trips)
+    assert "expected at least 1 quantile" in refused("quantiles", release, "0")
+
+
+def test_errors_of_moments(refused, trips, release):
+    assert "--mean of a table needs --marginal COLUMN, one of fare, kind, delay" in refused("query", trips, "--mean")
+    assert "only numbers and times" in refused("query", trips, "--std", "--marginal", "kind")
+    assert "--shares needs --marginal COLUMN with a list of values" in refused("query", release, "--shares")
+    for columns in ("fare", "fare,x", "fare,kind,delay"):
+        assert "two columns of a table, such as fare,tip; choose among fare, kind, delay" in refused(
+            "query", trips, "--correlation", columns
+        )
+    assert "this release is of Interval" in refused("query", release, "--correlation", "a,b")
 
 
 def test_quantile_of_nullable_column(run, trips):

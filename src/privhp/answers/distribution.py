@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 from privhp.answers import quantiles
 from privhp.answers.estimate import Estimate, as_scalar
 from privhp.answers.histogram import Histogram
+from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import Leaves
 from privhp.answers.regions import mass, mass_bounds
 from privhp.answers.sampling import RegionSampler, Sampler
@@ -25,10 +26,11 @@ from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, Quantile
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
-from privhp.errors import QueryError
+from privhp.errors import DomainError, QueryError
 
 if TYPE_CHECKING:  # imported when they are asked for
     from privhp.answers.heavy_hitters import HeavyHitter
+    from privhp.answers.moments import Moments
     from privhp.domains.table_column import Name
     from privhp.io.frames import Frame
     from privhp.io.sample_stream import SampleStream
@@ -237,6 +239,47 @@ class Distribution:
         values = quantiles.quantile(self._histogram, q)
         shares = np.asarray(q, dtype=np.float64)
         return Estimate(as_scalar(values), QuantileUncertainty(self._histogram, shares, values, self._errors))
+
+    def mean(self) -> Estimate[Any]:
+        """Mean of numbers or times, over the values that the release shows to hold records.
+
+        Noisy counts far from all records are left out; docs/queries.md says by which rule. The
+        interval includes what records there may add. For a column of a table, use `marginal`.
+        """
+        unit = LineUnit(self.domain)
+        return self._moments.mean(unit)
+
+    def std(self) -> Estimate[Any]:
+        """Standard deviation of numbers, or of times as a duration, over the same values as `mean`."""
+        unit = LineUnit(self.domain)
+        return self._moments.std(unit)
+
+    def correlation(self, first: Name, second: Name) -> Estimate[float]:
+        """Pearson correlation of two columns of a `Table`, over the records in which neither is null.
+
+        Args:
+            first: Name of a column of numbers or times.
+            second: Name of another one.
+        """
+        if first == second:
+            raise QueryError(f"expected two columns, got {first!r} twice")
+        return self.marginal([first, second])._moments.correlation()
+
+    @cached_property
+    def _moments(self) -> Moments:
+        from privhp.answers.moments import Moments
+
+        return Moments(self._errors.variables())
+
+    def shares(self) -> dict[Any, Estimate[float]]:
+        """Share of each value of a finite domain, in declared order; of a nullable one, also of None.
+
+        For a column of a table, use `marginal`.
+        """
+        regions = self.domain.value_regions()
+        if not regions:
+            raise DomainError(f"{self.domain!r} has no list of values; use mass(...) or heavy_hitters(...)")
+        return {region: self.mass(region) for region in regions}
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
         """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest first.

@@ -48,7 +48,8 @@ class Generator(Distribution):
         else:
             hierarchy = Hierarchy(release)
             domain = release.plan.domain
-            super().__init__(domain, build_leaves(hierarchy), LeafErrors.of_release(HierarchyErrors(hierarchy), domain))
+            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain)
+            super().__init__(domain, build_leaves(hierarchy), errors)
 
     @property
     def plan(self) -> Plan:

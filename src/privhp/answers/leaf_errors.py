@@ -14,8 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares
-from privhp.answers.unevenness import FINER_CUTS, learn_unevenness, share_deviation
+from privhp.answers.unevenness import FINER_CUTS, learn_unevenness, mean_deviation, share_deviation
+from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
@@ -134,6 +136,17 @@ class LeafErrors:
             total += others * share_deviation(part.share, unevenness)
         return total
 
+    def variables(self) -> list[Variable]:
+        """The numeric variable of the domain; of a table, that of each column."""
+        if self.domain.columns:
+            parts = [self.marginal(column.domain, [column]) for column in self.domain.columns]
+            return [variable for part in parts for variable in part.variables()]
+        codes, levels, cell_of_leaf = self._cells
+        numbers, own = leaf_numbers(self.domain, codes, levels), self.unevenness[-1]
+        cuts = np.maximum(levels - self.domain.nullable, 0)
+        deviations = np.array([mean_deviation(own[each : each + FINER_CUTS]) for each in range(int(cuts.max()) + 1)])
+        return [Variable(numbers.take(cell_of_leaf), deviations[cuts][cell_of_leaf], self.release)]
+
     def mass(self, means: Floats) -> float:
         """Mass of a region that covers these shares of the leaves."""
         return float((self.release.counts * means).sum()) / max(float(self.release.counts.sum()), 1e-300)
@@ -158,6 +171,7 @@ class ConditionalErrors:
         self._errors = errors
         self.marginal, self.given_value = errors.marginal, errors.given_value
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
+        self.variables = errors.variables
 
     def cdf_masses(self, value: Any) -> CdfMasses:
         """Masses at or below a value, given that there is a value."""

@@ -18,16 +18,20 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Collection
 from functools import cached_property
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.hierarchy import ChildGroup, Hierarchy, Layer
+from privhp.answers.unprojected import unproject
 from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import TableColumn
 from privhp.errors import QueryError
+
+if TYPE_CHECKING:
+    from privhp.answers.variables import Variable
 
 
 class LeafShares(NamedTuple):
@@ -93,6 +97,10 @@ class StandardErrors(Protocol):
         """Masses at or below a value."""
         ...
 
+    def variables(self) -> list[Variable]:
+        """The numeric variable of the distribution; of a table, that of each column."""
+        ...
+
     def mass(self, means: Floats) -> float:
         """Mass of a region that covers these shares of the leaves."""
         ...
@@ -115,15 +123,20 @@ class UnavailableErrors:
         raise QueryError(self._reason)
 
     marginal = given_value = _keep
-    region_shares = cdf_shares = cdf_masses = mass = standard_error = _refuse
+    region_shares = cdf_shares = cdf_masses = variables = mass = standard_error = _refuse
 
 
 class HierarchyErrors:
     """Errors of masses of leaves of a solved hierarchy."""
 
     def __init__(self, hierarchy: Hierarchy) -> None:
-        """Take the hierarchy that the leaves were built from, as far as it is resolved."""
-        self.hierarchy = hierarchy.resolved()
+        """Take the resolved hierarchy of the leaves."""
+        self.hierarchy = hierarchy
+
+    @cached_property
+    def unprojected(self) -> HierarchyErrors:
+        """Errors of the same leaves with unbiased counts, which may be negative."""
+        return HierarchyErrors(unproject(self.hierarchy))
 
     @cached_property
     def counts(self) -> Floats:
@@ -141,22 +154,35 @@ class HierarchyErrors:
 
     def _noise(self, shares: LeafShares) -> float:
         """Standard deviation of the count in a region by noise, and by independent records inside leaves."""
-        layers = self.hierarchy.layers
-        top, layer_weights = layers[0], self._by_layer(shares.mean)
-        leaf_variances = self._by_layer(shares.variance * self.counts)
-        weights, variances = layer_weights[-1], leaf_variances[-1]
-        for index in range(len(layers) - 2, -1, -1):
-            layer, below = layers[index], layers[index + 1]
-            parent_weights, parent_variances = layer_weights[index], leaf_variances[index]
-            for group in layer.child_groups:
-                parent_weights[group.parents], parent_variances[group.parents] = _propagate(
-                    below, group, weights, variances
-                )
-            weights, variances = parent_weights, parent_variances
+        top = self.hierarchy.layers[0]
+        weights, variance = self._propagate_to_top(shares.mean, shares.variance * self.counts)
         # A share is a ratio of counts: by the delta method, weights count from the share itself.
         share = float((weights * top.estimate).sum()) / float(top.estimate.sum())
-        noise = ((weights - share) ** 2 * top.variance).sum()
-        return float(np.sqrt(variances.sum() + noise))
+        return float(np.sqrt(variance + ((weights - share) ** 2 * top.variance).sum()))
+
+    def deviation(self, weights: Floats, leaf_variances: Floats) -> float:
+        """Standard deviation of a weighted sum of the counts of the leaves, in the order of the domain.
+
+        Args:
+            weights: Weight of the count of each leaf.
+            leaf_variances: Variance that each leaf adds to the sum, beside the noise.
+        """
+        at_top, variance = self._propagate_to_top(weights, leaf_variances)
+        return float(np.sqrt(variance + (at_top**2 * self.hierarchy.layers[0].variance).sum()))
+
+    def _propagate_to_top(self, weights: Floats, leaf_variances: Floats) -> tuple[Floats, float]:
+        """Weights of the top layer in a weighted sum of the leaves, and the variance that the layers below it add."""
+        layers = self.hierarchy.layers
+        layer_weights, layer_variances = self._by_layer(weights), self._by_layer(leaf_variances)
+        own, variances = layer_weights[-1], layer_variances[-1]
+        for index in range(len(layers) - 2, -1, -1):
+            parent_weights, parent_variances = layer_weights[index], layer_variances[index]
+            for group in layers[index].child_groups:
+                parent_weights[group.parents], parent_variances[group.parents] = _propagate(
+                    layers[index + 1], group, own, variances
+                )
+            own, variances = parent_weights, parent_variances
+        return own, float(variances.sum())
 
     def _by_layer(self, values: Floats) -> list[Floats]:
         """Values of the leaves in the order of the domain, split by layer; 0 for cells that have children."""

@@ -109,6 +109,10 @@ class Finite(IntegerRangeDomain):
         values = self._values[first:after].tolist()
         return values[0] if len(values) == 1 else values
 
+    def value_regions(self) -> list[Any]:
+        values: list[Any] = self._values.tolist()
+        return values
+
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Mask of the largest cell of each value."""
         first, after = self._spans(codes, level)

@@ -17,13 +17,14 @@ from privhp.cli.commands import (
     learn,
     merge,
     plan,
+    quantiles,
     query,
     report,
     sample,
 )
 from privhp.cli.parsers import CommandParser, Parser, Version
 
-COMMANDS = (plan, learn, fit, sample, query, report, inspect, merge, compare, init, audit, demo, completion)
+COMMANDS = (plan, learn, fit, sample, query, quantiles, report, inspect, merge, compare, init, audit, demo, completion)
 """In the order of the help."""
 
 _EPILOG = """\

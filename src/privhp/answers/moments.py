@@ -1,0 +1,200 @@
+"""Mean, standard deviation and correlation, with their errors.
+
+They are computed from the unprojected counts of the leaves in the core of each
+variable. The interval has three parts. Noise: the variances of the counts
+propagate to the answer. Resolution: the mean of a leaf's records differs from
+that of the base measure, by as much as the unevenness of the release shows and
+at most by half the width; leaves may err in the same direction, so deviations
+add up. Tails: records outside the core are too few to be significant. What the
+shell next to the core may hold, and less in each further shell, bounds what they add.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import math
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privhp.answers.estimate import Estimate
+from privhp.answers.leaf_numbers import LineUnit
+from privhp.answers.variables import MIN_Z, Variable
+from privhp.core.cells import Floats
+
+Z_90 = 1.6449
+"""Standard errors of the interval of level 0.9."""
+
+
+class Influence(NamedTuple):
+    """How the records of each leaf determine a moment.
+
+    Args:
+        of_leaf: Change of the moment by a record at the mean of each leaf, per share of all records.
+        slopes: For each variable, change of the moment as the records of a leaf move.
+        by_covariance: Change of the moment with the covariance of two variables inside the leaves.
+    """
+
+    of_leaf: Floats
+    slopes: Sequence[Floats]
+    by_covariance: float = 0.0
+
+
+class Moments:
+    """Moments of one or two variables on the same leaves, over the intersection of their cores."""
+
+    def __init__(self, variables: Sequence[Variable]) -> None:
+        self._variables, self._errors = variables, variables[0].errors
+        self._core: Floats = np.prod([variable.core for variable in variables], axis=0)
+
+    @cached_property
+    def _shares(self) -> Floats:
+        """Share of each leaf among the records of the core.
+
+        The non-negative counts replace unprojected ones that give a negative variance, and equal counts an empty core.
+        """
+        for counts in (self._errors.unprojected.counts, self._errors.counts, np.ones(self._core.shape)):
+            shares = counts * self._core / max(float(counts @ self._core), 1e-300)
+            if counts @ self._core > 0 and all(_variance(shares, variable) >= 0 for variable in self._variables):
+                break
+        return shares
+
+    @cached_property
+    def _records(self) -> float:
+        """Number of records in the core, at least 1."""
+        return max(float(self._errors.unprojected.counts @ self._core), 1.0)
+
+    @cached_property
+    def _offsets(self) -> list[Floats]:
+        """Mean of each leaf less the mean of all records, for each variable."""
+        return [variable.numbers.mean - self._shares @ variable.numbers.mean for variable in self._variables]
+
+    def mean(self, unit: LineUnit) -> Estimate[Any]:
+        """Mean of a variable, within the bounds of its domain."""
+        (variable,), (offsets,) = self._variables, self._offsets
+        value = float(self._shares @ variable.numbers.mean)
+        influence = Influence(offsets, [np.ones(offsets.shape)])
+
+        def ends(z: float) -> tuple[float, float]:
+            side, (below, above) = self._margin(influence, z), self._tail_bounds(variable, offsets, 1, z)
+            return max(value - math.hypot(side, below), unit.low), min(value + math.hypot(side, above), unit.high)
+
+        value = min(max(value, unit.low), unit.high)
+        return Estimate(unit.to_value(value), MomentUncertainty(ends, unit.to_value, unit.to_length))
+
+    def std(self, unit: LineUnit) -> Estimate[Any]:
+        """Standard deviation of a variable."""
+        (variable,), (offsets,) = self._variables, self._offsets
+        numbers = variable.numbers
+        variance = _variance(self._shares, variable)
+        squares = offsets**2 + numbers.variance
+        influence = Influence(squares - variance, [2.0 * np.abs(offsets) + numbers.width / 4.0])
+
+        def ends(z: float) -> tuple[float, float]:
+            side, tails = self._margin(influence, z), self._tail_bounds(variable, offsets, 2, z)
+            largest = (unit.high - unit.low) / 2.0
+            return math.sqrt(max(variance - side, 0.0)), min(math.sqrt(variance + math.hypot(side, *tails)), largest)
+
+        return Estimate(unit.to_length(math.sqrt(variance)), MomentUncertainty(ends, unit.to_length, unit.to_length))
+
+    def correlation(self) -> Estimate[float]:
+        """Pearson correlation of two variables.
+
+        Records in a tail of one variable are taken to depend on the other one as those of the core do. A share q of
+        records, t standard deviations away, then changes a correlation r by at most q t^2 (1 - r^2) / 2.
+        """
+        deviations = [math.sqrt(_variance(self._shares, variable)) for variable in self._variables]
+        if not all(deviations):
+            return Estimate(0.0, MomentUncertainty(lambda _: (-1.0, 1.0), float, float))
+        first, second = (own / deviation for own, deviation in zip(self._offsets, deviations, strict=True))
+        value = min(max(float(self._shares @ (first * second)), -1.0), 1.0)
+        squares = first**2 + second**2
+        for variable, deviation in zip(self._variables, deviations, strict=True):
+            squares = squares + variable.numbers.variance / deviation**2
+        influence = Influence(
+            first * second - value / 2.0 * squares,
+            [np.abs(second - value * first) / deviations[0], np.abs(first - value * second) / deviations[1]],
+            1.0 / (deviations[0] * deviations[1]),
+        )
+
+        def ends(z: float) -> tuple[float, float]:
+            parts = [self._margin(influence, z)]
+            for variable, offsets, deviation in zip(self._variables, self._offsets, deviations, strict=True):
+                tails = self._tail_bounds(variable, offsets, 2, z)
+                parts += [(1.0 - value**2) / 2.0 * tail / deviation**2 for tail in tails]
+            side = math.hypot(*parts)
+            return max(value - side, -1.0), min(value + side, 1.0)
+
+        return Estimate(value, MomentUncertainty(ends, float, float))
+
+    @cached_property
+    def _is_significant(self) -> bool:
+        """Whether the release shows that the core holds records."""
+        counted = self._errors.unprojected
+        return float(counted.counts @ self._core) > MIN_Z * counted.deviation(self._core, np.zeros(self._core.shape))
+
+    def _margin(self, influence: Influence, z: float) -> float:
+        """Margin of a moment by noise and resolution, for an interval of z standard errors."""
+        if not self._is_significant:
+            return math.inf
+        counts = self._errors.counts * self._core / self._records
+        numbers = [variable.numbers for variable in self._variables]
+        inside = sum(slope**2 * own.variance for slope, own in zip(influence.slopes, numbers, strict=True))
+        noise = self._errors.unprojected.deviation(
+            influence.of_leaf * self._core / self._records, counts * inside / self._records
+        )
+        moved = np.zeros(counts.shape)
+        for variable, slope in zip(self._variables, influence.slopes, strict=True):
+            moved += slope * variable.numbers.width * np.minimum(z * variable.deviation, 0.5)
+        if influence.by_covariance:
+            widths = numbers[0].width * numbers[1].width
+            moved += min(z / Z_90, 1.0) * influence.by_covariance * widths / 12.0
+        return math.hypot(z * noise, float(counts @ moved))
+
+    def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[float, float]:
+        """What records in the tails below and above the core add to a central moment at most."""
+        bounds = []
+        for tail in variable.tails:
+            weights = variable.numbers.present * tail.first_shell * np.abs(offsets) ** power
+            noise = self._errors.unprojected.deviation(weights, np.zeros(weights.shape))
+            added = max(float(self._errors.unprojected.counts @ weights) + z * noise, 0.0)
+            bounds.append(tail.factor(power) * added / self._records)
+        return bounds[0], bounds[1]
+
+
+def _variance(shares: Floats, variable: Variable) -> float:
+    """Variance of a variable, by the share of each leaf."""
+    offsets = variable.numbers.mean - shares @ variable.numbers.mean
+    return float(shares @ (offsets**2 + variable.numbers.variance))
+
+
+class MomentUncertainty:
+    """Uncertainty of a moment, by its intervals.
+
+    Args:
+        ends: Both ends of the interval of so many standard errors, as numbers.
+        to_value: Turns a number into a value.
+        to_length: Turns a number into a difference of values.
+    """
+
+    resolved = True
+
+    def __init__(
+        self,
+        ends: Callable[[float], tuple[float, float]],
+        to_value: Callable[[float], Any],
+        to_length: Callable[[float], Any],
+    ) -> None:
+        self._ends, self._to_value, self._to_length = ends, to_value, to_length
+
+    @cached_property
+    def stderr(self) -> Any:
+        """Half the length of the interval of one standard error."""
+        low, high = self._ends(1.0)
+        return self._to_length((high - low) / 2.0)
+
+    def interval(self, z: float) -> tuple[Any, Any]:
+        """Both ends of the interval of z standard errors."""
+        low, high = self._ends(z)
+        return self._to_value(low), self._to_value(high)

@@ -1,0 +1,126 @@
+"""A numeric variable on the leaves of a release: its core, and the tails that show nothing but noise.
+
+A noisy count far from all records would move a mean by its distance. The core
+is the range of values that the release shows to hold records. On each side of
+the median, values are divided into shells, each twice as far away as the one
+before. The core ends after the last shell whose count is significant, and a tail
+begins. The more noise a shell adds to the mean, in units of the noise of the
+core, the higher its threshold: noise that exceeds it is rarer by that factor.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import math
+from functools import cached_property
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.answers.leaf_numbers import LeafNumbers
+from privhp.answers.standard_errors import HierarchyErrors
+from privhp.core.cells import Floats
+
+MIN_Z = 3.0
+"""Standard deviations that the count of a shell must exceed if the shell adds no more noise than the core has."""
+
+MAX_SHELLS = 40
+"""Largest number of shells on one side."""
+
+DECAYS = (0.25, 1.0)
+"""Least and largest ratio of what two neighbouring shells of a tail add to a moment."""
+
+
+class Tail(NamedTuple):
+    """The values on one side of the core.
+
+    Args:
+        is_upper: Whether the values are above the core.
+        core: Mask of the leaves that are not in the tail.
+        first_shell: Mask of the leaves in the shell next to the core.
+        shells: Number of shells of the tail.
+        decay: Largest ratio of the counts of two neighbours among the last three shells of the core.
+    """
+
+    is_upper: bool
+    core: NDArray[np.bool_]
+    first_shell: NDArray[np.bool_]
+    shells: int
+    decay: float
+
+    def factor(self, power: int) -> float:
+        """Bound on what the tail adds to a central moment, in units of what its first shell adds.
+
+        Further shells hold fewer records, in the ratio in which the last shells of the core do.
+        """
+        ratio = min(max(self.decay * 2.0**power, DECAYS[0]), DECAYS[1])
+        return sum(ratio**number for number in range(self.shells))
+
+
+class Variable:
+    """A numeric variable on the leaves of a release.
+
+    Args:
+        numbers: Values of each leaf.
+        deviation: Standard deviation of the mean of a leaf's records, as a share of the leaf's width.
+        errors: Errors of the leaves.
+    """
+
+    def __init__(self, numbers: LeafNumbers, deviation: Floats, errors: HierarchyErrors) -> None:
+        self.numbers, self.deviation, self.errors = numbers, deviation, errors
+
+    @cached_property
+    def tails(self) -> tuple[Tail, Tail]:
+        """The tails below and above the core."""
+        below, median, above = self._quantiles(0.25, 0.5, 0.75)
+        offsets = self.numbers.mean - median
+        return (
+            self._find_tail(-offsets, median - below, is_upper=False),
+            self._find_tail(offsets, above - median, is_upper=True),
+        )
+
+    @property
+    def core(self) -> Floats:
+        """Share of each leaf's records that have a value in the core."""
+        return self.numbers.present * (self.tails[0].core & self.tails[1].core)
+
+    def _quantiles(self, *shares: float) -> Floats:
+        """Mean of the leaves that hold these quantiles."""
+        order = np.argsort(self.numbers.mean, kind="stable")
+        sums = np.cumsum((self.errors.counts * self.numbers.present)[order])
+        held: Floats = self.numbers.mean[order[np.searchsorted(sums, np.array(shares) * sums[-1])]]
+        return held
+
+    def _find_tail(self, offsets: Floats, quartile: float, *, is_upper: bool) -> Tail:
+        """The tail of the values with the largest offsets from the median."""
+        present = self.numbers.present
+        ends = _shell_ends(quartile, offsets[present > 0])
+        reaches = np.abs(offsets) + self.numbers.width / 2.0
+        core, noise = 0, self._noise(reaches * (np.abs(offsets) <= ends[0]))
+        edges = [0.0, *ends, math.inf]
+        shells = [(offsets > low) & (offsets <= high) for low, high in pairwise(edges)]
+        counts = [float((self.errors.unprojected.counts * present)[shell].sum()) for shell in shells]
+        for number, shell in enumerate(shells[1:-1], 1):
+            ratio = self._noise(reaches * shell) / max(noise, 1e-300)
+            z = math.sqrt(MIN_Z**2 + 2.0 * math.log(max(ratio, 1.0)))
+            if counts[number] > z * self._noise(shell.astype(np.float64)):
+                core, noise = number, self._noise(reaches * ((offsets >= -ends[0]) & (offsets <= ends[number])))
+        decay = max((counts[one] / max(counts[one - 1], 1.0) for one in range(max(core - 1, 1), core + 1)), default=0.0)
+        return Tail(is_upper, offsets <= ends[core], shells[core + 1], len(ends) - 1 - core, decay)
+
+    def _noise(self, weights: Floats) -> float:
+        """Standard deviation of a weighted sum of the counts by noise."""
+        return self.errors.unprojected.deviation(weights * self.numbers.present, np.zeros(weights.shape))
+
+
+def _shell_ends(first: float, offsets: Floats) -> list[float]:
+    """Distances at which the shells of one side end: halves of the largest offset, as long as they exceed the first.
+
+    Shells without an offset are left out.
+    """
+    ends = [max(float(offsets.max(initial=0.0)), first)]
+    while len(ends) < MAX_SHELLS and ends[-1] / 2.0 > first:
+        ends.append(ends[-1] / 2.0)
+    shells = np.searchsorted(ends[::-1], offsets)
+    return [end for number, end in enumerate(ends[::-1]) if number == 0 or (shells == number).any()]

@@ -1,0 +1,221 @@
+"""Answers of the commands that query a release, as JSON objects and as tables."""
+
+from argparse import Namespace
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privhp.answers.distribution import Distribution
+from privhp.answers.estimate import Estimate
+from privhp.answers.generator import Generator
+from privhp.cli.streams import print_object
+from privhp.core.number_format import format_duration
+from privhp.domains import Domain
+from privhp.domains.conditions import format_condition, read_condition
+from privhp.errors import QueryError
+from privhp.io.sinks import format_values
+
+ERROR_HEADER = ("standard error", "90% from", "to")
+
+
+class Answers(NamedTuple):
+    """Answers of one kind, as JSON objects and as a table."""
+
+    objects: Sequence[dict[str, Any]]
+    header: Sequence[str]
+    rows: Sequence[Sequence[str]]
+
+
+def print_answers(answers: Sequence[Answers], *, as_json: bool) -> None:
+    """Print answers of several kinds: one object per line, or tables with an empty line between them."""
+    if as_json:
+        for answer in chain.from_iterable(kind.objects for kind in answers):
+            print_object(answer)
+    else:
+        print("\n\n".join(_as_table(kind.header, kind.rows) for kind in answers))
+
+
+def find_masses(generator: Generator, conditions: Sequence[str], options: Namespace) -> Answers:
+    """Shares of the records that satisfy each condition."""
+    regions = [read_condition(text, generator.domain, names=options.columns) for text in conditions]
+    objects: list[dict[str, Any]] = []
+    for text, region in zip(conditions, regions, strict=True):
+        mass = generator.mass(region)
+        known = _has_stderr(generator) and mass.resolved
+        low, high = mass.interval(0.9) if _has_stderr(generator) else (None, None)
+        at_least, at_most = generator.mass_bounds(region)
+        objects.append(
+            {
+                "where": text,
+                "share": mass.value,
+                "stderr": mass.stderr if known else None,
+                "low": low,
+                "high": high,
+                "at_least": at_least,
+                "at_most": at_most,
+                "count": mass.value * generator.total,
+            }
+        )
+    keys = ("share", "stderr", "low", "high")
+    rows = [(*(_percent(one[key]) for key in keys), f"{one['count']:,.0f}", one["where"]) for one in objects]
+    return Answers(objects, ("share", *ERROR_HEADER, "count", "where"), rows)
+
+
+def find_shares(generator: Generator, options: Namespace) -> Answers:
+    """Share of each value of a column of categories or nodes."""
+    column = _column(generator, options)
+    part = _marginal(generator, column)
+    regions = part.domain.value_regions()
+    if not regions:
+        raise QueryError(f"--shares needs --marginal COLUMN with a list of values, got {part.domain!r}")
+    names = options.columns if column is None else column.split(",")
+    conditions = [format_condition(region, part.domain, names=names) for region in regions]
+    return find_masses(generator, conditions, options)
+
+
+def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace) -> Answers:
+    """Mean and standard deviation of a column of numbers or times."""
+    column, part = _values(generator, options, f"--{kinds[0]}")
+    objects, rows = [], []
+    for kind in kinds:
+        estimate: Estimate[Any] = getattr(part, kind)()
+        ends = estimate.interval(0.9)
+        numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
+        objects.append({kind: numbers[0], "marginal": column, **_errors(*numbers[1:])})
+        texts = [_text_with_unit(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
+        rows.append((kind, *texts))
+    return Answers(objects, ("", _label(generator, part, column, options), *ERROR_HEADER), rows)
+
+
+def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
+    """Correlation of two columns of numbers or times."""
+    known = {",".join(own.names): own.name for own in generator.domain.columns}
+    if len(columns) != 2 or not set(columns) <= set(known):
+        advice = f"choose among {_columns(generator.domain)}" if known else f"this release is of {generator.domain!r}"
+        raise QueryError(f"--correlation needs two columns of a table, such as fare,tip; {advice}")
+    estimate = generator.correlation(*(known[column] for column in columns))
+    numbers = [estimate.value, estimate.stderr, *estimate.interval(0.9)]
+    answer = {"correlation": numbers[0], "columns": list(columns), **_errors(*numbers[1:])}
+    row = ("correlation", *map(_text, numbers))
+    return Answers([answer], ("", " and ".join(columns), *ERROR_HEADER), [row])
+
+
+def find_quantiles(generator: Generator, shares: Sequence[float], options: Namespace, *, flag: str) -> Answers:
+    """Quantiles of an ordered column."""
+    column, part = _values(generator, options, flag)
+    estimates = part.quantile(shares)
+    unknown: list[Any] = [None] * len(shares)
+    stderr, lows, highs = unknown, unknown, unknown
+    if _has_stderr(generator) and part.domain.is_line:
+        stderr = [_plain(part.domain, error) for error in estimates.stderr]
+        lows, highs = (format_values(part.domain, ends) for ends in estimates.interval(0.9))
+    values = format_values(part.domain, estimates.value)
+    objects: list[dict[str, Any]] = [
+        {"quantile": share, "marginal": column, "value": value, **_errors(*errors)}
+        for share, value, *errors in zip(shares, values, stderr, lows, highs, strict=True)
+    ]
+    keys = ("value", "stderr", "low", "high")
+    rows = [(f"{one['quantile']:.6g}", *(_text(one[key]) for key in keys)) for one in objects]
+    return Answers(objects, ("quantile", _label(generator, part, column, options), *ERROR_HEADER), rows)
+
+
+def find_heavy_hitters(generator: Generator, threshold: float, options: Namespace) -> Answers:
+    """Heavy hitters as conditions."""
+    part = _marginal(generator, options.marginal)
+    names = options.columns if options.marginal is None else options.marginal.split(",")
+    objects: list[dict[str, Any]] = [
+        {
+            "heavy_hitter": format_condition(hitter.region, part.domain, names=names),
+            "share": hitter.mass,
+            "count": hitter.count,
+            "residual_share": hitter.residual_mass,
+            "residual_count": hitter.residual_count,
+        }
+        for hitter in part.heavy_hitters(threshold)
+    ]
+    rows = [
+        (_percent(one["share"]), _percent(one["residual_share"]), f"{one['residual_count']:,.0f}", one["heavy_hitter"])
+        for one in objects
+    ]
+    return Answers(objects, ("share", "residual share", "residual count", "where"), rows)
+
+
+def _has_stderr(generator: Generator) -> bool:
+    return generator.plan.inference == "least-squares"
+
+
+def _column(generator: Generator, options: Namespace) -> str | None:
+    """The column that `--marginal` names, or the only one of a table."""
+    column: str | None = options.marginal
+    return _columns(generator.domain) if column is None and len(generator.domain.columns) == 1 else column
+
+
+def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | None, Distribution]:
+    """The column that is asked for, and the distribution of its values without null."""
+    column = _column(generator, options)
+    part = _marginal(generator, column, values_only=True)
+    if part.domain.columns:
+        raise QueryError(f"{flag} of a table needs --marginal COLUMN, one of {_columns(part.domain)}")
+    return column, part
+
+
+def _marginal(generator: Generator, column: str | None, *, values_only: bool = False) -> Distribution:
+    """The generator, or the marginal of one of its columns, without null if only values are asked for."""
+    if column is None:
+        return generator
+    if not generator.domain.columns and column == ",".join(generator.domain.value_names):
+        return generator
+    if not generator.domain.columns:
+        raise QueryError(f"--marginal needs a release of a table; this one is of {generator.domain!r}; leave it out")
+    known = {",".join(own.names): own for own in generator.domain.columns}
+    if column not in known:
+        raise QueryError(f"--marginal {column}: no such column; choose one of {_columns(generator.domain)}")
+    own = known[column]
+    return generator.marginal(own.name, null=not (values_only and own.domain.nullable))
+
+
+def _columns(table: Domain) -> str:
+    return ", ".join(",".join(column.names) for column in table.columns)
+
+
+def _label(generator: Generator, part: Distribution, column: str | None, options: Namespace) -> str:
+    """Name of a column of answers, with a note on null."""
+    label = column or ",".join(options.columns or part.domain.value_names)
+    names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
+    null_left_out = part is not generator and column in names_of_nullable
+    return f"{label}, of the values that are not null" if null_left_out else label
+
+
+def _errors(stderr: Any, low: Any, high: Any) -> dict[str, Any]:
+    return {"stderr": stderr, "low": low, "high": high}
+
+
+def _plain(domain: Domain, number: Any) -> Any:
+    """A number for JSON: a time as text, a duration in seconds."""
+    if isinstance(number, np.datetime64):
+        return format_values(domain, np.array([number]))[0]
+    return float(number / np.timedelta64(1, "s") if isinstance(number, np.timedelta64) else number)
+
+
+def _text_with_unit(domain: Domain, number: Any) -> str:
+    """A number for people: a duration in its unit."""
+    plain = _plain(domain, number)
+    return format_duration(plain) if isinstance(number, np.timedelta64) else _text(plain)
+
+
+def _percent(share: float | None) -> str:
+    return "" if share is None else f"{share:.3%}"
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+
+
+def _as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Aligned lines with a header; empty columns are left out."""
+    kept = [index for index in range(len(header)) if any(row[index] for row in rows) or not rows]
+    lines = [[line[index] for index in kept] for line in (header, *rows)]
+    *widths, _ = (max(map(len, column)) for column in zip(*lines, strict=True))
+    return "\n".join("   ".join([*map(str.rjust, line, widths), line[-1]]) for line in lines)
