@@ -102,17 +102,12 @@ class Pattern(IntegerRangeDomain):
         return self._encode_each(list(values_of_kind(column, kinds="", what="texts")))
 
     def _encode_each(self, values: list[Any]) -> Codes:
-        texts = np.array([attempt(value, self._read, "") for value in values], dtype=f"U{self._texts.longest}")
-        return self._texts.encode(text_characters(texts))
-
-    def _read(self, value: Any) -> str:
-        """Text of one value without ignored characters, if it is not too long; otherwise the empty text."""
-        value = single_value(value)
-        text = value.decode("utf-8") if isinstance(value, bytes) else value
-        if not isinstance(text, str) or "\0" in text:
-            return ""
-        text = text.translate(self._without_ignored)
-        return text if len(text) <= self._texts.longest else ""
+        texts = [value if type(value) is str else attempt(value, _read_text, "") for value in values]
+        if self.ignore:
+            texts = [text.translate(self._without_ignored) for text in texts]
+        longest = self._texts.longest
+        short = [text if len(text) <= longest and "\0" not in text else "" for text in texts]  # "" is in no domain
+        return self._texts.encode(text_characters(np.array(short, dtype=f"U{longest}")))
 
     def _ranges(self, codes: Codes, levels: NDArray[np.int64] | int) -> tuple[Counts, Counts]:
         shift = np.asarray(self.depth - levels, dtype=np.uint64)
@@ -222,6 +217,13 @@ class Pattern(IntegerRangeDomain):
     def parameters(self) -> dict[str, Any]:
         ignored = {"ignore": self.ignore} if self.ignore else {}
         return {"pattern": self.pattern, **ignored, **({"ignore_case": True} if self.ignore_case else {})}
+
+
+def _read_text(value: Any) -> str:
+    """Text of one value; the empty text for another object. Raises if bytes are not UTF-8."""
+    value = single_value(value)
+    text = value.decode("utf-8") if isinstance(value, bytes) else value
+    return str(text) if isinstance(text, str) else ""
 
 
 class _Spans:

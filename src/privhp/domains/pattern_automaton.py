@@ -175,15 +175,14 @@ class Automaton:
     def texts(self, ranks: Counts) -> NDArray[np.str_]:
         """Texts of these ranks."""
         rest, nodes = ranks.astype(np.int64), np.zeros(ranks.shape, dtype=np.int64)
-        letters = np.zeros((ranks.size, self.longest), dtype=np.uint32)
+        letters, below = np.zeros((ranks.size, self.longest), dtype=np.uint32), self._below.ravel()
         for position in range(self.longest):
-            own = np.zeros(ranks.shape, dtype=np.int64)
+            places = nodes << self._width  # of the options of a node in the flat tables; binary search for the last
             for bit in reversed(range(self._width)):
-                probe = own | 1 << bit
-                own = np.where(self._below[nodes, probe] <= rest, probe, own)
-            letters[:, position] = self._letters[nodes, own]
-            rest -= self._below[nodes, own]
-            nodes = self._after[nodes, own]
+                places += (below.take(places + (1 << bit)) <= rest) << bit
+            letters[:, position] = self._letters.take(places)
+            rest -= below.take(places)
+            nodes = self._after.take(places)
         return letters.view(f"U{self.longest}").reshape(ranks.size)
 
     def span_of_prefix(self, prefix: str) -> Span | None:
