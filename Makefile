@@ -71,7 +71,7 @@ coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes ben
 scaling: $(READY)  ## Measure passes on 1 and 2 workers, and Spark; writes benchmarks/SCALING.md (minutes)
 	@command -v java || $(AS_ROOT) apt-get install --yes --quiet openjdk-17-jre-headless
 	$(BIN)/python -m pip install --quiet --group engines
-	PYSPARK_PYTHON=$(BIN)/python $(BIN)/python -m benchmarks.scaling --spark
+	PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python $(BIN)/python -m benchmarks.scaling --spark
 
 reliability: $(READY)  ## Inject faults and kills, run long streams; writes benchmarks/RELIABILITY.md (hours; resumes)
 	$(BIN)/python -m benchmarks.reliability

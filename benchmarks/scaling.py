@@ -7,14 +7,14 @@ import argparse
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -46,15 +46,15 @@ class Setting(NamedTuple):
     passes: int
 
 
-RunPass = Callable[[PassFold], Iterable[bytes]]
-
-
 @dataclass
 class Run:
     """One fit: seconds of all passes, and bytes of the tallies that left their workers."""
 
     seconds: float = 0
     moved: int = 0
+
+
+RunShards = Callable[[list[Path], Run, PassFold], list[bytes]]
 
 
 @dataclass(frozen=True)
@@ -84,64 +84,52 @@ def plan_of(records: int, passes: int) -> hp.Plan:
     return hp.Plan.auto(hp.Interval(0, 1000), epsilon=1, expected_records=records, memory=MEMORY, passes=passes)
 
 
-def pooled(workers: Executor, paths: list[Path], run: Run) -> RunPass:
+@contextmanager
+def processes(workers: int) -> Iterator[RunShards]:
     """Passes on a pool of processes, which merges tallies in a tree."""
-
-    def run_pass(fold: PassFold) -> list[bytes]:
-        tallies = list(workers.map(fold.count, paths))
-        run.moved += sum(map(len, tallies))
-        while len(tallies) > 1:
-            groups = [tallies[start : start + FAN_IN] for start in range(0, len(tallies), FAN_IN)]
-            run.moved += sum(map(len, tallies))
-            tallies = list(workers.map(fold.merge, groups))
-            run.moved += sum(map(len, tallies))
-        return tallies
-
-    return run_pass
-
-
-def measure_pool(paths: list[Path], records: int, workers: int, passes: int) -> Run:
-    """A fit on a pool of processes that are running already."""
-    run = Run()
     with ProcessPoolExecutor(workers) as pool:
         list(pool.map(abs, range(workers)))
-        start = time.perf_counter()
-        fit_passes(plan_of(records, passes), pooled(pool, paths, run))
-        run.seconds = time.perf_counter() - start
-    return run
+
+        def run_pass(paths: list[Path], run: Run, fold: PassFold) -> list[bytes]:
+            tallies = list(pool.map(fold.count, paths))
+            run.moved += sum(map(len, tallies))
+            while len(tallies) > 1:
+                groups = [tallies[start : start + FAN_IN] for start in range(0, len(tallies), FAN_IN)]
+                run.moved += sum(map(len, tallies))
+                tallies = list(pool.map(fold.merge, groups))
+                run.moved += sum(map(len, tallies))
+            return tallies
+
+        yield run_pass
 
 
 @contextmanager
-def spark_session(workers: int) -> Iterator[Any]:
-    """A local session of Spark, warmed up."""
+def spark(workers: int) -> Iterator[RunShards]:
+    """Passes on a local session of Spark. The bytes are those of the tallies of all shards and of the collected one."""
     from pyspark.sql import SparkSession
+
+    from privhp.engines.spark import count_frame, select_records
 
     builder = SparkSession.builder.master(f"local[{workers},4]").config("spark.ui.enabled", "false")
     session = builder.config("spark.log.level", "OFF").getOrCreate()
+
+    def run_pass(paths: list[Path], run: Run, fold: PassFold) -> list[bytes]:
+        frame = select_records(session.read.parquet(str(paths[0].parent)), fold.plan.domain)
+        tallies = count_frame(frame, fold)
+        run.moved += sum(map(len, tallies)) * (len(paths) + 1)
+        return tallies
+
     try:
-        yield session
+        yield run_pass
     finally:
         session.stop()
 
 
-def measure_spark(paths: list[Path], records: int, workers: int, passes: int) -> Run:
-    """The second of two fits on Spark. The bytes are those of the tallies of all shards and of the collected one."""
-    from privhp.engines.spark import count_frame, select_records
-
-    plan = plan_of(records, passes)
-    with spark_session(workers) as session:
-        frame = select_records(session.read.parquet(str(paths[0].parent)), plan.domain)
-        for _ in range(2):
-            run = Run()
-
-            def run_pass(fold: PassFold, own: Run = run) -> list[bytes]:
-                tallies = count_frame(frame, fold)
-                own.moved += sum(map(len, tallies)) * (len(paths) + 1)
-                return tallies
-
-            start = time.perf_counter()
-            fit_passes(plan, run_pass)
-            run.seconds = time.perf_counter() - start
+def measure(run_shards: RunShards, paths: list[Path], records: int, passes: int) -> Run:
+    """One fit."""
+    run, start = Run(), time.perf_counter()
+    fit_passes(plan_of(records, passes), partial(run_shards, paths, run))
+    run.seconds = time.perf_counter() - start
     return run
 
 
@@ -203,20 +191,22 @@ def model(costs: list[Costs], overhead: float) -> tuple[float, float, float, flo
 def main() -> None:
     """Measure and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--records", type=int, default=2_000_000)
+    parser.add_argument("--records", type=int, default=5_000_000)
     parser.add_argument("--spark", action="store_true", help="measure Spark too, which needs Java")
     options = parser.parse_args()
     records, before = options.records, load()
-    engines = {"processes": measure_pool} | ({"Spark": measure_spark} if options.spark else {})
+    engines = {"processes": processes} | ({"Spark": spark} if options.spark else {})
     runs: dict[Setting, Run] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for shards in SHARDS:
-            paths = write_files(Path(folder) / str(shards), records, shards)
-            for name, workers, passes in product(engines, WORKERS, PASSES):
-                run = engines[name](paths, records, workers, passes)
-                runs[Setting(name, workers, shards, passes)] = run
-                print(name, workers, shards, passes, run, flush=True)
-        steps = dict(pass_costs(write_files(Path(folder) / "one", records, 1)[0], records, plan_of(records, 3)))
+        files = {shards: write_files(Path(folder) / str(shards), records, shards) for shards in (1, *SHARDS)}
+        for name, workers in product(engines, WORKERS):
+            with engines[name](workers) as run_shards:
+                measure(run_shards, files[SHARDS[0]], records, PASSES[0])  # warm-up
+                for shards, passes in product(SHARDS, PASSES):
+                    run = measure(run_shards, files[shards], records, passes)
+                    runs[Setting(name, workers, shards, passes)] = run
+                    print(name, workers, shards, passes, run, flush=True)
+        steps = dict(pass_costs(files[1][0], records, plan_of(records, 3)))
     PAGE.write_text(page(records, before, runs, steps))
 
 
@@ -231,7 +221,7 @@ def page(records: int, before: str, runs: dict[Setting, Run], steps: dict[str, C
     """The page of results."""
     lines = [
         f"| {own.engine} | {own.workers} | {own.shards} | {own.passes} "
-        f"| {records * own.passes / run.seconds / 1e6:.2f} | {run.moved / 1e6:.1f} |"
+        f"| {records * own.passes / run.seconds / 1e6:.2f} | {run.moved / 1e6:.2f} |"
         for own, run in sorted(runs.items())
     ]
     table = [
@@ -280,7 +270,7 @@ every core counts as fast as the one measured, and the storage delivers records 
 | overhead of {JOB // SHARD:,} tasks a pass, on all cores | {tasks:.1f} s |
 | merging, along the longest path of the tree | {merging:.1f} s |
 | noise and refinement, on the coordinator | {coordinator:.1f} s |
-| tallies moved | {moved:.2f} TB |
+| tallies moved | {moved * 1e3:,.0f} GB |
 
 Counting is divided by the number of cores. The work of the coordinator does not grow with the records.
 """

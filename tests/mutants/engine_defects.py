@@ -10,11 +10,10 @@ import pytest
 
 import engine_checks
 import privhp.engines.fold
-import privhp.engines.spark_stream
 from mutants.planting import caught_by
 from privhp import Generator, Plan, Summary, Tally
-from privhp.collect.checkpoint import Checkpoint
 from privhp.engines import PassFold
+from privhp.engines.spark_stream import BatchCounter
 
 
 @caught_by(engine_checks.task_counts_each_row_once)
@@ -55,17 +54,22 @@ def ids_left_behind(patch: pytest.MonkeyPatch) -> None:
 
 
 @caught_by(engine_checks.batch_of_a_stream_counts_once)
-def batch_not_saved(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.engines.spark_stream, "_is_next", lambda position, query, batch: True)
+def repeated_batch_taken_as_the_next(patch: pytest.MonkeyPatch) -> None:
+    count = BatchCounter.count
+    numbers = itertools.count()
+    patch.setattr(BatchCounter, "count", lambda self, _, __, run_pass: count(self, "query", next(numbers), run_pass))
 
 
 @caught_by(engine_checks.batch_of_a_stream_counts_once)
 def position_lost_at_release(patch: pytest.MonkeyPatch) -> None:
-    class Forgetful(Checkpoint):
-        def __init__(self, summary: Summary, position: Any = None, **rest: Any) -> None:
-            super().__init__(summary, {"query": "query", "batch": 0} if position else None, **rest)
+    release = BatchCounter.release
 
-    patch.setattr(privhp.engines.spark_stream, "Checkpoint", Forgetful)
+    def release_and_remove(counter: BatchCounter) -> Generator:
+        generator = release(counter)
+        counter._path.unlink()
+        return generator
+
+    patch.setattr(BatchCounter, "release", release_and_remove)
 
 
 @caught_by(engine_checks.record_is_in_one_group_at_most)

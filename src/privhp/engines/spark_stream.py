@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from privhp.answers.generator import Generator
-from privhp.collect.checkpoint import Checkpoint, ReaderPosition
+from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.learning import continues
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
@@ -70,12 +70,19 @@ class BatchCounter:
         """
         file = OwnedFile(self._path, magic=CHECKPOINT)
         try:
-            checkpoint = self._read(file)
-            if _is_next(checkpoint.position, query, batch):
-                summary = checkpoint.summary
-                for data in run_pass(PassFold(summary.plan, columns=self._columns)):
-                    summary.absorb(Tally.from_bytes(data))
-                file.write(Checkpoint(summary, {"query": query, "batch": batch}).chunks())
+            summary = self._read(file) if file.exists else Summary(self._plan, sources={query: batch})
+            following = summary.positions.get(query)
+            if following is None or not following - 1 <= batch <= following:
+                raise StateError(
+                    "the file belongs to another query, or this one does not continue after the last batch that was "
+                    "counted: records could be lost or counted twice; restart the query from its own checkpoint, or "
+                    "start another file for records that were never counted"
+                )
+            if batch == following:
+                fold = PassFold(summary.plan, columns=self._columns)
+                tally = Tally.from_bytes(fold.merge(run_pass(fold)))
+                summary.absorb(tally, source=query, sequence=batch)
+                file.write(Checkpoint(summary).chunks())
         finally:
             file.close()
 
@@ -84,35 +91,22 @@ class BatchCounter:
         """Return the generator of all batches since the last release, and begin a new summary after them."""
         file = OwnedFile(self._path, magic=CHECKPOINT)
         try:
-            checkpoint = self._read(file)
-            if checkpoint.position is None:
+            if not file.exists:
                 raise StateError("no batch was counted yet; start the query first")
-            release = checkpoint.summary.close()
-            file.write(Checkpoint(Summary(release.plan), checkpoint.position).chunks())
+            summary = self._read(file)
+            ((query, following),) = summary.positions.items()
+            release = summary.close()
+            fresh = Summary(release.plan, sources={query: following - 1})
+            fresh.absorb(Tally(release.plan), source=query, sequence=following - 1)  # counted in this release
+            file.write(Checkpoint(fresh).chunks())
         finally:
             file.close()
         return Generator(release)
 
-    def _read(self, file: OwnedFile) -> Checkpoint:
-        """The summary so far, or a new one."""
-        if not file.exists:
-            return Checkpoint(Summary(self._plan))
+    def _read(self, file: OwnedFile) -> Summary:
+        """The summary so far."""
         with file.open() as opened:
             checkpoint = Checkpoint.read(opened)
-        if not continues(checkpoint.plan, self._plan) or checkpoint.learning:
-            raise StateError("the file was started with another plan; use the same arguments, or another file")
-        return checkpoint
-
-
-def _is_next(position: ReaderPosition | None, query: str, batch: int) -> bool:
-    """Whether a batch is to be counted; False for a repetition of the last one."""
-    if position is None:
-        return True
-    last = position.get("batch")
-    if position.get("query") != query or not isinstance(last, int) or not last <= batch <= last + 1:
-        raise StateError(
-            "the file belongs to another query, or this one does not continue after the last batch that was counted: "
-            "records could be lost or counted twice; restart the query from its own checkpoint, or start another file "
-            "for records that were never counted"
-        )
-    return batch == last + 1
+        if not continues(checkpoint.plan, self._plan) or len(checkpoint.summary.positions) != 1:
+            raise StateError("the file was started with another plan, or is not one of a query; choose another file")
+        return checkpoint.summary
