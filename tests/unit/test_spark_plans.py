@@ -27,6 +27,11 @@ ACCEPTED = {
     "random above a shuffle": f"""Project [rand(3) AS r#1]
 +- Exchange hashpartitioning(k#5L, 4), REPARTITION_BY_NUM, [plan_id=81]
    +- {SCAN}""",
+    "broadcast join of a function": f"""BroadcastHashJoin [k#5L], [k#11L], Inner, BuildRight, false, false
+:- ArrowEvalPython [f(x#4)#9], [pythonUDF0#9], 101
+:  +- {SCAN}
++- BroadcastExchange HashedRelationBroadcastMode(List(input[0, bigint, true]),false), [plan_id=202]
+   +- {SCAN}""",
     "shuffle beside a function": f"""Union
 :- Exchange hashpartitioning(k#5L, 4), REPARTITION_BY_NUM, [plan_id=81]
 :  +- {SCAN}
@@ -64,6 +69,14 @@ REFUSED = {
 +- *(1) Project [x#106, ... 30 more fields]
    +- {SCAN}""",
     "rdd": "*(1) Scan ExistingRDD[x#104]",
+    "rdd of objects": "SerializeFromObject [input[0, bigint, false] AS x#2L]\n+- Scan[obj#1L]",
+    "shuffle of another execution": f"""CometColumnarToRow
++- CometExchange hashpartitioning(k#5L, 4), REPARTITION_BY_NUM, CometNativeShuffle, [plan_id=1]
+   +- {SCAN}""",
+    "shuffle read of another execution": f"""PhotonResultStage
++- PhotonShuffleExchangeSource
+   +- PhotonShuffleMapStage
+      +- {SCAN}""",
     "second shuffle": f"""Exchange hashpartitioning(k#5L, 4), REPARTITION_BY_NUM, [plan_id=1]
 +- Exchange hashpartitioning(r#8, 4), REPARTITION_BY_NUM, [plan_id=121]
    +- Project [x#4, rand(2523124185183553441) AS r#8]

@@ -105,6 +105,9 @@ _FUNCTIONS = {
 _CHECKED = {"Exchange", "Expand", "Filter", "Generate", "HashAggregate", "Project", "Sort"}
 """Operators with expressions; the text of a scan has the names of files too."""
 
+_SHUFFLE = re.compile("^(?!Broadcast|ShuffledHashJoin).*(Exchange|Shuffle)")
+"""Operators that divide rows among tasks, also those of other executions of Spark; unknown ones are then refused."""
+
 _LINE = re.compile(r"^([\s:|+-]*)(?:\*\s*(?:\(\d+\))? )?(\w+)(.*)$")
 
 
@@ -121,7 +124,7 @@ def check_stable(explained: str) -> None:
     Args:
         explained: The physical plan, as `DataFrame.explain()` prints it.
     """
-    if "ExistingRDD" in explained:
+    if "ExistingRDD" in explained or "Scan[" in explained:
         raise _unstable("an RDD, a checkpoint or a list, whose computation is not in the query")
     if "RoundRobinPartitioning" in explained:
         raise _unstable("a repartition that does not name a column, which privhp does not need")
@@ -133,7 +136,7 @@ def check_stable(explained: str) -> None:
         depth, name, arguments = len(found[1]), found[2], found[3]
         if below is not None and depth <= below:
             below = None
-        if below is None and name == "Exchange":
+        if below is None and _SHUFFLE.search(name):
             below = depth
         if below is not None:
             _check_operator(name, arguments)
