@@ -41,7 +41,7 @@ browser: $(READY)  ## Test reports and notebooks in Chromium; installs it if non
 
 engines: $(READY)  ## Test Spark, DataFusion, DuckDB and Dask on real sessions; installs Java if none is found (minutes)
 	@command -v java || $(AS_ROOT) apt-get install --yes --quiet openjdk-17-jre-headless
-	$(BIN)/python -m pip install --quiet --group engines
+	$(BIN)/python -m pip install --group engines
 	PRIVHP_ENGINES=1 $(BIN)/pytest tests/engines
 
 pictures: $(READY)  ## Render the pictures of the documentation in Chromium
@@ -49,7 +49,7 @@ pictures: $(READY)  ## Render the pictures of the documentation in Chromium
 	$(BIN)/python examples/pictures.py
 
 docs: $(INSTALLED)  ## Build the documentation in build/site; a broken link fails the build
-	$(BIN)/python -m pip install --quiet --group docs
+	$(BIN)/python -m pip install --group docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build
 	@echo build/site/index.html
 
@@ -57,20 +57,20 @@ figures: $(READY)  ## Measure the paper's settings against the reference figures
 	$(BIN)/python -m benchmarks.paper_figures
 
 speed: $(READY)  ## Measure speed as ratios to anchors; writes benchmarks/RESULTS.md (minutes)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --group bench
 	$(BIN)/python -m benchmarks.speed
 
 accuracy: $(READY)  ## Compare with baselines on real streams and a zoo; writes benchmarks/ACCURACY.md (an hour; resumes)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --group bench
 	$(BIN)/python -m benchmarks.accuracy --processes 2
 
 coverage: $(READY)  ## Coverage of 90% intervals by stream and query; writes benchmarks/COVERAGE.md (minutes; resumes)
-	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --group bench
 	$(BIN)/python -m benchmarks.coverage --processes 2
 
 scaling: $(READY)  ## Measure passes on 1 and 2 workers, and Spark; writes benchmarks/SCALING.md (minutes)
 	@command -v java || $(AS_ROOT) apt-get install --yes --quiet openjdk-17-jre-headless
-	$(BIN)/python -m pip install --quiet --group engines
+	$(BIN)/python -m pip install --group engines
 	PYSPARK_PYTHON=$(CURDIR)/$(BIN)/python $(BIN)/python -m benchmarks.scaling --spark
 
 reliability: $(READY)  ## Inject faults and kills, run long streams; writes benchmarks/RELIABILITY.md (hours; resumes)
@@ -78,31 +78,31 @@ reliability: $(READY)  ## Inject faults and kills, run long streams; writes benc
 
 plain:  ## Install without a compiler and test the NumPy kernels (minutes)
 	$(PYTHON) -m venv build/plain
-	build/plain/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	CC=/nonexistent CXX=/nonexistent build/plain/bin/python -m pip install --quiet . --group test
+	build/plain/bin/python -m pip install --upgrade 'pip>=25.1'
+	CC=/nonexistent CXX=/nonexistent build/plain/bin/python -m pip install . --group test
 	build/plain/bin/privhp inspect --system | grep 'plain NumPy'
 	build/plain/bin/pytest -q --numprocesses auto
 
 lowest:  ## Test with the lowest versions of all dependencies that pyproject.toml allows (minutes)
 	$(PYTHON) -m venv build/lowest
 	build/lowest/bin/python tests/packages/lowest.py > build/lowest/constraints.txt
-	build/lowest/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	build/lowest/bin/python -m pip install --quiet --constraint build/lowest/constraints.txt scikit-build-core nanobind cmake ninja
-	build/lowest/bin/python -m pip install --quiet --constraint build/lowest/constraints.txt --no-build-isolation '.[all]' --group test
+	build/lowest/bin/python -m pip install --upgrade 'pip>=25.1'
+	build/lowest/bin/python -m pip install --constraint build/lowest/constraints.txt scikit-build-core nanobind cmake ninja
+	build/lowest/bin/python -m pip install --constraint build/lowest/constraints.txt --no-build-isolation '.[all]' --group test
 	build/lowest/bin/pytest -q --numprocesses auto
 
 dist:  ## Build the sdist and its wheel, check both, and test what they install (minutes)
 	rm -rf dist build/dist
 	$(PYTHON) -m venv build/dist/tools
-	build/dist/tools/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	build/dist/tools/bin/python -m pip install --quiet --group dist
+	build/dist/tools/bin/python -m pip install --upgrade 'pip>=25.1'
+	build/dist/tools/bin/python -m pip install --group dist
 	build/dist/tools/bin/python -m build
 	build/dist/tools/bin/twine check --strict dist/*
-	build/dist/tools/bin/python -m pip install --quiet --target build/dist/core dist/*.whl
+	build/dist/tools/bin/python -m pip install --target build/dist/core dist/*.whl
 	build/dist/tools/bin/python benchmarks/installed.py build/dist/core
 	$(PYTHON) -m venv build/dist/suite
-	build/dist/suite/bin/python -m pip install --quiet --upgrade 'pip>=25.1'
-	build/dist/suite/bin/python -m pip install --quiet "$$(echo dist/*.whl)[all]" --group test
+	build/dist/suite/bin/python -m pip install --upgrade 'pip>=25.1'
+	build/dist/suite/bin/python -m pip install "$$(echo dist/*.whl)[all]" --group test
 	PRIVHP_DIST=dist PRIVHP_CORE=build/dist/core build/dist/suite/bin/pytest -q tests/packages
 	mkdir build/dist/source && tar -xf dist/*.tar.gz -C build/dist/source --strip-components 1
 	rm -r build/dist/source/src  # the tests must import the installed package

@@ -5,11 +5,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from privhp.answers.generator import Generator
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.budget import Neighbours
+from privhp.core.progress import IDLE, Progress, Unit
+from privhp.core.progress_displays import session_display
 from privhp.domains import Domain
 from privhp.errors import PlanError, PrivhpWarning, RecordsError, describe_value, file_errors
 from privhp.planning.learning import MAX_PASSES
@@ -18,7 +21,8 @@ from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns
 
 if TYPE_CHECKING:
-    from privhp.io.sources import CsvDialect, Format, NullPerson, Persons, Source
+    from privhp.collect.ingest import Ingestion
+    from privhp.io.sources import Batch, CsvDialect, Format, NullPerson, Persons, Source
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
@@ -44,6 +48,7 @@ def fit(
     header: bool = True,
     csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+    progress: bool = True,
 ) -> Generator:
     """Return a differentially private generator of synthetic records.
 
@@ -77,6 +82,8 @@ def fit(
             fields are skipped.
         csv: Dialect of CSV files: what a record is, the delimiter, nulls, decimal mark and encoding.
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
+        progress: Whether a long fit shows its progress, as a bar in a notebook or a line in an interactive session. It
+            is removed at the end. A script shows none.
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
     from privhp.io.frames import frame_kind
@@ -105,9 +112,10 @@ def fit(
             pan_private=pan_private,
         )
     _warn(describe_coarse_columns(plan))
-    ingestion = Ingestion(name_columns(plan, columns, header=header), source)
-    ingestion.run()
-    generator = ingestion.summary.release()
+    with _watch(progress) as watched:
+        ingestion = Ingestion(name_columns(plan, columns, header=header), source)
+        run_passes(ingestion, plan, source, watched)
+        generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
     _warn(describe_low_count(generator))
     return generator
@@ -131,6 +139,7 @@ def learn(
     header: bool = True,
     csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+    progress: bool = True,
 ) -> Plan:
     """Learn a partition on samples of the data and return the plan that has it. Public.
 
@@ -155,6 +164,7 @@ def learn(
         header: Whether the first record of a CSV file names its columns.
         csv: Dialect of CSV files.
         format: Format of a file, if its name does not say.
+        progress: Whether progress is shown, as for `fit`.
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
 
@@ -172,9 +182,49 @@ def learn(
         pan_private=pan_private,
     )
     _warn(describe_coarse_columns(plan))
-    ingestion = Ingestion(name_columns(plan, columns, header=header), source)
-    ingestion.learn()
+    with _watch(progress) as watched:
+        ingestion = Ingestion(name_columns(plan, columns, header=header), source)
+        run_passes(ingestion, plan, source, watched, learn_only=True)
     return ingestion.plan
+
+
+def run_passes(
+    ingestion: "Ingestion",
+    plan: Plan,
+    source: "Source",
+    progress: Progress,
+    *,
+    unit: Unit | None = None,
+    resumed: bool = False,
+    stop: Event | None = None,
+    learn_only: bool = False,
+) -> bool:
+    """Run the passes as one stage of a task until `stop` is set; whether all are complete.
+
+    Args:
+        ingestion: The passes.
+        plan: The plan with which the first of them began.
+        source: The source of the records.
+        progress: Progress of the task.
+        unit: Unit of the rate; None shows no rate.
+        resumed: Whether an earlier run did part of the work.
+        stop: Set to stop after the current batch.
+        learn_only: Whether to run the learning passes alone.
+    """
+    from privhp.collect.learning import first_pass  # slow to import, and needed by fit and learn only
+
+    first, each = first_pass(plan), source.size
+    size = None if each is None else each * (plan.passes - learn_only - first)
+    progress.begin(size=size, unit=unit, resumed=resumed)
+
+    def should_stop(batch: "Batch") -> bool:
+        earlier = 0 if each is None else each * (ingestion.number - first)
+        progress.show(None if batch.read is None else earlier + batch.read)
+        return stop is not None and stop.is_set()
+
+    done = ingestion.learn(should_stop) if learn_only else ingestion.run(should_stop)
+    progress.begin()
+    return done
 
 
 def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
@@ -186,6 +236,11 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
     named = all(isinstance(name, str) and name and not name.isdecimal() for name in names)
     distinct = len(set(names)) == len(names) == len(domain.fields())  # readers refuse another number
     return replace(plan, domain=domain.named(*names)) if named and distinct else plan
+
+
+def _watch(shown: bool) -> Progress:
+    """Progress of a call, shown once it takes long."""
+    return Progress(session_display() if shown else None, delay=IDLE)
 
 
 def _warn(text: str | None) -> None:

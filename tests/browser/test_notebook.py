@@ -1,4 +1,4 @@
-"""Cards and plots in a real notebook page: a Jupyter server, a kernel and Chromium; `make browser` runs these tests."""
+"""Cards, plots and progress in a real notebook page: a Jupyter server, a kernel and Chromium (`make browser`)."""
 
 import os
 from collections.abc import Iterator
@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from browser.chromium import Page, browser, find_chromium
-from browser.jupyter import run_cells, serve, use_theme
+from browser.jupyter import Server, open_cells, run_cells, serve, use_theme, wait_for
 from browser.layout import check_layout
 
 PHONE, DESK, HEIGHT = 390, 1280, 6000
@@ -27,6 +27,16 @@ CARDS = ["plan", "table", "generator.marginal('fare')", "generator.mass({'fare':
 SEVERAL = "generator.marginal('fare').quantile([0.1, 0.5, 0.9])"
 CELLS = [FIT, *CARDS, SEVERAL, "generator.plot()"]
 
+SLOW_FIT = """
+import time
+import numpy as np
+import privhp as hp
+
+update = hp.Summary.update
+hp.Summary.update = lambda summary, records: (time.sleep(0.1), update(summary, records))
+generator = hp.fit(np.linspace(0, 1, 1_000_000), hp.Interval(0, 1), epsilon=1, expected_records=1e6)
+"""
+
 COLLISIONS = """
 [...document.querySelectorAll(".jp-OutputArea-output")].filter(output =>
   output.scrollWidth > output.clientWidth + 1).map(output => output.textContent.slice(0, 80))
@@ -36,9 +46,15 @@ pytestmark = pytest.mark.skipif("PRIVHP_BROWSER" not in os.environ, reason="run 
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serve(tmp_path_factory.mktemp("notebooks")) as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def page(server: Server) -> Iterator[Page]:
     """The page of a notebook whose cells were executed."""
-    with serve(tmp_path_factory.mktemp("notebooks")) as server, browser(find_chromium()) as page:
+    with browser(find_chromium()) as page:
         run_cells(page, server, CELLS, width=DESK, height=HEIGHT)
         yield page
 
@@ -80,3 +96,17 @@ def test_picture_without_magic(page: Page) -> None:
     """The last line of a cell shows a figure, though pyplot was never imported."""
     picture = "document.querySelector('.jp-RenderedImage img')"
     assert page.run(f"{picture}.naturalWidth") > page.run(f"{picture}.width") > 300
+
+
+def test_bar_of_a_fit(server: Server) -> None:
+    """A long fit shows a bar, which moves; at the end nothing is left of it, neither on the page nor in the file."""
+    bar = "document.querySelector('.jp-OutputArea progress')"
+    with browser(find_chromium()) as page:
+        open_cells(page, server, [SLOW_FIT], width=DESK, height=900)
+        wait_for(page, f"{bar}?.value > 0.1")
+        assert " left" in page.run(f"{bar}.parentElement.textContent")
+        wait_for(page, f"{bar} === null")
+        page.run("jupyterapp.commands.execute('docmanager:save').then(() => 0)")
+    file = max(server.folder.glob("*.ipynb"), key=lambda path: path.stat().st_mtime).read_text()
+    assert "elapsed" not in file
+    assert "progress" not in file.replace("progress=", "")

@@ -15,7 +15,7 @@ import pytest
 import privhp
 from cli.running import PLAN, stated
 from privhp.answers.low_counts import describe_low_count
-from privhp.cli import progress
+from privhp.core import progress
 
 INVALID = [
     b"",
@@ -226,7 +226,7 @@ class Terminal(io.StringIO):
 def test_progress_on_terminal(run, tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_bytes(b"fare\n" + b"123.4567\n" * 200_000)
     terminal = Terminal()
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr(sys, "stderr", terminal)
     assert run("fit", "data.csv", *PLAN, "-o", "out.privhp").code == 0
     *shown, last = terminal.getvalue().split("\033[K")
@@ -238,31 +238,3 @@ def test_progress_on_terminal(run, tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Terminal())
     assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--force", "--quiet").out == ""
     assert sys.stderr.getvalue() == ""
-
-
-def test_progress_of_file():
-    now = 0.0
-    stream = io.StringIO()
-    with progress.Progress(stream, size=400_000_000, shown=True, clock=lambda: now) as bar:
-        bar.show(40_000_000)
-        now = 90.0
-        bar.show(90_000_000)
-        bar.show(110_000_000)
-        now = 100.0
-        bar.show(None)
-    assert stream.getvalue() == "\r 22%  1:30 elapsed, 1.0 MB/s, 5:10 left\033[K\r1:40 elapsed\033[K\r\033[K"
-
-
-def test_progress_of_pipe_and_resumed_file():
-    now = 0.0
-    stream = io.StringIO()
-    with progress.Progress(stream, size=None, shown=True, clock=lambda: now) as bar:
-        now = 10.0
-        bar.show(20_000_000)
-    with progress.Progress(stream, size=100_000_000, shown=True, resumed=True, clock=lambda: now) as bar:
-        bar.show(60_000_000)
-        now = 14_410.0
-        bar.show(70_000_000)
-    first, _, second, _, _ = stream.getvalue().split("\033[K")
-    assert first == "\r0:10 elapsed, 2.0 MB/s"
-    assert second == "\r 70%  4:00:00 elapsed, 0.0 MB/s, 12:00:00 left"

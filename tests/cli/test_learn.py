@@ -12,8 +12,9 @@ import pytest
 import privhp as hp
 from cli.running import spawn
 from cli.test_fit import Terminal
-from privhp.cli import plan_options, progress
+from privhp.cli import plan_options
 from privhp.collect.ingest import Ingestion
+from privhp.core import progress
 
 PLAN = ["--domain", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "2e4", "--memory", "16KiB"]
 HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error.\n"
@@ -227,7 +228,7 @@ def test_progress_is_one_bar(run, fares, learned, monkeypatch, command, expected
     """All passes together go once from 0% to 100%."""
     monkeypatch.setattr("privhp.io.sources.text_records._BLOCK", 4000)
     terminal = Terminal()
-    monkeypatch.setattr(progress, "_EVERY", 0.0)
+    monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr(sys, "stderr", terminal)
     name, *options = command
     plan = [] if "--plan" in options else PLAN

@@ -14,7 +14,8 @@ import pyarrow as pa
 import pytest
 
 import privhp as hp
-from privhp.cli.progress import WatchedSource
+from privhp.cli.watching import WatchedSource
+from privhp.core.progress import Progress
 from privhp.io.sources import Source, open_source
 from trips import DOMAIN, NAMES, ROWS, table, write_table_to
 
@@ -140,4 +141,4 @@ def test_standard_input_is_read_once() -> None:
 def test_watched_source_is_as_rereadable_as_its_source() -> None:
     for data in ([], iter([])):
         source = open_source(data, domain=hp.Interval(0, 1))
-        assert WatchedSource(source, shown=False).rereadable == source.rereadable
+        assert WatchedSource(source, Progress(None)).rereadable == source.rereadable

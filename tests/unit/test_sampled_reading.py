@@ -16,7 +16,8 @@ from hypothesis import given
 from numpy.typing import NDArray
 
 from privhp import Box, Categories, Domain, Integers, Interval, IPv4, Nullable, Table, Taxonomy, Time
-from privhp.cli.progress import WatchedSource
+from privhp.cli.watching import WatchedSource
+from privhp.core.progress import Progress
 from privhp.io.sources import START, Sample, Source, open_source
 from strategies import any_domains, untidy_batches
 from texts import LINES as BY_LINES
@@ -116,7 +117,7 @@ def test_rows_that_are_not_taken_are_not_parsed(tmp_path: Path) -> None:
 def test_watched_source_passes_the_sample_on(tmp_path: Path) -> None:
     source = open_source(write_table_to(tmp_path, "a.csv"), domain=DOMAIN)
     coins, same = Coins(), Coins()
-    sampled = codes(WatchedSource(source, shown=False), DOMAIN, coins)
+    sampled = codes(WatchedSource(source, Progress(None)), DOMAIN, coins)
     assert sampled.tolist() == codes(source, DOMAIN, same).tolist()
     assert len(coins.heads) == ROWS
 

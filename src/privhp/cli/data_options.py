@@ -1,18 +1,14 @@
-"""Sources of records from options, and the passes over them with progress."""
+"""Plan and source of records from options."""
 
 import sys
 from argparse import Namespace
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
-from threading import Event
 
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
-from privhp.cli.progress import Progress
-from privhp.collect.ingest import Ingestion
-from privhp.collect.learning import first_pass
 from privhp.fitting import name_columns
-from privhp.io.sources import Batch, CsvDialect, Persons, Source
+from privhp.io.sources import CsvDialect, Persons, Source
 from privhp.io.sources.csv_dialect import DEFAULT_NULLS
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
@@ -68,39 +64,6 @@ def _persons(options: Namespace) -> Persons | None:
         return None
     most = None if options.plan is None else options.max_records_per_person
     return Persons(options.person, options.null_person, most)
-
-
-def run_passes(
-    ingestion: Ingestion,
-    plan: Plan,
-    source: Source,
-    *,
-    quiet: bool,
-    resumed: bool = False,
-    stop: Event | None = None,
-    learn_only: bool = False,
-) -> bool:
-    """Run the passes with one line of progress until `stop` is set; whether all are complete.
-
-    Args:
-        ingestion: The passes.
-        plan: The plan with which the first of them began.
-        source: The source of the records.
-        quiet: Whether nothing is printed.
-        resumed: Whether an earlier run did part of the work.
-        stop: Set to stop after the current batch.
-        learn_only: Whether to run the learning passes alone.
-    """
-    first = first_pass(plan)
-    size = None if source.size is None else source.size * (plan.passes - learn_only - first)
-    with Progress(sys.stderr, size=size, shown=not quiet and sys.stderr.isatty(), resumed=resumed) as progress:
-
-        def should_stop(batch: Batch) -> bool:
-            earlier = 0 if source.size is None else source.size * (ingestion.number - first)
-            progress.show(None if batch.read is None else earlier + batch.read)
-            return stop is not None and stop.is_set()
-
-        return ingestion.learn(should_stop) if learn_only else ingestion.run(should_stop)
 
 
 def _note(options: Namespace) -> Callable[[str], None]:

@@ -49,10 +49,12 @@ def run(options: Namespace) -> None:
     from privhp.cli import FAILED
     from privhp.cli.plan_options import load_plan
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import watch
 
     plans = example_plans() if options.plan is None else {options.plan: load_plan(options.plan)}
     time = options.time or (DEEP_SECONDS if options.deep else QUICK_SECONDS)
-    findings = audit(plans, seconds=time)
+    with watch(options):
+        findings = audit(plans, seconds=time)
     print_object(findings_object(findings)) if options.json else print(format_findings(findings))
     if any(own.refuted for own in findings):
         raise SystemExit(FAILED)

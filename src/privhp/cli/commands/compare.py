@@ -1,6 +1,5 @@
 """`privhp compare`: distances between real and synthetic records. NOT PRIVATE."""
 
-import sys
 from argparse import Namespace
 from typing import Any
 
@@ -49,8 +48,8 @@ def run(options: Namespace) -> None:
     from privhp.cli.data_options import csv_dialect
     from privhp.cli.paths import read_file
     from privhp.cli.plan_options import domain_from_options
-    from privhp.cli.progress import WatchedSource
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import WatchedSource, watch
     from privhp.errors import DomainError
     from privhp.io.sources.files import FileSource
     from privhp.io.sources.identity import STANDARD_INPUT
@@ -60,19 +59,19 @@ def run(options: Namespace) -> None:
         if name != STANDARD_INPUT and not has_magic(name):
             Path(name).stat()  # a missing file is refused, whatever else is missing
     given = domain_from_options(options) if options.domain else None
-    sides: list[Any] = [
-        read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
-    ]
-    domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
-    if domain is None:
-        raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-    selection = Selection(domain, options.columns, header=not options.no_header, csv=csv_dialect(options))
-    shown = not options.quiet and sys.stderr.isatty()
-    comparison = compare(
-        *(
-            side if isinstance(side, Generator) else WatchedSource(FileSource([side], selection), shown=shown)
-            for side in sides
-        ),
-        domain=given,
-    )
+    with watch(options) as progress:
+        sides: list[Any] = [
+            read_file(load, name) if is_release(name) else name for name in (options.synthetic, options.real)
+        ]
+        domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
+        if domain is None:
+            raise DomainError("neither side is a release, so the domain is unknown; give --domain")
+        selection = Selection(domain, options.columns, header=not options.no_header, csv=csv_dialect(options))
+        comparison = compare(
+            *(
+                side if isinstance(side, Generator) else WatchedSource(FileSource([side], selection), progress)
+                for side in sides
+            ),
+            domain=given,
+        )
     print_object(comparison.to_dict()) if options.json else print(comparison)

@@ -97,15 +97,17 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
     from privhp.api import load
-    from privhp.cli.data_options import open_data, plan_data, run_passes
+    from privhp.cli.data_options import open_data, plan_data
     from privhp.cli.finished import check_finished
     from privhp.cli.json_objects import content_object, read_content
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.cli.plan_options import take_domain_file
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import watch
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
     from privhp.core.container import CHECKPOINT, RELEASE
+    from privhp.fitting import run_passes
     from privhp.io.disk import remove_partials
     from privhp.planning.wide_tables import describe_coarse_columns
 
@@ -121,16 +123,20 @@ def run(options: Namespace) -> None:
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
-        run_passes(ingestion, plan, source, quiet=options.quiet)
-        result, generator = _write(ingestion.summary, output, options)
+        with watch(options) as progress:
+            run_passes(ingestion, plan, source, progress, unit="bytes")
+            result, generator = _write(ingestion.summary, output, options)
     elif kept:
-        result = check_finished(plan, source, checkpoint, output, options)
-        generator = None if options.summary_only else load(output)
+        with watch(options):
+            result = check_finished(plan, source, checkpoint, output, options)
+            generator = None if options.summary_only else load(output)
     else:
         resumable = CheckpointedIngestion(plan, source, checkpoint, every=options.every, resume=options.resume)
         result, generator = _run_resumable(resumable, plan, source, output, options)
     if options.json:
-        print_object({"file": options.output, "written": not kept} | content_object(read_content(options.output)))
+        with watch(options):
+            content = content_object(read_content(options.output))
+        print_object({"file": options.output, "written": not kept} | content)
     elif not options.quiet:
         print(result)
         if not source.rereadable and _could_learn(plan):
@@ -191,21 +197,23 @@ def _run_resumable(
     ingestion: "CheckpointedIngestion", plan: "Plan", source: "Source", output: Path, options: Namespace
 ) -> tuple[str, "Generator | None"]:
     """Run the passes with checkpoints, and write and describe the result; the checkpoint stays if this fails."""
-    from privhp.cli.data_options import run_passes
     from privhp.cli.signals import noting
     from privhp.cli.streams import say
+    from privhp.cli.watching import watch
+    from privhp.fitting import run_passes
 
     written = False
     try:
-        with noting() as stop:
-            done = run_passes(ingestion, plan, source, quiet=options.quiet, resumed=ingestion.resumed, stop=stop)
-        if not done:
-            if not options.quiet:
-                kept = f"{options.checkpoint} holds the state and is confidential"
-                say(f"stopped; {kept}; continue with the same command and --resume")
-            raise KeyboardInterrupt
-        result = _write(ingestion.summary, output, options)
-        written = True
-        return result
+        with watch(options) as progress:
+            with noting() as stop:
+                done = run_passes(ingestion, plan, source, progress, unit="bytes", resumed=ingestion.resumed, stop=stop)
+            if done:
+                result = _write(ingestion.summary, output, options)
+                written = True
+                return result
+        if not options.quiet:
+            kept = f"{options.checkpoint} holds the state and is confidential"
+            say(f"stopped; {kept}; continue with the same command and --resume")
+        raise KeyboardInterrupt
     finally:
         ingestion.close(released=written)

@@ -45,12 +45,14 @@ def run(options: Namespace) -> None:
     """Print the contents of a file, or versions."""
     from privhp.cli.json_objects import content_object, read_content
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import watch
 
     if options.system:
         system = read_system()
         print_object(system) if options.json else print(describe_system(system))
         return
-    content = read_content(options.file)
+    with watch(options):
+        content = read_content(options.file)
     if options.card:
         print(_card(content, options.file), end="")
     elif options.json:

@@ -35,12 +35,14 @@ def add(commands: Commands) -> None:
 
 def run(options: Namespace) -> None:
     """Check all arguments, then run the learning passes."""
-    from privhp.cli.data_options import open_data, plan_data, run_passes
+    from privhp.cli.data_options import open_data, plan_data
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_result
     from privhp.cli.plan_options import save_plan, take_domain_file
+    from privhp.cli.watching import watch
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
+    from privhp.fitting import run_passes
     from privhp.planning.wide_tables import describe_coarse_columns
 
     take_domain_file(options)
@@ -59,7 +61,8 @@ def run(options: Namespace) -> None:
         )
     warn(describe_coarse_columns(plan), quiet=options.quiet)
     ingestion = Ingestion(plan, source)
-    run_passes(ingestion, plan, source, quiet=options.quiet, learn_only=True)
+    with watch(options) as progress:
+        run_passes(ingestion, plan, source, progress, unit="bytes", learn_only=True)
     save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:
         print(

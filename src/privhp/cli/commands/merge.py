@@ -46,6 +46,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import watch
     from privhp.core.container import RELEASE
     from privhp.errors import FileError, StateError
     from privhp.io.disk import remove_partials
@@ -54,15 +55,16 @@ def run(options: Namespace) -> None:
     remove_partials(output, magic=RELEASE)
     if len(options.summaries) < 2:
         raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
-    first, *others = options.summaries
-    summary = read_file(_read_summary, first)
-    for path in others:
-        other = read_file(_read_summary, path)
-        try:
-            summary.merge(other)
-        except StateError as error:
-            raise StateError(f"{path}: {error}") from None
-    save(generator := summary.release(), output, replace=options.force)
+    with watch(options):
+        first, *others = options.summaries
+        summary = read_file(_read_summary, first)
+        for path in others:
+            other = read_file(_read_summary, path)
+            try:
+                summary.merge(other)
+            except StateError as error:
+                raise StateError(f"{path}: {error}") from None
+        save(generator := summary.release(), output, replace=options.force)
     if options.json:
         print_object({"file": options.output, "written": True} | content_object(generator))
     elif not options.quiet:

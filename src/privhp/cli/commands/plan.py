@@ -33,9 +33,11 @@ def run(options: Namespace) -> None:
     from privhp.cli.paths import check_output
     from privhp.cli.plan_options import domain_from_options, predict_gain, read_plan, save_plan
     from privhp.cli.streams import print_object
+    from privhp.cli.watching import watch
 
     output = None if options.output is None else check_output(options)
-    plan = read_plan(options, domain_from_options(options))
+    with watch(options):
+        plan = read_plan(options, domain_from_options(options))
     if output is not None:
         save_plan(plan, output, replace=options.force)
     if options.json:

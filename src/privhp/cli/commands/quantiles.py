@@ -32,10 +32,12 @@ def run(options: Namespace) -> None:
     from privhp.api import load
     from privhp.cli.answer_tables import find_quantiles, print_answers
     from privhp.cli.paths import read_file
+    from privhp.cli.watching import watch
     from privhp.errors import QueryError
 
     if options.number < 1:
         raise QueryError("expected at least 1 quantile, such as 9 for deciles")
     shares = [rank / (options.number + 1) for rank in range(1, options.number + 1)]
-    answers = find_quantiles(read_file(load, options.release), shares, options, flag="privhp quantiles")
+    with watch(options):
+        answers = find_quantiles(read_file(load, options.release), shares, options, flag="privhp quantiles")
     print_answers([answers], as_json=options.json)

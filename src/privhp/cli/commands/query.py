@@ -83,11 +83,14 @@ def run(options: Namespace) -> None:
     from privhp.api import load
     from privhp.cli.answer_tables import print_answers
     from privhp.cli.paths import read_file
+    from privhp.cli.watching import watch
     from privhp.errors import QueryError
 
     if not any(getattr(options, name) for name in KINDS) and options.heavy_hitters is None:
         raise QueryError("nothing to query; give --where, --mean, --quantile or others; see privhp query --help")
-    print_answers(list(_answer(read_file(load, options.release), options)), as_json=options.json)
+    with watch(options):
+        answers = list(_answer(read_file(load, options.release), options))
+    print_answers(answers, as_json=options.json)
 
 
 def _answer(generator: "Generator", options: Namespace) -> Iterator["Answers"]:

@@ -38,21 +38,23 @@ def run(options: Namespace) -> None:
     from privhp.api import check_page, load, report
     from privhp.cli.data_options import csv_dialect
     from privhp.cli.paths import check_output, read_file
+    from privhp.cli.watching import watch
     from privhp.planning.guarantee import state_guarantee
 
     check_page(options.output)
     output = check_output(options)
-    generator = read_file(load, options.release)
-    report(
-        generator,
-        output,
-        title=options.title or Path(options.release).stem,
-        columns=options.columns,
-        against=None if options.against is None else [Path(name) for name in options.against],
-        header=not options.no_header,
-        replace=options.force,
-        csv=csv_dialect(options),
-    )
+    with watch(options):
+        generator = read_file(load, options.release)
+        report(
+            generator,
+            output,
+            title=options.title or Path(options.release).stem,
+            columns=options.columns,
+            against=None if options.against is None else [Path(name) for name in options.against],
+            header=not options.no_header,
+            replace=options.force,
+            csv=csv_dialect(options),
+        )
     if not options.quiet:
         if options.against is None:
             print(f"wrote {output}, as private as the release; open it in a browser\n{state_guarantee(generator.plan)}")

@@ -44,7 +44,7 @@ def run(options: Namespace) -> None:
     """Write the sample in chunks, in bounded memory."""
     from privhp.api import load
     from privhp.cli.paths import check_output, read_file
-    from privhp.cli.progress import Progress
+    from privhp.cli.watching import watch
     from privhp.errors import FileError
     from privhp.io.sinks import write_sample
 
@@ -52,9 +52,10 @@ def run(options: Namespace) -> None:
     if piped and sys.stdout is None:
         raise FileError("standard output is closed, so the records would be lost; open it, or give a file")
     output = sys.stdout.buffer if piped else check_output(options)
-    generator = read_file(load, options.release)
-    rows = round(generator.total) if options.n is None else options.n
-    with Progress(sys.stderr, size=rows, unit="rows", shown=not options.quiet and sys.stderr.isatty()) as progress:
+    with watch(options) as progress:
+        generator = read_file(load, options.release)
+        rows = round(generator.total) if options.n is None else options.n
+        progress.begin(size=rows, unit="rows")
         write_sample(
             generator,
             output,

@@ -25,11 +25,15 @@ class InMemorySource:
         selection: The columns that make a record.
     """
 
-    size: int | None = None
     identity: str | None = None
 
     def __init__(self, data: Any, selection: Selection) -> None:
         self._data, self._selection = LazyBatches(data) if _is_lazy(data) else data, selection
+
+    @property
+    def size(self) -> int | None:
+        """Number of rows; None if the object does not tell it without being read."""
+        return _row_count(self._data)
 
     @property
     def rereadable(self) -> bool:
@@ -48,12 +52,14 @@ class InMemorySource:
         self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
     ) -> Generator[Batch, None, None]:
         """All batches, read in the calling thread, since an iterator may depend on it."""
+        read, known = 0, self.size is not None
         for part in self._data if _yields_batches(self._data) else [self._data]:
-            for records, persons in self._records(part):
-                if sample is None and cap is None:
-                    yield Batch(records)
-                else:
-                    yield from map(Batch, self._take(records, persons, sample, cap))
+            self._note_integers(part)
+            for records, persons, rows in self._records(part):
+                read += rows
+                whole = sample is None and cap is None
+                for block in [records] if whole else self._take(records, persons, sample, cap):
+                    yield Batch(block, read=read if known else None)
 
     def _take(self, records: Any, persons: Column, sample: Sample | None, cap: Cap | None) -> Iterator[Any]:
         """Rows taken of a batch, in blocks that bound the memory of a sample."""
@@ -65,18 +71,22 @@ class InMemorySource:
             block = batch[rows]
             yield block[choose_rows(len(block), partial(persons.__getitem__, rows), sample=sample, cap=cap)]
 
-    def _records(self, data: Any) -> Iterator[tuple[Any, Column]]:
-        """Records and the ids of their persons, which are empty if no persons are declared."""
-        self._note_integers(data)
+    def _records(self, data: Any) -> Iterator[tuple[Any, Column, int]]:
+        """Records, the ids of their persons (none if they are not declared), and the number of rows, 0 if unknown."""
+        size, rows = _row_count(data), self._selection.rows
         if _is_stream(data):
             yield from self._from_stream(data)
-        elif _is_frame(data):
-            for start in range(0, len(data), self._selection.rows):
-                yield self._from_frame(data.iloc[start : start + self._selection.rows])
-        elif isinstance(data, Mapping):
-            yield self._from_frame(data)
+        elif size is not None:
+            for start in range(0, max(size, 1), rows):
+                yield *self._select(_slice(data, start, start + rows)), min(rows, size - start)
         else:
-            yield data, self._no_persons()
+            yield *self._select(data), 0
+
+    def _select(self, data: Any) -> tuple[Any, Column]:
+        """Records of an object, and the ids of their persons."""
+        if _is_frame(data) or isinstance(data, Mapping):
+            return self._from_frame(data)
+        return data, self._no_persons()
 
     def _no_persons(self) -> Column:
         """No ids, for records without a column of persons."""
@@ -98,7 +108,7 @@ class InMemorySource:
             if getattr(dtype, "kind", "") in ("i", "u"):
                 self._selection.note_integers(field, name, str(dtype))
 
-    def _from_stream(self, data: Any) -> Iterator[tuple[Any, Column]]:
+    def _from_stream(self, data: Any) -> Iterator[tuple[Any, Column, int]]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
         from privhp.io.sources.arrow import ArrowRows, select_columns
 
@@ -106,13 +116,14 @@ class InMemorySource:
         try:
             reader = pa.RecordBatchReader.from_stream(data)
         except pa.ArrowException:  # a single column, which domains read directly
-            yield data, self._no_persons()
+            yield data, self._no_persons(), 0
             return
         names = select_columns(reader.schema, self._selection, "table", in_memory=True)
         for batch in reader:
             for start in range(0, len(batch), self._selection.rows):
                 rows = ArrowRows(batch.slice(start, self._selection.rows), names, self._selection)
-                yield rows.records(), self._no_persons() if self._selection.persons is None else rows.persons()
+                persons = self._no_persons() if self._selection.persons is None else rows.persons()
+                yield rows.records(), persons, len(rows)
 
     def _from_frame(self, frame: Any) -> tuple[Any, Column]:
         """Selected columns of a dict or a frame, and the ids of persons; a table selects its columns itself."""
@@ -166,6 +177,26 @@ def _is_stream(data: Any) -> bool:
 def _is_frame(data: Any) -> bool:
     """Whether data is a pandas frame."""
     return hasattr(data, "iloc") and hasattr(data, "columns")
+
+
+def _row_count(data: Any) -> int | None:
+    """Number of rows of a frame, an array, a dict of arrays or an Arrow table; None for other data."""
+    if _is_frame(data):
+        return len(data)
+    if isinstance(data, np.ndarray):
+        return len(data) if data.ndim else None
+    if isinstance(data, Mapping):
+        lengths = {_row_count(column) if isinstance(column, np.ndarray) else None for column in data.values()}
+        return lengths.pop() if len(lengths) == 1 else None
+    rows = getattr(data, "height", getattr(data, "num_rows", None))  # of polars and of pyarrow
+    return rows if isinstance(rows, int) else None
+
+
+def _slice(data: Any, start: int, stop: int) -> Any:
+    """Some rows of a frame, an array or a dict of arrays."""
+    if isinstance(data, Mapping):
+        return {name: column[start:stop] for name, column in data.items()}
+    return data.iloc[start:stop] if _is_frame(data) else data[start:stop]
 
 
 def has_column_names(data: Any) -> bool:

@@ -43,7 +43,7 @@ class Batch(NamedTuple):
     Args:
         records: Records for `Summary.update`, one for each row or line of the source.
         position: Position of the next batch; None if the source cannot be read from a position.
-        read: Bytes of the source read so far; None if unknown.
+        read: Bytes of files, or rows in memory, read so far; None if unknown.
     """
 
     records: Any
@@ -56,7 +56,7 @@ class Source(Protocol):
 
     @property
     def size(self) -> int | None:
-        """Bytes of the whole source; None if unknown."""
+        """Bytes of all files, or rows in memory; None if unknown."""
 
     @property
     def identity(self) -> str | None:
