@@ -78,6 +78,12 @@ def test_heavy_prefixes_of_network() -> None:
     assert as_tuples(generator.heavy_hitters(0.16)) == [("10.1.2.0/24", 40, 40)]
 
 
+def test_heavy_prefixes_of_nullable_addresses() -> None:
+    records = [*ADDRESSES, *[None] * 100]
+    generator = exact(Nullable(IPv4()), records, depth=17)
+    assert as_tuples(generator.heavy_hitters(0.2)) == [(None, 100, 100), ("10.1.0.0/16", 50, 50)]
+
+
 def test_heavy_prefixes_of_ipv6() -> None:
     generator = exact(IPv6("2001:db8::/32"), ["2001:db8:1:2::3"] * 3 + ["2001:db8:ffff::"], depth=16)
     assert as_tuples(generator.heavy_hitters()) == [("2001:db8:1::/48", 3, 3), ("2001:db8:ffff::/48", 1, 1)]

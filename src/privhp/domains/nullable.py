@@ -244,8 +244,10 @@ class Nullable(Domain):
         return [*regions, None] if regions else []
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
-        """Mask of the largest null cell and of the reportable cells of the inner domain."""
+        """Mask of the largest null cell and of the reportable cells of the inner domain, but not all of it."""
         if level == 0:
             return np.zeros(codes.shape, dtype=np.bool_)
-        values = self.domain.is_reportable(self._inner(codes, level), level=level - 1)
-        return np.where(self._is_null_cell(codes, level), level == 1, values)
+        null = self._is_null_cell(codes, level)
+        if level == 1:
+            return null
+        return ~null & self.domain.is_reportable(self._inner(codes, level), level=level - 1)
