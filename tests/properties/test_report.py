@@ -1,11 +1,13 @@
 """Laws of reports: every release has a page, and its plots equal the generator's answers."""
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from cases import case_count
 from pages import Reader, coarse_pictures
@@ -13,7 +15,7 @@ from privhp import Generator
 from privhp.reporting import report_page
 from privhp.reporting.overlay import RealBatch, RealShares
 from privhp.reporting.pictures import HistogramPicture, Map, pictures_of
-from privhp.reporting.region_masses import masses, measure_bins
+from privhp.reporting.region_masses import masses, mean_levels, pair_masses
 from strategies import any_domains, batches, generators
 
 
@@ -34,6 +36,26 @@ def test_page_is_self_contained(generator: Generator) -> None:
     assert "nan" not in reader.text.lower().split()
 
 
+def leaf_overlaps(generator: Generator, regions: list[Any]) -> NDArray[np.float64]:
+    """Share of each leaf in each region, leaf by leaf."""
+    leaves, domain = generator.leaves(), generator.domain
+    pairs = [(leaves.codes[[index]], int(level)) for index, level in enumerate(leaves.levels)]
+    return np.array([[domain.overlap(region, code, level=level)[0] for region in regions] for code, level in pairs])
+
+
+def check_sums_over_leaves(generator: Generator, across: list[Any], up: list[Any]) -> None:
+    """Masses and mean levels of bins as sums over the leaves, by definition."""
+    leaves, shares = generator.leaves(), generator.probabilities
+    columns, rows = leaf_overlaps(generator, across), leaf_overlaps(generator, up)
+    np.testing.assert_allclose(masses(generator, across), shares @ columns, atol=1e-12)
+    np.testing.assert_allclose(pair_masses(generator, across, up), (shares[:, None] * rows).T @ columns, atol=1e-12)
+    pairs = zip(leaves.codes, leaves.levels.tolist(), strict=True)
+    measures = np.array([generator.domain.measure(np.array([code]), level=level)[0] for code, level in pairs])
+    total, weighted = ((weights[:, None] * rows).T @ columns for weights in (measures, measures * leaves.levels))
+    levels = mean_levels(generator, across, up)
+    np.testing.assert_allclose((levels * total)[total > 0], weighted[total > 0], rtol=1e-9)
+
+
 @settings(max_examples=case_count(60))
 @given(generators(any_domains()))
 def test_plots_equal_generator(generator: Generator) -> None:
@@ -46,7 +68,7 @@ def test_plots_equal_generator(generator: Generator) -> None:
             assert abs(picture.shares.sum() + picture.missing - 1) < 1e-6
         elif isinstance(picture, Map):
             up, across = picture.up.regions, picture.across.regions
-            np.testing.assert_allclose(masses(generator, across), measure_bins(generator, across)[0][0], atol=1e-9)
+            check_sums_over_leaves(generator, across, up)
             assert (picture.shares.sum(axis=0) <= masses(generator, across) + 1e-9).all()
             assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
 

@@ -13,7 +13,7 @@ from privhp.domains.comparisons import parse_number, range_region, single_compar
 from privhp.domains.conversion import as_points
 from privhp.domains.decimal_lattice import Step, make_axes, make_axis
 from privhp.domains.fields import Field, FieldKind, default_names
-from privhp.domains.grid import GridDomain
+from privhp.domains.grid import Axis, GridDomain
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import AxisShares, product_share
@@ -117,12 +117,14 @@ class Box(GridDomain):
         return self._axes.axis_cells(codes, level=level)
 
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-        parts = []
-        sides, cells = self._sides(region), self.axis_cells(codes, level=level)
-        for index, (axis, (low, high), (own, bits)) in enumerate(zip(self.axes, sides, cells, strict=True)):
-            share = axis.within(low, high, own, bits=bits) * contains_float(low, high, self._region_dtype)
-            parts.append(AxisShares(index, share))
-        return parts
+        parts = zip(self.axes, self._sides(region), self.axis_cells(codes, level=level), strict=True)
+        return [AxisShares(index, self._axis_share(axis, side, *own)) for index, (axis, side, own) in enumerate(parts)]
+
+    def _axis_share(self, axis: Axis, side: tuple[float, float], cells: Codes, bits: int) -> Floats:
+        """Share of each cell within a side of a region."""
+        if side == axis.bounds:
+            return np.ones(cells.shape)
+        return axis.within(*side, cells, bits=bits) * contains_float(*side, self._region_dtype)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         cells, bits = self._axes.cells(codes, level=level), self._axes.bits(level)

@@ -204,14 +204,24 @@ class Geo(GridDomain):
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         """Shares of longitudes, and of area between latitudes."""
         west, south, east, north = _region(region)
-        (columns, column_bits), (rows, row_bits) = self.axis_cells(codes, level=level)
-        across = np.zeros(codes.shape)
+        columns, rows = self.axis_cells(codes, level=level)
+        return [AxisShares(0, self._across(west, east, *columns)), AxisShares(1, self._up(south, north, *rows))]
+
+    def _across(self, west: float, east: float, cells: Codes, bits: int) -> Floats:
+        """Share of each column of cells between longitudes."""
+        if east - west == TURN:
+            return np.ones(cells.shape)
+        share = np.zeros(cells.shape)
         for piece in self._pieces(west, east):
             if contains_float(*piece, self._region_dtype):
-                across += self._longitudes.within(*piece, columns, bits=column_bits)
-        up = self._parallels.within(south, north, rows, bits=row_bits)
-        up *= contains_float(south, north, self._region_dtype)
-        return [AxisShares(0, across), AxisShares(1, up)]
+                share += self._longitudes.within(*piece, cells, bits=bits)
+        return share
+
+    def _up(self, south: float, north: float, cells: Codes, bits: int) -> Floats:
+        """Share of the area of each row of cells between latitudes."""
+        if south <= self.south and north >= self.north:
+            return np.ones(cells.shape)
+        return self._parallels.within(south, north, cells, bits=bits) * contains_float(south, north, self._region_dtype)
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         west, south, east, north = _region(region)

@@ -16,6 +16,7 @@ from privhp.reporting.figures.histograms import histogram_figure
 from privhp.reporting.figures.maps import depth_figure, map_figure
 from privhp.reporting.overlay import RealShares
 from privhp.reporting.pictures import HistogramPicture, Map, Names, Picture, pictures_of
+from privhp.reporting.region_masses import mean_levels
 from privhp.reporting.sections import accuracy_section, facts, generator_facts, guarantee_section, levels_section
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
@@ -56,7 +57,7 @@ def report_page(
         (
             "Resolution",
             levels_section(generator)
-            + "".join(f'<div class="figures">{depth_figure(picture)}</div>' for picture in maps[:1]),
+            + "".join(f'<div class="figures">{_depth_figure(generator, picture)}</div>' for picture in maps[:1]),
         ),
         ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]
@@ -68,6 +69,10 @@ def _low_count_warning(generator: Generator) -> str:
     """Warning that most records may have been skipped, if the noisy count is low."""
     warning = describe_low_count(generator)
     return "" if warning is None else f'<aside class="warning"><strong>Low count:</strong> {escape(warning)}.</aside>'
+
+
+def _depth_figure(generator: Generator, picture: Map) -> str:
+    return depth_figure(picture, mean_levels(generator, picture.across.regions, picture.up.regions))
 
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:

@@ -21,7 +21,7 @@ from privhp.domains.table_column import Name
 from privhp.errors import DomainError
 from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
-from privhp.reporting.region_masses import intervals, masses, measure_bins
+from privhp.reporting.region_masses import intervals, masses, pair_masses
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
@@ -44,14 +44,12 @@ class HistogramPicture:
         shares: Share of the records below all bins, in each bin, and above all bins.
         intervals: Both ends of the 90% interval of each bin's share, shape (2, bins); NaN if unknown.
         missing: Share of null.
-        mean_levels: Mean level of the leaves in each bin.
     """
 
     axis: PictureAxis
     shares: Floats
     intervals: Floats
     missing: float
-    mean_levels: Floats
 
     @property
     def label(self) -> str:
@@ -92,7 +90,6 @@ class Map:
     across: PictureAxis | CategoryAxis
     up: PictureAxis | CategoryAxis
     shares: Floats
-    mean_levels: Floats
 
     @property
     def label(self) -> str:
@@ -156,10 +153,8 @@ def pictures_of(
 def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPicture:
     below, above = (0.0 if tail is None else float(masses(distribution, [tail])[0]) for tail in axis.tails)
     missing = float(masses(distribution, [axis.variable.region(None)])[0]) if axis.variable.nullable else 0.0
-    (shares,), (mean_levels,) = measure_bins(distribution, axis.regions)
-    return HistogramPicture(
-        axis, np.concatenate([[below], shares, [above]]), intervals(distribution, axis.regions), missing, mean_levels
-    )
+    shares = np.concatenate([[below], masses(distribution, axis.regions), [above]])
+    return HistogramPicture(axis, shares, intervals(distribution, axis.regions), missing)
 
 
 def _names(distribution: Distribution, variable: Variable) -> Names:
@@ -228,5 +223,5 @@ def _maps(distribution: Distribution, sides: Sequence[PictureAxis | CategoryAxis
     for across, up in pairs[:most]:
         if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
             across, up = up, across
-        found.append(Map(across, up, *measure_bins(distribution, across.regions, up.regions)))
+        found.append(Map(across, up, pair_masses(distribution, across.regions, up.regions)))
     return found

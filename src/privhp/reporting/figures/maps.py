@@ -33,9 +33,8 @@ def map_figure(picture: Map, real: Floats | None = None) -> str:
     return figure(picture.label, body, caption=caption + difference(picture.shares, real), kind="map")
 
 
-def depth_figure(picture: Map) -> str:
-    """Figure of the mean depth of the partition."""
-    levels = picture.mean_levels
+def depth_figure(picture: Map, levels: Floats) -> str:
+    """Figure of the mean level of the leaves in each cell of a map."""
     lowest, highest = math.floor(levels.min()), math.ceil(levels.max())
     body = _panel(picture, (levels - lowest) / max(highest - lowest, 1), "") + _legend(
         f"level {lowest}", "", f"level {highest}"
