@@ -154,19 +154,22 @@ def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
         shares: Share of each leaf's side in the region.
         unevenness: Unevenness S of the leaves' side after 0, 1, 2 ... further cuts.
     """
-    cuts, position = [], shares
+    partial = (shares > 0) & (shares < 1)
+    cuts, position = [], shares[partial]
     for own in unevenness.tolist():
         lower = position <= 0.5
         cuts.append((own, np.where(lower, 1.0, -1.0), np.minimum(position, 1.0 - position)))
         position = np.where(lower, 2.0 * position, 2.0 * position - 1.0)
-    largest = np.zeros(shares.shape)
+    largest = np.zeros(position.shape)
     for last in (1.0 - position, np.where(position < 1.0, -position, 0.0)):
         mean, square = last, last**2
         for own, sign, part in reversed(cuts):
             square = (1.0 + 3.0 * own) / 4.0 * square + own * part * (2.0 * sign * mean + part)
             mean = (1.0 + own) / 2.0 * mean + sign * own * part
         largest = np.maximum(largest, square)
-    return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)
+    deviations = np.zeros(shares.shape)
+    deviations[partial] = np.sqrt(largest)
+    return deviations
 
 
 def mean_deviation(unevenness: Floats) -> float:
