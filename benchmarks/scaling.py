@@ -33,8 +33,8 @@ FAN_IN = 16
 SHARDS = (2, 20, 200)
 WORKERS = (1, 2)
 PASSES = (2, 3)
-MACHINES, CORES, JOB, SHARD = 1000, 16, 10**12, 10**7
-"""The job of the model: machines, cores of each, records, records of a shard."""
+MACHINES, CORES, JOB, SHARD, RECORD_BYTES, DISK = 1000, 16, 10**12, 10**7, 8, 10**9
+"""The job of the model: machines, cores of each, records, records of a shard, bytes of a record and of a second."""
 
 
 class Setting(NamedTuple):
@@ -169,23 +169,38 @@ def _merge(fold: PassFold, data: bytes) -> None:
     total.merge(Tally.from_bytes(data))
 
 
-def model(costs: list[Costs], overhead: float) -> tuple[float, float, float, float, float]:
-    """Hours of counting, and seconds of tasks, merging and coordination, and terabytes moved, for the job of the model.
+@dataclass(frozen=True)
+class Model:
+    """Seconds of the steps of all passes of the job, and bytes of tallies moved."""
 
-    Args:
-        costs: Costs of each pass.
-        overhead: Seconds of a task beside its counting, on the core that runs it.
-    """
-    shards, cores = JOB // SHARD, MACHINES * CORES
-    counting = sum(own.count * JOB / cores for own in costs)
-    tasks = sum((overhead + own.to_bytes) * shards / cores for own in costs)
+    counting: float
+    engine: float
+    reading: float
+    tasks: float
+    merging: float
+    coordinator: float
+    moved: float
+
+
+def model(costs: list[Costs], records: int, runs: dict[Setting, Run]) -> Model:
+    """The job, from the costs of each pass and the runs of the last engine that was measured."""
+    shards, cores, passes = JOB // SHARD, MACHINES * CORES, len(costs)
+    name = list(runs)[-1].engine
+    few, *_, many = (runs[Setting(name, 1, own, passes)].seconds for own in SHARDS)
+    overhead = max(many - few, 0) / (SHARDS[-1] - SHARDS[0]) / passes
     merging, left = 0.0, shards
     while left > 1:
-        groups = -(-left // FAN_IN)
-        merging += sum(own.merge * FAN_IN * max(1, groups / cores) for own in costs)
-        left = groups
-    moved = sum(own.nbytes for own in costs) * shards * (1 + 1 / (FAN_IN - 1))
-    return counting / 3600, tasks, merging, sum(own.coordinator for own in costs), moved / 1e12
+        left = -(-left // FAN_IN)
+        merging += sum(own.merge * FAN_IN * max(1, left / cores) for own in costs)
+    return Model(
+        counting=sum(own.count for own in costs) * JOB / cores,
+        engine=few / records * JOB / cores,
+        reading=passes * JOB * RECORD_BYTES / MACHINES / DISK,
+        tasks=sum(overhead + own.to_bytes for own in costs) * shards / cores,
+        merging=merging,
+        coordinator=sum(own.coordinator for own in costs),
+        moved=sum(own.nbytes for own in costs) * shards * (1 + 1 / (FAN_IN - 1)),
+    )
 
 
 def main() -> None:
@@ -210,13 +225,6 @@ def main() -> None:
     PAGE.write_text(page(records, before, runs, steps))
 
 
-def task_overhead(runs: dict[Setting, Run]) -> float:
-    """Seconds of one more task, on one worker of the last engine measured."""
-    name = list(runs)[-1].engine
-    few, *_, many = (runs[Setting(name, 1, shards, PASSES[-1])].seconds for shards in SHARDS)
-    return max(many - few, 0) / (SHARDS[-1] - SHARDS[0]) / PASSES[-1]
-
-
 def page(records: int, before: str, runs: dict[Setting, Run], steps: dict[str, Costs]) -> str:
     """The page of results."""
     lines = [
@@ -229,8 +237,8 @@ def page(records: int, before: str, runs: dict[Setting, Run], steps: dict[str, C
         f"| {own.coordinator * 1e3:.0f} | {own.nbytes / 1e3:,.0f} |"
         for name, own in steps.items()
     ]
-    costs, overhead = list(steps.values()), task_overhead(runs)
-    hours, tasks, merging, coordinator, moved = model(costs, overhead)
+    costs, engine = list(steps.values()), list(runs)[-1].engine
+    job = model(costs, records, runs)
     worth = sum(own.merge + own.to_bytes for own in costs) / sum(own.count for own in costs)
     return f"""# Scaling
 
@@ -260,19 +268,23 @@ The bytes of a tally depend on the plan alone, not on the records. To write and 
 
 ## {JOB:.0e} records on {MACHINES:,} machines
 
-A model, not a measurement: the processor times above on {CORES} cores a machine, shards of {SHARD:,} records, a tree
-of fan-in {FAN_IN}, and {overhead * 1e3:.0f} ms of wall-clock time for each further task, as measured above. Assumed:
-every core counts as fast as the one measured, and the storage delivers records as fast as they are counted.
+A model, not a measurement: three passes on {CORES} cores a machine, shards of {SHARD:,} records of
+{RECORD_BYTES} bytes, a tree of fan-in {FAN_IN}. Measured above: the processor times, and the times of {engine} on one
+worker, for its smallest job and for each further task. Assumed: other cores are as fast, the storage of a machine
+delivers {DISK / 1e9:.0f} GB/s, and the memory of the plan is the same.
 
-| | three passes |
+| step | seconds |
 |---|---|
-| counting, on all cores | {hours * 60:.1f} minutes |
-| overhead of {JOB // SHARD:,} tasks a pass, on all cores | {tasks:.1f} s |
-| merging, along the longest path of the tree | {merging:.1f} s |
-| noise and refinement, on the coordinator | {coordinator:.1f} s |
-| tallies moved | {moved * 1e3:,.0f} GB |
+| counting on all cores, as in one process | {job.counting:,.1f} |
+| counting on all cores, as fast as {engine} with {SHARDS[0]} shards, with all its overhead | {job.engine:,.1f} |
+| reading {JOB * RECORD_BYTES / 1e12:.0f} TB in each pass | {job.reading:,.1f} |
+| overhead of {JOB // SHARD:,} tasks a pass, on all cores | {job.tasks:,.1f} |
+| merging, along the longest path of the tree | {job.merging:,.1f} |
+| noise and refinement, on the coordinator | {job.coordinator:,.2f} |
 
-Counting is divided by the number of cores. The work of the coordinator does not grow with the records.
+The tallies that move are {job.moved / 1e9:,.0f} GB together. The work of the coordinator does not grow with the
+records, and the tree grows with the logarithm of the number of shards. So the storage, or what {engine} does with each
+record before it is counted, sets the time.
 """
 
 
