@@ -9,11 +9,10 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager
 from functools import partial
 from types import MappingProxyType
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
-from privhp.answers.generator import Generator
 from privhp.collect.deliveries import Deliveries
 from privhp.collect.life_cycle import LifeCycle, State
 from privhp.collect.noise import discrete_laplace
@@ -23,6 +22,9 @@ from privhp.domains.conversion import as_counts
 from privhp.errors import StateError
 from privhp.planning.plan import Plan
 from privhp.release import Release, check_merged
+
+if TYPE_CHECKING:  # imported with the first release: a worker that counts needs no answers
+    from privhp.answers.generator import Generator
 
 _DRAW_BYTES = 256
 """Scratch bytes for each noise draw."""
@@ -168,8 +170,10 @@ class Summary:
                 for level, counters in self._counters.items():
                     counters += other._counters[level]
 
-    def release(self) -> Generator:
+    def release(self) -> "Generator":
         """Close the summary and return its private generator; possible once."""
+        from privhp.answers.generator import Generator
+
         return Generator(self.close())
 
     def close(self) -> Release:

@@ -5,6 +5,7 @@ completion and usage errors are fast.
 """
 
 import argparse
+from functools import cache
 
 from privhp.cli.commands import (
     audit,
@@ -43,6 +44,7 @@ exit codes:
 """
 
 
+@cache
 def build_parser() -> argparse.ArgumentParser:
     """Parser of the whole command line."""
     parser = Parser(
