@@ -96,11 +96,27 @@ class LeafErrors:
         """Share of each leaf of the release that holds a value at or below this one, of an ordered domain."""
         return self._shares(partial(_cdf_parts, self.domain, np.asarray([value])))
 
-    def cdf_masses(self, value: Any) -> CdfMasses:
-        """Masses at or below a value; by distinct cells, which are few for a column of a table."""
-        mean, deviation = self._cell_shares(partial(_cdf_parts, self.domain, np.asarray([value])))
-        found = [(self._cell_masses * each).sum() for each in (mean, deviation, mean >= 1, mean > 0)]
-        return CdfMasses(*map(float, found))
+    def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
+        """Masses at or below each value: of the cells before the one that holds it, and of a share of this one."""
+        found = CdfMasses(*np.zeros((4, values.size)))
+        codes, levels, _ = self._cells
+        for level in np.unique(levels).tolist():
+            here = slice(*np.searchsorted(levels, [level, level + 1]))
+            holding = self.domain.encode(values, level=level)
+            null = self.domain.split_null(codes[here], level=level)[0]
+            before = np.concatenate([[0.0], np.cumsum(np.where(null, 0.0, self._cell_masses[here]))])
+            index = np.searchsorted(codes[here], holding)
+            for each in (found.mass, found.inside, found.touched):
+                each += before[index]
+            own = np.flatnonzero(np.append(codes[here], 0)[index] == holding)
+            own = own[index[own] < codes[here].size]
+            parts = _cdf_parts(self.domain, values[own], holding[own], level=level)
+            share, mass = product_share(part.share for part in parts), np.diff(before)[index[own]]
+            found.mass[own] += mass * share
+            found.resolution[own] += mass * self._deviation(parts, level) * (share > 0)
+            found.inside[own] += mass * (share >= 1)
+            found.touched[own] += mass * (share > 0)
+        return found
 
     @cached_property
     def _cell_masses(self) -> Floats:
@@ -173,10 +189,10 @@ class ConditionalErrors:
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
         self.variables = errors.variables
 
-    def cdf_masses(self, value: Any) -> CdfMasses:
-        """Masses at or below a value, given that there is a value."""
+    def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
+        """Masses at or below each value, given that there is a value."""
         valid = max(self._errors.mass(self._values), 1e-300)
-        return CdfMasses(*(each / valid for each in self._errors.cdf_masses(value)))
+        return CdfMasses(*(each / valid for each in self._errors.cdf_masses(values)))
 
     @cached_property
     def _values(self) -> Floats:
@@ -196,14 +212,15 @@ class ConditionalErrors:
         return min(self._errors.standard_error(shares._replace(mean=mean)) / valid, 1.0)
 
 
-def _cdf_parts(domain: Domain, value: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
-    """Shares of cells at or below a value, along the axis of the values."""
+def _cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
+    """Shares of cells at or below a value, along the axis of the values; one value for all cells, or one for each."""
     null, cells, inner_level = domain.split_null(codes, level=level)
-    below = domain.inner.cell_cdf(np.repeat(value, cells.size), cells, level=inner_level)
-    touched = cells == domain.inner.encode(value, level=inner_level)
+    points = np.broadcast_to(values, codes.shape)[~null]
+    below = domain.inner.cell_cdf(points, cells, level=inner_level)
+    touched = cells == domain.inner.encode(points, level=inner_level)
     share = np.zeros(codes.shape)
     share[~null] = np.where(touched, np.maximum(below, MIN_SHARE), below)
     if not domain.nullable:
         return [AxisShares(0, share)]
-    values = 1.0 - domain.overlap(None, codes, level=level)
-    return [AxisShares(0, values), AxisShares(1, share)]
+    present = 1.0 - domain.overlap(None, codes, level=level)
+    return [AxisShares(0, present), AxisShares(1, share)]

@@ -55,17 +55,21 @@ def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
     before = histogram.before(cells)
     within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)
     with _query_errors(histogram.domain):
-        answer = histogram.domain.cell_quantile(within, np.zeros(points.shape, dtype=np.uint64), level=0)
+        return _within_cells(histogram, cells, within).reshape(np.shape(shares))
+
+
+def _within_cells(histogram: Histogram, cells: Indices, shares: Floats) -> NDArray[Any]:
+    """The record of each cell at or below which a share of the cell lies."""
+    answer = histogram.domain.cell_quantile(shares, np.zeros(cells.shape, dtype=np.uint64), level=0)
     for level, chosen in histogram.by_level(cells):
-        answer[chosen] = histogram.domain.cell_quantile(within[chosen], histogram.codes[cells[chosen]], level=level)
-    return answer.reshape(np.shape(shares))
+        answer[chosen] = histogram.domain.cell_quantile(shares[chosen], histogram.codes[cells[chosen]], level=level)
+    return answer
 
 
-def leaf_end(histogram: Histogram, share: float, *, upper: bool) -> Any:
-    """Least or largest record of the leaf that holds a quantile."""
-    cell = np.searchsorted(histogram.ends, max(share, np.finfo(np.float64).tiny))
-    code, level = histogram.codes[cell : cell + 1], int(histogram.levels[cell])
-    return histogram.domain.cell_quantile(np.array([float(upper)]), code, level=level)[0]
+def leaf_ends(histogram: Histogram, shares: Floats, *, upper: bool) -> NDArray[Any]:
+    """Least or largest record of the leaf that holds each quantile."""
+    cells = np.searchsorted(histogram.ends, np.maximum(shares, np.finfo(np.float64).tiny))
+    return _within_cells(histogram, cells, np.full(cells.shape, float(upper)))
 
 
 def _flat_array(values: ArrayLike) -> NDArray[Any]:

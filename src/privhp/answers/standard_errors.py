@@ -59,7 +59,7 @@ class LeafShares(NamedTuple):
 
 
 class CdfMasses(NamedTuple):
-    """Masses at or below a value.
+    """Masses at or below each of several values.
 
     Args:
         mass: The cumulative probability.
@@ -68,10 +68,10 @@ class CdfMasses(NamedTuple):
         touched: Mass of the leaves that hold values at or below it.
     """
 
-    mass: float
-    resolution: float
-    inside: float
-    touched: float
+    mass: Floats
+    resolution: Floats
+    inside: Floats
+    touched: Floats
 
 
 class StandardErrors(Protocol):
@@ -93,8 +93,8 @@ class StandardErrors(Protocol):
         """Share of each leaf of the release at or below a value."""
         ...
 
-    def cdf_masses(self, value: Any) -> CdfMasses:
-        """Masses at or below a value."""
+    def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
+        """Masses at or below each value."""
         ...
 
     def variables(self) -> list[Variable]:

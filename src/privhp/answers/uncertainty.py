@@ -2,7 +2,6 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, partial
 from typing import Any, Protocol
@@ -142,39 +141,34 @@ class QuantileUncertainty:
 
     def interval(self, z: float) -> tuple[Any, Any]:
         """The values whose interval of the cumulative probability holds the given share."""
-        ends = np.array([self._ends(index, z) for index in range(self._shares.size)]).reshape(-1, 2)
-        ends = ends.reshape(*self._shares.shape, 2)
-        return ends[..., 0], ends[..., 1]
-
-    def _ends(self, index: int, z: float) -> list[Any]:
-        share, noise = float(self._shares.flat[index]), z * self._noise[index]
-        return [
-            self._search(share, 0.0, lambda point: self._cdf_interval(point, z, noise)[1] >= share),
-            self._search(share, 1.0, lambda point: self._cdf_interval(point, z, noise)[0] < share),
-        ]
+        return self._search(z, is_upper=False), self._search(z, is_upper=True)
 
     @cached_property
-    def _noise(self) -> list[float]:
+    def _noise(self) -> Floats:
         """Standard error of each cumulative probability by noise alone."""
         shares = [self._errors.cdf_shares(value) for value in self._values.flat]
-        return [self._errors.standard_error(own._replace(deviation=0.0 * own.deviation)) for own in shares]
+        return np.array([self._errors.standard_error(own._replace(deviation=0.0 * own.deviation)) for own in shares])
 
-    def _cdf_interval(self, point: Any, z: float, noise: float) -> tuple[float, float]:
-        masses = self._errors.cdf_masses(point)
-        margin = math.hypot(noise, z * masses.resolution)
-        return max(masses.mass - margin, masses.inside - noise), min(masses.mass + margin, masses.touched + noise)
+    def _is_possible(self, points: NDArray[Any], z: float, *, is_upper: bool) -> NDArray[np.bool_]:
+        """Whether the interval of the cumulative probability at each point reaches the share from the outer side."""
+        masses, noise = self._errors.cdf_masses(points), z * self._noise
+        margin = np.hypot(noise, z * masses.resolution)
+        shares = self._shares.ravel()
+        if is_upper:
+            return np.asarray(np.maximum(masses.mass - margin, masses.inside - noise) < shares)
+        return np.asarray(np.minimum(masses.mass + margin, masses.touched + noise) >= shares)
 
-    def _search(self, share: float, limit: float, possible: Callable[[Any], bool]) -> Any:
-        """The last possible value from a quantile towards the least or the largest one, by bisection.
+    def _search(self, z: float, *, is_upper: bool) -> NDArray[Any]:
+        """The last possible value from each quantile towards the least or the largest one, by bisection.
 
         It is not beyond the leaf of the last value that was found possible.
         """
-        inner, outer = share, limit
+        inner = self._shares.ravel().astype(np.float64)
+        outer = np.full(inner.shape, float(is_upper))
         for _ in range(BISECTIONS):
             middle = (inner + outer) / 2
-            if possible(quantiles.quantile(self._histogram, middle)[()]):
-                inner = middle
-            else:
-                outer = middle
-        leaf_end = quantiles.leaf_end(self._histogram, inner, upper=limit > 0.5)
-        return (min if limit > 0.5 else max)(quantiles.quantile(self._histogram, outer)[()], leaf_end)
+            possible = self._is_possible(quantiles.quantile(self._histogram, middle), z, is_upper=is_upper)
+            inner, outer = np.where(possible, middle, inner), np.where(possible, outer, middle)
+        leaf_ends = quantiles.leaf_ends(self._histogram, inner, upper=is_upper)
+        nearer = np.minimum if is_upper else np.maximum
+        return np.asarray(nearer(quantiles.quantile(self._histogram, outer), leaf_ends)).reshape(self._shares.shape)

@@ -1,0 +1,69 @@
+"""Masses at or below many values, compared with the shares of all leaves; intervals of many quantiles."""
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from privhp import Generator, Integers, Interval, Nullable, Plan, Summary, Table, Time
+from privhp.answers.distribution import Distribution
+
+RNG = np.random.default_rng(0)
+SIZE = 3000
+NUMBERS = np.where(RNG.random(SIZE) < 0.3, 40, RNG.gamma(2, 10, SIZE).round().clip(0, 99))
+
+
+def release(domain: Any, records: Any, **sizes: Any) -> Generator:
+    plan = Plan.auto(domain, epsilon=1, expected_records=SIZE, passes=1, memory="16 KiB")
+    summary = Summary(plan)
+    summary.update(records)
+    return summary.release()
+
+
+def lines() -> dict[str, Distribution]:
+    """Distributions on a line: of a release, of columns of tables, and of values that may be null."""
+    masked = np.ma.MaskedArray(NUMBERS.astype(np.int64), mask=RNG.random(SIZE) < 0.4)
+    table = release(
+        Table(a=Interval(0, 100), b=Nullable(Integers(0, 99)), c=Interval(-1, 1)),
+        {"a": NUMBERS, "b": masked, "c": RNG.uniform(-1, 1, SIZE)},
+    )
+    times = np.datetime64("2024-01-01") + NUMBERS.astype("m8[h]")
+    return {
+        "interval": release(Interval(0, 100), NUMBERS),
+        "integers": release(Integers(0, 99), NUMBERS.astype(np.int64)),
+        "time": release(Time("2024-01-01", "2024-01-10"), times),
+        "column": table.marginal("a"),
+        "nullable column": table.marginal("b", null=False),
+    }
+
+
+@pytest.mark.parametrize(("name", "line"), lines().items())
+def test_cdf_masses_equal_shares_of_all_leaves(name: str, line: Distribution) -> None:
+    values = line.quantile(np.linspace(0, 1, 30)).value
+    errors: Any = line._errors
+    found = errors.cdf_masses(values)
+    counts, valid = _leaves(errors)
+    for index, value in enumerate(values):
+        shares = errors.cdf_shares(value)
+        expected = (shares.mean, shares.deviation, shares.mean >= 1, shares.mean > 0)
+        for own, weights in zip(found, expected, strict=True):
+            assert own[index] == pytest.approx(float((counts * weights).sum()) / valid, rel=1e-9, abs=1e-12), name
+
+
+def _leaves(errors: Any) -> tuple[Any, float]:
+    """Counts of the leaves, and the number of values among them."""
+    inner = getattr(errors, "_errors", errors)
+    counts = inner.release.counts
+    values = errors._values if inner is not errors else np.ones(counts.shape)
+    return counts, float((counts * values).sum())
+
+
+@pytest.mark.parametrize(("name", "line"), lines().items())
+def test_intervals_of_many_quantiles_are_those_of_each(name: str, line: Distribution) -> None:
+    shares = np.array([[0.01, 0.25], [0.5, 0.99]])
+    low, high = line.quantile(shares).interval(0.9)
+    assert low.shape == high.shape == shares.shape
+    for place in np.ndindex(shares.shape):
+        alone = line.quantile(float(shares[place])).interval(0.9)
+        assert (low[place], high[place]) == alone, name
+        assert low[place] <= line.quantile(float(shares[place])).value <= high[place]
