@@ -1,10 +1,8 @@
 """Parquet, Arrow, NDJSON, compressed text and several files give the same cells."""
 
 import contextlib
-import datetime as dt
 import subprocess
 import sys
-from decimal import Decimal
 from pathlib import Path
 from unittest import mock
 
@@ -18,10 +16,7 @@ from pyarrow import ipc, parquet
 
 import privhp as hp
 from privhp import FileError, Plan, RecordsError, Tally
-from privhp.core.cells import OUTSIDE
 from privhp.io.sources import START, open_source
-from privhp.io.sources.schemas import read_schema
-from silent import assert_silent
 from trips import DOMAIN, NAMES, ROWS, table, write_table_to
 
 PLAN = Plan(DOMAIN, epsilon=1, budgets={12: 1}, exact_depth=12)
@@ -211,224 +206,6 @@ def test_changed_bytes(tmp_path):
                 counts_of(path)
 
 
-@pytest.mark.parametrize(
-    ("column", "domain", "says"),
-    [
-        (
-            "pickup",
-            hp.Interval(0, 1),
-            "expected numbers, decimals or text, since it is declared as interval, got timestamp.*; declare it as time",
-        ),
-        ("pickup", hp.Nullable(hp.Integers(0, 1)), ".* declared as integers, got timestamp"),
-        ("pickup", hp.Categories(["a", "b"]), "expected text, .*, got timestamp.*; declare it as time"),
-        ("fare", hp.Time("2018-01-01", "2019-01-01"), "expected times or text, .*, got double; declare it as interval"),
-        ("fare", hp.Categories(["a", "b"]), "expected text, .* declared as categories, got double"),
-        ("nested", hp.Interval(0, 1), ".* got struct; convert the column first"),
-        ("nested", hp.IPv4(), ".* declared as ipv4, got struct"),
-    ],
-)
-def test_column_type_errors(tmp_path, column, domain, says):
-    data = table(10).append_column("nested", pa.array([{"a": 1}] * 10))
-    parquet.write_table(data, tmp_path / "a.parquet")
-    with pytest.raises(FileError, match=f"column '{column}': {says}"):
-        open_source(tmp_path / "a.parquet", domain=domain, columns=[column])
-
-
-WORDS = ["a", "1", "5", "2020-01-01", "1.2.3.4", "::1"]
-SAMPLES = {
-    "bool": pa.array([True, False]),
-    "int": pa.array([1, 5]),
-    "real": pa.array([1.0, 5.0]),
-    "decimal": pa.array([Decimal(1), Decimal(5)]),
-    "text": pa.array(WORDS),
-    "large text": pa.array(WORDS, pa.large_string()),
-    "view": pa.array(WORDS, pa.string_view()),
-    "bytes": pa.array([word.encode() for word in WORDS]),
-    "coded": pa.array(WORDS).dictionary_encode(),
-    "coded numbers": pa.array([1, 5]).dictionary_encode(),
-    "timestamp": pa.array([dt.datetime(2020, 1, 1)]),
-    "date": pa.array([dt.date(2020, 1, 1)]),
-    "time of day": pa.array([dt.time(1)]),
-    "duration": pa.array([dt.timedelta(1)]),
-    "list": pa.array([[1, 2]]),
-    "path": pa.array([["kinds", "a"]]),
-    "struct": pa.array([{"a": 1}]),
-    "map": pa.array([[("a", 1)]], pa.map_(pa.string(), pa.int64())),
-}
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
-@pytest.mark.parametrize(
-    "domain",
-    [
-        hp.Interval(0, 9),
-        hp.Box([(0, 9)]),
-        hp.Integers(0, 9),
-        hp.Time("2000-01-01", "2030-01-01"),
-        hp.Time("2000-01-01", "2030-01-01", unit="ns", zone="Europe/Berlin"),
-        hp.Categories(["a", "b"]),
-        hp.Categories(["b", "c"], other="rest"),
-        hp.Categories([1, 5]),
-        hp.Taxonomy({"kinds": ["a", "b"], "others": ["c"]}),
-        hp.IPv4(),
-        hp.IPv6(),
-    ],
-    ids=repr,
-)
-def test_refused_types(sample, domain):
-    """The values include one inside each domain that accepts their type."""
-    data = pa.table({"a": SAMPLES[sample]})
-    try:
-        batches = list(open_source(data, domain=domain).batches())
-    except FileError:
-        values = SAMPLES[sample].to_pylist()
-        assert (domain.encode(values, level=domain.depth) == OUTSIDE).all()
-    else:
-        assert any((domain.encode(batch.records, level=domain.depth) != OUTSIDE).any() for batch in batches)
-
-
-def test_types_of_custom_domain():
-    class Anything(hp.Integers):
-        kind = "anything"
-        accepts = None
-
-        def encode(self, records, *, level):
-            return np.zeros(len(records), dtype=np.uint64)
-
-    for array in SAMPLES.values():
-        (batch,) = open_source(pa.table({"a": array}), domain=Anything(0, 9)).batches()
-        assert len(batch.records) == len(array)
-
-
-def test_numeric_array_as_categories(tmp_path):
-    np.save(tmp_path / "a.npy", np.arange(5))
-    with pytest.raises(FileError, match="column '1': expected text, since it is declared as categories, got int64"):
-        open_source(tmp_path / "a.npy", domain=hp.Categories(["a", "b"]))
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        ([1, None, 3], pa.int8()),
-        ([1, None, 3], pa.uint64()),
-        ([1.5, None, float("nan")], pa.float16()),
-        ([1.5, None, 3.0], pa.float32()),
-        ([True, None, False], pa.bool_()),
-        (["1", None, "x"], pa.string()),
-        (["1", None, "x"], pa.large_string()),
-        (["1", None, "x"], pa.string_view()),
-        ([b"1", None, b"\xff"], pa.binary()),
-        (["1", None, "1"], pa.dictionary(pa.int8(), pa.string())),
-        ([None, None, None], pa.null()),
-    ],
-    ids=str,
-)
-@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9), hp.Categories([1, 3])], ids=repr)
-def test_values_of_types(values, kind, domain):
-    """A column and its Python values have the same cells, with null or without."""
-    check_read_as_values(values, kind, domain)
-
-
-@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Integers(0, 9)], ids=repr)
-def test_decimals(domain):
-    check_read_as_values([1, None, 3], pa.decimal128(5, 2), domain)
-
-
-def check_read_as_values(values, kind, domain):
-    array = pa.array(values, kind)
-    for domain_of in (domain, hp.Nullable(domain)):
-        column = hp.Table(a=domain_of)
-        with assert_silent():
-            (batch,) = open_source(pa.table({"a": array}), domain=column).batches()
-            codes = column.encode(batch.records, level=column.depth)
-        assert codes.tolist() == column.encode({"a": array.to_pylist()}, level=column.depth).tolist()
-
-
-@pytest.mark.parametrize(
-    "kind",
-    [
-        pa.timestamp("s"),
-        pa.timestamp("ms"),
-        pa.timestamp("us", "Europe/Berlin"),
-        pa.timestamp("ns"),
-        pa.date32(),
-        pa.date64(),
-    ],
-)
-def test_times(kind):
-    domain = hp.Table(a=hp.Nullable(hp.Time("2018-01-01", "2020-12-31", unit="D")))
-    array = pa.array([dt.datetime(2019, 5, 5), None, dt.datetime(2035, 1, 1)], pa.timestamp("us")).cast(kind)
-    (batch,) = open_source(pa.table({"a": array}), domain=domain).batches()
-    values = [value if value is None else np.datetime64(str(value)[:10]) for value in array.cast("date32").to_pylist()]
-    level = domain.depth
-    assert domain.encode(batch.records, level=level).tolist() == domain.encode({"a": values}, level=level).tolist()
-
-
-@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Categories(["a", "b"]), hp.Time("2018-01-01", "2020-01-01")])
-@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int8(), pa.string())], ids=str)
-def test_invalid_utf8(tmp_path, domain, kind):
-    """Arrow itself refuses the whole batch."""
-    good = {"Interval": b"5", "Categories": b"a", "Time": b"2019-01-01"}[type(domain).__name__]
-    plain = pa.types.is_dictionary(kind)
-    values = pa.array([good, b"\xff\xfe", good], pa.large_binary() if pa.types.is_large_string(kind) else pa.binary())
-    texts = values.view(pa.string() if plain else kind)
-    array = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2], pa.int8()), texts) if plain else texts
-    data = pa.table({"a": array})
-    parquet.write_table(data, tmp_path / "a.parquet")
-    with ipc.new_file(tmp_path / "a.arrow", data.schema) as writer:
-        writer.write_table(data)
-    for source in (data, tmp_path / "a.parquet", tmp_path / "a.arrow"):
-        with assert_silent():
-            (batch,) = open_source(source, domain=hp.Table(a=domain)).batches()
-            codes = hp.Table(a=domain).encode(batch.records, level=1).tolist()
-        assert codes[0] == codes[2] < 2 < codes[1]
-
-
-BAD_JSON = [
-    b"",
-    b"{",
-    b"[]",
-    b"5",
-    b"null",
-    b'"text"',
-    b"\xff\xfe",
-    b"{}",
-    b'{"a":',
-    b'{"a": {"b": 1}}',
-    b'{"a": [1, 2]}',
-    b'{"a": "x"}',
-    b'{"a": true, "a": "y"}',
-    b'{"b": 0.5}',
-    b'{"a": 1e999}',
-    b'{"a": ' + b"9" * 5000 + b"}",
-    b"[" * 100_000,
-    b'{"a": "' + b"x" * 2**20 + b'"}',
-    b'{"a": "\xed\xa0\x80"}',
-    b'{"a": NaN}',
-]
-
-
-@pytest.mark.parametrize("bad", BAD_JSON, ids=lambda line: repr(line[:20]))
-def test_invalid_line_of_json(tmp_path, bad):
-    domain = hp.Table(a=hp.Interval(0, 1))
-    good = b'{"a": 0.25}\n{"a": 0.75, "more": {}}\n'
-    (tmp_path / "a.ndjson").write_bytes(good + bad + b"\n" + good)
-    with assert_silent():
-        batches = list(open_source(tmp_path / "a.ndjson", domain=domain).batches())
-        codes = [code for batch in batches for code in domain.encode(batch.records, level=2).tolist()]
-    assert len(codes) == 5
-    assert codes[:2] == codes[3:] == [1, 3]
-    assert codes[2] >= 4
-
-
-def test_keys_of_json(tmp_path):
-    (tmp_path / "a.ndjson").write_bytes(b'{"a": 1}\n')
-    with pytest.raises(FileError, match=r"columns=\['NAME'\]"):
-        open_source(tmp_path / "a.ndjson", domain=hp.Interval(0, 1))
-    (batch,) = open_source(tmp_path / "a.ndjson", domain=hp.Interval(0, 1), columns=["a"]).batches()
-    assert list(batch.records) == [1]
-
-
 def test_format_option(tmp_path, expected):
     for name, kind in (("a.parquet", "parquet"), ("a.ndjson", "ndjson"), ("a.arrow", "arrow"), ("a.csv", "csv")):
         path = write_table_to(tmp_path, name).rename(tmp_path / "data")
@@ -464,7 +241,7 @@ print(peak() - before)
 @pytest.mark.parametrize("ending", [".parquet", ".arrow", ".csv"])
 def test_memory_of_large_file(tmp_path, ending, offline):
     """At most 100 MB above the interpreter and libraries, for any size of file and row groups."""
-    rows = 10**8 if offline else 10**7 if ending == ".parquet" else 2 * 10**6
+    rows = 10**8 if offline else 5 * 10**6 if ending == ".parquet" else 2 * 10**6
     path = tmp_path / f"a{ending}"
     rng = np.random.default_rng(0)
     schema = pa.schema([("x", pa.float64()), ("y", pa.float64()), ("z", pa.float64())])
@@ -485,18 +262,3 @@ def test_memory_of_large_file(tmp_path, ending, offline):
             sink.close()
     done = subprocess.run([sys.executable, "-c", MEMORY, path], capture_output=True, check=True, text=True)
     assert int(done.stdout) < 100_000
-
-
-@pytest.mark.parametrize("ending", ["parquet", "arrow"])
-def test_invalid_column_names(tmp_path, ending):
-    path = tmp_path / f"a.{ending}"
-    data = pa.table({"faré": [1.0], "b": [2.0]})
-    if ending == "parquet":
-        parquet.write_table(data, path, store_schema=False)
-    else:
-        with ipc.new_file(path, data.schema) as writer:
-            writer.write_table(data)
-    path.write_bytes(path.read_bytes().replace("é".encode(), b"\xff\xfe"))
-    for use in (lambda: open_source(path, domain=hp.Interval(0, 9), columns=["b"]), lambda: read_schema(str(path))):
-        with pytest.raises(FileError, match="a column name of the file is not valid UTF-8"):
-            use()
