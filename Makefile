@@ -10,7 +10,8 @@ help:  ## List the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 $(INSTALLED): pyproject.toml CMakeLists.txt $(wildcard src/native/*)
-	$(PYTHON) -m venv $(VENV)
+	$(PYTHON) -m venv --without-pip $(VENV)
+	$(BIN)/python -m ensurepip --upgrade --default-pip
 	$(BIN)/python -m pip install --upgrade 'pip>=25.1'
 	$(BIN)/python -m pip install --editable '.[io]'
 	@touch $@

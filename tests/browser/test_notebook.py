@@ -1,5 +1,6 @@
 """Cards, plots and progress in a real notebook page: a Jupyter server, a kernel and Chromium (`make browser`)."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -90,6 +91,21 @@ def test_cards_look_as_outside(page: Page, tmp_path: Path) -> None:
     with browser(find_chromium()) as other:
         other.open(alone, width=DESK)
         np.testing.assert_allclose(other.run(boxes), inside, atol=2)
+
+
+def test_cards_of_somebody_else(page: Page, server: Server) -> None:
+    """A notebook page removes the style of a card that it does not trust; what is left can be read."""
+    page.run("jupyterapp.commands.execute('docmanager:save').then(() => 0)")
+    (file,) = server.folder.glob("0.ipynb")
+    notebook = json.loads(file.read_text())
+    notebook["metadata"]["changed"] = True  # its signature is that of another content
+    (server.folder / "untrusted.ipynb").write_text(json.dumps(notebook))
+    with browser(find_chromium()) as other:
+        other.open(f"{server.url}notebooks/untrusted.ipynb", width=DESK, height=HEIGHT)
+        wait_for(other, "document.querySelectorAll('.privhp.card .unstyled').length > 0")
+        assert other.run("document.querySelectorAll('.privhp.card style').length") == 0
+        assert other.run("document.querySelector('.privhp.card .unstyled').getClientRects().length") == 1
+        assert other.run("document.querySelector('.privhp.card .figures').getClientRects().length") == 0
 
 
 def test_picture_without_magic(page: Page) -> None:

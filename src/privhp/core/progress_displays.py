@@ -48,7 +48,9 @@ class NotebookBar:
     def show(self, text: str, share: float | None) -> None:
         """Update the bar; without a share it has no end."""
         value = "" if share is None else f' value="{share:.3f}"'
-        self._show_html(text, f'<progress{value} style="width:20rem;max-width:60%"></progress> {text}')
+        self._show_html(
+            text, f'<progress{value} style="width:20rem;max-width:60%;vertical-align:middle"></progress> {text}'
+        )
 
     def remove(self) -> None:
         """Empty the output, if there is one."""

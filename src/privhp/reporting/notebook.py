@@ -85,8 +85,10 @@ def estimate_card(estimate: Estimate[Any]) -> str:
 
 
 def _figures(distribution: Distribution) -> str:
+    """The first pictures; without the style of the card, which a notebook of somebody else removes, a sentence."""
     pictures = pictures_of(distribution, max_maps=1)[:MAX_PICTURES]
-    return f'<div class="figures">{"".join(map(picture_figure, pictures))}</div>'
+    figures = f'<div class="figures" style="display:none">{"".join(map(picture_figure, pictures))}</div>'
+    return f'{figures}<p class="unstyled">The pictures are shown once the notebook is trusted.</p>'
 
 
 def _card(domain: Domain, body: str) -> str:
