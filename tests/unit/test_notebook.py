@@ -9,6 +9,7 @@ import pytest
 from pages import Reader
 from privhp import Box, Categories, Generator, Geo, Integers, Interval, Nullable, Plan, QueryError, Table, Time
 from privhp.release import Release
+from privhp.reporting import pictures
 from releases import histogram
 
 
@@ -24,6 +25,14 @@ def test_html_of_generator() -> None:
     assert "Integers(0, 7)" in card.text
     assert "8 cells" in card.text
     assert card.tags.count("svg") == 2  # a histogram and a distribution function
+
+
+def test_only_the_pictures_shown_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = Table({name: Integers(0, 7) for name in "abcdef"})
+    generator, computed = histogram(table, 6, list(range(64))), []
+    histogram_picture = pictures._histogram
+    monkeypatch.setattr(pictures, "_histogram", lambda *given: computed.append(given) or histogram_picture(*given))
+    assert Reader(generator._repr_html_()).tags.count("figure") == len(computed) == 4
 
 
 def test_html_of_plan() -> None:

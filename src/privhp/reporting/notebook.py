@@ -86,7 +86,7 @@ def estimate_card(estimate: Estimate[Any]) -> str:
 
 def _figures(distribution: Distribution) -> str:
     """The first pictures; without the style of the card, which a notebook of somebody else removes, a sentence."""
-    pictures = pictures_of(distribution, max_maps=1)[:MAX_PICTURES]
+    pictures = pictures_of(distribution, max_maps=1, most=MAX_PICTURES)
     figures = f'<div class="figures" style="display:none">{"".join(map(picture_figure, pictures))}</div>'
     return f'{figures}<p class="unstyled">The pictures are shown once the notebook is trusted.</p>'
 

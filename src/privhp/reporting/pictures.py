@@ -7,9 +7,9 @@ records in the same bins, for a comparison that is not private.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import contextlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -99,7 +99,7 @@ class Map:
     @property
     def is_point(self) -> bool:
         """Whether it shows two coordinates of one point."""
-        return self.across.variable.domain is self.up.variable.domain
+        return _is_point(self.across, self.up)
 
     @property
     def is_geographic(self) -> bool:
@@ -127,7 +127,11 @@ Picture: TypeAlias = HistogramPicture | Names | Map
 
 
 def pictures_of(
-    distribution: Distribution, names: Sequence[str] | None = None, *, max_maps: int = MAX_MAPS
+    distribution: Distribution,
+    names: Sequence[str] | None = None,
+    *,
+    max_maps: int = MAX_MAPS,
+    most: int | None = None,
 ) -> list[Picture]:
     """Maps of points, then a picture of each variable, then maps of pairs of variables.
 
@@ -135,19 +139,26 @@ def pictures_of(
         distribution: The distribution.
         names: Names of the values of a record, for a domain without columns.
         max_maps: Largest number of maps.
+        most: Largest number of pictures; the others are not computed.
     """
+    return list(islice(_draw(distribution, names, max_maps), most))
+
+
+def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int) -> Iterator[Picture]:
     variables = variables_of(distribution.domain, names)
     axes = [axis_of(distribution, variable) for variable in variables]
-    single = [
-        _names(distribution, variable) if axis is None else _histogram(distribution, axis)
-        for variable, axis in zip(variables, axes, strict=True)
-    ]
     sides = [
         category_axis_of(variable) if axis is None else axis.recut(MAP_BINS)
         for variable, axis in zip(variables, axes, strict=True)
     ]
-    maps = _maps(distribution, [side for side in sides if side is not None], max_maps)
-    return [*(one for one in maps if one.is_point), *single, *(one for one in maps if not one.is_point)]
+    pairs = list(combinations([side for side in sides if side is not None], 2))
+    points, others = ([pair for pair in pairs if _is_point(*pair) == of_point] for of_point in (True, False))
+    for pair in points[:max_maps]:
+        yield _map(distribution, *pair)
+    for variable, axis in zip(variables, axes, strict=True):
+        yield _names(distribution, variable) if axis is None else _histogram(distribution, axis)
+    for pair in others[: max(max_maps - len(points), 0)]:
+        yield _map(distribution, *pair)
 
 
 def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPicture:
@@ -216,12 +227,12 @@ def _text(region: Any) -> str:
     return str(region)
 
 
-def _maps(distribution: Distribution, sides: Sequence[PictureAxis | CategoryAxis], most: int) -> list[Map]:
-    """Maps of pairs of variables, those of one point first."""
-    pairs = sorted(combinations(sides, 2), key=lambda pair: pair[0].variable.domain is not pair[1].variable.domain)
-    found = []
-    for across, up in pairs[:most]:
-        if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
-            across, up = up, across
-        found.append(Map(across, up, pair_masses(distribution, across.regions, up.regions)))
-    return found
+def _is_point(one: PictureAxis | CategoryAxis, other: PictureAxis | CategoryAxis) -> bool:
+    """Whether two axes are coordinates of one point."""
+    return one.variable.domain is other.variable.domain
+
+
+def _map(distribution: Distribution, across: PictureAxis | CategoryAxis, up: PictureAxis | CategoryAxis) -> Map:
+    if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
+        across, up = up, across
+    return Map(across, up, pair_masses(distribution, across.regions, up.regions))
