@@ -32,6 +32,12 @@ def histogram(domain: Domain, level: int, counts: list[int]) -> Generator:
     return Generator(Release(plan, {level: np.array(counts)}))
 
 
+def exact_generator(domain: Domain, records: Any, *, depth: int | None = None) -> Generator:
+    """A generator with the true count of every cell of a level."""
+    level = min(domain.depth, 12) if depth is None else depth
+    return Generator(release_of(Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level), records))
+
+
 def nodes_of(generator: Generator) -> list[tuple[int, int]]:
     """Level and cell of each leaf, in order."""
     leaves = generator.leaves()

@@ -1,77 +1,18 @@
-"""Text files, pipes and arrays: the values of a line depend on that line only."""
+"""Text files and pipes: headers, columns, compression, large integers and memory."""
 
 import bz2
-import codecs
 import gzip
 import io
 import tracemalloc
 from pathlib import Path
-from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from cases import case_count
-from privhp import Box, Domain, FileError, Integers, Interval, IPv4, Plan, RecordsError, Tally
-from privhp.io.sources import open_source, text_records
+from privhp import FileError, Interval, IPv4, RecordsError
+from privhp.io.sources import open_source
 from privhp.io.sources.text_records import MAX_RECORD, LineFeeds, RecordReader
-from texts import text_batches
-
-UNIT = Interval(0, 1)
-DECADE = Interval(0, 10)
-SQUARE = Box([(0, 10), (0, 10)])
-BIG = Integers(0, 2**61 - 1)
-
-BAD_LINES = [
-    b"",
-    b",",
-    b"text",
-    b"1.2.3",
-    b"--1",
-    b"1;2",
-    b"\xff\xfe",
-    b"3\x00",
-    b"\x00",
-    b"3\xc2\xa0",
-    b'"',
-    b'"3',
-    b'3"',
-    b'""3"',
-    b'"3"4,',
-    b'"3",\r"4"',
-    b"0x10",
-    b"1_000",
-    b"1_0.5",
-    b"9" * (MAX_RECORD + 1),
-    b'"' + b"9" * 200_000 + b'"',
-]
-
-
-def read(path: Path, domain: Domain, columns: list[str] | None = None, *, header: bool = True) -> np.ndarray:
-    source = open_source(path, domain=domain, columns=columns, header=header)
-    batches = [np.asarray(batch.records) for batch in source.batches()]
-    return np.concatenate(batches) if batches else np.zeros(0)
-
-
-def write(folder: Path, content: bytes, name: str = "data.csv") -> Path:
-    path = folder / name
-    path.write_bytes(content)
-    return path
-
-
-def parse(records: list[bytes], domain: Domain = DECADE) -> list[float | list[float]]:
-    """Values of lines without a header, NaN for those that are null or invalid."""
-    is_point = len(domain.fields()) > 1
-    batches = text_batches(b"".join(line + b"\n" for line in records), domain)
-    values = [value for batch in batches for value in (np.asarray(batch).tolist() if is_point else batch)]
-    return [np.nan if value is None else value for value in values]
-
-
-def same(one: list[float | list[float]], other: list[float | list[float]]) -> bool:
-    """Equality in which NaN equals NaN."""
-    return repr(one) == repr(other)
+from source_files import BIG, DECADE, SQUARE, UNIT, codes, parse, read, same, write
 
 
 def test_shape_of_one_column(tmp_path):
@@ -182,27 +123,9 @@ def test_empty_file(tmp_path):
     assert read(path, SQUARE, header=False).size == 0
 
 
-@pytest.mark.parametrize("bad", BAD_LINES, ids=lambda line: repr(line[:12]))
-def test_invalid_line(bad):
-    assert same(parse([b"1", bad, b"2"]), [1.0, np.nan, 2.0])
-
-
-@pytest.mark.parametrize("bad", [b"1", b"1,", b",1", b"1,x", b'"1,1', b"1\x00,1", b'1,"1"2"'])
-def test_row_with_invalid_number(bad):
-    assert same(parse([b"1,2", bad, b"3,4"], SQUARE), [[1.0, 2.0], [np.nan, np.nan], [3.0, 4.0]])
-
-
 def test_unselected_columns(tmp_path):
     path = write(tmp_path, b'a,b\n1,\xff\xfe\n2,\x00\n3,"x, y"\n')
     assert read(path, DECADE, ["a"]).tolist() == [1.0, 2.0, 3.0]
-
-
-@pytest.mark.parametrize("length", [MAX_RECORD - 1, MAX_RECORD, MAX_RECORD + 1, 2 * MAX_RECORD])
-@pytest.mark.parametrize("before", [0, 1, 2**18 - 2])
-def test_longest_line_at_any_offset(length, before):
-    line = b"1," + b"x" * (length - 2)
-    expected = 1.0 if length <= MAX_RECORD else np.nan
-    assert same(parse([b" " * before, line, b"2"])[1:], [expected, 2.0])
 
 
 def test_memory_of_endless_line():
@@ -222,85 +145,6 @@ def test_memory_of_endless_line():
         tracemalloc.stop()
     assert held == [(MAX_RECORD + 1, 64 * 2**20)]
     assert peak < 8 * 2**20
-
-
-@given(st.binary(max_size=60), st.lists(st.integers(1, 9), min_size=1))
-def test_lines_from_partial_reads(content, sizes):
-    class Trickle(io.BytesIO):
-        turn = 0
-
-        def read(self, size: int | None = -1) -> bytes:
-            self.turn += 1
-            return super().read(sizes[self.turn % len(sizes)])
-
-    with mock.patch.object(text_records, "_BLOCK", 11):
-        blocks = list(RecordReader(Trickle(content), LineFeeds()).blocks())
-        parts = [block.text for block in blocks]
-        assert b"".join(parts) == content.removeprefix(codecs.BOM_UTF8)
-        assert all(part.endswith(b"\n") for part in parts[:-1])
-        for block in blocks:
-            again = RecordReader(Trickle(content), LineFeeds())
-            again.skip_to(block.end)
-            assert b"".join(block.text for block in again.blocks()) == content[block.end :]
-
-
-any_line = st.lists(
-    st.sampled_from(
-        [b'"', b",", b"\r", b"\x00", b"\xff", b"1", b"7.5", b"-2", b"nan", b"inf", b"1e999", b" ", b"x", b"_"]
-    )
-    | st.binary(min_size=1, max_size=3),
-    max_size=8,
-).map(lambda parts: b"".join(parts).replace(b"\n", b""))
-
-DOMAINS = [DECADE, SQUARE, Integers(-3, 12, outside="clamp"), IPv4(), Box([(0, 9), (0, 9)], outside="clamp")]
-
-# The number of cases is part of the privacy checks; --offline runs more.
-CASES = case_count(500)
-
-
-@settings(max_examples=CASES)
-@given(st.lists(any_line, max_size=8), st.sampled_from(DOMAINS))
-def test_lines_are_independent(records, domain):
-    alone = [code for line in records for code in codes([line], domain)]
-    with mock.patch.object(text_records, "_BLOCK", 7):
-        assert codes(records, domain) == alone
-    assert len(alone) == len(records)
-
-
-def codes(records: list[bytes], domain: Domain) -> list[int]:
-    """The cell of each line."""
-    batches = text_batches(b"".join(line + b"\n" for line in records), domain)
-    return [code for batch in batches for code in domain.encode(batch, level=domain.depth).tolist()]
-
-
-def state(content: bytes, plan: Plan, *, header: bool) -> np.ndarray:
-    """All counters of a file, without noise."""
-    tally = Tally(plan)
-    for batch in text_batches(content, plan.domain, header=header):
-        tally.add(batch)
-    return np.concatenate([tally.counters, *[table.ravel() for table in tally.sketches.values()]])
-
-
-@settings(max_examples=CASES)
-@given(
-    st.lists(any_line, min_size=1, max_size=8),
-    st.data(),
-    any_line | st.none(),
-    st.sampled_from(DOMAINS),
-    st.booleans(),
-)
-def test_sensitivity_to_one_line(records, data, replacement, domain, header):
-    """Removing a line changes each level by at most one record, replacing it by at most two."""
-    plan = Plan.paper(domain, epsilon=1, expected_records=64, hot_cells=2, exact_depth=1, depth=4, sketch_rows=2)
-    place = data.draw(st.integers(0, len(records) - 1))
-    others = records[:place] + ([] if replacement is None else [replacement]) + records[place + 1 :]
-    names = [b"a,b" if isinstance(domain, Box) else b"a"] if header else []
-    before, after = (
-        state(b"\n".join([*names, *chosen]) + b"\n" * bool(names or chosen), plan, header=header)
-        for chosen in (records, others)
-    )
-    one_record = 1 + plan.sketch_rows * len(plan.sketched_levels)
-    assert np.abs(before - after).sum() <= (one_record if replacement is None else 2 * one_record)
 
 
 def test_large_integers(tmp_path):
@@ -376,84 +220,6 @@ def test_damaged_gzip(tmp_path, damage):
     path = write(tmp_path, damage(gzip.compress(b"a\n" + bytes(range(48, 58)) * 500)), "data.csv.gz")
     with pytest.raises(FileError, match="complete gzip file"):
         read(path, DECADE)
-
-
-@pytest.mark.parametrize(
-    "array",
-    [
-        np.arange(5, dtype=np.int8),
-        np.arange(5, dtype=">f4"),
-        np.arange(5.0).reshape(-1, 1),
-        np.array([True, False]),
-        np.arange(5, dtype=np.longdouble),
-        np.zeros(0),
-    ],
-    ids=str,
-)
-def test_npy(tmp_path, array):
-    path = tmp_path / "data.npy"
-    np.save(path, array)
-    read_back = [DECADE.encode(batch.records, level=8) for batch in open_source(path, domain=DECADE).batches()]
-    assert np.array_equal(np.concatenate([*read_back, []]), DECADE.encode(array, level=8))
-
-
-def test_columns_of_npy(tmp_path):
-    path = tmp_path / "data.npy"
-    for order in "CF":
-        np.save(path, np.array([[1, 2, 3], [4, 5, 6]], order=order))
-        assert read(path, DECADE, ["3"]).tolist() == [3, 6]
-        assert read(path, SQUARE, ["3", "1"]).tolist() == [[3, 1], [6, 4]]
-
-
-def test_large_integers_in_npy(tmp_path):
-    path = tmp_path / "data.npy"
-    np.save(path, np.array([2**60 + 1]))
-    assert BIG.encode(read(path, BIG), level=BIG.depth).tolist() == [2**60 + 1]
-
-
-def not_numbers() -> dict[str, bytes]:
-    """Contents of .npy files that must be refused."""
-
-    def saved(array: np.ndarray, **options: bool) -> bytes:
-        file = io.BytesIO()
-        np.save(file, array, **options)
-        return file.getvalue()
-
-    archive = io.BytesIO()
-    np.savez(archive, a=np.zeros(3))
-    return {
-        "pickled": saved(np.array([1, None], dtype=object), allow_pickle=True),
-        "text": saved(np.array(["1", "2"])),
-        "complex": saved(np.zeros(3, dtype=complex)),
-        "dates": saved(np.zeros(3, dtype="M8[s]")),
-        "structured": saved(np.zeros(3, dtype=[("a", "f8")])),
-        "long text": saved(np.array(["1" * 7919])),
-        "structured text": saved(np.zeros(3, dtype=[("a", "U7919")])),
-        "no dimension": saved(np.array(1.0)),
-        "three dimensions": saved(np.zeros((7919, 2, 2))),
-        "too wide": saved(np.zeros((7919, 2))),
-        "on its side": saved(np.zeros((2, 7919))),
-        "archive": archive.getvalue(),
-        "cut short": saved(np.zeros(7919))[:-1],
-        "header cut short": saved(np.zeros(7919))[:20],
-        "nonsense header": saved(np.zeros(7919)).replace(b"descr", b"d(((r"),
-        "CSV": b"a\n1\n",
-        "empty": b"",
-    }
-
-
-@pytest.mark.parametrize(("content"), not_numbers().values(), ids=not_numbers().keys())
-def test_invalid_npy(tmp_path, content):
-    with pytest.raises(FileError, match="expected") as caught:
-        read(write(tmp_path, content, "data.npy"), DECADE)
-    assert "7919" not in str(caught.value)
-
-
-def test_missing_column_of_npy(tmp_path):
-    path = tmp_path / "data.npy"
-    np.save(path, np.zeros((3, 2)))
-    with pytest.raises(FileError, match="at least 3 columns"):
-        read(path, DECADE, ["3"])
 
 
 def test_missing_file(tmp_path):
