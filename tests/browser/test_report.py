@@ -76,6 +76,50 @@ def test_layout_and_contrast(page: Page, pages: dict[str, Path], name: str, widt
     check_layout(page, width=width, dark=dark)
 
 
+HOLES = """
+[...document.querySelectorAll(".figures")].flatMap(figures => {
+  const columns = {};
+  for (const figure of figures.children) {
+    const box = figure.getBoundingClientRect();
+    (columns[Math.round(box.left)] ??= []).push(box);
+  }
+  return Object.values(columns).flatMap(boxes =>
+    boxes.slice(1).map((box, place) => box.top - boxes[place].bottom));
+})
+"""
+
+
+@pytest.mark.parametrize("width", [PHONE, DESK])
+@pytest.mark.parametrize("name", ["table", "places"])
+def test_no_holes_between_pictures(page: Page, pages: dict[str, Path], name: str, width: int) -> None:
+    page.open(pages[name], width=width)
+    gaps = page.run(HOLES)
+    assert gaps
+    assert all(-1 <= gap <= 1 for gap in gaps)  # the space between pictures belongs to them
+
+
+@pytest.mark.parametrize(("name", "up", "across"), [("places", "↑ lat", "lon →"), ("table", "kind", "time →")])
+def test_maps_name_both_axes(page: Page, pages: dict[str, Path], name: str, up: str, across: str) -> None:
+    page.open(pages[name], width=PHONE)
+    texts = page.run("[...document.querySelectorAll('.panel')].map(panel => panel.innerText)")
+    assert texts
+    assert any(up in text and across in text for text in texts)
+    assert page.run("[...document.querySelectorAll('.panel')].every(one => one.querySelector('.up').innerText)")
+
+
+@pytest.mark.parametrize("name", ["table", "places", "addresses"])
+def test_tables_fit_a_phone(page: Page, pages: dict[str, Path], name: str) -> None:
+    """No table scrolls, and each error of the accuracy table stands beside its name."""
+    page.open(pages[name], width=PHONE)
+    over = "[...document.querySelectorAll('.wide:has(table)')].map(one => one.scrollWidth - one.clientWidth)"
+    assert page.run(over)
+    assert max(page.run(over)) <= 0
+    label = "getComputedStyle(document.querySelector('.stacked td'), '::before').content"
+    assert page.run(label) == '"expected error"'
+    page.open(pages[name], width=DESK)
+    assert page.run(label) == "none"
+
+
 def test_warning_comes_first(page: Page, pages: dict[str, Path]) -> None:
     page.open(pages["beside"], width=PHONE)
     assert page.run("document.title").startswith("NOT PRIVATE")

@@ -28,6 +28,7 @@ from privhp.core.number_format import (
     format_bytes,
     format_count,
     format_duration,
+    format_interval,
     format_number,
     format_ratio,
     format_share,
@@ -188,7 +189,9 @@ def test_longitudes_beyond_antimeridian() -> None:
     (real,) = RealShares(generator.domain, [longitude], [records]).shares
     assert real[[0, -1]].sum() < 0.01
     assert longitude.axis.edges[-1] > 180
-    assert all(-180 <= float(tick.text.replace("\N{MINUS SIGN}", "-")) <= 180 for tick in longitude.axis.ticks)
+    assert all(
+        -180 <= float(tick.text.replace("\N{MINUS SIGN}", "-").rstrip("°")) <= 180 for tick in longitude.axis.ticks
+    )
 
 
 def test_share_of_null() -> None:
@@ -290,6 +293,12 @@ def test_short_numbers() -> None:
         "1e+22",
     ]
     assert [format_share(value) for value in (0, 1e-6, 0.001, 0.5)] == ["0%", "under 0.01%", "0.10%", "50.0%"]
+    assert [format_interval(*ends) for ends in ((0.01, 0.25), (0.0709, 0.0714), (0.10001, 0.10002), (0.1, 0.1))] == [
+        " (1.0% to 25.0%)",
+        " (7.09% to 7.14%)",
+        " (10.001% to 10.002%)",
+        "",
+    ]
     assert [format_bytes(value) for value in (12, 2048, 3 * 2**20)] == ["12 bytes", "2 KiB", "3 MiB"]
     assert [format_duration(value) for value in (0, 2e-10, 0.5, 1, 90, 7200, 86_400, 1e9)] == [
         "0 seconds",

@@ -48,8 +48,13 @@ def format_share(value: float) -> str:
 
 
 def format_interval(low: float, high: float) -> str:
-    """Interval of a share after the share itself; empty if it is unknown."""
-    return f" ({format_share(low)} to {format_share(high)})" if low < high else ""
+    """Interval of a share after the share itself, in as many digits as tell its ends apart; empty if it is unknown."""
+    if not low < high:
+        return ""
+    ends = format_share(low), format_share(high)
+    for decimals in (2, 3, 4):
+        ends = ends if ends[0] != ends[1] else (f"{low:.{decimals}%}", f"{high:.{decimals}%}")
+    return " ({} to {})".format(*ends)
 
 
 def format_ratio(octaves: float) -> str:

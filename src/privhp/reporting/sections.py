@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from html import escape
 
 import numpy as np
@@ -67,16 +67,19 @@ def accuracy_section(plan: Plan, records: float) -> str:
     header = ("If the records are", "expected error", *(f"from {cause}" for cause in causes))
     return (
         f"<p>{escape(plan.domain.distance_meaning)} It is predicted from public numbers alone, for "
-        f"{format_number(records)} records, with its parts by cause.</p>" + table(header, rows)
+        f"{format_number(records)} records, with its parts by cause.</p>"
+        f'<div class="stacked">{table(header, rows)}</div>'
     )
 
 
-def table(header: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
-    """A table that scrolls where the page is too narrow."""
+def table(header: Sequence[str], rows: Iterable[Iterable[str]]) -> str:
+    """A table that scrolls where the page is too narrow; inside an element of class stacked, one cell per line."""
     head = "".join(f'<th scope="col">{escape(cell)}</th>' for cell in header)
     lines = ""
     for first, *cells in rows:
-        lines += f'<tr><th scope="row">{escape(first)}</th>' + "".join(f"<td>{escape(c)}</td>" for c in cells) + "</tr>"
+        labelled = zip(header[1:], cells, strict=True)
+        values = "".join(f'<td data-label="{escape(name, quote=True)}">{escape(c)}</td>' for name, c in labelled)
+        lines += f'<tr><th scope="row" data-label="{escape(header[0], quote=True)}">{escape(first)}</th>{values}</tr>'
     return f'<div class="wide" tabindex="0"><table><thead><tr>{head}</tr></thead><tbody>{lines}</tbody></table></div>'
 
 

@@ -134,16 +134,29 @@ class LogValueScale(ValueScale):
 
 
 @dataclass(frozen=True)
-class LongitudeScale(ValueScale):
-    """Degrees of longitude east of a bound, above 180 beyond the antimeridian."""
+class DegreeScale(ValueScale):
+    """Degrees of latitude."""
 
     def ticks(self, low: float, high: float) -> list[Tick]:
-        """Degrees from -180 to 180."""
+        """Round numbers of degrees."""
         return [Tick(value, self.text(value)) for value, _ in super().ticks(low, high)]
 
     def text(self, value: float) -> str:
+        """A number of degrees."""
+        return f"{format_number(value)}\N{DEGREE SIGN}"
+
+    def width(self, edges: Floats) -> str:
+        """Width of a bin in degrees."""
+        return f"{super().width(edges)}\N{DEGREE SIGN}"
+
+
+@dataclass(frozen=True)
+class LongitudeScale(DegreeScale):
+    """Degrees of longitude east of a bound, above 180 beyond the antimeridian."""
+
+    def text(self, value: float) -> str:
         """A longitude from -180 to 180."""
-        return format_number(value - 360 * (value > 180))
+        return super().text(value - 360 * (value > 180))
 
     def numbers(self, values: NDArray[Any]) -> Floats:
         """Longitudes at or above the lower bound."""
@@ -207,7 +220,7 @@ def scale_of(scale: PlotScale | None) -> ValueScale | None:
         return None
     if scale.kind == "time":
         return TimeScale(scale.low, scale.high, whole=True, unit=scale.unit)
-    classes = {"log": LogValueScale, "longitude": LongitudeScale}
+    classes = {"log": LogValueScale, "longitude": LongitudeScale, "latitude": DegreeScale}
     return classes.get(scale.kind, ValueScale)(scale.low, scale.high, whole=scale.integer, step=scale.step)
 
 

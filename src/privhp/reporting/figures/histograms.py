@@ -91,9 +91,9 @@ def _caption(picture: HistogramPicture) -> str:
     if picture.missing > 0:
         sentences.append(f"The value is null in {format_share(picture.missing)} of the records.")
     if picture.shares[0] > 0:
-        sentences.append(f"{format_share(float(picture.shares[0]))} lie below {low}, to the left of the picture.")
+        sentences.append(f"Below {low}, to the left of the picture, lie {format_share(float(picture.shares[0]))}.")
     if picture.shares[-1] > 0:
-        sentences.append(f"{format_share(float(picture.shares[-1]))} lie above {high}, to the right of the picture.")
+        sentences.append(f"Above {high}, to the right of the picture, lie {format_share(float(picture.shares[-1]))}.")
     return " ".join(sentences)
 
 

@@ -60,21 +60,21 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
         for position, text in picture.up.ticks
     )
     heading = f'<p class="panel-title {title}">{title}</p>' if title else ""
-    sides = "wide" if not flipped else ""
+    up, kind = (f"↑ {picture.up.variable.label}", "") if flipped else (picture.up.variable.label, " listed")
     return (
-        f'<div class="panel {sides}">{heading}<div class="frame"><div class="side{"" if flipped else " listed"}">{side}'
-        f"</div>{images}</div>{axis_labels(picture.across.ticks)}"
+        f'<div class="panel{kind}">{heading}<p class="up">{escape(up)}</p><div class="frame">'
+        f'<div class="side">{side}</div>{images}</div>{axis_labels(picture.across.ticks)}'
         f'<p class="across">{escape(picture.across.variable.label)} →</p></div>'
     )
 
 
 def _aspect(picture: Map) -> float:
-    """Width over height: true to scale for longitude and latitude, else 1.25."""
+    """Width over height: true to scale for longitude and latitude, flat for few categories, else 1.25."""
     if isinstance(picture.up, PictureAxis) and isinstance(picture.across, PictureAxis) and picture.is_geographic:
         (west, east), (south, north) = (axis.edges[[0, -1]].tolist() for axis in (picture.across, picture.up))
         ratio: float = (east - west) * math.cos(math.radians((south + north) / 2)) / (north - south)
         return min(max(ratio, 0.5), 2.5)
-    return 1.25
+    return 1.25 if isinstance(picture.up, PictureAxis) else min(max(8.0 / len(picture.up.names), 1.25), 2.5)
 
 
 def _legend(few: str, middle: str, many: str) -> str:

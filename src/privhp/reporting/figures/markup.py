@@ -12,6 +12,9 @@ from privhp.reporting.ticks import Tick
 SIZE = 1000
 """Width and height of the SVG view box."""
 
+_CHARACTER = 0.019
+"""Largest width of a character of a tick label, as a share of the width of a plot on a wide screen."""
+
 
 def figure(title: str, body: str, *, caption: str, kind: str = "", label: str | None = None) -> str:
     """A figure with title, caption and accessible label."""
@@ -65,13 +68,30 @@ def plot(kind: str, shapes: str, *, upward: Sequence[Tick] = ()) -> str:
 
 
 def axis_labels(ticks: Sequence[Tick]) -> str:
-    """Tick labels of the horizontal axis. Narrow screens hide every second one; none overflows at the ends."""
+    """Tick labels of the horizontal axis. Narrow screens hide every second one; none overflows or overlaps."""
+    ticks = _thin_out(ticks)
     texts = "".join(
         f'<span class="{_side(position)}{" spare" if index % 2 and len(ticks) > 4 else ""}" '
         f'style="left:{100 * position:.2f}%">{escape(text)}</span>'
         for index, (position, text) in enumerate(ticks)
     )
     return f'<div class="ticks">{texts}</div>'
+
+
+def _thin_out(ticks: Sequence[Tick]) -> Sequence[Tick]:
+    """Every tick, or every second, third ..., so that no label touches the next one."""
+    return next((ticks[::step] for step in range(1, len(ticks)) if _are_apart(ticks[::step])), ticks[:1])
+
+
+def _are_apart(ticks: Sequence[Tick]) -> bool:
+    free = -1.0
+    for position, text in ticks:
+        width = _CHARACTER * len(text)
+        start = position - width * {"first": 0.0, "middle": 0.5, "last": 1.0}[_side(position)]
+        if start < free:
+            return False
+        free = start + width + _CHARACTER
+    return True
 
 
 def _side(position: float) -> str:
