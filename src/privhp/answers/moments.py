@@ -138,19 +138,20 @@ class Moments:
         """Margin of a moment by noise and resolution, for an interval of z standard errors."""
         if not self._is_significant:
             return math.inf
-        counts = self._errors.counts * self._core / self._records
+        shares = self._errors.counts * self._core
+        shares = shares / max(float(shares.sum()), 1e-300)
         numbers = [variable.numbers for variable in self._variables]
         inside = sum(slope**2 * own.variance for slope, own in zip(influence.slopes, numbers, strict=True))
         noise = self._errors.unprojected.deviation(
-            influence.of_leaf * self._core / self._records, counts * inside / self._records
+            influence.of_leaf * self._core / self._records, shares * inside / self._records
         )
-        moved = np.zeros(counts.shape)
+        moved = np.zeros(shares.shape)
         for variable, slope in zip(self._variables, influence.slopes, strict=True):
             moved += slope * variable.numbers.width * np.minimum(z * variable.deviation, 0.5)
         if influence.by_covariance:
             widths = numbers[0].width * numbers[1].width
             moved += min(z / Z_90, 1.0) * influence.by_covariance * widths / 12.0
-        return math.hypot(z * noise, float(counts @ moved))
+        return math.hypot(z * noise, float(shares @ moved))
 
     def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[float, float]:
         """What records in the tails below and above the core add to a central moment at most."""
