@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import Box, Generator, Integers, Interval, Nullable, Partition, Plan, Summary, Table, fit
+from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.standard_errors import HierarchyErrors, LeafShares
 from privhp.release import Release
 
 UNIT = Interval(0, 1)
@@ -53,6 +55,42 @@ def test_stderr_equals_dense_least_squares() -> None:
         weights = inside - inside.mean()
         expected = (weights @ covariance @ weights) ** 0.5 / (16 * FULL)
         assert generator.mass((low, high)).stderr == pytest.approx(expected, rel=0.02)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_bias_is_the_difference_from_dense_least_squares(seed: int) -> None:
+    """A domain of few cells is a line, whose sums may be shrunk, so the cells are those of a plane."""
+    rng, plane = np.random.default_rng(seed), Box([(0, 1), (0, 1)])
+    plan = Plan(plane, epsilon=1, budgets={2: "1/3", 4: "1/2"}, exact_depth=4, inference="least-squares")
+    rows = [(np.arange(16) // 4 == cell, plan.noise_variance(2, merged=1)) for cell in range(4)]
+    rows += [(np.arange(16) == cell, plan.noise_variance(4, merged=1)) for cell in range(16)]
+    counts = rng.choice([0, 1, 2, 1000], 16) + rng.integers(-8, 9, 16)
+    release = Release(plan, {2: counts.reshape(4, 4).sum(axis=1) + rng.integers(-9, 10, 4), 4: counts})
+    measured = np.concatenate([release.counts[2], release.counts[4]])
+    matrix, deviations = np.array([row for row, _ in rows], float), np.sqrt([variance for _, variance in rows])
+    covariance = np.linalg.inv((matrix.T / deviations**2) @ matrix)
+    unbiased = covariance @ matrix.T @ (measured / deviations**2)
+    generator = Generator(release)
+    errors = HierarchyErrors(Hierarchy(release))
+    for inside in rng.random((8, 16)) < 0.5:
+        weights = inside - generator.probabilities @ inside
+        expected = (weights @ unbiased, weights @ covariance @ weights)
+        assert errors._difference(LeafShares.of_leaves(inside)) == pytest.approx(expected, abs=1e-6)
+
+
+def test_stderr_holds_the_bias_of_shrinkage() -> None:
+    """Of 4,096 pairs of integers 64 have many records, each other one; inference takes the latter for empty."""
+    side = Integers(0, 63)
+    plan = Plan(
+        Table(one=side, other=side), epsilon=1, budgets={6: "1/2", 12: "1/2"}, exact_depth=12, inference="least-squares"
+    )
+    first = np.arange(64)
+    records = {"one": np.concatenate([np.repeat(first, 2_000), np.repeat(first, 64)])}
+    records["other"] = np.concatenate([np.full(128_000, 40), np.tile(first, 64)])
+    truth = float((records["other"] == 40).mean())
+    answers = [fit(records, plan=plan).mass({"other": (40, 40)}) for _ in range(20)]
+    errors = np.array([abs(answer.value - truth) / answer.stderr for answer in answers])
+    assert np.mean(errors <= 1.645) > 0.7, errors
 
 
 def test_stderr_of_everything_and_nothing() -> None:

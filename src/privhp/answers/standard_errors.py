@@ -1,12 +1,17 @@
 """Standard errors of answers, from public quantities: the noise of the release and the resolution of its leaves.
 
-The error of the mass of a region has two parts.
+The error of the mass of a region has three parts.
 
 Noise. Given the estimate of their parent, the estimates of children have the
 covariance diag(v) - v v' / sum(v), v being their variances. If the answer gives
 them the weights w, they add sum(v * (w - m)^2) to its variance, where
 m = sum(v * w) / sum(v) is the weight that remains for the parent. So variances
 add up from the leaves to the root.
+
+Bias. Shrinkage and projection take records from cells that are nearly empty, or
+give some to them. The least-squares answer without them is unbiased. As in a
+Hausman test, the difference of the two answers has as variance the difference of
+their variances; what its square exceeds that is the squared bias.
 
 Resolution (non-uniformity error). A leaf that lies partly in the region may hold
 its records anywhere in it. An end of the region cuts many leaves at the same
@@ -150,7 +155,10 @@ class HierarchyErrors:
         if total <= 0:
             return 1.0
         resolution = float((self.counts * shares.deviation).sum())
-        return min(float(np.hypot(self._noise(shares), resolution)) / total, 1.0)
+        noise, (difference, unbiased_variance) = self._noise(shares) ** 2, self._difference(shares)
+        squared_bias = max(difference**2 - max(unbiased_variance - noise, 0.0), 0.0)
+        variance = noise + squared_bias + resolution**2
+        return min(float(np.sqrt(variance)) / total, 1.0)
 
     def _noise(self, shares: LeafShares) -> float:
         """Standard deviation of the count in a region by noise, and by independent records inside leaves."""
@@ -183,6 +191,39 @@ class HierarchyErrors:
                 )
             own, variances = parent_weights, parent_variances
         return own, float(variances.sum())
+
+    @cached_property
+    def _unbiased(self) -> list[tuple[Floats, Floats]]:
+        """For each layer, the unbiased estimates less the final ones, and the variances of the former."""
+        return [
+            (
+                np.where(layer.possible, layer.subtree_estimate, 0.0) - layer.estimate,
+                np.where(layer.possible, layer.subtree_variance, 0.0),
+            )
+            for layer in self.hierarchy.layers
+        ]
+
+    def _difference(self, shares: LeafShares) -> tuple[float, float]:
+        """Difference of the count in a region from its unbiased estimate, and the variance of the latter."""
+        layers, by_layer = self.hierarchy.layers, self._by_layer(shares.mean)
+        difference = variance = 0.0
+        for index in range(len(layers) - 1, 0, -1):
+            differences, variances = self._unbiased[index]
+            for group in layers[index - 1].child_groups:
+                weights = by_layer[index][group.children]
+                counted = group.measurement == "counted"
+                priors = (variances if counted else layers[index].estimate)[group.children]
+                mean = (weights * priors).sum(axis=1) / np.maximum(priors.sum(axis=1), 1e-300)
+                by_layer[index - 1][group.parents] = mean
+                if counted:
+                    residuals = weights - mean[:, None]
+                    difference += float((residuals * differences[group.children]).sum())
+                    variance += float((residuals**2 * priors).sum())
+        differences, variances = self._unbiased[0]
+        weights = by_layer[0] - float((self.counts * shares.mean).sum() / self.counts.sum())
+        difference += float((weights * differences).sum())
+        variance += float((weights**2 * variances).sum())
+        return difference, variance
 
     def _by_layer(self, values: Floats) -> list[Floats]:
         """Values of the leaves in the order of the domain, split by layer; 0 for cells that have children."""
