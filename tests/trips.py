@@ -3,6 +3,7 @@
 import gzip
 import io
 import json
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ from pyarrow import feather, ipc, parquet
 
 import privhp as hp
 
-ROWS = 10_000
+ROWS = 5000
 DOMAIN = hp.Table(
     {
         "pickup": hp.Time("2018-01-01", "2020-12-31"),
@@ -47,31 +48,42 @@ def table(rows: int = ROWS) -> pa.Table:
 
 def write_table_to(folder: Path, name: str, rows: int = ROWS) -> Path:
     """Write the table to a file in the format of its suffix."""
-    path, data = folder / name, table(rows)
-    text = io.StringIO()
-    if ".csv" in name:
-        data.to_pandas().astype({"delay": "Int64"}).to_csv(text, index=False)
-    elif "json" in name:
-        for row in data.to_pylist():
-            text.write(json.dumps(row, default=str) + "\n")
-    content = text.getvalue().encode()
-    if name.endswith(".gz"):
-        path.write_bytes(gzip.compress(content))
-    elif name.endswith(".zst"):
-        path.write_bytes(pa.Codec("zstd").compress(content, asbytes=True))
-    elif content:
-        path.write_bytes(content)
-    elif name.endswith(".parquet"):
-        parquet.write_table(data, path, row_group_size=3000)
-    elif name.endswith(".feather"):
-        feather.write_feather(data, path, chunksize=3000)
-    elif name.endswith(".arrow"):
-        with ipc.new_file(path, data.schema) as writer:
-            writer.write_table(data)
-    else:
-        with ipc.new_stream(path, data.schema) as writer:
-            writer.write_table(data, max_chunksize=3000)
+    path = folder / name
+    path.write_bytes(content_of(name.partition(".")[2], rows))
     return path
+
+
+@cache
+def content_of(suffix: str, rows: int) -> bytes:
+    """Content of a file of the table, made once for each suffix."""
+    data, file = table(rows), io.BytesIO()
+    match suffix.split("."):
+        case ["csv", *compression]:
+            text = data.to_pandas().astype({"delay": "Int64"}).to_csv(index=False)
+            return compressed(text.encode(), compression)
+        case ["ndjson" | "jsonl", *compression]:
+            lines = [json.dumps(row, default=str) + "\n" for row in data.to_pylist()]
+            return compressed("".join(lines).encode(), compression)
+        case ["parquet"]:
+            parquet.write_table(data, file, row_group_size=3000)
+        case ["feather"]:
+            feather.write_feather(data, file, chunksize=3000)
+        case ["arrow"]:
+            with ipc.new_file(file, data.schema) as writer:
+                writer.write_table(data)
+        case _:
+            with ipc.new_stream(file, data.schema) as writer:
+                writer.write_table(data, max_chunksize=3000)
+    return file.getvalue()
+
+
+def compressed(content: bytes, compression: list[str]) -> bytes:
+    match compression:
+        case ["gz"]:
+            return gzip.compress(content)
+        case ["zst"]:
+            return bytes(pa.Codec("zstd").compress(content, asbytes=True))
+    return content
 
 
 NAMES = ["a.csv", "a.csv.gz", "a.csv.zst", "a.ndjson", "a.jsonl.gz", "a.parquet", "a.feather", "a.arrow", "a.arrows"]
