@@ -1,17 +1,21 @@
 """Fits and aggregates of DataFusion: the counters of one process, in any number of threads, and declared groups."""
 
+from itertools import chain
 from typing import Any
 
 import datafusion
+import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
 
 import privhp as hp
 from learning_runs import ingest, no_noise, plan_of
 from privhp.engines import PassFold, release_groups
 from privhp.engines.datafusion import fit, tally_function
 from spies import record_draws
+from strategies import partition_plans, plans
 
 VALUES = np.random.default_rng(0).integers(0, 1024, 30_000)
 KINDS = np.array(["bus", "tram", "ferry"])[VALUES % 3]
@@ -49,6 +53,21 @@ def test_all_passes_equal_one_process(column: str) -> None:
     assert {level: own.tolist() for level, own in released.items()} == {
         level: own.tolist() for level, own in expected.counts.items()
     }
+
+
+@given(data=st.data())
+def test_counters_of_any_plan(data: st.DataObject) -> None:
+    """Any plan, split into any batches of any threads."""
+    plan = data.draw(st.one_of(plans(), partition_plans()).filter(lambda own: isinstance(own.domain, hp.Integers)))
+    numbers = st.integers(max(plan.domain.low - 1, -(2**63)), min(plan.domain.high + 1, 2**63 - 1))
+    shards = data.draw(st.lists(st.lists(numbers, min_size=1, max_size=20), min_size=1, max_size=5))
+    settings = datafusion.SessionConfig().with_target_partitions(data.draw(st.integers(1, 4))).with_batch_size(7)
+    started, fold = datafusion.SessionContext(settings), PassFold(plan)
+    batches = [[pa.record_batch({"x": pa.array(shard, pa.int64())})] for shard in shards]
+    started.register_record_batches("numbers", batches)
+    started.register_udaf(tally_function(fold, [pa.int64()]))
+    (tally,) = started.sql("SELECT privhp_tally(x) AS tally FROM numbers").to_pydict()["tally"]
+    assert counters(tally) == counters(fold.count(list(chain.from_iterable(shards))))
 
 
 def test_several_columns_and_nulls() -> None:
