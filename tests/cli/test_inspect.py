@@ -1,6 +1,7 @@
 """`privhp inspect`: contents of a release, plan of a checkpoint."""
 
 from pathlib import Path
+from textwrap import fill
 
 import numpy as np
 import pytest
@@ -14,14 +15,22 @@ def test_release(run, release):
     generator = privhp.load(release)
     assert (code, err) == (0, "")
     assert out.startswith(f"{release}: a release. It is public")
-    assert f"{generator.plan}\n\n{state_odds(generator.plan)}\n" in out
+    assert f"{generator.plan}\n\n{fill(state_odds(generator.plan), 100)}\n\n" in out
     assert f"leaves      {generator.leaves().codes.size:,}\n" in out
     assert f"records     about {generator.total:,.0f} (noisy)\n" in out
-    assert f"50%   {generator.quantile(0.5).value:.6g}\n" in out
+    assert f"     0.5   {generator.quantile(0.5).value:.6g}\n" in out
+
+
+def test_quantiles_have_intervals(run, tmp_path):
+    np.save(tmp_path / "fares.npy", np.random.default_rng(0).uniform(0, 50, 20_000))
+    options = ["--domain", "interval:0:100", "--epsilon", "1", "--expected-records", "2e4", "-o", "fares.privhp"]
+    assert run("fit", "fares.npy", *options).code == 0
+    shares = "0.01,0.05,0.25,0.5,0.75,0.95,0.99"
+    assert run("inspect", "fares.privhp").out.endswith("\n" + run("query", "fares.privhp", "--quantile", shares).out)
 
 
 @pytest.mark.parametrize(
-    ("domain", "shows"), [("ipv4", "99%   255."), ("integers:5:6", "99%   6"), ("box:0:1,0:1", None)]
+    ("domain", "shows"), [("ipv4", "0.99   255."), ("integers:5:6", "0.99       6 "), ("box:0:1,0:1", None)]
 )
 def test_quantiles_of_ordered_domains(run, tmp_path, domain, shows):
     np.save(tmp_path / "data.npy", np.full((3000, 2), {"ipv4": 2**32 - 1, "integers:5:6": 6}.get(domain, 1)))
@@ -29,7 +38,7 @@ def test_quantiles_of_ordered_domains(run, tmp_path, domain, shows):
     options = ["--domain", domain, *columns, "--epsilon", "1", "--expected-records", "1e3", "-o", "out"]
     assert run("fit", "data.npy", *options).code == 0
     out = run("inspect", "out").out
-    assert shows in out if shows else "share at or below" not in out
+    assert shows in out if shows else "quantile" not in out
 
 
 def test_checkpoint(run, release):

@@ -8,6 +8,7 @@ import pytest
 from pyarrow import parquet
 
 import privhp as hp
+from privhp.core.number_format import format_rounded
 
 TABLE = [
     *("--domain", "fare=interval:0:100"),
@@ -97,10 +98,8 @@ def test_tables(run, trips):
     shares = [f"{share:.3%}" for share in (cash.value, cash.stderr, *cash.interval(0.9))]
     assert row.split() == [*shares, f"{cash.value * generator.total:,.0f}", "kind", "=", "cash"]
     median = generator.marginal("fare").quantile(0.5)
-    assert quantiles.splitlines()[1].split() == [
-        "0.5",
-        *(f"{number:.6g}" for number in (median.value, median.stderr, *median.interval(0.9))),
-    ]
+    value, low, high = (format_rounded(number, median.stderr) for number in (median.value, *median.interval(0.9)))
+    assert quantiles.splitlines()[1].split() == ["0.5", value, f"{median.stderr:.2g}", low, high]
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from privhp import Box, Categories, Geo, Integers, Interval, IPv4, IPv6, Nullable, Plan, Table, Taxonomy, Time
+from privhp.core.number_format import format_rounded
 from privhp.planning.prediction_table import STREAM_NOTES, prediction_table
 
 YEARS = Time("2020-01-01", "2026-01-01")
@@ -162,3 +163,24 @@ def test_long_domains_are_shortened() -> None:
     assert len(domain) == 4
     assert domain[-1].endswith(" ...")
     assert "product 499" not in repr(plan)
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "text"),
+    [
+        (19.97812, 0.0342, "19.978"),
+        (-3.2, 1.5, "-3.2"),
+        (63.2, 20.0, "63"),
+        (12_345.6, 240.0, "12,346"),
+        (36, 0.25, "36"),
+        (36, 0, "36"),
+        (71_084_936_493, 0, "71,084,936,493"),
+        (19.97812345, 0, "19.9781"),
+        (71_084_936_493, 4.6e8, "71.08 billion"),
+        (-2.372e11, 1.3e9, "-237.2 billion"),
+        (2.61976e-7, 2.19e-10, "2.6198e-07"),
+        (0.0, 1e-8, "0.000000000"),
+    ],
+)
+def test_digits_that_an_error_leaves(value: float, error: float, text: str) -> None:
+    assert format_rounded(value, error) == text

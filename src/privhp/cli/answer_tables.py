@@ -1,5 +1,6 @@
 """Answers of the commands that query a release, as JSON objects and as tables."""
 
+import re
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import chain
@@ -11,12 +12,13 @@ from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
 from privhp.answers.generator import Generator
 from privhp.cli.streams import print_object
-from privhp.core.number_format import format_duration
+from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
 from privhp.errors import QueryError
 from privhp.io.sinks import format_values
 
+_ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 ERROR_HEADER = ("standard error", "90% from", "to")
 
 
@@ -34,7 +36,7 @@ def print_answers(answers: Sequence[Answers], *, as_json: bool) -> None:
         for answer in chain.from_iterable(kind.objects for kind in answers):
             print_object(answer)
     else:
-        print("\n\n".join(_as_table(kind.header, kind.rows) for kind in answers))
+        print("\n\n".join(as_table(kind.header, kind.rows) for kind in answers))
 
 
 def find_masses(generator: Generator, conditions: Sequence[str], options: Namespace) -> Answers:
@@ -84,8 +86,7 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
         ends = estimate.interval(0.9)
         numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
         objects.append({kind: numbers[0], "marginal": column, **_errors(*numbers[1:])})
-        texts = [_text_with_unit(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
-        rows.append((kind, *texts))
+        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:])))
     return Answers(objects, ("", _label(generator, part, column, options), *ERROR_HEADER), rows)
 
 
@@ -98,7 +99,7 @@ def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
     estimate = generator.correlation(*(known[column] for column in columns))
     numbers = [estimate.value, estimate.stderr, *estimate.interval(0.9)]
     answer = {"correlation": numbers[0], "columns": list(columns), **_errors(*numbers[1:])}
-    row = ("correlation", *map(_text, numbers))
+    row = ("correlation", *_texts(numbers[1], numbers[0], *numbers[2:]))
     return Answers([answer], ("", " and ".join(columns), *ERROR_HEADER), [row])
 
 
@@ -107,17 +108,20 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
     column, part = _values(generator, options, flag)
     estimates = part.quantile(shares)
     unknown: list[Any] = [None] * len(shares)
-    stderr, lows, highs = unknown, unknown, unknown
+    errors, stderr, lows, highs = unknown, unknown, unknown, unknown
     if _has_stderr(generator) and part.domain.is_line:
-        stderr = [_plain(part.domain, error) for error in estimates.stderr]
+        errors = list(estimates.stderr)
+        stderr = [_plain(part.domain, error) for error in errors]
         lows, highs = (format_values(part.domain, ends) for ends in estimates.interval(0.9))
     values = format_values(part.domain, estimates.value)
     objects: list[dict[str, Any]] = [
-        {"quantile": share, "marginal": column, "value": value, **_errors(*errors)}
-        for share, value, *errors in zip(shares, values, stderr, lows, highs, strict=True)
+        {"quantile": share, "marginal": column, "value": value, **_errors(*known)}
+        for share, value, *known in zip(shares, values, stderr, lows, highs, strict=True)
     ]
-    keys = ("value", "stderr", "low", "high")
-    rows = [(f"{one['quantile']:.6g}", *(_text(one[key]) for key in keys)) for one in objects]
+    rows = [
+        (f"{share:.6g}", *_texts(error, *numbers))
+        for share, error, *numbers in zip(shares, errors, values, lows, highs, strict=True)
+    ]
     return Answers(objects, ("quantile", _label(generator, part, column, options), *ERROR_HEADER), rows)
 
 
@@ -199,10 +203,27 @@ def _plain(domain: Domain, number: Any) -> Any:
     return float(number / np.timedelta64(1, "s") if isinstance(number, np.timedelta64) else number)
 
 
-def _text_with_unit(domain: Domain, number: Any) -> str:
-    """A number for people: a duration in its unit."""
-    plain = _plain(domain, number)
-    return format_duration(plain) if isinstance(number, np.timedelta64) else _text(plain)
+def _texts(stderr: Any, value: Any, low: Any, high: Any) -> list[str]:
+    """Value, standard error and interval for people, each to the digits that the error leaves."""
+    if isinstance(stderr, np.timedelta64):
+        seconds = float(stderr / np.timedelta64(1, "s"))
+        first, *ends = (_round_time(number, seconds) for number in (value, low, high))
+        return [first, format_duration(seconds), *ends]
+    if stderr is None:
+        return [_text(number) for number in (value, stderr, low, high)]
+    first, *ends = (format_rounded(number, stderr) for number in (value, low, high))
+    return [first, format_number(float(f"{stderr:.2g}")), *ends]
+
+
+def _round_time(time: Any, seconds: float) -> str:
+    """A time up to the day, the minute or the second, whichever its error leaves; a duration in its unit."""
+    if not isinstance(time, str):
+        return format_duration(time)
+    date, _, clock = time.partition("T")
+    if seconds >= 86_400 or not clock:
+        return date
+    zone, digits = _ZONE.search(clock), 5 if seconds >= 60 else 8 if seconds >= 1 else len(clock)
+    return f"{date}T{clock[:digits]}{zone[0] if zone and digits < len(clock) else ''}"
 
 
 def _percent(share: float | None) -> str:
@@ -213,7 +234,7 @@ def _text(value: Any) -> str:
     return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
-def _as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+def as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     """Aligned lines with a header; empty columns are left out."""
     kept = [index for index in range(len(header)) if any(row[index] for row in rows) or not rows]
     lines = [[line[index] for index in kept] for line in (header, *rows)]

@@ -38,6 +38,22 @@ def format_number(value: float) -> str:
     return f"\N{MINUS SIGN}{text[1:]}" if value < 0 else text
 
 
+def format_rounded(value: float, error: float) -> str:
+    """A number to the second digit of its error; without an error, an integer in full and a float to six digits."""
+    size = abs(value)
+    if error <= 0:
+        return f"{value:,}" if isinstance(value, int) else f"{value:.6g}"
+    last = math.floor(math.log10(error)) - 1
+    if isinstance(value, int):
+        last = max(last, 0)
+    if size >= 1e6:
+        unit = next(unit for unit in _LARGE if size >= unit)
+        return f"{value / unit:,.{max(round(math.log10(unit)) - last, 0)}f}{_LARGE[unit]}"
+    if 0 < size < 1e-6:
+        return f"{value:.{max(math.floor(math.log10(size)) - last + 1, 1)}g}"
+    return f"{value:,.{max(-last, 0)}f}"
+
+
 def format_share(value: float) -> str:
     """A share as a percentage."""
     if value <= 0:

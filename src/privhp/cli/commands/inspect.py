@@ -1,7 +1,7 @@
 """`privhp inspect`: contents of a release, a plan or a confidential summary."""
 
 from argparse import Namespace
-from textwrap import wrap
+from textwrap import fill, wrap
 from typing import TYPE_CHECKING
 
 from privhp.cli.options import add_file
@@ -71,7 +71,8 @@ def describe_content(content: "Generator | Checkpoint | Plan", name: str) -> str
         return f"{name}: a plan. It is public and contains no data.\n\n{content}"
     if isinstance(content, Generator):
         kind = "a release. It is public, under the guarantee below."
-        return f"{name}: {kind}\n\n{content.plan}\n\n{state_odds(content.plan)}\n\n{describe(content)}"
+        odds = fill(state_odds(content.plan), 100)
+        return f"{name}: {kind}\n\n{content.plan}\n\n{odds}\n\n{describe(content)}"
     kind = "the checkpoint of a learning pass" if content.learning else "a checkpoint or a summary file"
     return f"{name}: {kind}. It is CONFIDENTIAL: never publish it.\n\n{content.plan}"
 
@@ -116,8 +117,8 @@ def describe_system(system: dict[str, str]) -> str:
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
     from privhp.answers.low_counts import describe_low_count
+    from privhp.cli.answer_tables import as_table, find_quantiles
     from privhp.cli.json_objects import SHARES
-    from privhp.io.sinks import format_values
 
     lines = [
         f"leaves      {generator.leaves().codes.size:,}",
@@ -128,10 +129,7 @@ def describe(generator: "Generator") -> str:
     warning = describe_low_count(generator)
     if warning is not None:
         lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
-    domain = generator.plan.domain
-    if domain.ordered:
-        values = format_values(domain, generator.quantile(SHARES).value)
-        texts = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
-        lines += ["", "quantile   value"]
-        lines += [f"{share:8.0%}   {text}" for share, text in zip(SHARES, texts, strict=True)]
+    if generator.domain.ordered:
+        quantiles = find_quantiles(generator, SHARES, Namespace(marginal=None, columns=None), flag="")
+        lines += ["", as_table(quantiles.header, quantiles.rows)]
     return "\n".join(lines)
