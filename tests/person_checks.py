@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from learning_runs import (
     array_file,
+    count_leaves,
     no_noise,
     plan_of,
     replaced_coins,
@@ -25,7 +26,7 @@ from learning_runs import (
 )
 from privhp import Plan, RecordsError
 from privhp.collect.ingest import Ingestion
-from privhp.collect.person_cap import PersonCap, SortedPersonCap
+from privhp.collect.person_cap import SortedPersonCap, keep_first
 from privhp.io.sources import Persons, open_source
 from spies import fixed_noise, record_draws
 
@@ -43,7 +44,7 @@ def keep_slowly(ids: list[Any], most: int) -> list[int]:
     return kept
 
 
-def keep_in_batches(cap: PersonCap, ids: Any, cuts: list[int]) -> list[int]:
+def keep_in_batches(cap: SortedPersonCap, ids: Any, cuts: list[int]) -> list[int]:
     """Rows kept of ids that come in batches."""
     kept: list[int] = []
     for start, end in zip([0, *cuts], [*cuts, len(ids)], strict=True):
@@ -58,7 +59,7 @@ def cap_keeps_the_first_rows_of_each_person() -> None:
         ids = rng.integers(0, 9, 40)
         cuts = np.sort(rng.integers(0, 41, 5)).tolist()
         expected = keep_slowly(ids.tolist(), MOST)
-        assert keep_in_batches(PersonCap(MOST), ids, cuts) == expected, "other rows than the first of each person"
+        assert keep_first(ids, MOST).tolist() == expected, "other rows than the first of each person"
         ids = np.sort(ids)
         for given in (ids, ids.tolist(), [f"user {person}" for person in ids]):
             kept = keep_in_batches(SortedPersonCap(MOST), given, cuts)
@@ -71,10 +72,13 @@ def kept_rows_depend_on_their_person_alone() -> None:
         rng = np.random.default_rng(seed)
         ids = rng.integers(0, 50, 60)
         person = int(rng.choice(ids))
-        for cap, stream in ((PersonCap, ids), (SortedPersonCap, np.sort(ids))):
+        for keep, stream in (
+            (lambda rows: keep_first(rows, MOST), ids),
+            (lambda rows: SortedPersonCap(MOST).keep(rows), np.sort(ids)),
+        ):
             others = np.flatnonzero(stream != person)
-            kept = others[cap(MOST).keep(stream[others])]
-            with_person = cap(MOST).keep(stream)
+            kept = others[keep(stream[others])]
+            with_person = keep(stream)
             assert set(with_person[stream[with_person] != person]) == set(kept), "a person changes the rows of another"
             assert (stream[with_person] == person).sum() <= MOST, "too many rows of a person"
 
@@ -133,16 +137,19 @@ def parties_share_the_records_of_a_person() -> None:
 
 
 def sample_is_drawn_from_kept_rows() -> None:
-    """A learning pass flips one coin for each row that the cap keeps and none for the others."""
+    """A learning pass flips one coin for each of the first c rows of a person and none for the others."""
     plan, (stream, _) = plan_of(max_records_per_person=MOST), _stream(np.random.default_rng(0), 30)
-    expected = len(keep_slowly(stream[:, 1].tolist(), MOST))
+    kept = stream[keep_slowly(stream[:, 1].tolist(), MOST), 0]
     with tempfile.TemporaryDirectory() as folder, array_file(Path(folder), stream, rows=5) as data:
         sorted_file = open_source(data, domain=plan.domain, columns=["1"], persons=Persons("2"))
         frame = open_source({"value": stream[:, 0], "2": stream[:, 1]}, domain=plan.domain, persons=Persons("2"))
         for source in (sorted_file, frame):
-            with replaced_coins() as coins:
+            with record_draws(no_noise), splits_by_code(), watched_refinements() as seen, replaced_coins() as coins:
                 assert Ingestion(plan, source).run()
-            assert len(coins.heads) == 2 * expected, "a sample is not drawn from the rows that the cap keeps"
+            assert len(coins.heads) == 2 * kept.size, "not one coin for each row that the cap keeps"
+            for own, heads in zip(seen, np.reshape(coins.heads, (2, -1)), strict=True):
+                expected = count_leaves(own.counted, kept[heads].tolist(), plan.domain.depth)
+                assert own.counts.tolist() == expected, "a sample has other rows than the first of each person"
 
 
 def resumed_passes_keep_the_count_of_a_person() -> None:
@@ -166,20 +173,21 @@ def resumed_passes_keep_the_count_of_a_person() -> None:
 
 def refusals_say_nothing_about_persons() -> None:
     """Rows that are not sorted by person, or have none, are refused in the same words, and change nothing."""
-    for cap, batches in (
-        (SortedPersonCap, ([7, 7, 8, 7], [31, 9, 20])),
-        (SortedPersonCap, (["b", "a"], ["zoe", "zoe", "adam", "zoe"])),
-        (PersonCap, ([5, None], [None] * 9)),
-        (SortedPersonCap, ([None, 1], ["", "a"])),
+    for batches in (
+        ([7, 7, 8, 7], [31, 9, 20]),
+        (["b", "a"], ["zoe", "zoe", "adam", "zoe"]),
+        ([None, 1], ["", "a"], [5, None], [None] * 9),
     ):
         messages = set()
         for ids in batches:
-            own = cap(MOST)
-            own.keep([0, 0])
-            try:
-                own.keep(ids)
-                raise AssertionError("rows are not refused")
-            except RecordsError as error:
-                messages.add(str(error))
-            assert own.keep([0, 0]).tolist() == [0], "a refusal changes the count of a person"
+            cap = SortedPersonCap(MOST)
+            cap.keep([0, 0])
+            keeps = [cap.keep, lambda rows: keep_first(rows, MOST)] if {None, ""} & set(ids) else [cap.keep]
+            for keep in keeps:
+                try:
+                    keep(ids)
+                    raise AssertionError("rows are not refused")
+                except RecordsError as error:
+                    messages.add(str(error))
+            assert cap.keep([0, 0]).tolist() == [0], "a refusal changes the count of a person"
         assert len(messages) == 1, "a message depends on the ids of persons"

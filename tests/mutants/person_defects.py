@@ -5,18 +5,27 @@ from typing import Any
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
 
 import person_checks
+import privhp.collect.ingest
 import privhp.collect.person_cap
-import privhp.io.sources.files
-import privhp.io.sources.in_memory
 from mutants.planting import caught_by
 from privhp import RecordsError
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.collect.learning import is_learning
-from privhp.collect.person_cap import PersonCap, SortedPersonCap
-from privhp.io.sources.protocol import Cap, Sample
+from privhp.collect.person_cap import SortedPersonCap
+
+
+def _change_keep(patch: pytest.MonkeyPatch, change: Callable[[Callable[[Any], Any], Any], Any]) -> None:
+    """Change which rows are kept; `change` takes a function that keeps rows, and their ids."""
+    first, keep = privhp.collect.person_cap.keep_first, SortedPersonCap.keep
+
+    def keep_first(ids: Any, most: int, **options: Any) -> Any:
+        return change(lambda own: first(own, most, **options), ids)
+
+    for module in (privhp.collect.person_cap, privhp.collect.ingest, person_checks):
+        patch.setattr(module, "keep_first", keep_first)
+    patch.setattr(SortedPersonCap, "keep", lambda self, ids: change(lambda own: keep(self, own), ids))
 
 
 @caught_by(
@@ -24,14 +33,14 @@ from privhp.io.sources.protocol import Cap, Sample
     person_checks.person_changes_each_level_by_at_most_c_in_every_pass,
 )
 def cap_per_batch(patch: pytest.MonkeyPatch) -> None:
-    for cap in (PersonCap, SortedPersonCap):
-        advance = cap._advance
+    keep = SortedPersonCap.keep
 
-        def forgetting(self: Any, *batch: Any, advance: Callable[..., None] = advance) -> None:
-            advance(self, *batch)
-            self._kept = {}
+    def forgetting(self: SortedPersonCap, ids: Any) -> Any:
+        kept = keep(self, ids)
+        self._rows = 0
+        return kept
 
-        patch.setattr(cap, "_advance", forgetting)
+    patch.setattr(SortedPersonCap, "keep", forgetting)
 
 
 @caught_by(
@@ -39,57 +48,58 @@ def cap_per_batch(patch: pytest.MonkeyPatch) -> None:
     person_checks.person_changes_each_level_by_at_most_c_in_every_pass,
 )
 def one_record_too_many(patch: pytest.MonkeyPatch) -> None:
-    start = PersonCap.__init__
-    patch.setattr(PersonCap, "__init__", lambda self, most, **options: start(self, most + 1, **options))
+    start = SortedPersonCap.__init__
+    patch.setattr(SortedPersonCap, "__init__", lambda self, most, **options: start(self, most + 1, **options))
 
 
-@caught_by(
-    person_checks.kept_rows_depend_on_their_person_alone,
-    person_checks.cap_keeps_the_first_rows_of_each_person,
-)
+@caught_by(person_checks.person_changes_each_level_by_at_most_c_in_every_pass)
+def frame_in_blocks(patch: pytest.MonkeyPatch) -> None:
+    """The rows of a frame are bounded in each block alone."""
+    _change_keep(patch, _in_blocks)
+
+
+def _in_blocks(keep: Callable[[Any], Any], ids: Any) -> Any:
+    blocks = [slice(start, start + 20) for start in range(0, len(ids), 20)]
+    return np.concatenate([keep(ids[block]) + block.start for block in blocks])
+
+
+@caught_by(person_checks.kept_rows_depend_on_their_person_alone)
 def cap_by_hashed_ids(patch: pytest.MonkeyPatch) -> None:
-    label = privhp.collect.person_cap._label
-
-    def hashed(column: Any) -> Any:
-        labels, persons = label(column)
-        buckets = np.array([sum(person) % 8 for person in persons] or [0])
-        return np.where(labels < 0, labels, buckets[labels]), [b"%d" % bucket for bucket in range(8)]
-
-    patch.setattr(privhp.collect.person_cap, "_label", hashed)
-    patch.setattr(privhp.collect.person_cap, "_is_sorted", lambda ids, order: True)
+    _change_keep(patch, lambda keep, ids: keep(np.sort(np.asarray(ids) % 8)))
 
 
 @caught_by(person_checks.kept_rows_depend_on_their_person_alone)
 def limit_of_all_rows(patch: pytest.MonkeyPatch) -> None:
-    keep = PersonCap.keep
-    patch.setattr(PersonCap, "keep", lambda self, ids: keep(self, ids)[:20])
+    _change_keep(patch, lambda keep, ids: keep(ids)[:20])
 
 
 @caught_by(person_checks.person_changes_each_level_by_at_most_c_in_every_pass)
 def cap_in_measuring_pass_alone(patch: pytest.MonkeyPatch) -> None:
     new_cap = Ingestion._new_cap
 
-    def late(self: Ingestion) -> PersonCap | None:
-        return None if is_learning(self.plan, self.number) else new_cap(self)
+    def late(self: Ingestion) -> Any:
+        return (None, None) if is_learning(self.plan, self.number) else new_cap(self)
 
     patch.setattr(Ingestion, "_new_cap", late)
 
 
 @caught_by(person_checks.parties_share_the_records_of_a_person)
 def share_of_a_party_ignored(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(Ingestion, "_new_cap", lambda self: PersonCap(self.plan.max_records_per_person))
+    def whole(self: Ingestion) -> Any:
+        return lambda ids: privhp.collect.person_cap.keep_first(ids, self.plan.max_records_per_person), None
+
+    patch.setattr(Ingestion, "_new_cap", whole)
 
 
 @caught_by(person_checks.sample_is_drawn_from_kept_rows)
 def sample_before_cap(patch: pytest.MonkeyPatch) -> None:
     """A person with many rows is then nearly always in the sample."""
 
-    def sampled_first(rows: int, persons: Any, *, sample: Sample | None, cap: Cap | None) -> NDArray[np.intp]:
-        taken = np.arange(rows) if sample is None else sample(rows)
-        return taken if cap is None else taken[cap(persons()[taken])]
+    def from_a_sample(keep: Callable[[Any], Any], ids: Any) -> Any:
+        taken = np.flatnonzero(np.random.default_rng(0).random(len(ids)) < 0.5)
+        return taken[keep(ids[taken])]
 
-    for module in (privhp.io.sources.files, privhp.io.sources.in_memory):
-        patch.setattr(module, "choose_rows", sampled_first)
+    _change_keep(patch, from_a_sample)
 
 
 @caught_by(person_checks.resumed_passes_keep_the_count_of_a_person)
@@ -105,17 +115,15 @@ def cap_lost_on_resume(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(person_checks.refusals_say_nothing_about_persons)
 def order_unchecked(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.collect.person_cap, "_is_sorted", lambda ids, order: True)
+    patch.setattr(privhp.collect.person_cap, "_is_sorted", lambda *_: True)
 
 
 @caught_by(person_checks.refusals_say_nothing_about_persons)
 def message_quotes_person(patch: pytest.MonkeyPatch) -> None:
-    advance = SortedPersonCap._advance
-
-    def quoting(self: SortedPersonCap, labels: Any, kept: Any) -> None:
+    def quoting(keep: Callable[[Any], Any], ids: Any) -> Any:
         try:
-            advance(self, labels, kept)
+            return keep(ids)
         except RecordsError as error:
-            raise RecordsError(f"{error}: {list(kept)}") from None
+            raise RecordsError(f"{error}: {ids}") from None
 
-    patch.setattr(SortedPersonCap, "_advance", quoting)
+    _change_keep(patch, quoting)

@@ -15,7 +15,7 @@ import privhp as hp
 from learning_runs import Batches, no_noise
 from person_checks import keep_slowly
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
-from privhp.collect.person_cap import MAX_ID, PersonCap, SortedPersonCap
+from privhp.collect.person_cap import MAX_ID, SortedPersonCap, keep_first
 from privhp.io.sources import Persons, open_source
 from spies import record_draws
 
@@ -159,19 +159,24 @@ def test_null_persons(tmp_path: Path) -> None:
 
 
 def test_ids() -> None:
-    cap = PersonCap(1)
-    assert cap.keep(
-        [7, "7", 7.0, np.int64(7), b"7", "8", 7.5, True, [7], "x" * MAX_ID, "y" * (MAX_ID + 1)]
-    ).tolist() == [
-        0,
-        5,
-        9,
-    ]
-    assert cap.keep(np.array([2.0**53 + 2, np.inf, 3.5])).size == 0, "a rounded number may be another person's"
-    assert cap.keep(np.array([2**64 - 1, 2**64 - 1], dtype=np.uint64)).tolist() == [0]
-    for ids in (np.array(["2020-01-01"], dtype="M8[D]"), np.array([True])):
+    ids = [7, "7", 7.0, np.int64(7), b"7", "8", 7.5, True, [7], "x" * MAX_ID, "y" * (MAX_ID + 1)]
+    assert keep_first(ids, 1).tolist() == [0, 5, 9]
+    rounded = np.array([2.0**53 + 2, np.inf, 3.5])
+    assert keep_first(rounded, 1).size == 0, "a rounded number may be another person's"
+    assert keep_first(np.array([2**64 - 1, 2**64 - 1, 0], dtype=np.uint64), 1).tolist() == [0, 2]
+    for ids_of_type in (np.array(["2020-01-01"], dtype="M8[D]"), np.array([True])):
         with pytest.raises(hp.RecordsError, match="ids of persons"):
-            cap.keep(ids)
+            keep_first(ids_of_type, 1)
+
+
+def test_lengths_are_equal() -> None:
+    with pytest.raises(hp.RecordsError, match="differ in length"):
+        counted({"value": [1, 2, 3], "user": [1, 2]}, columns="value")
+
+
+def test_frame_without_rows() -> None:
+    assert counted(FRAME[:0], columns="value") == []
+    assert counted(pa.Table.from_pandas(FRAME[:0]), columns="value") == []
 
 
 def test_texts_that_are_equal_as_numbers_are_sorted_as_text() -> None:

@@ -20,12 +20,12 @@ from pathlib import Path
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.coins import poisson_sample
 from privhp.collect.learning import continues, first_pass, is_learning, pass_plan, refine_plan
-from privhp.collect.person_cap import PersonCap, SortedPersonCap
+from privhp.collect.person_cap import SortedPersonCap, keep_first
 from privhp.collect.summary import Summary
 from privhp.core.container import CHECKPOINT
 from privhp.errors import FileError, PlanError, RecordsError, StateError
 from privhp.io.disk import OwnedFile
-from privhp.io.sources import START, Batch, Position, Source
+from privhp.io.sources import START, Batch, Cap, Position, Source
 from privhp.planning.plan import Plan
 
 READING_SCRATCH = 2**23
@@ -83,13 +83,12 @@ class Ingestion:
         start, sample = self._known_position(), None
         if self.plan.learning is not None and is_learning(self.plan, self.number):
             sample = partial(poisson_sample, rate=self.plan.learning.passes[self.number].rate)
-        cap = self._new_cap()
-        keep = None if cap is None else cap.keep
+        keep, cap = self._new_cap()
         with contextlib.closing(self._source.batches(start, sample=sample, cap=keep)) as batches:
             for batch in batches:
                 self._position = None
                 self.summary.update(batch.records)
-                self._person = cap.state if isinstance(cap, SortedPersonCap) else None
+                self._person = None if cap is None else cap.state
                 self._position = batch.position
                 if should_stop is not None and should_stop(batch):
                     return False
@@ -104,15 +103,16 @@ class Ingestion:
                 "max_records_per_person="
             )
 
-    def _new_cap(self) -> PersonCap | None:
-        """The cap of persons at the position, if the source declares persons."""
+    def _new_cap(self) -> tuple[Cap | None, SortedPersonCap | None]:
+        """Function that keeps the first rows of each declared person, and the cap of sorted rows at the position."""
         persons = self._source.persons
         if persons is None:
-            return None
+            return None, None
         most = self.plan.max_records_per_person if persons.most is None else persons.most
         if persons.in_memory:
-            return PersonCap(most, null_person=persons.null)
-        return SortedPersonCap(most, null_person=persons.null, state=self._person)
+            return partial(keep_first, most=most, null_person=persons.null), None
+        cap = SortedPersonCap(most, null_person=persons.null, state=self._person)
+        return cap.keep, cap
 
     def _known_position(self) -> Position:
         """The position after the records that are counted; an interrupted update has none."""

@@ -171,9 +171,12 @@ class ArrowRows:
         return self._selection.to_batch(columns, len(self) if taken is None else taken.size)
 
     def persons(self) -> Column:
-        """Id of the person of each row."""
+        """Id of the person of each row; texts by a dictionary, since most repeat."""
         with arrow_errors("Arrow"):
-            return to_column(_text_as_bytes(self._batch.column(self._names[-1])))
+            array, types = _text_as_bytes(self._batch.column(self._names[-1])), import_pyarrow("Arrow").types
+            if types.is_binary(array.type) or types.is_large_binary(array.type):
+                array = array.dictionary_encode()
+            return to_column(array)
 
 
 def validate(batch: Any) -> None:

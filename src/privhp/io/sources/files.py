@@ -102,8 +102,8 @@ class FileSource:
         with closing(prefetch(self._batches(after))) as batches:
             for rows, position, read in batches:
                 with _prefix_errors(self._files[position[0]].name):
-                    taken = choose_rows(len(rows), rows.persons, sample=sample, cap=cap)
-                    batch = Batch(rows.records(taken), position, read)
+                    kept = None if cap is None else cap(rows.persons())
+                    batch = Batch(rows.records(choose_rows(len(rows), kept, sample)), position, read)
                 yield batch
 
     def _batches(self, after: Position) -> Generator[tuple[Rows, Position, int | None], None, None]:

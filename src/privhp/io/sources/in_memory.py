@@ -1,12 +1,12 @@
 """Source of objects in memory: arrays, data frames, Arrow streams and iterables of batches."""
 
-from collections.abc import Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from privhp.domains.column import Column
+from privhp.domains.column import Column, Mask, concatenate
 from privhp.domains.column_batch import ColumnBatch, to_batch
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
@@ -44,58 +44,60 @@ class InMemorySource:
 
     @property
     def persons(self) -> Persons | None:
-        """The declared persons. All rows of a frame or a dict are in memory, those of batches are not."""
+        """The declared persons. All rows of a frame, a table or a dict are in memory, those of batches are not."""
         declared = self._selection.persons
-        return None if declared is None else declared._replace(in_memory=hasattr(self._data, "__len__"))
+        return None if declared is None else declared._replace(in_memory=_is_table(self._data))
 
     def batches(
         self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
     ) -> Generator[Batch, None, None]:
         """All batches, read in the calling thread, since an iterator may depend on it."""
-        read, known = 0, self.size is not None
-        for part in self._data if _yields_batches(self._data) else [self._data]:
-            self._note_integers(part)
-            for records, persons, rows in self._records(part):
-                read += rows
-                whole = sample is None and cap is None
-                for block in [records] if whole else self._take(records, persons, sample, cap):
+        read, known, whole, row = 0, self.size is not None, None, 0
+        if cap is not None and _is_table(self._data):
+            whole = _mask_kept(cap, concatenate([part.persons() for part in self._parts(self._data)] or [Column([])]))
+        for data in self._data if _yields_batches(self._data) else [self._data]:
+            self._note_integers(data)
+            for part in self._parts(data):
+                records, kept = part.records(), None
+                read += part.rows
+                if sample is None and cap is None:
+                    yield Batch(records, read=read if known else None)
+                    continue
+                batch = self._as_sliceable(records)
+                if cap is not None:
+                    kept = _mask_kept(cap, part.persons()) if whole is None else whole[row : row + len(batch)]
+                row += len(batch)
+                for block in self._take(batch, kept, sample):
                     yield Batch(block, read=read if known else None)
 
-    def _take(self, records: Any, persons: Column, sample: Sample | None, cap: Cap | None) -> Iterator[Any]:
-        """Rows taken of a batch, in blocks that bound the memory of a sample."""
+    def _as_sliceable(self, records: Any) -> Any:
         batch = self._selection.domain.as_batch(records)
-        if not isinstance(batch, Column | ColumnBatch | np.ndarray):
-            batch = Column(list(batch))
+        return batch if isinstance(batch, Column | ColumnBatch | np.ndarray) else Column(list(batch))
+
+    def _take(self, batch: Any, kept: Mask | None, sample: Sample | None) -> Iterator[Any]:
+        """Rows taken of a batch, in blocks that bound the memory of a sample."""
+        if kept is not None and kept.size != len(batch):
+            raise RecordsError("the column of persons and the records differ in length; pass columns of equal length")
         for start in range(0, len(batch), self._selection.rows):
             rows = slice(start, start + self._selection.rows)
             block = batch[rows]
-            yield block[choose_rows(len(block), partial(persons.__getitem__, rows), sample=sample, cap=cap)]
+            yield block[choose_rows(len(block), None if kept is None else np.flatnonzero(kept[rows]), sample)]
 
-    def _records(self, data: Any) -> Iterator[tuple[Any, Column, int]]:
-        """Records, the ids of their persons (none if they are not declared), and the number of rows, 0 if unknown."""
+    def _parts(self, data: Any) -> Iterator["_Part"]:
+        """Data in parts that bound the memory of their conversion, where the number of rows is known."""
         size, rows = _row_count(data), self._selection.rows
         if _is_stream(data):
             yield from self._from_stream(data)
         elif size is not None:
             for start in range(0, max(size, 1), rows):
-                yield *self._select(_slice(data, start, start + rows)), min(rows, size - start)
+                yield self._part(_slice(data, start, start + rows), min(rows, size - start))
         else:
-            yield *self._select(data), 0
+            yield self._part(data, 0)
 
-    def _select(self, data: Any) -> tuple[Any, Column]:
-        """Records of an object, and the ids of their persons."""
+    def _part(self, data: Any, rows: int) -> "_Part":
         if _is_frame(data) or isinstance(data, Mapping):
-            return self._from_frame(data)
-        return data, self._no_persons()
-
-    def _no_persons(self) -> Column:
-        """No ids, for records without a column of persons."""
-        if self._selection.persons is not None:
-            raise RecordsError(
-                "person= names a column of a file, a data frame or a dict of arrays; for other records, pass a dict of "
-                "arrays with the ids of persons in one of them"
-            )
-        return Column([])
+            return _Part(partial(self._records, data), partial(self._persons, data), rows)
+        return _Part(lambda: data, _refuse_persons, rows)
 
     def _note_integers(self, data: Any) -> None:
         """Warn of columns whose declared type is that of integers, in an array, a dict or a frame."""
@@ -108,7 +110,7 @@ class InMemorySource:
             if getattr(dtype, "kind", "") in ("i", "u"):
                 self._selection.note_integers(field, name, str(dtype))
 
-    def _from_stream(self, data: Any) -> Iterator[tuple[Any, Column, int]]:
+    def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
         from privhp.io.sources.arrow import ArrowRows, select_columns
 
@@ -116,29 +118,59 @@ class InMemorySource:
         try:
             reader = pa.RecordBatchReader.from_stream(data)
         except pa.ArrowException:  # a single column, which domains read directly
-            yield data, self._no_persons(), 0
+            yield self._part(data, 0)
             return
         names = select_columns(reader.schema, self._selection, "table", in_memory=True)
         for batch in reader:
             for start in range(0, len(batch), self._selection.rows):
                 rows = ArrowRows(batch.slice(start, self._selection.rows), names, self._selection)
-                persons = self._no_persons() if self._selection.persons is None else rows.persons()
-                yield rows.records(), persons, len(rows)
+                yield _Part(rows.records, rows.persons, len(rows))
 
-    def _from_frame(self, frame: Any) -> tuple[Any, Column]:
-        """Selected columns of a dict or a frame, and the ids of persons; a table selects its columns itself."""
-        known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
+    def _records(self, frame: Any) -> Any:
+        """Selected columns of a dict or a frame; a table selects its columns itself."""
         if self._selection.domain.reads_by_name and self._selection.columns is None:
-            declared = self._selection.persons
-            return frame, self._no_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
+            return frame
+        known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         indices = self._selection.indices_by_name(
             [str(name) for name in known],
             where="a table" if self._selection.names is None else "the table",
             in_memory=True,
         )
-        batch, size = to_batch(frame, [known[index] for index in indices]), len(self._selection.fields)
-        persons = batch.columns[size] if len(indices) > size else self._no_persons()
-        return self._selection.to_batch(batch.columns[:size], len(batch)), persons
+        batch = to_batch(frame, [known[index] for index in indices[: len(self._selection.fields)]])
+        return self._selection.to_batch(batch.columns, len(batch))
+
+    def _persons(self, frame: Any) -> Column:
+        """The column of persons of a dict or a frame."""
+        declared = self._selection.persons
+        return _refuse_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
+
+
+class _Part(NamedTuple):
+    """Part of the data: its records and the ids of their persons, each converted when it is called.
+
+    Args:
+        records: Returns the records.
+        persons: Returns the id of the person of each record.
+        rows: Number of rows; 0 if unknown.
+    """
+
+    records: Callable[[], Any]
+    persons: Callable[[], Column]
+    rows: int
+
+
+def _refuse_persons() -> Column:
+    raise RecordsError(
+        "person= names a column of a file, a data frame or a dict of arrays; for other records, pass a dict of arrays "
+        "with the ids of persons in one of them"
+    )
+
+
+def _mask_kept(cap: Cap, persons: Column) -> Mask:
+    """Mask of the rows that a cap keeps."""
+    kept = np.zeros(len(persons), dtype=np.bool_)
+    kept[cap(persons)] = True
+    return kept
 
 
 class LazyBatches:
@@ -172,6 +204,11 @@ def _yields_batches(data: Any) -> bool:
 def _is_stream(data: Any) -> bool:
     """Whether data is an Arrow stream. A pandas frame is sliced instead, since conversion would copy all of it."""
     return hasattr(data, "__arrow_c_stream__") and not _is_frame(data) and not is_column(data)
+
+
+def _is_table(data: Any) -> bool:
+    """Whether all rows of data with columns are in memory: a data frame, an Arrow table or a dict of arrays."""
+    return _is_frame(data) or isinstance(data, Mapping) or (_is_stream(data) and _row_count(data) is not None)
 
 
 def _is_frame(data: Any) -> bool:

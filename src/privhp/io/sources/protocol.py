@@ -28,7 +28,7 @@ class Persons(NamedTuple):
         null: What a null id means.
         most: Largest number of rows of a person in this source; by default that of the plan. Parties that share a plan
             share its number.
-        in_memory: Whether all rows are in memory, so that memory for each person is no matter.
+        in_memory: Whether all rows are in memory, so that they are bounded together, in any order.
     """
 
     column: str
@@ -79,7 +79,7 @@ class Source(Protocol):
             after: Position of the first batch.
             sample: Draws the rows to take of each batch, by default all; called once for the rows of each.
             cap: Bounds the rows of each person, before the sample is drawn from the rows kept; called once for the
-                rows of each batch, in order.
+                rows of each batch, in order, or for all rows if they are in memory.
         """
 
 
@@ -114,7 +114,7 @@ class Reader(Protocol):
         """Close what the reader opened; not the file."""
 
 
-def choose_rows(rows: int, persons: Callable[[], Column], *, sample: Sample | None, cap: Cap | None) -> Indices | None:
+def choose_rows(rows: int, kept: Indices | None, sample: Sample | None) -> Indices | None:
     """Indices of the rows of a batch to count; None for all of them.
 
     The sample is drawn from the rows kept: a person with many rows would else be in
@@ -122,11 +122,9 @@ def choose_rows(rows: int, persons: Callable[[], Column], *, sample: Sample | No
 
     Args:
         rows: Number of rows.
-        persons: Returns the id of the person of each row.
+        kept: Indices of the rows that a cap keeps, if there is one.
         sample: Draws a sample.
-        cap: Bounds the rows of each person.
     """
-    if cap is None:
+    if kept is None:
         return None if sample is None else sample(rows)
-    kept = cap(persons())
     return kept if sample is None else kept[sample(kept.size)]
