@@ -12,6 +12,7 @@ from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.container import RELEASE
+from privhp.core.progress_displays import watch_session
 from privhp.core.regular_files import open_regular
 from privhp.domains import Domain
 from privhp.errors import DomainError, FileError, QueryError, RecordsError, StateError, file_errors
@@ -75,7 +76,7 @@ def load(file: File) -> Generator:
     Args:
         file: A path, or a file object opened in binary mode, which is read from its position to its end.
     """
-    with _seekable(file) as opened:
+    with _seekable(file) as opened, watch_session():
         return Generator(Release.read(opened))
 
 
@@ -144,7 +145,8 @@ def report(
     if against is not None:
         source = _open(against, generator.domain, columns=columns, header=header, csv=csv, format=format)
         batches = (batch.records for batch in source.batches())
-    page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
+    with watch_session():
+        page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
     write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600, replace=replace)
 
 
@@ -188,13 +190,16 @@ def compare(
         raise DomainError("the domain is unknown, because neither side is a generator; give domain=")
     if any(other != domains[0] for other in domains):
         raise DomainError("the two sides have different domains; compare them in one domain, that of the release")
-    real, synthetic = (
-        side
-        if isinstance(side, Generator)
-        else _read_records(_open(side, domains[0], columns=columns, header=header, csv=csv, format=format), domains[0])
-        for side in sides
-    )
-    return compare_sides(real, synthetic, domain=domains[0])
+    with watch_session():
+        real, synthetic = (
+            side
+            if isinstance(side, Generator)
+            else _read_records(
+                _open(side, domains[0], columns=columns, header=header, csv=csv, format=format), domains[0]
+            )
+            for side in sides
+        )
+        return compare_sides(real, synthetic, domain=domains[0])
 
 
 def check_page(path: str | os.PathLike[str]) -> None:

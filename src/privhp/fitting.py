@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from privhp.answers.generator import Generator
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.budget import Neighbours
-from privhp.core.progress import IDLE, Progress, Unit
-from privhp.core.progress_displays import session_display
+from privhp.core.progress import Progress, Unit
+from privhp.core.progress_displays import watch_session
 from privhp.domains import Domain
 from privhp.errors import PlanError, PrivhpWarning, RecordsError, describe_value, file_errors
 from privhp.planning.learning import MAX_PASSES
@@ -112,7 +112,7 @@ def fit(
             pan_private=pan_private,
         )
     _warn(describe_coarse_columns(plan))
-    with _watch(progress) as watched:
+    with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
@@ -182,7 +182,7 @@ def learn(
         pan_private=pan_private,
     )
     _warn(describe_coarse_columns(plan))
-    with _watch(progress) as watched:
+    with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched, learn_only=True)
     return ingestion.plan
@@ -236,11 +236,6 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
     named = all(isinstance(name, str) and name and not name.isdecimal() for name in names)
     distinct = len(set(names)) == len(names) == len(domain.fields())  # readers refuse another number
     return replace(plan, domain=domain.named(*names)) if named and distinct else plan
-
-
-def _watch(shown: bool) -> Progress:
-    """Progress of a call, shown once it takes long."""
-    return Progress(session_display() if shown else None, delay=IDLE)
 
 
 def _warn(text: str | None) -> None:

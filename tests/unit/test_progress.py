@@ -3,6 +3,7 @@
 import io
 import re
 import sys
+from pathlib import Path
 from threading import Event, active_count
 from types import SimpleNamespace
 
@@ -10,10 +11,11 @@ import numpy as np
 import pytest
 
 import privhp as hp
-from privhp import fitting
-from privhp.core import progress
+from privhp import api
+from privhp.core import progress, progress_displays
 from privhp.core.progress import Progress
 from privhp.core.progress_displays import NotebookBar, TerminalLine, session_display
+from privhp.reporting import pictures
 
 
 class Shown:
@@ -108,6 +110,34 @@ def test_time_is_shown_while_nothing_is_reported(monkeypatch: pytest.MonkeyPatch
     assert active_count() == threads
 
 
+def test_long_calls_of_a_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Loading, comparing, reporting and drawing show the time, once each, and remove it."""
+    generator = hp.fit(np.linspace(0, 1, 1000), hp.Interval(0, 1), epsilon=1, expected_records=1000)
+    hp.save(generator, tmp_path / "a.privhp")
+    calls = [
+        (hp.Generator, "__init__", lambda: hp.load(tmp_path / "a.privhp")),
+        (api, "_read_records", lambda: hp.compare(generator, np.linspace(0, 1, 1000))),
+        (pictures, "_histogram", lambda: hp.report(generator, tmp_path / "a.html")),
+        (pictures, "_histogram", generator._repr_html_),
+        (pictures, "_histogram", generator.plot),
+    ]
+    for owner, name, call in calls:
+        display, work = Shown(), getattr(owner, name)
+
+        def slow(*given, display=display, work=work):
+            assert display.seen.wait(60)
+            return work(*given)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(progress, "IDLE", 0.001)
+            patch.setattr(progress, "EVERY", 0.0)
+            patch.setattr(progress_displays, "IDLE", 0.0)
+            patch.setattr(progress_displays, "session_display", lambda display=display: display)
+            patch.setattr(owner, name, slow)
+            call()
+        assert display.removed == 1
+
+
 def test_no_display_needs_no_thread() -> None:
     threads = active_count()
     with Progress(None) as bar:
@@ -162,9 +192,9 @@ def test_display_of_a_session(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_progress_of_a_fit(monkeypatch: pytest.MonkeyPatch, kind: str) -> None:
     """The share of all passes grows to 1; no text has a number of records."""
     monkeypatch.setattr(progress, "EVERY", 0.0)
-    monkeypatch.setattr(fitting, "IDLE", 0.0)
+    monkeypatch.setattr(progress_displays, "IDLE", 0.0)
     display = Shown()
-    monkeypatch.setattr(fitting, "session_display", lambda: display)
+    monkeypatch.setattr(progress_displays, "session_display", lambda: display)
     values = np.linspace(0, 1, 150_001)
     data, domain = (values, hp.Interval(0, 1)) if kind == "array" else ({"x": values}, hp.Table(x=hp.Interval(0, 1)))
     settings = {"epsilon": 1, "expected_records": 150_000}

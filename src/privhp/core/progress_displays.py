@@ -1,11 +1,11 @@
-"""Displays of progress: a line on a terminal, and a bar in a notebook."""
+"""Displays of progress: a line on a terminal, a bar in a notebook, and the choice between them."""
 
 import sys
 from collections.abc import Callable
 from contextlib import suppress
 from typing import Any, TextIO
 
-from privhp.core.progress import Display
+from privhp.core.progress import IDLE, Display, Progress
 
 
 class TerminalLine:
@@ -73,3 +73,12 @@ def session_display() -> Display | None:
         return NotebookBar(ipython.display.display)
     interactive = shell is not None or hasattr(sys, "ps1")
     return TerminalLine(sys.stderr) if interactive and sys.stderr is not None and sys.stderr.isatty() else None
+
+
+def watch_session(*, shown: bool = True) -> Progress:
+    """Progress of a call, shown to whoever runs this code once it takes long.
+
+    Args:
+        shown: Whether it is shown at all.
+    """
+    return Progress(session_display() if shown else None, delay=IDLE)

@@ -10,6 +10,7 @@ import numpy as np
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate, as_scalar, format_alike
 from privhp.answers.generator import Generator
+from privhp.core.progress_displays import watch_session
 from privhp.domains.domain import Domain
 from privhp.errors import QueryError
 from privhp.planning.plan import Plan
@@ -86,7 +87,8 @@ def estimate_card(estimate: Estimate[Any]) -> str:
 
 def _figures(distribution: Distribution) -> str:
     """The first pictures; without the style of the card, which a notebook of somebody else removes, a sentence."""
-    pictures = pictures_of(distribution, max_maps=1, most=MAX_PICTURES)
+    with watch_session():
+        pictures = pictures_of(distribution, max_maps=1, most=MAX_PICTURES)
     figures = f'<div class="figures" style="display:none">{"".join(map(picture_figure, pictures))}</div>'
     return f'{figures}<p class="unstyled">The pictures are shown once the notebook is trusted.</p>'
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from privhp.answers.distribution import Distribution
+from privhp.core.progress_displays import watch_session
 from privhp.errors import QueryError
 from privhp.reporting.axes import CategoryAxis, PictureAxis
 from privhp.reporting.figures.bars import MAX_BARS
@@ -22,7 +23,8 @@ def plot(distribution: Distribution) -> Any:
         from privhp.reporting.shown_figure import ShownFigure
     except ImportError:
         raise QueryError("a plot needs matplotlib; pip install 'privhp[report]'") from None
-    pictures = pictures_of(distribution)
+    with watch_session():
+        pictures = pictures_of(distribution)
     columns = min(len(pictures), 2)
     rows = math.ceil(len(pictures) / columns)
     figure = ShownFigure(figsize=(5.5 * columns, 3.8 * rows), layout="constrained")
