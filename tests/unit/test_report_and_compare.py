@@ -10,6 +10,7 @@ import pytest
 
 import privhp as hp
 from pages import Reader, coarse_pictures
+from privhp.core.number_format import format_share
 
 DOMAIN = hp.Interval(0, 1000)
 TABLE = hp.Table(fare=DOMAIN, kind=hp.Categories(["bus", "tram"]))
@@ -193,7 +194,10 @@ def test_comparison_repr(fares):
     assert {line.index(text) for line, text in zip(lines, ("W1", "W1", "mean", "largest"), strict=True)} == {
         header.index("metric")
     }
-    assert all(float(number) >= 0 for line in lines for number in line.split()[:2])
+    comparison = hp.compare(fares, FARES)
+    texts = [DOMAIN.format_distance(comparison[name].distance) for name in ("wasserstein", "tree_wasserstein")]
+    texts += [format_share(comparison[f"range_error_{kind}"].distance) for kind in ("mean", "worst")]
+    assert [line.split()[0] for line in lines] == texts
 
 
 def test_comparison_dict(fares):

@@ -98,6 +98,8 @@ def test_cell_sizes(name: str, sizes: list[str]) -> None:
         ("days", 24.27, "24.3 days"),
         ("country", 0.35012, "350 m"),
         ("block", 0.0000123, "1.23 cm"),
+        ("block", 0.0000000123, "0.0123 mm"),
+        ("block", 0, "0 m"),
         ("IPv4", 2**-13.0, "/13.0"),
         ("a network", 2**-13.0, "/21.0"),
         ("IPv4", 1e-30, "/32.0"),
@@ -145,6 +147,16 @@ def test_unit_of_a_table_is_explained_once() -> None:
     assert "widest column, of its range" in text
     weighted = Table({"fare": Interval(0, 1000), "day": WEEK}, weights={"fare": 2})
     assert "as a share of that column's range, times its weight." in weighted.distance_meaning
+
+
+def test_table_of_one_column_has_the_unit_of_the_column() -> None:
+    trips = Table({"at": Nullable(YEARS)}, weights={"at": 3})
+    assert [trips.format_resolution(level) for level in range(12)] == [
+        trips.columns[0].domain.format_resolution(level) for level in range(12)
+    ]
+    assert trips.format_distance(trips.diameter(0)) == YEARS.format_distance(YEARS.diameter(0)) == "6 years"
+    assert trips.distance_meaning == YEARS.distance_meaning
+    assert "cell size\n" in str(Plan.auto(trips, epsilon=1, expected_records=1000))
 
 
 def test_columns_of_a_table() -> None:

@@ -267,8 +267,9 @@ class Geo(GridDomain):
         return [EARTH_RADIUS * angle for angle in itertools.accumulate(angles, min)]
 
     def format_distance(self, distance: float) -> str:
-        units = {"km": 1.0, "m": 1e-3, "cm": 1e-5, "mm": 1e-6}
-        name, unit = next(((name, unit) for name, unit in units.items() if distance >= unit), ("mm", 1e-6))
+        units = {"km": 1.0, "m": 1e-3, "cm": 1e-5, "mm": 0.0}
+        name = next(name for name, unit in units.items() if distance >= unit) if distance > 0 else "m"
+        unit = units[name] or 1e-6
         return f"{super().format_distance(distance / unit)} {name}"
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:

@@ -136,15 +136,22 @@ class Table(Domain):
         return len(self.split_columns)
 
     def format_distance(self, distance: float) -> str:
-        return format_share(distance)
+        """A share of the range of a column; of a single column, a distance in its unit."""
+        if len(self.columns) > 1:
+            return format_share(distance)
+        (column,) = self.columns
+        return column.domain.format_distance(distance * column.domain.diameter(0) / column.weight)
 
     @property
     def distance_meaning(self) -> str:
+        if len(self.columns) == 1:
+            return self.columns[0].domain.distance_meaning
         weights = ", times its weight" if any(column.weight != 1 for column in self.columns) else ""
         return f"{TRANSPORT}, in the column where it moves furthest, as a share of that column's range{weights}."
 
     def format_resolution(self, level: int) -> str:
-        return "; ".join(f"{label}: {size}" for label, size in self.format_resolutions(level).items())
+        sizes = self.format_resolutions(level)
+        return "; ".join(f"{label}: {size}" if len(sizes) > 1 else size for label, size in sizes.items())
 
     def format_resolutions(self, level: int) -> dict[str, str]:
         pairs = zip(self.columns, self.splits_by_column(level).values(), strict=True)

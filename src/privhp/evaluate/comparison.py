@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from privhp.answers.distribution import Distribution
+from privhp.core.number_format import format_share
 from privhp.domains import Domain
 from privhp.errors import DomainError
 from privhp.evaluate.grid_distance import grid_wasserstein
@@ -18,12 +19,14 @@ REGIONS = 200
 """Number of random regions for the range errors; they are the same in every run."""
 
 DESCRIPTIONS = {
-    "wasserstein": "W1 (1-Wasserstein) distance, in units of the values",
+    "wasserstein": "W1 (1-Wasserstein) distance",
     "grid_wasserstein": "W1 distance of masses on a grid, both axes scaled to 1",
     "tree_wasserstein": "W1 distance in the tree of cells",
     "range_error_mean": f"mean relative error of {REGIONS} random range queries",
     "range_error_worst": f"largest relative error of {REGIONS} random range queries",
 }
+
+_IN_UNIT_OF_DOMAIN = ("wasserstein", "tree_wasserstein")
 
 
 @dataclass(frozen=True)
@@ -48,10 +51,12 @@ class Comparison:
     Args:
         distances: One distance per metric that the domain supports.
         private: Whether both sides are releases, so that no real record was read.
+        domain: Domain of the records, which formats the distances.
     """
 
     distances: tuple[Distance, ...]
     private: bool
+    domain: Domain
 
     def __getitem__(self, metric: str) -> Distance:
         """Distance of a metric, such as "tree_wasserstein"."""
@@ -65,10 +70,19 @@ class Comparison:
             else "NOT PRIVATE: computed from real records. Do not publish it."
         )
         header = ("distance", "baseline (real vs real)", "metric")
-        rows = [(_number(one.distance), _number(one.baseline), DESCRIPTIONS[one.metric]) for one in self.distances]
+        rows = [
+            (*(self._format(one.metric, value) for value in (one.distance, one.baseline)), DESCRIPTIONS[one.metric])
+            for one in self.distances
+        ]
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
         lines = [f"{a:>{widths[0]}}   {b:>{widths[1]}}   {c}" for a, b, c in (header, *rows)]
         return "\n".join([notice, "", *lines])
+
+    def _format(self, metric: str, value: float | None) -> str:
+        """A distance in the unit of the domain; others are shares."""
+        if value is None:
+            return ""
+        return self.domain.format_distance(value) if metric in _IN_UNIT_OF_DOMAIN else format_share(value)
 
     def to_dict(self) -> dict[str, Any]:
         """Distances and baselines by metric, for JSON."""
@@ -84,6 +98,7 @@ def compare_sides(real: Any, synthetic: Any, *, domain: Domain) -> Comparison:
     return Comparison(
         tuple(Distance(metric, value, baselines.get(metric)) for metric, value in distances.items()),
         private=isinstance(real, Distribution) and isinstance(synthetic, Distribution),
+        domain=domain,
     )
 
 
@@ -100,7 +115,3 @@ def _distances(real: Any, synthetic: Any, domain: Domain) -> Iterator[tuple[str,
         errors = range_errors(synthetic, real, random_regions(domain, REGIONS, rng=0), domain=domain)
         yield "range_error_mean", float(errors.mean())
         yield "range_error_worst", float(errors.max())
-
-
-def _number(value: float | None) -> str:
-    return "" if value is None else f"{value:.4g}"

@@ -96,13 +96,15 @@ def _level_table(plan: "Plan") -> list[str]:
         )
         for level, budget in plan.budgets.items()
     ]
-    size = "widest column, of its range" if plan.domain.columns else "cell size"
+    size = "widest column, of its range" if len(plan.domain.columns) > 1 else "cell size"
     return _align(("level", "measured", "counters", "budget", "noise scale (records)", size), rows)
 
 
 def _format_size(plan: "Plan", level: int) -> str:
     domain = plan.domain
-    return domain.format_distance(domain.diameter(level)) if domain.columns else domain.format_resolution(level)
+    if len(domain.columns) > 1:
+        return domain.format_distance(domain.diameter(level))
+    return domain.format_resolution(level)
 
 
 def _align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:

@@ -13,6 +13,7 @@ from privhp.answers.generator import Generator
 from privhp.core.version import __version__
 from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee
 from privhp.planning.plan import Plan
+from privhp.planning.prediction_table import prediction_table
 
 _ORIGIN = """\
 # Card of a release, in the fields of the registry of deployments of differential privacy:
@@ -111,8 +112,11 @@ def _composition(generator: Generator) -> str:
 def _utility(plan: Plan) -> str:
     if not plan.expected_records:
         return ""
-    errors = ", ".join(f"{stream} {error.total:.3g}" for stream, error in plan.predictions().items())
-    return f"Predicted 1-Wasserstein distance for {plan.expected_records:,} records, by kind of data: {errors}."
+    errors = ", ".join(f"{error} if they are {note}" for note, error, *_ in prediction_table(plan)[1])
+    return (
+        f"Predicted 1-Wasserstein distance for {plan.expected_records:,} records: {errors}. "
+        f"{plan.domain.distance_meaning}"
+    )
 
 
 def _lines(value: Any, indent: str = "") -> Iterator[str]:
