@@ -93,6 +93,11 @@ def fit(
     if plan is not None:
         if (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
             raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
+        if max_records_per_person not in (1, plan.max_records_per_person):
+            raise PlanError(
+                f"plan= fixes the number of records of a person, {plan.max_records_per_person:,}; leave out "
+                "max_records_per_person="
+            )
         source = _open(data, plan.domain, **reading)
     else:
         if domain is None or epsilon is None or expected_records is None:

@@ -204,6 +204,11 @@ def test_refused_declarations(tmp_path: Path) -> None:
         hp.fit(write(tmp_path, ".parquet", times), PLAN.domain, **settings, columns="value", person="user")
 
 
+def test_plan_fixes_the_number() -> None:
+    with pytest.raises(hp.PlanError, match="plan= fixes the number of records of a person, 2"):
+        hp.fit(FRAME, plan=PLAN, columns="value", person="user", max_records_per_person=5)
+
+
 def test_checkpoint_belongs_to_its_persons(tmp_path: Path) -> None:
     path = write(tmp_path, ".csv")
     states = [None, Persons("user"), Persons("user", "one")]
