@@ -76,7 +76,7 @@ def test_html_of_estimates() -> None:
     assert card.text == f"Estimate {value} Standard error {stderr} 90% interval {interval}"
     table = Reader(generator.cdf([0, 3, 7])._repr_html_())
     assert table.tags.count("tr") == 4
-    assert table.text.startswith("estimate standard error 90% interval 0 0.5")
+    assert table.text.startswith("index estimate standard error 90% interval 0 0.5")
     assert repr(mass) not in table.text
 
 

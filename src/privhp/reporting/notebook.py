@@ -80,7 +80,8 @@ def estimate_card(estimate: Estimate[Any]) -> str:
         stderr, *texts = format_alike(*(as_scalar(part[index]) for part in (error, values, low, high)))
         rows.append((", ".join(map(str, index)), texts[0], stderr, "{1} to {2}".format(*texts)))
     if values.ndim:
-        return _styled(table(("", "estimate", "standard error", "90% interval"), rows))
+        header = ("index", "estimate", "standard error", "90% interval")
+        return _styled(f'<div class="stacked">{table(header, rows)}</div>')
     ((_, value, stderr, interval),) = rows
     return _styled(facts([("Estimate", value, ""), ("Standard error", stderr, ""), ("90% interval", interval, "")]))
 
