@@ -73,27 +73,25 @@ class Moments:
     def mean(self, unit: LineUnit) -> Estimate[Any]:
         """Mean of a variable, within the bounds of its domain."""
         (variable,), (offsets,) = self._variables, self._offsets
-        value = float(self._shares @ variable.numbers.mean)
+        value = min(max(float(self._shares @ variable.numbers.mean), unit.low), unit.high)
         influence = Influence(offsets, [np.ones(offsets.shape)])
 
         def ends(z: float) -> tuple[float, float]:
             side, (below, above) = self._margin(influence, z), self._tail_bounds(variable, offsets, 1, z)
             return max(value - math.hypot(side, below), unit.low), min(value + math.hypot(side, above), unit.high)
 
-        value = min(max(value, unit.low), unit.high)
         return Estimate(unit.to_value(value), MomentUncertainty(ends, unit.to_value, unit.to_length))
 
     def std(self, unit: LineUnit) -> Estimate[Any]:
         """Standard deviation of a variable."""
         (variable,), (offsets,) = self._variables, self._offsets
-        numbers = variable.numbers
-        variance = _variance(self._shares, variable)
+        numbers, largest = variable.numbers, (unit.high - unit.low) / 2.0
+        variance = min(_variance(self._shares, variable), largest**2)
         squares = offsets**2 + numbers.variance
         influence = Influence(squares - variance, [2.0 * np.abs(offsets) + numbers.width / 4.0])
 
         def ends(z: float) -> tuple[float, float]:
             side, tails = self._margin(influence, z), self._tail_bounds(variable, offsets, 2, z)
-            largest = (unit.high - unit.low) / 2.0
             return math.sqrt(max(variance - side, 0.0)), min(math.sqrt(variance + math.hypot(side, *tails)), largest)
 
         return Estimate(unit.to_length(math.sqrt(variance)), MomentUncertainty(ends, unit.to_length, unit.to_length))

@@ -36,14 +36,12 @@ class Tail(NamedTuple):
     """The values on one side of the core.
 
     Args:
-        is_upper: Whether the values are above the core.
         core: Mask of the leaves that are not in the tail.
         first_shell: Mask of the leaves in the shell next to the core.
         shells: Number of shells of the tail.
         decay: Largest ratio of the counts of two neighbours among the last three shells of the core.
     """
 
-    is_upper: bool
     core: NDArray[np.bool_]
     first_shell: NDArray[np.bool_]
     shells: int
@@ -75,10 +73,7 @@ class Variable:
         """The tails below and above the core."""
         below, median, above = self._quantiles(0.25, 0.5, 0.75)
         offsets = self.numbers.mean - median
-        return (
-            self._find_tail(-offsets, median - below, is_upper=False),
-            self._find_tail(offsets, above - median, is_upper=True),
-        )
+        return self._find_tail(-offsets, median - below), self._find_tail(offsets, above - median)
 
     @property
     def core(self) -> Floats:
@@ -92,7 +87,7 @@ class Variable:
         held: Floats = self.numbers.mean[order[np.searchsorted(sums, np.array(shares) * sums[-1])]]
         return held
 
-    def _find_tail(self, offsets: Floats, quartile: float, *, is_upper: bool) -> Tail:
+    def _find_tail(self, offsets: Floats, quartile: float) -> Tail:
         """The tail of the values with the largest offsets from the median."""
         present = self.numbers.present
         ends = _shell_ends(quartile, offsets[present > 0])
@@ -107,7 +102,7 @@ class Variable:
             if counts[number] > z * self._noise(shell.astype(np.float64)):
                 core, noise = number, self._noise(reaches * ((offsets >= -ends[0]) & (offsets <= ends[number])))
         decay = max((counts[one] / max(counts[one - 1], 1.0) for one in range(max(core - 1, 1), core + 1)), default=0.0)
-        return Tail(is_upper, offsets <= ends[core], shells[core + 1], len(ends) - 1 - core, decay)
+        return Tail(offsets <= ends[core], shells[core + 1], len(ends) - 1 - core, decay)
 
     def _noise(self, weights: Floats) -> float:
         """Standard deviation of a weighted sum of the counts by noise."""
