@@ -127,6 +127,7 @@ def test_times() -> None:
     times = generator_of(Time("2024-01-01", "2024-01-01T00:17:03"), counts)
     assert times.mean().value == np.datetime64("2024-01-01T00:04:16")
     assert times.std().value == np.timedelta64(256, "s")
+    assert repr(times.std()).startswith("4.27 minutes +- ")
     assert isinstance(times.mean().stderr, np.timedelta64)
     assert all(isinstance(end, np.datetime64) for end in times.mean().interval())
     assert all(isinstance(end, np.timedelta64) for end in times.std().interval())

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.uncertainty import Uncertainty
 from privhp.core.display import render
-from privhp.core.number_format import format_share
+from privhp.core.number_format import format_duration, format_share
 from privhp.errors import QueryError
 
 T = TypeVar("T")
@@ -114,9 +114,9 @@ class Estimate(Generic[T]):
 
 
 def format_alike(stderr: Any, *values: Any) -> list[str]:
-    """A standard error to two digits, and values with as many decimals; times and arrays as they print."""
+    """A standard error to two digits, and values with as many decimals; times, durations and arrays as they print."""
     if not isinstance(stderr, float):
-        return [str(stderr), *map(str, values)]
+        return [_text(number) for number in (stderr, *values)]
     if isinstance(values[0], float) and stderr < _ROUNDING * abs(values[0]):
         stderr = 0.0
     decimals = _decimals(stderr)
@@ -131,6 +131,12 @@ def as_scalar(array: NDArray[Any]) -> Any:
     if np.ndim(array):
         return array
     return array.item() if array.dtype.kind in "fiu" else array[()]
+
+
+def _text(value: Any) -> str:
+    """A value for people: a duration in its largest unit."""
+    is_duration = isinstance(value, np.timedelta64)
+    return format_duration(float(value / np.timedelta64(1, "s"))) if is_duration else str(value)
 
 
 def _decimals(stderr: float) -> int:
