@@ -21,6 +21,7 @@ import privhp.collect.summary
 import privhp.io.sources.selection
 import privhp.io.sources.text_records
 from privhp.cli import main
+from privhp.cli.commands import build_parser
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.collect.summary import Summary
 from privhp.core.cells import Counts
@@ -100,6 +101,7 @@ def serve() -> None:
     for module in pkgutil.walk_packages(privhp.__path__, "privhp."):
         if not module.name.endswith("__main__"):
             import_module(module.name)
+    build_parser()  # shared with the forked processes, like the modules
     gc.freeze()
     for line in sys.stdin:
         with tempfile.TemporaryFile() as output:

@@ -238,10 +238,10 @@ def samples(written: Written) -> dict[bytes, bytes]:
     return {CHECKPOINT: checkpoint, RELEASE: written(summary.release()), TALLY: tally.to_bytes()}
 
 
-def test_damaged_files(written: Written, offline: bool) -> None:
+def test_damaged_files(written: Written, slow: bool, offline: bool) -> None:
     chance = random.Random(0)
     files = list(samples(written).items())
-    for _ in range(10_000_000 if offline else 100_000):
+    for _ in range(10_000_000 if offline else 100_000 if slow else 30_000):
         magic, right = files[chance.randrange(len(files))]
         damaged = mutate(right, chance)
         if damaged != right:
@@ -249,20 +249,20 @@ def test_damaged_files(written: Written, offline: bool) -> None:
                 READERS[magic](io.BytesIO(damaged))
 
 
-def test_damaged_headers_with_valid_checksum(written: Written, offline: bool) -> None:
+def test_damaged_headers_with_valid_checksum(written: Written, slow: bool, offline: bool) -> None:
     chance = random.Random(0)
     read = 0
     for magic, right in samples(written).items():
         length = struct.unpack_from("<I", right, 12)[0]
         header, body = right[16 : 16 + length], right[16 + length : -32]
-        for _ in range(500_000 if offline else 30_000):
+        for _ in range(500_000 if offline else 30_000 if slow else 20_000):
             forged = forge(mutate(header, chance), magic=magic, body=body)
             read += not check_refused_or_round_trip(forged, magic, written)
     assert read > 100, "too few damaged headers were read"
 
 
-def test_damaged_content_with_valid_checksum(written: Written, offline: bool) -> None:
+def test_damaged_content_with_valid_checksum(written: Written, slow: bool, offline: bool) -> None:
     chance = random.Random(0)
     for magic, right in samples(written).items():
-        for _ in range(500_000 if offline else 20_000):
+        for _ in range(500_000 if offline else 20_000 if slow else 6000):
             check_refused_or_round_trip(sign(mutate(right[:-32], chance)), magic, written)
