@@ -23,7 +23,7 @@ $(READY): $(INSTALLED)
 demo: $(INSTALLED)  ## Fit the bundled flights; write synthetic flights and a report to demo/
 	$(BIN)/privhp demo demo --force
 
-test: check  ## Check style, types and imports; run the tests (6 minutes on 2 cores)
+test: check  ## Check style, types and imports; run the tests (4 minutes on 2 cores)
 	$(BIN)/pytest --numprocesses auto
 
 test-all: check  ## The same with the slow statistical tests and coverage; nightly and before a release
