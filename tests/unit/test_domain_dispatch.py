@@ -14,7 +14,9 @@ FILES = [path for path in sorted(ROOT.rglob("*.py")) if path.relative_to(ROOT).p
 
 
 def concrete_domains(cls: type = Domain) -> Iterator[str]:
-    """Names of all classes of domains but the protocol."""
+    """Names of all classes of domains but the protocol. Their modules are imported on first use."""
+    for name in privhp.__all__:
+        getattr(privhp, name)
     for child in cls.__subclasses__():
         if child.__module__.startswith("privhp."):
             yield child.__name__
