@@ -8,8 +8,10 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
+from pyarrow import parquet
 from pyspark.sql import SparkSession, functions
 
 import privhp as hp
@@ -60,16 +62,14 @@ def test_counters_of_one_process(way: str, stored: Any) -> None:
 
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_counters_of_any_plan(data: st.DataObject, session: SparkSession) -> None:
+def test_counters_of_any_plan(data: st.DataObject, session: SparkSession, tmp_path: Path) -> None:
     plan = data.draw(st.one_of(plans(), partition_plans()).filter(lambda own: isinstance(own.domain, hp.Integers)))
-    low, high = plan.domain.low, plan.domain.high
-    values = np.array(
-        data.draw(st.lists(st.integers(max(low - 1, -(2**62)), min(high + 1, 2**62)), max_size=40)), dtype=np.int64
-    )
-    frame = session.createDataFrame(list(map(int, values)) or [0], "long").toDF("x").where(f"{len(values)} > 0")
-    local = session.createDataFrame(frame.toPandas()).repartition(data.draw(st.integers(1, 12)), "x")
+    numbers = st.integers(max(plan.domain.low - 1, -(2**63)), min(plan.domain.high + 1, 2**63 - 1))
+    values = np.array(data.draw(st.lists(numbers, max_size=40)), dtype=np.int64)
+    parquet.write_table(pa.table({"x": values}), tmp_path / "x.parquet")
+    stored = session.read.parquet(str(tmp_path)).repartition(data.draw(st.integers(1, 12)), "x")
     fold = PassFold(plan)
-    assert counters(fold.merge(spark.count_frame(local, fold))) == one_process(fold, values)
+    assert counters(fold.merge(spark.count_frame(stored, fold))) == one_process(fold, values)
 
 
 def test_all_passes_equal_one_process(stored: Any) -> None:
