@@ -3,8 +3,10 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
+
+import numpy as np
 
 from privhp import Partition
 from privhp.collect.refinement import LearningCounts
@@ -26,10 +28,21 @@ class Leaf:
 
 
 def refine_slowly(
-    partition: Partition, learned: LearningCounts, *, nbytes: int, diameters: Sequence[float], tuning: Tuning
+    partition: Partition,
+    learned: LearningCounts,
+    *,
+    nbytes: int,
+    root_level: int,
+    diameters: Sequence[float],
+    tuning: Tuning,
 ) -> Partition:
     """The refined partition, as `refine` finds it."""
     most = nbytes // 8
+    wanted = sum(2 ** len(leaf.gains) - 1 for leaf in read_leaves(partition, learned, diameters, tuning))
+    if wanted > most - partition.size:
+        merged, counts = merge_slowly(partition, learned, root_level, tuning)
+        if merged.nbytes < partition.nbytes:
+            partition, learned = merged, replace(learned, counts=np.array(counts))
     while True:
         leaves = read_leaves(partition, learned, diameters, tuning)
         choose(leaves, most - len(leaves))
@@ -37,6 +50,24 @@ def refine_slowly(
         if refined.nbytes <= nbytes or refined == partition:
             return refined
         most = refined.size - math.ceil((refined.nbytes - nbytes) / 8)
+
+
+def merge_slowly(
+    partition: Partition, learned: LearningCounts, root_level: int, tuning: Tuning
+) -> tuple[Partition, list[int]]:
+    """Merge empty pairs of siblings, the finest first, until there are none; merged leaves have the count 0."""
+    leaves = [(level, [count]) for level, count in zip(partition.levels.tolist(), learned.counts.tolist(), strict=True)]
+    codes = partition.codes().tolist()
+    for level in range(partition.max_level, root_level, -1):
+        place = 0
+        while place + 1 < len(leaves):
+            (one, first), (two, second) = leaves[place : place + 2]
+            limit = tuning.merge_z * math.sqrt((len(first) + len(second)) * learned.variance)
+            if one == two == level and codes[place] % 2 == 0 and sum(first + second) <= limit:
+                leaves[place : place + 2] = [(level - 1, first + second)]
+                codes[place : place + 2] = [codes[place] // 2]
+            place += 1
+    return Partition([level for level, _ in leaves]), [own[0] if len(own) == 1 else 0 for _, own in leaves]
 
 
 def read_leaves(

@@ -28,6 +28,12 @@ def counted(counts: Any, *, rate: float = 1 / 16, variance: float = 8.0, measure
     return LearningCounts(np.array(counts, dtype=np.int64), rate, variance, measured)
 
 
+def refined_by(partition: Partition, learned: LearningCounts, nbytes: int, tuning: Tuning, **options: Any) -> Partition:
+    """A refinement; by default no leaf may be coarser than the coarsest one."""
+    options = {"root_level": partition.min_level, "diameters": HALVED} | options
+    return refine(partition, learned, nbytes=nbytes, tuning=tuning, **options)
+
+
 def steps_of(partition: Partition, refined: Partition) -> list[int]:
     """Levels by which each leaf was split; a leaf is split into cells of one level."""
     steps, levels = [], refined.levels.tolist()
@@ -44,7 +50,7 @@ def split(counts: list[int], nbytes: int, *, tuning: Tuning = GENERAL, **details
     """Steps of a refinement of all cells of a level."""
     partition = Partition.complete(len(counts).bit_length() - 1)
     learned = counted(counts, **details)
-    return steps_of(partition, refine(partition, learned, nbytes=nbytes, diameters=HALVED, tuning=tuning))
+    return steps_of(partition, refined_by(partition, learned, nbytes, tuning))
 
 
 @st.composite
@@ -60,11 +66,14 @@ def cases(draw: st.DrawFn, *, largest: int = 30_000) -> tuple[Partition, Learnin
 
 
 @settings(max_examples=case_count(300))
-@given(case=cases(), tuning=TUNINGS)
-def test_refinement_equals_reference(case: tuple[Partition, LearningCounts, int], tuning: Tuning) -> None:
+@given(case=cases(), tuning=TUNINGS, above=st.integers(0, 2))
+def test_refinement_equals_reference(case: tuple[Partition, LearningCounts, int], tuning: Tuning, above: int) -> None:
     partition, learned, nbytes = case
-    refined = refine(partition, learned, nbytes=nbytes, diameters=HALVED, tuning=tuning)
-    assert refined == refine_slowly(partition, learned, nbytes=nbytes, diameters=HALVED.tolist(), tuning=tuning)
+    root_level = max(partition.min_level - above, 0)
+    refined = refined_by(partition, learned, nbytes, tuning, root_level=root_level)
+    assert refined == refine_slowly(
+        partition, learned, nbytes=nbytes, root_level=root_level, diameters=HALVED.tolist(), tuning=tuning
+    )
 
 
 @settings(max_examples=case_count(300))
@@ -73,17 +82,17 @@ def test_refinement_fits_the_memory(case: tuple[Partition, LearningCounts, int],
     """For any counts, negative and huge ones too, and for domains whose cells have no diameter."""
     partition, learned, nbytes = case
     diameters = np.zeros(33) if flat else HALVED
-    refined = refine(partition, learned, nbytes=nbytes, diameters=diameters, tuning=tuning)
+    refined = refined_by(partition, learned, nbytes, tuning, diameters=diameters)
     assert refined.nbytes <= nbytes
     assert refined.max_level <= 32
-    steps_of(partition, refined)
+    assert refined.min_level >= partition.min_level
 
 
 @given(case=cases(), tuning=TUNINGS)
 def test_refinement_is_a_pure_function(case: tuple[Partition, LearningCounts, int], tuning: Tuning) -> None:
     partition, learned, nbytes = case
     counts, levels, diameters = learned.counts.copy(), partition.levels.copy(), HALVED.copy()
-    once, twice = (refine(partition, learned, nbytes=nbytes, diameters=diameters, tuning=tuning) for _ in range(2))
+    once, twice = (refined_by(partition, learned, nbytes, tuning, diameters=diameters) for _ in range(2))
     assert once == twice
     assert np.array_equal(learned.counts, counts)
     assert np.array_equal(partition.levels, levels)
@@ -92,7 +101,8 @@ def test_refinement_is_a_pure_function(case: tuple[Partition, LearningCounts, in
 
 def test_refinement_knows_no_rows() -> None:
     """Its inputs are public: no number of rows, no noise-free counts, no domain, no summary."""
-    assert list(inspect.signature(refine).parameters) == ["partition", "learned", "nbytes", "diameters", "tuning"]
+    known = ["partition", "learned", "nbytes", "root_level", "diameters", "tuning"]
+    assert list(inspect.signature(refine).parameters) == known
     assert [own.name for own in fields(LearningCounts)] == ["counts", "rate", "variance", "measured_variance"]
 
 
@@ -107,6 +117,28 @@ def test_ample_memory() -> None:
     assert steps[:8] == [0] * 8
     assert set(steps[8:]) == {8}
     assert set(split([200] * 16, 10**6, measured=10**4)[8:]) == {3}
+
+
+def test_empty_leaves_are_merged_where_memory_is_short() -> None:
+    """With memory for all splits, or for records in all leaves, none is."""
+    partition = Partition([1, *[6] * 32])
+    one_place = counted([0, *[0] * 31, 10**5])
+    short, ample = (refined_by(partition, one_place, nbytes, GENERAL).levels.tolist() for nbytes in (500, 10**6))
+    assert short[:6] == [1, 2, 3, 4, 5, 6]
+    assert len(set(short[6:])) == 1
+    assert short[-1] > 9
+    assert ample[:32] == [1, *[6] * 31]
+    full = refined_by(partition, counted([100] * 33), partition.nbytes + 40, GENERAL)
+    assert full.size >= partition.size
+
+
+def test_noise_is_merged_but_not_a_few_records_in_many_leaves() -> None:
+    """A pair of leaves is empty by its sum: the threshold grows with the root of the number of leaves."""
+    noise = [3, -3] * 16
+    few = [2] * 32
+    for counts, merged in ((noise, True), (few, False)):
+        refined = refined_by(Partition([1, *[6] * 32]), counted([10**6, *counts]), 500, GENERAL)
+        assert (refined.levels.tolist()[-1] == 1) is merged
 
 
 def test_heavier_cells_are_split_first() -> None:
@@ -160,7 +192,7 @@ def test_levels_of_one_refinement() -> None:
 def test_leaves_of_the_deepest_level_are_not_split() -> None:
     partition = Partition([1, *[4] * 8])
     learned = counted([10**6] * 9)
-    refined = refine(partition, learned, nbytes=10**6, diameters=HALVED[:5], tuning=GENERAL)
+    refined = refined_by(partition, learned, 10**6, GENERAL, diameters=HALVED[:5])
     assert refined == Partition.complete(4)
 
 

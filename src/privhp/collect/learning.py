@@ -68,5 +68,7 @@ def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
     # The memory is shared out over the passes, so that a later one can split where an earlier one found records.
     nbytes = roots + (plan.learning.nbytes - roots) * (number + 1) // len(passes)
     diameters = np.array([plan.domain.diameter(own) for own in range(plan.domain.depth + 1)])
-    partition = refine(release.plan.partition, learned, nbytes=nbytes, diameters=diameters, tuning=plan.tuning)
+    partition = refine(
+        release.plan.partition, learned, nbytes=nbytes, root_level=level, diameters=diameters, tuning=plan.tuning
+    )
     return replace(plan, partition=partition)

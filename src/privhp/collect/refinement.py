@@ -8,10 +8,11 @@ What a split shows is the difference of the two halves of a cell: its expected
 square is (unevenness x records)^2 + records. A cell may be split while that is
 well above the noise of the measuring pass. Splits of the largest gain, the
 difference times the diameter, are made while memory lasts. The unevenness of
-cells is that of the sibling pairs around them, as far as it is certain.
+cells is that of the sibling pairs around them, as far as it is certain. Where
+memory is short, leaves that show no record are merged again first.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,31 +49,61 @@ def refine(
     learned: LearningCounts,
     *,
     nbytes: int,
+    root_level: int,
     diameters: Floats,
     tuning: Tuning,
 ) -> Partition:
-    """The partition with the splits of largest gain.
+    """The partition with the splits of largest gain; without its empty leaves if these splits need their memory.
 
     Args:
         partition: The partition of the learning pass.
         learned: The noisy counts of the pass.
         nbytes: Bytes of the refined partition, at most.
+        root_level: Level of the coarsest leaves.
         diameters: Diameter of a cell at each level of the domain.
         tuning: Constants of the rule.
     """
-    rule = _SplitRule(partition, learned, diameters=diameters, tuning=tuning)
-    chunks = [slice(start, start + _CHUNK) for start in range(0, partition.size, _CHUNK)]
-    costs = np.zeros(_BINS, dtype=np.int64)
-    for chunk in chunks:
-        for step, bins in enumerate(rule.gain_bins(chunk)):
-            np.add.at(costs, bins[bins >= 0], 1 << step)
-    leaves = nbytes // COUNTER_BYTES
+    rule, leaves = _SplitRule(partition, learned, diameters=diameters, tuning=tuning), nbytes // COUNTER_BYTES
+    if rule.costs().sum() > leaves - partition.size:
+        merged, left = merge_empty_leaves(partition, learned, root_level=root_level, z=tuning.merge_z)
+        if merged.nbytes < partition.nbytes:
+            partition, rule = merged, _SplitRule(merged, left, diameters=diameters, tuning=tuning)
+    costs = rule.costs()
     while True:  # the bytes of the nodes are known when the leaves are chosen
         choice = choose_splits(costs, leaves - partition.size)
-        refined = partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in chunks]))
+        refined = partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in rule.chunks]))
         if refined.nbytes <= nbytes or refined.size == partition.size:
             return refined
         leaves = refined.size - -(-(refined.nbytes - nbytes) // COUNTER_BYTES)
+
+
+def merge_empty_leaves(
+    partition: Partition, learned: LearningCounts, *, root_level: int, z: float
+) -> tuple[Partition, LearningCounts]:
+    """The partition whose empty sibling leaves are merged, pair by pair from the finest level; their counts are 0.
+
+    A pair is empty if the sum of its counts is at most z standard deviations of the noise of this sum.
+
+    Args:
+        partition: The partition of the learning pass.
+        learned: The noisy counts of the pass.
+        root_level: Level of the coarsest leaves.
+        z: Standard deviations of noise.
+    """
+    levels, codes = partition.levels.astype(np.int64), partition.codes()
+    counts: Floats = learned.counts.astype(np.float64)
+    draws: Floats = np.ones(counts.shape)
+    for level in range(partition.max_level, root_level, -1):
+        first = np.flatnonzero((levels[:-1] == level) & (levels[1:] == level) & (codes[:-1] % 2 == 0))
+        sums, noises = counts[first] + counts[first + 1], draws[first] + draws[first + 1]
+        empty = sums <= z * np.sqrt(noises * learned.variance)
+        merged = first[empty]
+        levels[merged], codes[merged] = level - 1, codes[merged] // 2
+        counts[merged], draws[merged] = sums[empty], noises[empty]
+        kept = np.ones(levels.shape, dtype=np.bool_)
+        kept[merged + 1] = False
+        levels, codes, counts, draws = levels[kept], codes[kept], counts[kept], draws[kept]
+    return Partition(levels), replace(learned, counts=np.where(draws > 1.0, 0.0, counts).astype(np.int64))
 
 
 class _SplitRule:
@@ -83,6 +114,15 @@ class _SplitRule:
         self._levels, self._codes = partition.levels.astype(np.int64), partition.codes()
         self._depth, self._diameters = diameters.size - 1, diameters / (diameters[0] or 1.0)
         self._zoom_records = tuning.zoom_share * max(float(learned.counts.sum()), 0.0) / learned.rate
+        self.chunks = [slice(start, start + _CHUNK) for start in range(0, partition.size, _CHUNK)]
+
+    def costs(self) -> Counts:
+        """New leaves of all splits by bin of their gain."""
+        costs = np.zeros(_BINS, dtype=np.int64)
+        for chunk in self.chunks:
+            for step, bins in enumerate(self.gain_bins(chunk)):
+                np.add.at(costs, bins[bins >= 0], 1 << step)
+        return costs
 
     def gain_bins(self, chunk: slice) -> NDArray[np.int16]:
         """Bin of the gain of splitting each leaf by one level, by a second and so on; -1 if it may not be split."""

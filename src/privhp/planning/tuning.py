@@ -52,6 +52,9 @@ class Tuning(NamedTuple):
         min_scratch: Bytes for scratch memory, at least, but never more than a quarter of the memory.
         max_scratch: Bytes for scratch memory, at most.
         split_z: Standard deviations of its noise that a count must exceed for its cell to be split.
+        merge_z: Standard deviations of their noise below which a pair of leaves counts as empty. On curves and repeated
+            places in the plane, merging takes 5% to 27% off the error, elsewhere between 0% and 2%; 3 costs up to a
+            fifth on tables of addresses.
         occupied_z: Standard deviations of their noise that cells must hold for the inference to distinguish
             them from empty cells.
         max_split_levels: Levels by which one refinement splits a cell, at most.
@@ -90,6 +93,7 @@ class Tuning(NamedTuple):
     min_scratch: int = 2**12
     max_scratch: int = 2**22
     split_z: float = 3.0
+    merge_z: float = 1.0
     occupied_z: float = 3.0
     max_split_levels: int = 6
     zoom_levels: int = 12
