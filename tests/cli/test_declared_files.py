@@ -43,6 +43,7 @@ OUTPUTS = {
     "sample of parquet": (["sample", "fares.privhp", "-n", "10", "-o", "s.parquet"], ["s.parquet"]),
     "sample to a pipe": (["sample", "fares.privhp", "-n", "10", "-o", "-"], []),
     "query": (["query", "fares.privhp", "--where", "value < 10"], []),
+    "quantiles": (["quantiles", "fares.privhp", "3"], []),
     "report": (["report", "fares.privhp", "-o", "r.html"], ["r.html"]),
     "report --against": (["report", "fares.privhp", "--against", "data.csv", "-o", "r.html"], ["r.html"]),
     "inspect": (["inspect", "fares.privhp"], []),
