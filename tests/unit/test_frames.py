@@ -8,7 +8,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from privhp import QueryError
+import privhp as hp
+from privhp import QueryError, RecordsError
 from privhp.io.frames import as_frame
 
 DAYS = np.array(["2020-02-28", "2020-02-29", "2020-03-01"], dtype="M8[D]")
@@ -99,3 +100,10 @@ def test_missing_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(QueryError, match='frame="polars" needs polars, which is not installed; pip install polars'):
         as_frame(VALUES, "polars", forms={})
+
+
+def test_spark_frames_are_refused() -> None:
+    """They have Arrow's interface, but the order of their rows may change from pass to pass."""
+    frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe", "__arrow_c_stream__": None})()
+    with pytest.raises(RecordsError, match=r"privhp\.engines\.spark\.fit"):
+        hp.fit(frame, hp.Interval(0, 1), epsilon=1, expected_records=10)

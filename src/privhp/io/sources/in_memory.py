@@ -245,3 +245,8 @@ def check_records(data: Any) -> None:
     """Refuse data that holds no records."""
     if data is None or isinstance(data, int | float | bool):
         raise RecordsError(f"expected a path, records, a frame or an iterator of batches, got {type(data).__name__}")
+    if type(data).__module__.partition(".")[0] == "pyspark":
+        raise RecordsError(
+            "a Spark data frame may be computed anew with its rows in another order, and each pass must count each row "
+            "once; use privhp.engines.spark.fit, which checks that"
+        )
