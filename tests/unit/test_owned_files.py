@@ -156,7 +156,7 @@ from privhp.io.disk import OwnedFile
 
 print("ready", flush=True)
 refused = 0
-while refused < 3000:
+while refused < 3000 or not Path(sys.argv[2]).exists():
     try:
         OwnedFile(Path(sys.argv[1]), magic=b"PRIVHP-C")
     except StateError:
@@ -168,7 +168,8 @@ while refused < 3000:
 
 def test_no_moment_without_a_lock(tmp_path: Path) -> None:
     file = owned(tmp_path / "state", b"1")
-    command = [sys.executable, "-c", CONTENDER, str(tmp_path / "state")]
+    enough = tmp_path / "enough"
+    command = [sys.executable, "-c", CONTENDER, str(tmp_path / "state"), str(enough)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as contender:
         assert contender.stdout is not None
         contender.stdout.readline()
@@ -176,6 +177,8 @@ def test_no_moment_without_a_lock(tmp_path: Path) -> None:
         while contender.poll() is None:
             file.write([b"%d" % versions])
             versions += 1
+            if versions > 10:
+                enough.touch()
         assert contender.stderr is not None
         assert (contender.returncode, contender.stderr.read()) == (0, b"")
     assert versions > 10
