@@ -123,6 +123,14 @@ def test_interval_is_clipped_to_domain(generator: hp.Generator) -> None:
     assert 0 <= low <= high <= 10
 
 
+@pytest.mark.parametrize(("extreme", "near", "end"), [(1.0, 1 - 1e-5, 0), (0.0, 1e-5, 1)])
+def test_extreme_quantiles_are_as_uncertain_as_those_beside_them(extreme: float, near: float, end: int) -> None:
+    """No record is above 2 of a domain to 10: the release does not know where the largest one is."""
+    half = fitted(hp.Interval(0, 10), 4 + np.random.default_rng(3).beta(5, 5, 20_000))
+    found, beside = (half.quantile(share).interval()[end] for share in (extreme, near))
+    assert abs(found - 5) <= abs(beside - 5) + 0.5
+
+
 @pytest.mark.parametrize("share", [0.0, 0.001, 0.5, 1.0])
 def test_interval_of_quantile_stays_in_domain(share: float) -> None:
     generator = fitted(hp.Integers(0, 255, dtype="u1"), np.random.default_rng(1).integers(0, 256, 20_000))
@@ -147,6 +155,9 @@ def test_repr_of_bounds() -> None:
     assert generator.mass((0.3, 0.31)).interval()[1] > 0.99
     assert repr(generator.mass((0.3, 0.31))).startswith("between 0% and 10")
     assert generator.mass((0.25, 0.5)).resolved
+    low, high = generator.mass_bounds((0.3, 0.31))
+    assert generator.mass((0.3, 0.31)).interval()[0] <= low
+    assert generator.mass((0.3, 0.31)).interval()[1] >= high
 
 
 def test_repr_and_format() -> None:

@@ -10,7 +10,7 @@ import privhp as hp
 from pages import coarse_pictures
 from privhp import PrivhpWarning, RecordsError
 from privhp.answers.low_counts import LOW_SHARE, describe_low_count
-from privhp.planning.wide_tables import coarse_columns, describe_coarse_columns
+from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
 
 BRITAIN = hp.Geo(-9, 49.8, 2, 61)
 PLAN = {"epsilon": 50, "expected_records": 20_000, "memory": "64 KiB"}
@@ -70,6 +70,16 @@ def test_wide_table_names_its_coarse_columns() -> None:
     assert ", ".join(coarse) in text
     assert "mbi (private-pgm) or dpsynth" in text
     assert describe_coarse_columns(hp.Plan.auto(wide(1), epsilon=1, expected_records=10_000)) is None
+
+
+def test_the_split_of_null_tells_no_values_apart() -> None:
+    numbers = {f"c{place}": hp.Interval(0, 100) for place in range(4)}
+    plain = hp.Plan.auto(hp.Table(numbers), epsilon=1, expected_records=10_000)
+    nullable = hp.Table({name: hp.Nullable(domain) for name, domain in numbers.items()})
+    plan = hp.Plan.auto(nullable, epsilon=1, expected_records=10_000)
+    splits = nullable.splits_by_column(smooth_level(plan))
+    assert coarse_columns(plan) == [name for name in numbers if splits[name] - 1 <= FEW_SPLITS]
+    assert len(coarse_columns(plan)) > len(coarse_columns(plain))
 
 
 def test_fit_and_learn_of_a_wide_table_warn() -> None:

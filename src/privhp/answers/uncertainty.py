@@ -18,6 +18,9 @@ BOUND_SLACK = 0.01
 """Share of the distance between two bounds by which an interval may exceed them."""
 
 
+EXTREME_SHARE = 1e-6
+"""Quantiles of shares nearer to 0 or 1 have the noise of the quantile of this share."""
+
 BISECTIONS = 24
 """Halvings of the range of probabilities in which the end of the interval of a quantile is searched."""
 
@@ -64,19 +67,23 @@ class MassUncertainty:
     @property
     def resolved(self) -> bool:
         """Whether a leaf lies inside the region, or the interval of two standard errors excludes 0."""
-        return self._bounds[0][0] > 0 or self.interval(2.0)[0] > 0 or self.stderr == 0
+        return self._bounds[0][0] > 0 or self._around_value(2.0)[0] > 0 or self.stderr == 0
 
     def interval(self, z: float) -> tuple[float, float]:
-        """The mass plus and minus z standard errors, within z standard errors of its bounds.
+        """The mass plus and minus z standard errors, within z standard errors of its bounds; else these bounds.
 
         The bounds are the mass of the leaves inside the region and that of the leaves that it touches.
         """
+        return self._around_value(z) if self.resolved else self._around_bounds(z)
+
+    def _around_value(self, z: float) -> tuple[float, float]:
+        low, high = self._around_bounds(z)
+        return max(self._value - z * self.stderr, low), min(self._value + z * self.stderr, high)
+
+    def _around_bounds(self, z: float) -> tuple[float, float]:
         (low, low_error), (high, high_error) = self._bounds
         slack = BOUND_SLACK * (high - low)
-        return (
-            max(self._value - z * self.stderr, low - z * low_error - slack, 0.0),
-            min(self._value + z * self.stderr, high + z * high_error + slack, 1.0),
-        )
+        return max(low - z * low_error - slack, 0.0), min(high + z * high_error + slack, 1.0)
 
     @cached_property
     def _bounds(self) -> list[tuple[float, float]]:
@@ -146,7 +153,8 @@ class QuantileUncertainty:
     @cached_property
     def _noise(self) -> Floats:
         """Standard error of each cumulative probability by noise alone."""
-        shares = [self._errors.cdf_shares(value) for value in self._values.flat]
+        inner = np.clip(self._shares.ravel(), EXTREME_SHARE, 1.0 - EXTREME_SHARE)
+        shares = [self._errors.cdf_shares(value) for value in quantiles.quantile(self._histogram, inner)]
         return np.array([self._errors.standard_error(own._replace(deviation=0.0 * own.deviation)) for own in shares])
 
     def _is_possible(self, points: NDArray[Any], z: float, *, is_upper: bool) -> NDArray[np.bool_]:

@@ -67,9 +67,9 @@ def speak_options(message: str) -> str:
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
 
 
-def warn(text: str | None, *, quiet: bool) -> None:
-    """Print a warning to standard error, if there is one."""
-    if text is not None and not quiet:
+def warn(text: str | None) -> None:
+    """Print a warning to standard error, if there is one; with --quiet too, since a job may have no other sign."""
+    if text is not None:
         say(f"privhp: warning: {speak_options(text)}")
 
 

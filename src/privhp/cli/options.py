@@ -284,4 +284,4 @@ def add_json(parser: CommandParser) -> None:
 
 def add_quiet(parser: CommandParser) -> None:
     """Add `--quiet`."""
-    parser.add_argument("--quiet", action="store_true", help="print nothing except errors")
+    parser.add_argument("--quiet", action="store_true", help="print nothing except warnings and errors")

@@ -33,7 +33,7 @@ class Pattern(IntegerRangeDomain):
     """Texts of a declared pattern, such as postcodes, product codes and codes of diseases.
 
     A pattern is a regular expression of finitely many texts: characters,
-    classes such as [A-Z0-9], {n} and {least,most} repetitions, ?, groups and
+    classes such as `[A-Z0-9]`, {n} and {least,most} repetitions, ?, groups and
     alternatives. The next character decides between the cells of a prefix: k
     possible characters take log2(k) levels, rounded up, in their order, and
     one more level comes first if the text may end. Two texts whose longest

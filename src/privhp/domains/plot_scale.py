@@ -8,7 +8,7 @@ ScaleKind = Literal["linear", "log", "time", "longitude", "latitude", "categoric
 class PlotScale(NamedTuple):
     """Axis of a plot: its kind and its bounds.
 
-    Args:
+    Attributes:
         kind: Spacing of the values. Longitude and latitude of one domain make a map.
         low: Lower bound as a number; of times, in units since 1970.
         high: Upper bound; of integers and times, the number after the last one.

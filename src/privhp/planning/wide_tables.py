@@ -20,12 +20,16 @@ def smooth_level(plan: "Plan") -> int:
 
 
 def coarse_columns(plan: "Plan") -> list[str]:
-    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction."""
+    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction.
+
+    The split of a nullable column that separates null does not count: it tells no values apart.
+    """
     if not plan.domain.columns or not plan.expected_records:
         return []
     splits = plan.domain.splits_by_column(smooth_level(plan))
     most = plan.domain.splits_by_column(plan.domain.depth)
-    return [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
+    few = {column.label: FEW_SPLITS + column.domain.nullable for column in plan.domain.columns}
+    return [name for name, own in splits.items() if own <= few[name] and own < most[name]]
 
 
 def describe_coarse_columns(plan: "Plan") -> str | None:

@@ -119,7 +119,7 @@ def run(options: Namespace) -> None:
     checkpoint = check_checkpoint(options, output)
     remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
     source = open_data(options, plan)
-    warn(describe_coarse_columns(plan), quiet=options.quiet)
+    warn(describe_coarse_columns(plan))
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
@@ -152,7 +152,7 @@ def _check_count(generator: "Generator", options: Namespace) -> None:
     from privhp.cli.messages import warn
     from privhp.cli.streams import say
 
-    warn(describe_low_count(generator), quiet=options.quiet)
+    warn(describe_low_count(generator))
     if options.min_records is not None and generator.total < options.min_records:
         say(
             f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "

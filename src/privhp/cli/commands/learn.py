@@ -59,7 +59,7 @@ def run(options: Namespace) -> None:
             "this plan has nothing to learn: either --passes is 1, or the plan of least predicted error has no "
             "partition; give --passes 2 or 3, or fit the data without learning"
         )
-    warn(describe_coarse_columns(plan), quiet=options.quiet)
+    warn(describe_coarse_columns(plan))
     ingestion = Ingestion(plan, source)
     with watch(options) as progress:
         run_passes(ingestion, plan, source, progress, unit="bytes", learn_only=True)

@@ -70,7 +70,7 @@ def run(options: Namespace) -> None:
     elif not options.quiet:
         note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=note))
-    warn(describe_low_count(generator), quiet=options.quiet)
+    warn(describe_low_count(generator))
 
 
 def _read_summary(path: str) -> "Summary":
