@@ -31,10 +31,11 @@ error, the partition is too coarse there; if it is little, noise and inference a
 Causes, by group. *Places, a spiral, prices and wide bounds*: PrivTree reads the records once for each level and splits
 only cells that hold some, so it has more leaves where they are; the default reads them three times and splits by
 several levels at once, and with wide bounds a few noisy records far out make its error, which varies from fit to fit.
-*Heaped lines (minutes, ages, atoms) of epsilon x records below 100,000*: the samples of the learning passes show too
-little, and the sketches of a plan of one pass find the heaps. *Flat and smooth data*: learning costs an eighth of the
-budget; HB, quantile trees, grids and flat histograms with bins chosen in hindsight do not pay it. *Tables at epsilon x
-records = 1,000*: the exact levels of the default are finer than the noise allows.
+*Lines of epsilon x records below 100,000*: the samples of the learning passes show too little, so the partition stays
+too coarse; the sketches of a plan of one pass find heaps, and flat histograms have bins chosen in hindsight. *Tables and
+curves at epsilon x records = 1,000*: the plan has exact levels alone, which are too coarse where records concentrate.
+*Flat and smooth data elsewhere*: learning costs an eighth of the budget, which HB, quantile trees, grids and flat
+histograms do not pay.
 """
 PLANES = f"""\
 Mean errors, in records, of {RECTANGLES} small, medium and large rectangles each, around random records: 0.01% to 0.1%,
