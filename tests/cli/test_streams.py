@@ -49,7 +49,9 @@ def test_closed_descriptors(tmp_path, closed):
     assert (refused.returncode, refused.stdout) == (2, b"")
     assert refused.stderr.startswith(b"" if "2>" in closed else b"privhp: error: cannot use no.csv")
 
-    piped = spawn_closed(closed, "fit", "-", *PLAN, "-o", "in.privhp", "--quiet", folder=tmp_path, input=b"fare\n1\n")
+    piped = spawn_closed(
+        closed, "fit", "-", *PLAN, "-o", "in.privhp", "--quiet", folder=tmp_path, input=b"fare\n" + b"1\n" * 500
+    )
     if "<" in closed:
         assert piped.returncode == 2
         assert piped.stderr.startswith(b"" if "2>" in closed else b"privhp: error: standard input is closed")
