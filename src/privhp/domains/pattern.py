@@ -44,7 +44,7 @@ class Pattern(IntegerRangeDomain):
     is a text, a prefix such as "E11*", or a collection of these.
 
     Args:
-        pattern: The pattern, such as "[A-Z][0-9]{2}", or a list of all texts. Public knowledge.
+        pattern: The pattern, such as `"[A-Z][0-9]{2}"`, or a list of all texts. Public knowledge.
         ignore: Characters to leave out of records before they are matched, such as " -".
         ignore_case: Whether records may have letters in the other case than that of the pattern.
     """
