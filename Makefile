@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 READY := $(VENV)/.ready
+# One more than there are cores: tests wait for disks and processes.
+WORKERS := $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 AS_ROOT := $(if $(filter 0,$(shell id -u)),,sudo)
 
 help:  ## List the commands
@@ -24,10 +26,10 @@ demo: $(INSTALLED)  ## Fit the bundled flights; write synthetic flights and a re
 	$(BIN)/privhp demo demo --force
 
 test: check  ## Check style, types and imports; run the tests (4 minutes on 2 cores)
-	$(BIN)/pytest --numprocesses auto
+	$(BIN)/pytest --numprocesses $(WORKERS)
 
 test-all: check  ## The same with the slow statistical tests and coverage; nightly and before a release
-	$(BIN)/pytest --slow --cov --numprocesses auto
+	$(BIN)/pytest --slow --cov --numprocesses $(WORKERS)
 
 check: $(READY)  ## Check style, types and imports alone
 	$(BIN)/ruff check .
