@@ -334,3 +334,10 @@ def test_wrong_file_of_everything(refused, trips, change, arguments, says):
 def test_blank_plan_is_no_matter_in_python(trips):
     (trips / "trips.toml").write_text(FILLED.replace("0.5", '""'))
     assert hp.read_domain(trips / "trips.toml") == hp.Table(fare=hp.Interval(0, 9))
+
+
+def test_next_command_has_the_same_dialect(run, tmp_path):
+    """Both commands have the same delimiter and encoding."""
+    (tmp_path / "d.csv").write_bytes("größe;ort\n1;b\n".encode("latin-1"))
+    out = run("init", "d.csv", "--header", "--delimiter", ";", "--encoding", "latin-1").out
+    assert out.endswith("Then: privhp fit d.csv domain.toml --delimiter ';' --encoding latin-1\n")

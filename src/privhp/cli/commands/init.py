@@ -65,5 +65,8 @@ def run(options: Namespace) -> None:
         copied = ", with the first line of the file as column names" if options.header else ""
         print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data\n")
         numbered = " --no-header --columns NUMBERS" if options.header is False else ""
-        command = f"privhp fit {shlex.quote(options.data)} {shlex.quote(options.output)}{numbered}"
+        delimiter = "" if options.delimiter is None else f" --delimiter {shlex.quote(options.delimiter)}"
+        encoding = "" if options.encoding == "utf-8" else f" --encoding {options.encoding}"
+        read = f"{numbered}{delimiter}{encoding}"
+        command = f"privhp fit {shlex.quote(options.data)} {shlex.quote(options.output)}{read}"
         print(f"{blank_keys(columns)}\n\nThen: {command}")

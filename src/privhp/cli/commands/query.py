@@ -54,7 +54,7 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="share of the records that satisfy the condition; may be repeated",
+        help="share of the records that satisfy the condition; may be repeated; other answers are of all records",
     )
     parser.add_argument("--shares", action="store_true", help="share of each value of categories or of a tree")
     parser.add_argument("--mean", action="store_true", help="mean of numbers or times")
