@@ -1,4 +1,4 @@
-"""A zoo of synthetic streams that no constant was set on, beyond the streams of `streams`.
+"""A zoo of synthetic streams, beyond the streams of `streams`; some rules were compared on them.
 
     stream = load("cents", records=100_000, seed=3)
     stream.domain, stream.records
