@@ -15,5 +15,5 @@ assert "connect" in type(session).__module__
 frame = session.read.parquet(sys.argv[1])
 with record_draws(no_noise):
     generator = spark.fit(frame, plan=plan_of("1", "1"), columns=["x"])
-print(json.dumps({str(level): np.ravel(own).tolist() for level, own in generator.release.counts.items()}))  # noqa: T201
+print(json.dumps({str(level): np.ravel(own).tolist() for level, own in generator.release.counts.items()}))  # noqa: T201 - the test reads it
 session.stop()

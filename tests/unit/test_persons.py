@@ -191,7 +191,7 @@ def test_refused_declarations(tmp_path: Path) -> None:
         with pytest.raises(hp.RecordsError, match="person="):
             hp.fit(FRAME, PLAN.domain, **settings, person=person)
     with pytest.raises(hp.RecordsError, match="null_person="):
-        hp.fit(FRAME, PLAN.domain, **settings, person="user", null_person="skip")  # type: ignore[arg-type]
+        hp.fit(FRAME, PLAN.domain, **settings, person="user", null_person="skip")  # type: ignore[arg-type]  # a wrong value is the test
     with pytest.raises(hp.RecordsError, match="dict of arrays"):
         hp.fit(VALUES, PLAN.domain, **settings, person="user")
     with pytest.raises(hp.RecordsError, match="'owner'"):

@@ -206,8 +206,8 @@ class Distribution:
 
         The release does not resolve the positions of records inside a leaf. If
         the two bounds differ much, the region is smaller than the leaves, and
-        its mass carries little information. Cells that a sketch hardly tells
-        apart count as one leaf.
+        its mass carries little information. Cells that a sketch
+        hardly distinguishes count as one leaf.
         """
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)

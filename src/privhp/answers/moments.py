@@ -172,7 +172,7 @@ class MomentUncertainty:
     """Uncertainty of a moment, by its intervals.
 
     Args:
-        ends: Both ends of the interval of so many standard errors, as numbers.
+        ends: Both ends of the interval of z standard errors, as numbers.
         to_value: Turns a number into a value.
         to_length: Turns a number into a difference of values.
     """

@@ -64,7 +64,7 @@ def format_share(value: float) -> str:
 
 
 def format_interval(low: float, high: float) -> str:
-    """Interval of a share after the share itself, in as many digits as tell its ends apart; empty if it is unknown."""
+    """Interval of a share after the share itself, in the digits that distinguish its ends; empty if it is unknown."""
     if not low < high:
         return ""
     ends = format_share(low), format_share(high)
