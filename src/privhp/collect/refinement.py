@@ -64,11 +64,12 @@ def refine(
         tuning: Constants of the rule.
     """
     rule, leaves = _SplitRule(partition, learned, diameters=diameters, tuning=tuning), nbytes // COUNTER_BYTES
-    if rule.costs().sum() > leaves - partition.size:
+    costs = rule.costs()
+    if costs.sum() > leaves - partition.size:
         merged, left = merge_empty_leaves(partition, learned, root_level=root_level, z=tuning.merge_z)
         if merged.nbytes < partition.nbytes:
             partition, rule = merged, _SplitRule(merged, left, diameters=diameters, tuning=tuning)
-    costs = rule.costs()
+            costs = rule.costs()
     while True:  # the bytes of the nodes are known when the leaves are chosen
         choice = choose_splits(costs, leaves - partition.size)
         refined = partition.split(np.concatenate([choice.steps(rule.gain_bins(chunk)) for chunk in rule.chunks]))
