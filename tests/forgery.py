@@ -34,7 +34,7 @@ READERS: dict[bytes, Callable[[BinaryIO], object]] = {
 def bytes_of(item: hp.Generator | hp.Summary | hp.Tally, path: Path) -> bytes:
     if isinstance(item, hp.Tally):
         return item.to_bytes()
-    hp.save(item, path)
+    hp.save(item, path, replace=True)
     return path.read_bytes()
 
 

@@ -16,7 +16,7 @@ from privhp.core.progress_displays import watch_session
 from privhp.core.regular_files import open_regular
 from privhp.domains import Domain
 from privhp.errors import DomainError, FileError, QueryError, RecordsError, StateError, file_errors
-from privhp.io.disk import write_file
+from privhp.io.disk import check_absent, write_file
 from privhp.release import Release
 
 if TYPE_CHECKING:
@@ -29,13 +29,14 @@ File: TypeAlias = str | os.PathLike[str] | BinaryIO
 
 @file_errors()
 def save(
-    obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None, replace: bool = True
+    obj: Generator | Summary, file: File, *, position: Mapping[str, int | str] | None = None, replace: bool = False
 ) -> None:
     """Write a generator as a release file, or a summary as a checkpoint.
 
     A file at a path is written atomically and is durable when this returns:
-    after any failure the path still holds the previous file. A file object is
-    written as it is.
+    after any failure the path still holds the previous file. A file that exists
+    is a FileExistsError unless `replace` is set, as for the next version of a
+    checkpoint. A file object is written as it is.
 
     A release file is public. A checkpoint is confidential: together with a later
     release it reveals the records in between. At a path only its owner may read
@@ -47,7 +48,7 @@ def save(
         position: Position of your reader, stored with a checkpoint: names with strings and integers. Counters and
             position are one file, so no record is counted twice; `privhp.collect.checkpoint.Checkpoint.resume`
             returns both.
-        replace: Whether an existing file at a path is replaced; otherwise it is an error.
+        replace: Whether an existing file at a path is replaced.
     """
     if isinstance(obj, Tally):
         raise FileError(
@@ -101,6 +102,7 @@ def resume(file: File) -> Summary:
     return checkpoint.summary
 
 
+@file_errors()
 def report(
     generator: Generator,
     path: str | os.PathLike[str],
@@ -111,7 +113,7 @@ def report(
     header: bool = True,
     csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
-    replace: bool = True,
+    replace: bool = False,
 ) -> None:
     """Write an HTML report on a generator: guarantee, accuracy and plots.
 
@@ -127,7 +129,7 @@ def report(
         header: Whether the first record of a CSV file in `against` names its columns.
         csv: Dialect of CSV files in `against`.
         format: Format of `against`, if its name does not say.
-        replace: Whether an existing file is replaced; otherwise it is an error.
+        replace: Whether an existing file is replaced; otherwise it is a FileExistsError.
     """
     from privhp.reporting import report_page  # slow to import, and needed by report only
 
@@ -136,6 +138,8 @@ def report(
             f"report needs a generator, got {type(generator).__name__}; load(path) reads one from a release"
         )
     check_page(path)
+    if not replace:
+        check_absent(Path(path))
     size = len(generator.domain.value_names)
     if columns is not None and len(columns) != size:
         raise RecordsError(

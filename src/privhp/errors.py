@@ -62,8 +62,8 @@ class _MissingFileError(_UnusableFileError, FileNotFoundError):
     pass
 
 
-class _ExistingFileError(_UnusableFileError, FileExistsError):
-    pass
+class ExistingFileError(_UnusableFileError, FileExistsError):
+    """File that exists and is not replaced."""
 
 
 class _PermissionFileError(_UnusableFileError, PermissionError):
@@ -80,7 +80,7 @@ class _NotDirectoryFileError(_UnusableFileError, NotADirectoryError):
 
 _FILE_ERRORS: dict[type[OSError], type[_UnusableFileError]] = {
     FileNotFoundError: _MissingFileError,
-    FileExistsError: _ExistingFileError,
+    FileExistsError: ExistingFileError,
     PermissionError: _PermissionFileError,
     IsADirectoryError: _DirectoryFileError,
     NotADirectoryError: _NotDirectoryFileError,

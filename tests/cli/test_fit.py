@@ -202,8 +202,24 @@ def test_interrupt_while_reading(tmp_path):
         pipe.write(b"fare\n" + b"5\n" * 1000)
         process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"")
+    assert (process.returncode, out) == (130, b"")
+    assert err == b"stopped; nothing was kept, and no epsilon is spent\n"
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_interrupt_of_files_names_checkpoints(run, tmp_path, monkeypatch):
+    (tmp_path / "data.csv").write_text("fare\n5\n")
+
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("privhp.fitting.run_passes", interrupt)
+    code, _, err = run("fit", "data.csv", *PLAN, "-o", "out.privhp")
+    assert (code, err) == (
+        130,
+        "stopped; nothing was kept, and no epsilon is spent; with --checkpoint FILE a run can be continued\n",
+    )
+    assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--quiet") == (130, "", "")
 
 
 def test_interrupt_while_writing(run, tmp_path, monkeypatch):

@@ -252,6 +252,8 @@ def test_column_names_round_trip(names):
         ("ship", pa.string(), None),
         ("zip", pa.int32(), "high = 99999"),
         ("zip code", pa.string(), 'kind = "pattern"'),
+        ("plz", None, 'kind = "pattern"'),
+        ("postal_code", None, 'kind = "pattern"'),
         ("start_date", pa.string(), 'kind = "time"'),
         ("start_date", pa.date32(), None),
         ("trip_id", pa.int64(), "perhaps remove this column"),

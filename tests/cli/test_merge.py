@@ -108,6 +108,14 @@ def test_same_summary_twice(refused, summaries, tmp_path):
     assert not (tmp_path / "all.privhp").exists()
 
 
+def test_single_summary(run, summaries):
+    (one, _), _ = summaries
+    code, out, _ = run("merge", one, "-o", "one.privhp")
+    assert code == 0
+    assert "merged summaries" not in out
+    assert hp.load("one.privhp").release == hp.resume(one).release().release
+
+
 def test_summaries_of_other_plans(run, refused, summaries, tmp_path):
     (one, _), _ = summaries
     assert run("plan", *MERGEABLE, "--max-records-per-person", "2", "-o", "other.json").code == 0
@@ -119,7 +127,6 @@ def test_summaries_of_other_plans(run, refused, summaries, tmp_path):
 
 def test_unfinished_summaries_and_other_files(run, refused, summaries, tmp_path):
     (one, other), _ = summaries
-    assert "at least two summaries" in refused("merge", one, "-o", "all.privhp")
     assert run("merge", one, other, "-o", "all.privhp").code == 0
     assert "all.privhp: this is a release" in refused("merge", one, "all.privhp", "-o", "more.privhp")
     assert "0.csv: this is not a privhp file" in refused("merge", one, "0.csv", "-o", "more.privhp")

@@ -36,7 +36,7 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Written]:
     path = tmp_path_factory.mktemp("files") / "file"
 
     def write(item: hp.Generator | hp.Summary) -> bytes:
-        hp.save(item, path)
+        hp.save(item, path, replace=True)
         return path.read_bytes()
 
     with pytest.MonkeyPatch.context() as patch:

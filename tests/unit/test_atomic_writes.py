@@ -46,7 +46,7 @@ def test_files_of_others_stay(tmp_path: Path, kind: str) -> None:
     left_behind(path, b"the notes of the owner")
     left_behind(tmp_path / "other", b"PRIVHP-C")
     before = {item: item.read_bytes() for item in tmp_path.iterdir() if item != path}
-    hp.save(hp.resume(path), path)
+    hp.save(hp.resume(path), path, replace=True)
     assert {item: item.read_bytes() for item in tmp_path.iterdir() if item != path} == before
 
 
@@ -78,7 +78,7 @@ def test_save_replaces_link_not_its_target(tmp_path: Path, kind: str) -> None:
     path, elsewhere = tmp_path / "file", tmp_path / "elsewhere"
     elsewhere.write_bytes(b"untouched")
     path.symlink_to(elsewhere)
-    hp.save(hp.Summary(PLAN), path)
+    hp.save(hp.Summary(PLAN), path, replace=True)
     assert elsewhere.read_bytes() == b"untouched"
     assert not path.is_symlink()
 
@@ -87,12 +87,13 @@ def test_save_replaces_link_not_its_target(tmp_path: Path, kind: str) -> None:
 def test_existing_file_is_not_replaced(tmp_path: Path, kind: str, target: str) -> None:
     path = tmp_path / "file"
     path.write_bytes(b"precious") if target == "file" else path.symlink_to("nowhere")
-    with pytest.raises(hp.FileError, match="is not replaced"):
-        hp.save(hp.Summary(PLAN), path, replace=False)
+    with pytest.raises(hp.FileError, match="is not replaced; choose another name, or give replace=True") as raised:
+        hp.save(hp.Summary(PLAN), path)
+    assert isinstance(raised.value, FileExistsError)
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
     assert path.is_symlink() or path.read_bytes() == b"precious"
     path.unlink()
-    hp.save(hp.Summary(PLAN), path, replace=False)
+    hp.save(hp.Summary(PLAN), path)
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
     assert path.stat().st_nlink == 1
 
@@ -104,10 +105,10 @@ def test_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.Monk
     monkeypatch.delattr(os, "O_TMPFILE")
     monkeypatch.setattr(os, "link", unsupported)
     path = tmp_path / "file"
-    hp.save(hp.Summary(PLAN), path, replace=False)
+    hp.save(hp.Summary(PLAN), path)
     before = path.read_bytes()
     with pytest.raises(OSError):
-        hp.save(hp.Summary(PLAN), path, replace=False)
+        hp.save(hp.Summary(PLAN), path)
     assert path.read_bytes() == before
     assert [item.name for item in tmp_path.iterdir()] == ["file"]
 
@@ -116,7 +117,7 @@ def test_file_system_without_hard_links(tmp_path: Path, monkeypatch: pytest.Monk
 def test_longest_names(tmp_path: Path, kind: str, name: str) -> None:
     disk.check_writable(tmp_path / name)
     hp.save(hp.Summary(PLAN), tmp_path / name)
-    hp.save(hp.resume(tmp_path / name), tmp_path / name)
+    hp.save(hp.resume(tmp_path / name), tmp_path / name, replace=True)
     assert [item.name for item in tmp_path.iterdir()] == [name]
 
 
@@ -205,7 +206,7 @@ class CallLog:
 def test_order_of_fsync_and_rename(tmp_path: Path, kind: str) -> None:
     watch = CallLog()
     with watch.watching():
-        hp.save(hp.Summary(PLAN), tmp_path / "file")
+        hp.save(hp.Summary(PLAN), tmp_path / "file", replace=True)
     order = ["writelines file", "close file", "fsync", "replace", "fsync"]
     assert [call for call in watch.calls if call in order] == order
 
@@ -217,18 +218,18 @@ def test_fault_at_each_call_of_save(tmp_path: Path, kind: str, error: BaseExcept
     before, after = bytes_of(old, path), bytes_of(new, path)
     unfailing = CallLog()
     with unfailing.watching():
-        hp.save(new, path)
+        hp.save(new, path, replace=True)
     assert len(unfailing.calls) >= 9
     renamed = unfailing.calls.index("replace")
     durable = renamed + unfailing.calls[renamed:].index("fsync")
     for failing, call in enumerate(unfailing.calls):
-        hp.save(old, path)
+        hp.save(old, path, replace=True)
         with CallLog(failing=failing, error=error).watching():
             if failing > durable and isinstance(error, OSError):
-                hp.save(new, path)  # the file is durable, so an error of closing it does not matter
+                hp.save(new, path, replace=True)  # the file is durable, so an error of closing it does not matter
             else:
                 with pytest.raises(type(error), match="is complete" if failing == durable and error.args else None):
-                    hp.save(new, path)
+                    hp.save(new, path, replace=True)
         assert path.read_bytes() == (before if failing <= renamed else after), call
         assert [item.name for item in tmp_path.iterdir()] == ["file"], call
         hp.resume(path)
@@ -253,11 +254,11 @@ def test_full_disk_keeps_previous_file(tmp_path: Path, exact_depth: int) -> None
     summary.update([0.5])
     for size in (0, 1, 16, len(before) // 2, len(before) - 32, len(before) - 1):
         with limited_file_size(size), pytest.raises(OSError):
-            hp.save(summary, path)
+            hp.save(summary, path, replace=True)
         assert path.read_bytes() == before
         assert [item.name for item in tmp_path.iterdir()] == ["file"]
     with limited_file_size(len(before)):
-        hp.save(summary, path)
+        hp.save(summary, path, replace=True)
     assert np.array_equal(hp.resume(path).state(), summary.state())
 
 

@@ -157,6 +157,7 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("fare < 5 and", "expected the name of a column, got the end"),
         ("fare < 'ten", "close quotes"),
         ("fair < 5", "got one on 'fair'; did you mean fare?"),
+        ("FARE < 5", "got one on 'FARE'; did you mean fare?"),
         ("lat > 5", "column 'lon,lat': expected lon,lat in WEST:SOUTH:EAST:NORTH"),
         ("colour = red", "expected a condition on pickup or day or fare"),
         ("fare < ten", "column 'fare': expected a number, got 'ten'"),
@@ -243,3 +244,13 @@ def test_condition_of_region() -> None:
     )
     assert format_condition("10.0.0.0/8", IPv4(), names=["source"]) == "source in 10.0.0.0/8"
     assert format_condition({}, TRIPS) == "everything"
+
+
+def test_advice_on_names() -> None:
+    """Only a release without names is told to give names."""
+    with pytest.raises(DomainError, match=r"got one on 'fare'; values of a release without .* names=\['fare'\]"):
+        read_condition("fare < 5", Interval(0, 10))
+    with pytest.raises(DomainError, match=r"expected a condition on fare, got one on 'value'$"):
+        read_condition("value < 5", Interval(0, 10).named("fare"))
+    with pytest.raises(DomainError, match=r"expected a condition on fare, got one on 'value'$"):
+        read_condition("value < 5", Interval(0, 10), names=["fare"])

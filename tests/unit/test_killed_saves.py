@@ -42,7 +42,7 @@ for line in sys.stdin:
             summary.update([7])
             if call >= 0:
                 sys.setprofile(kill_at(call))
-            hp.save(summary, path)
+            hp.save(summary, path, replace=True)
             sys.setprofile(None)
             if call >= 0:
                 os._exit(0)

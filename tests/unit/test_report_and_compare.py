@@ -108,7 +108,9 @@ def test_report_against_file_without_header(fares, tmp_path):
 def test_report_permissions_of_replaced_page(fares, tmp_path):
     path = tmp_path / "fares.html"
     hp.report(fares, path)
-    hp.report(fares, path, against=FARES)
+    with pytest.raises(FileExistsError, match="give replace=True"):
+        hp.report(fares, path, against=tmp_path / "not opened.csv")
+    hp.report(fares, path, against=FARES, replace=True)
     assert permissions(path) == 0o600
 
 

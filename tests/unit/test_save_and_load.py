@@ -255,7 +255,7 @@ def test_file_modes(tmp_path: Path, umask: int) -> None:
         checkpoint, release = tmp_path / "checkpoint", tmp_path / "release"
         checkpoint.touch(mode=0o666)
         summary = hp.Summary(PLAN)
-        hp.save(summary, checkpoint)
+        hp.save(summary, checkpoint, replace=True)
         hp.save(summary.release(), release)
     finally:
         os.umask(before)

@@ -52,8 +52,8 @@ def generator() -> hp.Generator:
     return hp.Generator(Release(plan, plan.unpack(np.zeros(plan.counters, dtype=np.int64))))
 
 
-FILES = ["a.csv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"]
-PACKED = ["a.csv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
+FILES = ["a.csv", "a.tsv", "a.ndjson", "a.jsonl", "a.parquet", "a.pq", "a.arrow", "a.feather"]
+PACKED = ["a.csv.gz", "a.tsv.gz", "a.csv.zst", "a.ndjson.gz", "a.jsonl.zst"]
 
 
 @pytest.mark.parametrize("name", FILES + PACKED)

@@ -23,6 +23,8 @@ def _suggest(words: str, *lines: str, numbers: bool = True, texts: bool = True) 
     return _Suggestion(frozenset(words.split()), lines, numbers, texts)
 
 
+_POSTCODES = "zip zipcode postcode postal plz postleitzahl"
+
 _SUGGESTIONS = (
     _suggest(
         "id uuid guid email phone",
@@ -35,12 +37,12 @@ _SUGGESTIONS = (
         "for amounts over many magnitudes",
         texts=False,
     ),
-    _suggest("zip zipcode postcode postal plz", 'perhaps kind = "integers", low = 0, high = 99999', texts=False),
     _suggest(
-        "zip zipcode postcode postal plz icd diagnosis sku ean gtin isbn",
+        f"{_POSTCODES} icd diagnosis sku ean gtin isbn",
         'perhaps kind = "pattern" with pattern = "[0-9]{5}" or another regular expression of all codes',
         numbers=False,
     ),
+    _suggest(_POSTCODES, 'perhaps kind = "integers", low = 0, high = 99999', texts=False),
     _suggest("ip ipv ipaddr", 'perhaps kind = "ipv4" or kind = "ipv6"', numbers=False),
     _suggest(
         "date day time datetime timestamp created updated birthday dob",

@@ -33,6 +33,7 @@ OPTIONS = {
     "passes=": "--passes",
     "person=": "--person",
     "plan=": "--plan",
+    "replace=True": "--force",
     "resume=True": "--resume",
     "sketch_rows=": "--sketch-rows",
     "sketch_width=": "--sketch-width",

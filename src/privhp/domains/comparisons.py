@@ -121,7 +121,8 @@ def suggest(text: str, known: Iterable[str]) -> str:
     """End of a message that names a similar known text, if there is one."""
     from difflib import get_close_matches  # slow to import, and rarely needed
 
-    return "".join(f"; did you mean {name}?" for name in get_close_matches(text, list(known), n=1))
+    names = {name.lower(): name for name in known}
+    return "".join(f"; did you mean {names[near]}?" for near in get_close_matches(text.lower(), names, n=1))
 
 
 def parse_number(text: str) -> int | float:

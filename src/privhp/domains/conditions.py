@@ -98,7 +98,9 @@ def _target(comparison: Predicate, targets: Sequence[_Target]) -> _Target:
             return target
     asked, known = ",".join(comparison.names), [target.label for target in targets]
     near = suggest(asked, known)
-    if not near and targets[0].column is None and len(comparison.names) == len(targets[0].names):
+    (first, *_) = targets
+    unnamed = first.column is None and first.domain.declared_names is None and first.names == first.domain.value_names
+    if not near and unnamed and len(comparison.names) == len(first.names):
         near = f"; values of a release without columns have no names; give names={list(comparison.names)}"
     raise DomainError(f"expected a condition on {' or '.join(known)}, got one on {asked!r}{near}")
 

@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from privhp.errors import FileError, StateError, file_errors
+from privhp.errors import ExistingFileError, FileError, StateError, file_errors
 
 _DESCRIPTORS = "/proc/self/fd"
 _NO_ANONYMOUS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
@@ -63,6 +63,18 @@ def check_writable(path: Path) -> None:
     except OSError as error:
         reason = error.strerror or type(error).__name__
         raise FileError(f"cannot write {path}: {reason}; choose another name or folder") from None
+
+
+def check_absent(path: Path) -> None:
+    """Refuse a path that has a file."""
+    if os.path.lexists(path):
+        raise _existing_error(path)
+
+
+def _existing_error(path: Path) -> OSError:
+    if path.is_dir():
+        return IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    return ExistingFileError(f"{path} exists and is not replaced; choose another name, or give replace=True")
 
 
 def remove_partials(path: Path, *, magic: bytes, owned: int | None = None) -> None:
@@ -239,10 +251,10 @@ class _NewFile:
                 os.link(f"{_DESCRIPTORS}/{self.descriptor}", path, src_dir_fd=self.descriptor)
             else:
                 os.link(self._partial, path)
-        except FileExistsError:
-            raise FileError(f"{path} was created in the meantime and is not replaced; choose another name") from None
         except OSError as error:
-            if self._anonymous or error.errno not in _NO_HARD_LINKS or os.path.lexists(path):
+            if isinstance(error, FileExistsError) or (error.errno in _NO_HARD_LINKS and os.path.lexists(path)):
+                raise _existing_error(path) from None
+            if self._anonymous or error.errno not in _NO_HARD_LINKS:
                 raise OSError(error.errno, error.strerror, str(path)) from None
             os.replace(self._partial, path)
 

@@ -1,6 +1,8 @@
 """`privhp fit`: a private release from records."""
 
 from argparse import Namespace
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -124,7 +126,8 @@ def run(options: Namespace) -> None:
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
         with watch(options) as progress:
-            run_passes(ingestion, plan, source, progress, unit="bytes")
+            with _noting_loss(source, options):
+                run_passes(ingestion, plan, source, progress, unit="bytes")
             result, generator = _write(ingestion.summary, output, options)
     elif kept:
         with watch(options):
@@ -143,6 +146,20 @@ def run(options: Namespace) -> None:
             print(_HINT)
     if generator is not None:
         _check_count(generator, options)
+
+
+@contextmanager
+def _noting_loss(source: "Source", options: Namespace) -> Iterator[None]:
+    """Say that nothing is kept if the block is interrupted; files can be read again from a checkpoint."""
+    from privhp.cli.streams import say
+
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not options.quiet:
+            advice = "" if source.identity is None else "; with --checkpoint FILE a run can be continued"
+            say(f"stopped; nothing was kept, and no epsilon is spent{advice}")
+        raise
 
 
 def _check_count(generator: "Generator", options: Namespace) -> None:

@@ -22,6 +22,7 @@ is refused.
 
 Each summary holds the full noise of the plan, so the noise of k merged summaries is
 sqrt(k) times as large as that of a single fit: merge few. Standard errors account for it.
+A single summary is released as it is.
 
 A summary is confidential: its holder could add records and release it again, and two
 releases of one state are not private. Delete the summaries after the merge.
@@ -48,13 +49,11 @@ def run(options: Namespace) -> None:
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.core.container import RELEASE
-    from privhp.errors import FileError, StateError
+    from privhp.errors import StateError
     from privhp.io.disk import remove_partials
 
     output = check_result(options)
     remove_partials(output, magic=RELEASE)
-    if len(options.summaries) < 2:
-        raise FileError("merge needs at least two summaries; for a single one, run privhp fit without --summary-only")
     with watch(options):
         first, *others = options.summaries
         summary = read_file(_read_summary, first)
@@ -68,8 +67,9 @@ def run(options: Namespace) -> None:
     if options.json:
         print_object({"file": options.output, "written": True} | content_object(generator))
     elif not options.quiet:
-        note = f", from {generator.release.merged} merged summaries; the guarantee holds if no record is in two of them"
-        print(describe_release(generator, output, note=note))
+        merged = generator.release.merged
+        note = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
+        print(describe_release(generator, output, note=note if merged > 1 else ""))
     warn(describe_low_count(generator))
 
 

@@ -36,7 +36,7 @@ def add(commands: Commands) -> None:
     )
     add_output(
         parser,
-        "file to write: .csv and .ndjson, also .gz and .zst; .parquet, .arrow or .npy; - for standard output",
+        "file to write: .csv, .tsv and .ndjson, also .gz and .zst; .parquet, .arrow or .npy; - for standard output",
     )
 
 

@@ -79,16 +79,23 @@ class _Lines:
 
 
 class Csv(_Lines):
-    """Writer of CSV with a header."""
+    """Writer of CSV with a header.
 
-    def __init__(self, file: BinaryIO, names: Sequence[str]) -> None:
+    Args:
+        file: An open binary file.
+        names: Names of the columns.
+        delimiter: Character between two fields.
+    """
+
+    def __init__(self, file: BinaryIO, names: Sequence[str], *, delimiter: str = ",") -> None:
         """Write the header."""
+        self._special = f'{delimiter}"\r\n'
         self._nothing = '""' if len(names) == 1 else ""  # an empty line is not a row
-        super().__init__(file, ["", *[","] * (len(names) - 1)], "\n")
-        file.write(f"{','.join(map(self._text, names))}\n".encode())
+        super().__init__(file, ["", *[delimiter] * (len(names) - 1)], "\n")
+        file.write(f"{delimiter.join(map(self._text, names))}\n".encode())
 
     def _text(self, value: Any) -> str:
-        if isinstance(value, str) and any(special in value for special in ',"\r\n'):
+        if isinstance(value, str) and any(special in value for special in self._special):
             return '"' + value.replace('"', '""') + '"'
         if isinstance(value, bool):
             return str(value).lower()  # the spelling that all readers accept

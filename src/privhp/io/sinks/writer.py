@@ -15,9 +15,10 @@ from privhp.io.sample_chunks import Samplable, as_columns, sample_chunks
 from privhp.io.sinks.columnar import Ipc, IpcStream, Npy, Parquet, Sink, check_npy
 from privhp.io.sinks.text_writer import Csv, Ndjson
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX, Compression, compression_of
+from privhp.io.sources.csv_dialect import TAB_SUFFIXES, CsvDialect
 from privhp.io.sources.files import Format, check_format, format_of
 
-TEXT_SUFFIXES = (".csv", ".ndjson", ".jsonl")
+TEXT_SUFFIXES = (".csv", *TAB_SUFFIXES, ".ndjson", ".jsonl")
 OUTPUT_SUFFIXES = (*TEXT_SUFFIXES, ".parquet", ".pq", ".arrow", ".feather", ".npy")
 """Suffixes of output files; texts may also be compressed."""
 
@@ -56,7 +57,7 @@ def write_sample(
         check_npy(example)
     domain, written = generator.domain, 0
     with _open_output(output, compression, replace=replace) as file:
-        sink = _sink(kind, file, names, example, domain=domain, rows=rows, piped=not isinstance(output, Path))
+        sink = _sink(kind, file, names, example, domain=domain, rows=rows, output=output)
         try:
             for columns_of_chunk in sample_chunks(generator, rows, method=method, seed=seed):
                 sink.write(columns_of_chunk)
@@ -70,12 +71,20 @@ def write_sample(
 
 
 def _sink(
-    kind: Format, file: Any, names: Sequence[str], example: Any, *, domain: Domain, rows: int, piped: bool
+    kind: Format,
+    file: Any,
+    names: Sequence[str],
+    example: Any,
+    *,
+    domain: Domain,
+    rows: int,
+    output: Path | BinaryIO,
 ) -> Sink:
     """Writer of a format to an open file."""
     match kind:
         case "csv":
-            return Csv(file, names)
+            dialect = CsvDialect().for_file(output.name) if isinstance(output, Path) else CsvDialect()
+            return Csv(file, names, delimiter=dialect.separator.decode())
         case "ndjson":
             return Ndjson(file, names)
         case "npy":
@@ -83,7 +92,7 @@ def _sink(
         case "parquet":
             return Parquet(file, names, as_columns(domain, example))
         case "arrow":
-            return (IpcStream if piped else Ipc)(file, names, as_columns(domain, example))
+            return (Ipc if isinstance(output, Path) else IpcStream)(file, names, as_columns(domain, example))
 
 
 def _format_and_compression(

@@ -21,7 +21,7 @@ Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
 
 DEFAULT_NULLS = ("NA", "N/A", "null", "NaN")
 
-_TABS = (".tsv", ".tab")
+TAB_SUFFIXES = (".tsv", ".tab")
 _DELIMITER = re.compile(r'[\t -~](?<![A-Za-z0-9"])')
 _SEPARATOR = re.compile(r"[^\w+\-\"]|_")
 _CURRENCY = re.compile(r"[^\d\s.,+\-\"]{1,8}")
@@ -101,7 +101,7 @@ class CsvDialect:
         """The dialect of a file: without a declared delimiter, the suffix of its name decides."""
         path = PurePath(name.lower())
         suffix = PurePath(path.stem).suffix if path.suffix in COMPRESSION_BY_SUFFIX else path.suffix
-        if self.delimiter is not None or suffix not in _TABS:
+        if self.delimiter is not None or suffix not in TAB_SUFFIXES:
             return self
         return dataclasses.replace(self, delimiter="\t")
 
