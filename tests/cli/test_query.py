@@ -148,6 +148,27 @@ def test_formatted_quantiles(run, tmp_path, domain, value, error):
     assert found["stderr"] is None if error is None else 0 <= found["stderr"] < 30 * error
 
 
+def test_all_bad_conditions_are_named(refused, trips):
+    bad = ["knd = cash", "fare < much"]
+    line = refused("query", trips, "--where", bad[0], "--where", "fare < 10", "--where", bad[1])
+    assert "--where 'knd = cash': expected a condition on fare or kind or delay, got one on 'knd'; did you" in line
+    assert "--where 'fare < much': column 'fare': expected a number" in line
+
+
+def test_conditions_outside_bounds(run, trips):
+    code, out, err = run("query", trips, "--where", "fare > 200", "--where", "fare > 90", "--where", "delay < -5")
+    assert code == 0
+    assert len(out.splitlines()) == 4
+    assert "no record of the domain meets 'fare > 200' or 'delay < -5', so the share is 0 whatever the data" in err
+    assert run("query", trips, "--where", "fare > 90", "--where", "delay is null").err == ""
+
+
+def test_other_answers_are_of_all_records(run, trips):
+    _, out, _ = run("query", trips, "--where", "fare < 10", "--mean", "--quantile", "0.5", "--marginal", "delay")
+    assert out.count("delay, of the values that are not null, of all records") == 2
+    assert "of all records" not in run("query", trips, "--mean", "--marginal", "fare").out
+
+
 def test_errors(refused, trips, release):
     assert "nothing to query; give --where, --mean, --quantile or others" in refused("query", trips)
     assert "did you mean kind?" in refused("query", trips, "--where", "knd = cash")

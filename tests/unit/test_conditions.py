@@ -16,6 +16,7 @@ from privhp import (
     IPv4,
     IPv6,
     Nullable,
+    Pattern,
     Table,
     Taxonomy,
     Time,
@@ -254,3 +255,23 @@ def test_advice_on_names() -> None:
         read_condition("value < 5", Interval(0, 10).named("fare"))
     with pytest.raises(DomainError, match=r"expected a condition on fare, got one on 'value'$"):
         read_condition("value < 5", Interval(0, 10), names=["fare"])
+
+
+@pytest.mark.parametrize("word", ["null", "NULL", "NA", "n/a", "nan", "None"])
+def test_words_for_null(word: str) -> None:
+    delays = Nullable(Integers(0, 9))
+    assert read_condition(f"value = {word}", delays) is None
+    assert read_condition(f"value != {word}", delays) == read_condition("value is not null", delays)
+    assert read_condition(f"value != {word} and value > 5", delays) == (6, None)
+    either = read_condition("value is null or value > 5", delays)
+    assert read_condition(f"value = {word} or value > 5", delays) == either
+    with pytest.raises(DomainError, match=r"expected a (finite )?number"):
+        read_condition(f"value = {word}", Integers(0, 9))
+
+
+def test_declared_values_are_never_null() -> None:
+    assert read_condition("value = NA", Nullable(Categories(["NA", "DE"]))) == "NA"
+    assert read_condition("value = null", Nullable(Categories(["NA", "DE"]))) is None
+    assert read_condition("value = NA", Nullable(Pattern("[A-Z]{2}"))) == read_condition(
+        "value = NA", Pattern("[A-Z]{2}")
+    )

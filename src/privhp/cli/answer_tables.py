@@ -15,7 +15,8 @@ from privhp.cli.streams import print_object
 from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
-from privhp.errors import QueryError
+from privhp.domains.unions import share_inside
+from privhp.errors import DomainError, QueryError
 from privhp.io.sinks import format_values
 
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
@@ -41,7 +42,7 @@ def print_answers(answers: Sequence[Answers], *, as_json: bool) -> None:
 
 def find_masses(generator: Generator, conditions: Sequence[str], options: Namespace) -> Answers:
     """Shares of the records that satisfy each condition."""
-    regions = [read_condition(text, generator.domain, names=options.columns) for text in conditions]
+    regions = _read_conditions(conditions, generator.domain, options)
     objects: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
         mass = generator.mass(region)
@@ -63,6 +64,35 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
     keys = ("share", "stderr", "low", "high")
     rows = [(*(_percent(one[key]) for key in keys), f"{one['count']:,.0f}", one["where"]) for one in objects]
     return Answers(objects, ("share", *ERROR_HEADER, "count", "where"), rows)
+
+
+def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespace) -> list[Any]:
+    """Region of each condition; one error names all that cannot be read."""
+    regions, errors = [], []
+    for text in conditions:
+        try:
+            regions.append(read_condition(text, domain, names=options.columns))
+        except DomainError as error:
+            errors.append(str(error) if len(conditions) == 1 else f"--where {text!r}: {error}")
+    if errors:
+        raise DomainError("; ".join(errors))
+    return regions
+
+
+def describe_outside(generator: Generator, options: Namespace) -> str | None:
+    """Sentence on conditions that no record of the domain meets; None if there are none."""
+    regions, root = _read_conditions(options.where, generator.domain, options), np.zeros(1, dtype=np.uint64)
+    empty = [
+        text
+        for text, region in zip(options.where, regions, strict=True)
+        if not share_inside(generator.domain, region, root, level=0)[0]
+    ]
+    if not empty:
+        return None
+    return (
+        f"no record of the domain meets {' or '.join(map(repr, empty))}, so the share is 0 whatever the data. fit "
+        "skips records outside the bounds, or moves them to the nearest bound if the domain says clamp"
+    )
 
 
 def find_shares(generator: Generator, options: Namespace) -> Answers:
@@ -189,7 +219,8 @@ def _label(generator: Generator, part: Distribution, column: str | None, options
     label = column or ",".join(options.columns or part.domain.value_names)
     names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
     null_left_out = part is not generator and column in names_of_nullable
-    return f"{label}, of the values that are not null" if null_left_out else label
+    label += ", of the values that are not null" if null_left_out else ""
+    return f"{label}, of all records" if getattr(options, "where", []) else label  # quantiles has no --where
 
 
 def _errors(stderr: Any, low: Any, high: Any) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from contextlib import suppress
 from pathlib import Path
 
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
+from privhp.domains.fields import NULL_TEXTS
 from privhp.fitting import name_columns
 from privhp.io.sources import CsvDialect, Persons, Source
-from privhp.io.sources.csv_dialect import DEFAULT_NULLS
 from privhp.io.sources.files import FileSource
 from privhp.io.sources.identity import STANDARD_INPUT
 from privhp.io.sources.selection import Selection
@@ -37,7 +37,7 @@ def csv_dialect(options: Namespace) -> CsvDialect:
     return CsvDialect(
         records=options.csv,
         delimiter=options.delimiter,
-        nulls=DEFAULT_NULLS if options.null is None else options.null,
+        nulls=NULL_TEXTS if options.null is None else options.null,
         decimal=options.decimal,
         thousands=options.thousands,
         currency=options.currency,

@@ -8,6 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+NULL_TEXTS = ("NA", "N/A", "null", "NaN")
+"""Texts that usually stand for null, in upper or lower case."""
+
 
 class FieldKind(IntEnum):
     """How a value is read from text. The numbers are those of the compiled CSV scanner."""

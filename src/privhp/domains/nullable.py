@@ -12,7 +12,7 @@ from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
 from privhp.domains.column import Column, replace_records
 from privhp.domains.domain import Domain
-from privhp.domains.fields import Field, OutputForm
+from privhp.domains.fields import NULL_TEXTS, Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.shares import AxisShares
 from privhp.domains.unions import parts_of, union
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from privhp.domains.condition_grammar import Predicate
 
 _VALUE, _NULL = "value", "null"
+
+_NULL_WORDS = frozenset(text.lower() for text in (*NULL_TEXTS, "None"))
 
 
 class Nullable(Domain):
@@ -170,13 +172,25 @@ class Nullable(Domain):
         return self.domain.format_resolution(max(level - 1, 0))
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        """None for `is null`; else the region of the inner domain."""
+        """None for `is null` and `= null`; else the region of the inner domain."""
+        comparisons = [self._as_null_test(comparison, names) for comparison in comparisons]
         others = [comparison for comparison in comparisons if not comparison.is_null_test]
         if any(comparison.sign == "null" for comparison in comparisons):
             if len(comparisons) > 1:
                 raise DomainError("null meets no other condition; query is null separately")
             return None
         return self.domain.parse_region(others, names) if others else self.domain.everything()
+
+    def _as_null_test(self, comparison: Predicate, names: Sequence[str]) -> Predicate:
+        """A comparison with a word for null as a test for null, unless the word is a value of the inner domain."""
+        signs = {"=": "null", "!=": "not null"}
+        if comparison.sign not in signs or comparison.values[0].lower() not in _NULL_WORDS:
+            return comparison
+        try:
+            self.domain.parse_region([comparison._replace(sign="=")], names)
+        except DomainError:
+            return comparison._replace(sign=signs[comparison.sign], values=[])
+        return comparison
 
     def unite(self, regions: Sequence[Any]) -> Any:
         """A union of null, if it is there, and the region of the values."""

@@ -33,7 +33,7 @@ conditions, joined by and; conditions on one column also by or:
   source in 10.0.0.0/8              addresses; source = 10.0.0.1
   lon,lat in -9:49.8:2:61           places: west, south, east, north
   x,y in 0:1,2:3                    points: one pair per coordinate; x < 0.5 for a single one
-  delay is null, delay is not null  missing values
+  delay is null, delay is not null  missing values; also delay = null, delay = NA
 
 A release keeps the names that fit had by --columns or --domain. Without names a value is called
 value, the coordinates of a point x1, x2, ..., and those of a place longitude and latitude. Queries
@@ -81,7 +81,8 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the answers: shares, moments, quantiles, heavy hitters."""
     from privhp.api import load
-    from privhp.cli.answer_tables import print_answers
+    from privhp.cli.answer_tables import describe_outside, print_answers
+    from privhp.cli.messages import warn
     from privhp.cli.paths import read_file
     from privhp.cli.watching import watch
     from privhp.errors import QueryError
@@ -89,7 +90,9 @@ def run(options: Namespace) -> None:
     if not any(getattr(options, name) for name in KINDS) and options.heavy_hitters is None:
         raise QueryError("nothing to query; give --where, --mean, --quantile or others; see privhp query --help")
     with watch(options):
-        answers = list(_answer(read_file(load, options.release), options))
+        generator = read_file(load, options.release)
+        answers = list(_answer(generator, options))
+    warn(describe_outside(generator, options))
     print_answers(answers, as_json=options.json)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Any, Literal, get_args
 
+from privhp.domains.fields import NULL_TEXTS
 from privhp.errors import RecordsError, describe_value
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
 
@@ -19,7 +20,6 @@ CsvReading = Literal["rfc4180", "lines"]
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
 """Encodings in which the bytes of a line have no effect on those of another."""
 
-DEFAULT_NULLS = ("NA", "N/A", "null", "NaN")
 
 TAB_SUFFIXES = (".tsv", ".tab")
 _DELIMITER = re.compile(r'[\t -~](?<![A-Za-z0-9"])')
@@ -46,7 +46,7 @@ class CsvDialect:
 
     records: CsvReading = "rfc4180"
     delimiter: str | None = None
-    nulls: Sequence[str] = DEFAULT_NULLS
+    nulls: Sequence[str] = NULL_TEXTS
     decimal: str = "."
     thousands: str | None = None
     currency: str | None = None
