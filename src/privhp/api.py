@@ -74,6 +74,9 @@ def save(
 def load(file: File) -> Generator:
     """Read the generator of a release file.
 
+    It does not know which data frame was fitted: `sample(frame="pandas")` samples
+    a table as a frame, `sample()` as a dict of arrays.
+
     Args:
         file: A path, or a file object opened in binary mode, which is read from its position to its end.
     """

@@ -4,6 +4,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import privhp as hp
@@ -49,7 +50,7 @@ def test_report_warns(tmp_path: Path) -> None:
         low = hp.fit(places(10), BRITAIN, **PLAN)
     for generator, shown in ((low, True), (hp.fit(places(), BRITAIN, **PLAN), False)):
         with coarse_pictures():
-            hp.report(generator, tmp_path / "page.html")
+            hp.report(generator, tmp_path / "page.html", replace=True)
         assert ("Low count:" in (tmp_path / "page.html").read_text()) == shown
 
 
@@ -113,3 +114,21 @@ def test_latitude_first_is_refused(names: tuple[str, str], tmp_path: Path) -> No
 def test_other_names_are_read(names: tuple[str, str]) -> None:
     frame = dict(zip(names, places(20_000).T, strict=True))
     assert hp.fit(frame, BRITAIN, **PLAN).total > 15_000
+
+
+@pytest.mark.parametrize("dtype", ["string", "str", "U5"])
+def test_text_declared_as_numbers_warns(dtype: str) -> None:
+    """Texts of data frames and arrays warn by their type, as those of files do."""
+    texts = ["12", "13", "n.a."] * 10
+    data = np.array(texts) if dtype == "U5" else pd.Series(texts, dtype=dtype)
+    with pytest.warns(PrivhpWarning, match=r"column 'fare' is text \((string|str|str_)\) and declared as interval: "):
+        hp.fit({"fare": data}, hp.Table(fare=hp.Interval(0, 100)), epsilon=9, expected_records=30)
+    with pytest.warns(PrivhpWarning, match="column 'fare' is text"):
+        hp.fit(pd.DataFrame({"fare": data}), hp.Table(fare=hp.Integers(0, 100)), epsilon=9, expected_records=30)
+
+
+def test_text_declared_as_categories_does_not_warn() -> None:
+    frame = pd.DataFrame({"kind": pd.Series(["a", "b"] * 20, dtype="string")})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hp.fit(frame, hp.Table(kind=hp.Categories(["a", "b"])), epsilon=9, expected_records=40)

@@ -8,6 +8,7 @@ import numpy as np
 
 from privhp.domains.column import Column, Mask, concatenate
 from privhp.domains.column_batch import ColumnBatch, to_batch
+from privhp.domains.conversion import type_name
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
@@ -56,7 +57,7 @@ class InMemorySource:
         if cap is not None and _is_table(self._data):
             whole = _mask_kept(cap, concatenate([part.persons() for part in self._parts(self._data)] or [Column([])]))
         for data in self._data if _yields_batches(self._data) else [self._data]:
-            self._note_integers(data)
+            self._note_types(data)
             for part in self._parts(data):
                 records, kept = part.records(), None
                 read += part.rows
@@ -99,8 +100,8 @@ class InMemorySource:
             return _Part(partial(self._records, data), partial(self._persons, data), rows)
         return _Part(lambda: data, _refuse_persons, rows)
 
-    def _note_integers(self, data: Any) -> None:
-        """Warn of columns whose declared type is that of integers, in an array, a dict or a frame."""
+    def _note_types(self, data: Any) -> None:
+        """Warn of columns whose declared type is that of integers or texts, in an array, a dict or a frame."""
         fields = self._selection.fields
         columns = {str(index + 1): data for index in range(len(fields))}
         if _is_frame(data) or isinstance(data, Mapping):
@@ -109,6 +110,8 @@ class InMemorySource:
             dtype = getattr(column, "dtype", None)
             if getattr(dtype, "kind", "") in ("i", "u"):
                 self._selection.note_integers(field, name, str(dtype))
+            elif issubclass(getattr(dtype, "type", object), str):
+                self._selection.note_text(field, name, type_name(dtype))
 
     def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""

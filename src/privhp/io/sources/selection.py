@@ -166,11 +166,8 @@ class Selection:
                 f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
                 f"{type_name}; {_ADVICE.get(kind, '')}convert the column first, or choose another"
             )
-        if kind == "text" and field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
-            self._warn(
-                f"column {column!r} is text ({type_name}) and declared as {declared}: records with text that is not a "
-                "number are skipped; declare it as categories if it holds words"
-            )
+        if kind == "text":
+            self.note_text(field, column, type_name)
         if kind == "integers":
             self.note_integers(field, column, type_name)
 
@@ -180,6 +177,14 @@ class Selection:
             raise FileError(
                 f"column {column!r}: expected integers or text as ids of persons, got {type_name}; convert the column "
                 "first, or choose another"
+            )
+
+    def note_text(self, field: Field, column: str, type_name: str) -> None:
+        """Warn that texts of a column of numbers may be skipped."""
+        if field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
+            self._warn(
+                f"column {column!r} is text ({type_name}) and declared as {field.declared_as}: records with text that "
+                "is not a number are skipped; declare it as categories if it holds words"
             )
 
     def note_integers(self, field: Field, column: str, type_name: str) -> None:
