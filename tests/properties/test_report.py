@@ -15,7 +15,7 @@ from privhp import Generator
 from privhp.reporting import report_page
 from privhp.reporting.overlay import RealBatch, RealShares
 from privhp.reporting.pictures import HistogramPicture, Map, pictures_of
-from privhp.reporting.region_masses import masses, mean_levels, pair_masses
+from privhp.reporting.region_masses import RegionSides, mean_levels, pair_masses
 from strategies import any_domains, batches, generators
 
 
@@ -47,12 +47,13 @@ def check_sums_over_leaves(generator: Generator, across: list[Any], up: list[Any
     """Masses and mean levels of bins as sums over the leaves, by definition."""
     leaves, shares = generator.leaves(), generator.probabilities
     columns, rows = leaf_overlaps(generator, across), leaf_overlaps(generator, up)
-    np.testing.assert_allclose(masses(generator, across), shares @ columns, atol=1e-12)
-    np.testing.assert_allclose(pair_masses(generator, across, up), (shares[:, None] * rows).T @ columns, atol=1e-12)
+    np.testing.assert_allclose(generator.masses(across).value, shares @ columns, atol=1e-12)
+    sides = [RegionSides(generator, regions) for regions in (across, up)]
+    np.testing.assert_allclose(pair_masses(generator, *sides), (shares[:, None] * rows).T @ columns, atol=1e-12)
     pairs = zip(leaves.codes, leaves.levels.tolist(), strict=True)
     measures = np.array([generator.domain.measure(np.array([code]), level=level)[0] for code, level in pairs])
     total, weighted = ((weights[:, None] * rows).T @ columns for weights in (measures, measures * leaves.levels))
-    levels = mean_levels(generator, across, up)
+    levels = mean_levels(generator, *sides)
     np.testing.assert_allclose((levels * total)[total > 0], weighted[total > 0], rtol=1e-9)
 
 
@@ -69,8 +70,8 @@ def test_plots_equal_generator(generator: Generator) -> None:
         elif isinstance(picture, Map):
             up, across = picture.up.regions, picture.across.regions
             check_sums_over_leaves(generator, across, up)
-            assert (picture.shares.sum(axis=0) <= masses(generator, across) + 1e-9).all()
-            assert (picture.shares.sum(axis=1) <= masses(generator, up) + 1e-9).all()
+            assert (picture.shares.sum(axis=0) <= generator.masses(across).value + 1e-9).all()
+            assert (picture.shares.sum(axis=1) <= generator.masses(up).value + 1e-9).all()
 
 
 @settings(max_examples=case_count(60))

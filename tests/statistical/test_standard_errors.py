@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from datasets import gaussian_mixture, lognormal, uniform
 from privhp import Box, Generator, Integers, Interval, Nullable, Partition, Plan, Summary, Table, fit
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.standard_errors import HierarchyErrors, LeafShares
+from privhp.answers.hierarchy_errors import HierarchyErrors, _climb
 from privhp.release import Release
 
 UNIT = Interval(0, 1)
@@ -73,9 +73,16 @@ def test_bias_is_the_difference_from_dense_least_squares(seed: int) -> None:
     generator = Generator(release)
     errors = HierarchyErrors(Hierarchy(release))
     for inside in rng.random((8, 16)) < 0.5:
-        weights = inside - generator.probabilities @ inside
-        expected = (weights @ unbiased, weights @ covariance @ weights)
-        assert errors._difference(LeafShares.of_leaves(inside)) == pytest.approx(expected, abs=1e-6)
+        share = generator.probabilities @ inside
+        weights = inside - share
+        expected = (weights @ covariance @ weights, weights @ unbiased)
+        assert unbiased_moments(errors, np.flatnonzero(inside), share) == pytest.approx(expected, abs=1e-6)
+
+
+def unbiased_moments(errors: HierarchyErrors, leaves: NDArray[np.intp], share: float) -> NDArray[np.float64]:
+    """Variance of the unbiased count in some leaves, and its difference from the final one."""
+    steps = errors._steps(np.zeros_like(leaves), leaves, 1)
+    return np.ravel(_climb(errors._unbiased, steps, np.ones(leaves.size), lambda _: np.array([share])))
 
 
 def test_stderr_holds_the_bias_of_shrinkage() -> None:

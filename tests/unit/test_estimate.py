@@ -12,7 +12,7 @@ import pytest
 
 import privhp as hp
 from privhp.answers.estimate import Estimate
-from privhp.answers.standard_errors import HierarchyErrors
+from privhp.answers.hierarchy_errors import HierarchyErrors
 
 Z = NormalDist().inv_cdf(0.95)
 
@@ -98,9 +98,9 @@ def test_scalars_of_integers_and_times() -> None:
 
 
 def test_standard_error_is_computed_on_first_access_and_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    calls, compute = [], HierarchyErrors.standard_error
+    calls, compute = [], HierarchyErrors.standard_errors
     monkeypatch.setattr(
-        HierarchyErrors, "standard_error", lambda self, shares: calls.append(1) or compute(self, shares)
+        HierarchyErrors, "standard_errors", lambda self, regions: calls.append(1) or compute(self, regions)
     )
     estimate = fitted(hp.Interval(0, 1), np.random.default_rng(0).random(20_000)).mass((0.1, 0.35))
     assert float(estimate) == estimate.value

@@ -7,19 +7,20 @@ privacy loss.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable
-from functools import cached_property, partial
+from collections.abc import Iterable, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from privhp.answers import quantiles
+from privhp.answers.axis_cells import AxisCells
 from privhp.answers.estimate import Estimate, as_scalar
 from privhp.answers.histogram import Histogram
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import Leaves
-from privhp.answers.regions import mass, mass_bounds
+from privhp.answers.regions import mass, mass_bounds, masses
 from privhp.answers.sampling import RegionSampler, Sampler
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
@@ -81,6 +82,11 @@ class Distribution:
     @cached_property
     def _histogram(self) -> Histogram:
         return Histogram(self.domain, self._leaves.codes, self._leaves.levels, self.probabilities)
+
+    @cached_property
+    def axis_cells(self) -> AxisCells:
+        """Cells of the leaves along each axis of the domain."""
+        return AxisCells(self.domain, self._leaves.codes, self._leaves.levels)
 
     @cached_property
     def _sampler(self) -> Sampler:
@@ -199,7 +205,16 @@ class Distribution:
                 is a mapping from columns to regions, all of which must hold; for a nullable column, None is null.
         """
         value = mass(self._histogram, where)
-        return Estimate(value, MassUncertainty(value, self._errors, partial(self._errors.region_shares, where)))
+        return Estimate(value, MassUncertainty(value, self._errors, self._errors.region_shares, [where]))
+
+    def masses(self, regions: Sequence[Any]) -> Estimate[Floats]:
+        """Probability of each of several regions, faster than one after the other.
+
+        Args:
+            regions: Regions, each as for `mass`.
+        """
+        values = masses(self._histogram, self.axis_cells, regions)
+        return Estimate(values, MassUncertainty(values, self._errors, self._errors.region_shares, regions))
 
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
@@ -211,8 +226,8 @@ class Distribution:
         """
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)
-        value, shares = mass(self._histogram, where), self._errors.region_shares(where).mean
-        inside, touched = (self._errors.mass(chosen.astype(np.float64)) for chosen in (shares >= 1, shares > 0))
+        value, shares = mass(self._histogram, where), self._errors.region_shares(where)
+        inside, touched = (self._errors.mass(chosen) for chosen in (shares.inside, shares.touched))
         return min(inside, value), min(max(touched, value), 1.0)  # sums that round differently
 
     def cdf(self, x: ArrayLike) -> Estimate[Any]:

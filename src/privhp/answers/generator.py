@@ -6,9 +6,10 @@ from typing import Any
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
-from privhp.answers.standard_errors import HierarchyErrors, UnavailableErrors
+from privhp.answers.standard_errors import UnavailableErrors
 from privhp.core.display import render
 from privhp.errors import QueryError, describe_value
 from privhp.planning.partition import Partition

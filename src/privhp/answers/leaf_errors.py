@@ -8,14 +8,16 @@ leaves and the unevenness of the axes give the error of the mass.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cached_property, partial
+from functools import cached_property, partial, reduce
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.axis_cells import AxisCells, AxisParts
+from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import leaf_numbers
-from privhp.answers.standard_errors import CdfMasses, HierarchyErrors, LeafShares
+from privhp.answers.standard_errors import CdfMasses, LeafShares
 from privhp.answers.unevenness import FINER_CUTS, learn_unevenness, mean_deviation, share_deviation
 from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats
@@ -23,9 +25,6 @@ from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
 from privhp.domains.table_column import TableColumn
 from privhp.domains.unions import parts_of
-
-AxisParts = Callable[..., list[AxisShares]]
-"""Shares of cells along each axis that a region cuts, given their codes and level."""
 
 
 class LeafErrors:
@@ -50,6 +49,7 @@ class LeafErrors:
     ) -> None:
         self.release, self.domain, self.codes, self.levels = release, domain, codes, levels
         self._learn = unevenness
+        self._axes = AxisCells(domain, codes, levels)
 
     @classmethod
     def of_release(cls, release: HierarchyErrors, domain: Domain) -> LeafErrors:
@@ -85,15 +85,15 @@ class LeafErrors:
         return self.codes[chosen], self.levels[chosen], cell_of_leaf.ravel()
 
     def region_shares(self, region: Any) -> LeafShares:
-        """Share of each leaf of the release in a region of the domain, or in a union of disjoint ones."""
+        """Shares of the leaves of the release in a region of the domain, or in a union of disjoint ones."""
         first, *others = [self._shares(partial(self.domain.axis_shares, part)) for part in parts_of(region)]
         if not others:
             return first
-        mean = np.minimum(first.mean + sum(own.mean for own in others), 1.0)
-        return LeafShares.of_region(mean, first.deviation + sum(own.deviation for own in others))
+        total = reduce(LeafShares.plus, others, first)
+        return LeafShares.of_region(total.leaves, np.minimum(total.mean, 1.0), total.deviation)
 
     def cdf_shares(self, value: Any) -> LeafShares:
-        """Share of each leaf of the release that holds a value at or below this one, of an ordered domain."""
+        """Shares of the leaves of the release at or below a value of an ordered domain."""
         return self._shares(partial(_cdf_parts, self.domain, np.asarray([value])))
 
     def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
@@ -125,31 +125,37 @@ class LeafErrors:
         return np.bincount(self._cells[2], weights=counts) / max(float(counts.sum()), 1e-300)
 
     def _shares(self, cut: AxisParts) -> LeafShares:
-        cell_of_leaf = self._cells[2]
-        mean, deviation = self._cell_shares(cut)
-        return LeafShares.of_region(mean[cell_of_leaf], deviation[cell_of_leaf])
+        """Shares of the leaves in a region, by their sides."""
+        parts = [self._side_shares(cut, axis) for axis in self._axes.cut_axes(cut)]
+        touched = np.ones(self.codes.shape, dtype=np.bool_)
+        for cell_of_leaf, share, _ in parts:
+            touched &= (share > 0)[cell_of_leaf]
+        leaves = np.flatnonzero(touched)
+        if not parts:
+            return LeafShares.of_leaves(leaves)
+        shares = [share[cell_of_leaf[leaves]] for cell_of_leaf, share, _ in parts]
+        deviation = np.zeros(leaves.shape)
+        for index, (cell_of_leaf, _, own) in enumerate(parts):
+            deviation += own[cell_of_leaf[leaves]] * _product(shares[:index] + shares[index + 1 :])
+        return LeafShares.of_region(leaves, product_share(shares), deviation)
 
-    def _cell_shares(self, cut: AxisParts) -> tuple[Floats, Floats]:
-        """Share of each distinct cell in a region, and its standard deviation."""
-        codes, levels, _ = self._cells
-        mean, deviation = np.ones(codes.shape), np.zeros(codes.shape)
-        for level in np.unique(levels).tolist():
-            here = slice(*np.searchsorted(levels, [level, level + 1]))
-            parts = cut(codes[here], level=level)
-            if parts:
-                mean[here] = product_share(part.share for part in parts)
-                deviation[here] = self._deviation(parts, level) * (mean[here] > 0)
-        return mean, deviation
+    def _side_shares(self, cut: AxisParts, axis: int) -> tuple[NDArray[np.intp], Floats, Floats]:
+        """Index of the side of each leaf along an axis; share of each side in a region, and its standard deviation."""
+        along, share = self._axes.along(axis), self._axes.shares(cut, axis)
+        deviation = np.zeros(share.shape)
+        for splits, here in along.by_splits():
+            deviation[here] = share_deviation(share[here], self.unevenness[axis][splits : splits + FINER_CUTS])
+        return along.cell_of_leaf, share, deviation
 
     def _deviation(self, parts: Sequence[AxisShares], level: int) -> Floats:
         """Sum of the deviations along all axes; each counts in the share of the leaf along the other axes."""
         bits = [own for _, own in self.domain.axis_cells(np.zeros(1, dtype=np.uint64), level=level)]
-        total = np.zeros(parts[0].share.shape)
+        shares = [part.share for part in parts]
+        total = np.zeros(shares[0].shape)
         for index, part in enumerate(parts):
-            others = np.prod([own.share for own in (*parts[:index], *parts[index + 1 :])], axis=0)
             cuts = bits[part.axis]
-            unevenness = self.unevenness[part.axis][cuts : cuts + FINER_CUTS]
-            total += others * share_deviation(part.share, unevenness)
+            own = share_deviation(part.share, self.unevenness[part.axis][cuts : cuts + FINER_CUTS])
+            total += own * _product(shares[:index] + shares[index + 1 :])
         return total
 
     def variables(self) -> list[Variable]:
@@ -163,13 +169,14 @@ class LeafErrors:
         deviations = np.array([mean_deviation(own[each : each + FINER_CUTS]) for each in range(int(cuts.max()) + 1)])
         return [Variable(numbers.take(cell_of_leaf), deviations[cuts][cell_of_leaf], self.release)]
 
-    def mass(self, means: Floats) -> float:
-        """Mass of a region that covers these shares of the leaves."""
-        return float((self.release.counts * means).sum()) / max(float(self.release.counts.sum()), 1e-300)
+    def mass(self, shares: LeafShares) -> float:
+        """Mass of a region."""
+        counts = self.release.counts
+        return float((counts[shares.leaves] * shares.mean).sum()) / max(float(counts.sum()), 1e-300)
 
-    def standard_error(self, shares: LeafShares) -> float:
-        """Standard error of the mass of a region that covers these shares of the leaves."""
-        return self.release.standard_error(shares)
+    def standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
+        """Standard error of the mass of each region."""
+        return self.release.standard_errors(regions)
 
 
 class ConditionalErrors:
@@ -191,36 +198,47 @@ class ConditionalErrors:
 
     def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
         """Masses at or below each value, given that there is a value."""
-        valid = max(self._errors.mass(self._values), 1e-300)
-        return CdfMasses(*(each / valid for each in self._errors.cdf_masses(values)))
+        return CdfMasses(*(each / max(self._valid, 1e-300) for each in self._errors.cdf_masses(values)))
 
     @cached_property
-    def _values(self) -> Floats:
-        """Share of each leaf that is not null."""
-        return 1.0 - self._errors.region_shares(None).mean
+    def _null(self) -> LeafShares:
+        """Shares of the leaves that are null, without variance."""
+        shares = self._errors.region_shares(None)
+        return shares._replace(variance=np.zeros(shares.leaves.shape), deviation=np.zeros(shares.leaves.shape))
 
-    def mass(self, means: Floats) -> float:
+    @cached_property
+    def _valid(self) -> float:
+        """Mass of the values."""
+        return max(1.0 - self._errors.mass(self._null), 0.0)
+
+    def mass(self, shares: LeafShares) -> float:
         """Mass of a region of values, given that there is a value."""
-        return self._errors.mass(means) / max(self._errors.mass(self._values), 1e-300)
+        return self._errors.mass(shares) / max(self._valid, 1e-300)
 
-    def standard_error(self, shares: LeafShares) -> float:
-        """Standard error of the mass of a region of values, given that there is a value."""
-        ratio, valid = min(self.mass(shares.mean), 1.0), self._errors.mass(self._values)
-        if valid <= 0:
-            return 1.0
-        mean = shares.mean + (1.0 - self._values) * ratio
-        return min(self._errors.standard_error(shares._replace(mean=mean)) / valid, 1.0)
+    def standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
+        """Standard error of the mass of each region of values, given that there is a value."""
+        if self._valid <= 0:
+            return np.ones(len(regions))
+        ratios = [min(self.mass(shares), 1.0) for shares in regions]
+        weighted = [
+            shares.plus(self._null._replace(mean=self._null.mean * ratio))
+            for shares, ratio in zip(regions, ratios, strict=True)
+        ]
+        return np.minimum(self._errors.standard_errors(weighted) / self._valid, 1.0)
+
+
+def _product(shares: Sequence[Floats]) -> Any:
+    """Product of the shares along other axes; 1 without any."""
+    return np.prod(shares, axis=0)
 
 
 def _cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
     """Shares of cells at or below a value, along the axis of the values; one value for all cells, or one for each."""
-    null, cells, inner_level = domain.split_null(codes, level=level)
-    points = np.broadcast_to(values, codes.shape)[~null]
+    cells, inner_level = domain.axis_cells(codes, level=level)[-1]
+    points = np.broadcast_to(values, codes.shape)
     below = domain.inner.cell_cdf(points, cells, level=inner_level)
     touched = cells == domain.inner.encode(points, level=inner_level)
-    share = np.zeros(codes.shape)
-    share[~null] = np.where(touched, np.maximum(below, MIN_SHARE), below)
+    share = np.where(touched, np.maximum(below, MIN_SHARE), below)
     if not domain.nullable:
         return [AxisShares(0, share)]
-    present = 1.0 - domain.overlap(None, codes, level=level)
-    return [AxisShares(0, present), AxisShares(1, share)]
+    return [AxisShares(0, 1.0 - domain.overlap(None, codes, level=level)), AxisShares(1, share)]

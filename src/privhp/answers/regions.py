@@ -1,18 +1,22 @@
 """The cells that a region covers, and its mass.
 
 The search descends from the root and splits only cells on the boundary of the
-region, so its cost grows with the number of boundary cells.
+region, so its cost grows with the number of boundary cells. The masses of many
+regions are sums over all leaves, by their sides along the axes that a region cuts.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from privhp.answers.axis_cells import AxisCells
 from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats, descendants
-from privhp.domains.unions import share_inside
+from privhp.domains.unions import parts_of, share_inside
 
 
 class Coverage(NamedTuple):
@@ -86,3 +90,23 @@ def mass(histogram: Histogram, region: Any) -> float:
     covered = cover(histogram, region)
     inside = float((histogram.before(covered.after) - histogram.before(covered.first)).sum())
     return min(inside + float(histogram.probabilities[covered.boundary] @ covered.shares), 1.0)
+
+
+def masses(histogram: Histogram, cells: AxisCells, regions: Sequence[Any]) -> Floats:
+    """Probability of each region.
+
+    Args:
+        histogram: The histogram.
+        cells: Its cells along each axis.
+        regions: Regions of its domain.
+    """
+    by_side: dict[tuple[int, ...], Floats] = {}
+
+    def mass_of(part: Any) -> float:
+        cut = partial(histogram.domain.axis_shares, part)
+        axes = cells.cut_axes(cut)
+        if axes not in by_side:
+            by_side[axes] = np.bincount(cells.sides(axes).side_of_leaf, histogram.probabilities).astype(np.float64)
+        return float(by_side[axes] @ cells.side_shares(cut, axes))
+
+    return np.array([min(sum(map(mass_of, parts_of(region))), 1.0) for region in regions])

@@ -3,7 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Callable, Sequence
-from functools import cached_property, partial
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -44,55 +44,77 @@ class Uncertainty(Protocol):
 
 
 class MassUncertainty:
-    """Uncertainty of the mass of a region.
+    """Uncertainty of the masses of one or several regions.
 
     Args:
-        value: The mass.
+        values: The masses, of any shape.
         errors: Standard errors of the distribution.
-        shares: Computes the share of each leaf in the region.
+        shares: Computes the shares of leaves in a region.
+        regions: The regions.
     """
 
-    def __init__(self, value: float, errors: StandardErrors, shares: Callable[[], LeafShares]) -> None:
-        self._value, self._errors, self._compute_shares = value, errors, shares
+    def __init__(
+        self,
+        values: float | Floats,
+        errors: StandardErrors,
+        shares: Callable[[Any], LeafShares],
+        regions: Sequence[Any] | NDArray[Any],
+    ) -> None:
+        self._values, self._errors = np.asarray(values), errors
+        self._compute_shares, self._asked = shares, regions
 
     @cached_property
-    def _shares(self) -> LeafShares:
-        return self._compute_shares()
+    def _regions(self) -> Sequence[LeafShares]:
+        return [self._compute_shares(region) for region in self._asked]
 
     @cached_property
-    def stderr(self) -> float:
-        """Standard error of the mass."""
-        return self._errors.standard_error(self._shares)
+    def stderr(self) -> Floats:
+        """Standard error of each mass."""
+        return self._shape(self._errors.standard_errors(self._regions))
 
     @property
     def resolved(self) -> bool:
-        """Whether a leaf lies inside the region, or the interval of two standard errors excludes 0."""
-        return self._bounds[0][0] > 0 or self._around_value(2.0)[0] > 0 or self.stderr == 0
+        """Whether the release shows more than bounds of each mass."""
+        return bool(self._resolved.all())
 
-    def interval(self, z: float) -> tuple[float, float]:
-        """The mass plus and minus z standard errors, within z standard errors of its bounds; else these bounds.
+    @cached_property
+    def _resolved(self) -> NDArray[np.bool_]:
+        """Whether a leaf lies inside the region, or the interval of two standard errors excludes 0."""
+        return np.asarray((self._bounds[0][0] > 0) | (self._around_values(2.0)[0] > 0) | (self.stderr == 0))
+
+    def interval(self, z: float) -> tuple[Floats, Floats]:
+        """Each mass plus and minus z standard errors, within z standard errors of its bounds; else these bounds.
 
         The bounds are the mass of the leaves inside the region and that of the leaves that it touches.
         """
-        return self._around_value(z) if self.resolved else self._around_bounds(z)
+        pairs = zip(self._around_values(z), self._around_bounds(z), strict=True)
+        low, high = (np.where(self._resolved, around, bound) for around, bound in pairs)
+        return low, high
 
-    def _around_value(self, z: float) -> tuple[float, float]:
+    def _around_values(self, z: float) -> tuple[Floats, Floats]:
         low, high = self._around_bounds(z)
-        return max(self._value - z * self.stderr, low), min(self._value + z * self.stderr, high)
+        return np.maximum(self._values - z * self.stderr, low), np.minimum(self._values + z * self.stderr, high)
 
-    def _around_bounds(self, z: float) -> tuple[float, float]:
+    def _around_bounds(self, z: float) -> tuple[Floats, Floats]:
         (low, low_error), (high, high_error) = self._bounds
         slack = BOUND_SLACK * (high - low)
-        return max(low - z * low_error - slack, 0.0), min(high + z * high_error + slack, 1.0)
+        return np.maximum(low - z * low_error - slack, 0.0), np.minimum(high + z * high_error + slack, 1.0)
 
     @cached_property
-    def _bounds(self) -> list[tuple[float, float]]:
-        """Mass and standard error of the leaves inside the region, and of those that it touches."""
-        chosen = [LeafShares.of_leaves(self._shares.mean >= 1), LeafShares.of_leaves(self._shares.mean > 0)]
-        return [(self._errors.mass(each.mean), self._errors.standard_error(each)) for each in chosen]
+    def _bounds(self) -> list[tuple[Floats, Floats]]:
+        """Masses and standard errors of the leaves inside each region, and of those that it touches."""
+        found = []
+        for chosen in ([own.inside for own in self._regions], [own.touched for own in self._regions]):
+            masses = np.array([self._errors.mass(own) for own in chosen])
+            found.append((self._shape(masses), self._shape(self._errors.standard_errors(chosen))))
+        return found
+
+    def _shape(self, numbers: Floats) -> Floats:
+        """A number per region, in the shape of the masses."""
+        return numbers.reshape(self._values.shape)
 
 
-class CdfUncertainty:
+class CdfUncertainty(MassUncertainty):
     """Uncertainty of cumulative probabilities.
 
     Attributes:
@@ -107,22 +129,7 @@ class CdfUncertainty:
     resolved = True
 
     def __init__(self, values: Floats, points: NDArray[Any], errors: StandardErrors) -> None:
-        self._shape = values.shape
-        pairs = zip(values.ravel().tolist(), points.ravel(), strict=True)
-        self._masses = [MassUncertainty(value, errors, partial(errors.cdf_shares, point)) for value, point in pairs]
-
-    @cached_property
-    def stderr(self) -> Any:
-        """Standard error of each probability."""
-        return self._reshape([mass.stderr for mass in self._masses])
-
-    def interval(self, z: float) -> tuple[Any, Any]:
-        """Both ends of each interval of z standard errors."""
-        ends = [mass.interval(z) for mass in self._masses]
-        return self._reshape([low for low, _ in ends]), self._reshape([high for _, high in ends])
-
-    def _reshape(self, numbers: Sequence[float]) -> Any:
-        return np.array(numbers, dtype=np.float64).reshape(self._shape)
+        super().__init__(values, errors, errors.cdf_shares, points.ravel())
 
 
 class QuantileUncertainty:
@@ -154,8 +161,8 @@ class QuantileUncertainty:
     def _noise(self) -> Floats:
         """Standard error of each cumulative probability by noise alone."""
         inner = np.clip(self._shares.ravel(), EXTREME_SHARE, 1.0 - EXTREME_SHARE)
-        shares = [self._errors.cdf_shares(value) for value in quantiles.quantile(self._histogram, inner)]
-        return np.array([self._errors.standard_error(own._replace(deviation=0.0 * own.deviation)) for own in shares])
+        regions = [self._errors.cdf_shares(value) for value in quantiles.quantile(self._histogram, inner)]
+        return self._errors.standard_errors([own._replace(deviation=0.0 * own.deviation) for own in regions])
 
     def _is_possible(self, points: NDArray[Any], z: float, *, is_upper: bool) -> NDArray[np.bool_]:
         """Whether the interval of the cumulative probability at each point reaches the share from the outer side."""

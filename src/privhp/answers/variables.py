@@ -18,8 +18,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import LeafNumbers
-from privhp.answers.standard_errors import HierarchyErrors
 from privhp.core.cells import Floats
 
 MIN_Z = 3.0

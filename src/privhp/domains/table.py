@@ -295,8 +295,9 @@ class Table(Domain):
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
         self._check_region(region)
         parts: list[AxisShares] = []
-        for (column, cells, bits), axes in zip(self._cells(codes, level), self.column_axes, strict=True):
+        for column, mask, axes in zip(self.columns, self._masks[level], self.column_axes, strict=True):
             if column.name in region:
+                cells, bits = BitPermutation.extract(mask)(codes), mask.bit_count()
                 with column_errors(column.label):
                     found = column.domain.axis_shares(region[column.name], cells, level=bits)
                 parts += [part._replace(axis=axes[part.axis]) for part in found]

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.reporting.region_masses import masses
 from privhp.reporting.ticks import Tick
 from privhp.reporting.value_scales import ValueScale, scale_of
 from privhp.reporting.variables import Variable
@@ -136,7 +135,7 @@ def axis_of(distribution: Distribution, variable: Variable) -> PictureAxis | Non
 
 def _masses(distribution: Distribution, variable: Variable, scale: ValueScale, edges: Floats) -> Floats:
     pairs = zip(edges[:-1].tolist(), edges[1:].tolist(), strict=True)
-    return masses(distribution, [variable.region(scale.region(*pair)) for pair in pairs])
+    return distribution.masses([variable.region(scale.region(*pair)) for pair in pairs]).value
 
 
 def _span(scale: ValueScale, masses_of: Callable[[Floats], Floats]) -> tuple[float, float]:

@@ -72,7 +72,7 @@ def _low_count_warning(generator: Generator) -> str:
 
 
 def _depth_figure(generator: Generator, picture: Map) -> str:
-    return depth_figure(picture, mean_levels(generator, picture.across.regions, picture.up.regions))
+    return depth_figure(picture, mean_levels(generator, *picture.sides))
 
 
 def picture_figure(picture: Picture, real: Floats | None = None) -> str:

@@ -7,7 +7,7 @@ records in the same bins, for a comparison that is not private.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import contextlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
 from typing import Any, TypeAlias
@@ -21,7 +21,7 @@ from privhp.domains.table_column import Name
 from privhp.errors import DomainError
 from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
-from privhp.reporting.region_masses import intervals, masses, pair_masses
+from privhp.reporting.region_masses import RegionSides, intervals, pair_masses
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
@@ -89,6 +89,8 @@ class Map:
 
     across: PictureAxis | CategoryAxis
     up: PictureAxis | CategoryAxis
+    sides: tuple[RegionSides, RegionSides]
+    """The bins of both axes, as regions of the distribution."""
     shares: Floats
 
     @property
@@ -147,24 +149,26 @@ def pictures_of(
 def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int) -> Iterator[Picture]:
     variables = variables_of(distribution.domain, names)
     axes = [axis_of(distribution, variable) for variable in variables]
-    sides = [
+    found = [
         category_axis_of(variable) if axis is None else axis.recut(MAP_BINS)
         for variable, axis in zip(variables, axes, strict=True)
     ]
-    pairs = list(combinations([side for side in sides if side is not None], 2))
+    map_axes = [axis for axis in found if axis is not None]
+    sides = {axis.variable.label: RegionSides(distribution, axis.regions) for axis in map_axes}
+    pairs = list(combinations(map_axes, 2))
     points, others = ([pair for pair in pairs if _is_point(*pair) == of_point] for of_point in (True, False))
     for pair in points[:max_maps]:
-        yield _map(distribution, *pair)
+        yield _map(distribution, *pair, sides)
     for variable, axis in zip(variables, axes, strict=True):
         yield _names(distribution, variable) if axis is None else _histogram(distribution, axis)
     for pair in others[: max(max_maps - len(points), 0)]:
-        yield _map(distribution, *pair)
+        yield _map(distribution, *pair, sides)
 
 
 def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPicture:
-    below, above = (0.0 if tail is None else float(masses(distribution, [tail])[0]) for tail in axis.tails)
-    missing = float(masses(distribution, [axis.variable.region(None)])[0]) if axis.variable.nullable else 0.0
-    shares = np.concatenate([[below], masses(distribution, axis.regions), [above]])
+    below, above = (0.0 if tail is None else float(distribution.mass(tail)) for tail in axis.tails)
+    missing = float(distribution.mass(axis.variable.region(None))) if axis.variable.nullable else 0.0
+    shares = np.concatenate([[below], distribution.masses(axis.regions).value, [above]])
     return HistogramPicture(axis, shares, intervals(distribution, axis.regions), missing)
 
 
@@ -203,7 +207,7 @@ def _heavy_intervals(distribution: Distribution, regions: Sequence[Any], size: i
 def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ...]) -> Names:
     """All categories and null, by decreasing share."""
     values = [*names, *([None] if variable.nullable else [])]
-    shares = masses(distribution, [variable.region(value) for value in values])
+    shares = distribution.masses([variable.region(value) for value in values]).value
     domain = variable.domain
     codes = domain.encode(values, level=domain.depth).tolist()
     order = np.argsort(-shares, kind="stable").tolist()
@@ -232,7 +236,13 @@ def _is_point(one: PictureAxis | CategoryAxis, other: PictureAxis | CategoryAxis
     return one.variable.domain is other.variable.domain
 
 
-def _map(distribution: Distribution, across: PictureAxis | CategoryAxis, up: PictureAxis | CategoryAxis) -> Map:
+def _map(
+    distribution: Distribution,
+    across: PictureAxis | CategoryAxis,
+    up: PictureAxis | CategoryAxis,
+    sides: Mapping[str, RegionSides],
+) -> Map:
     if isinstance(across, CategoryAxis):  # categories are easier to read one below the other
         across, up = up, across
-    return Map(across, up, pair_masses(distribution, across.regions, up.regions))
+    own = sides[across.variable.label], sides[up.variable.label]
+    return Map(across, up, own, pair_masses(distribution, *own))

@@ -1,0 +1,89 @@
+"""Standard errors by their definition: leaf by leaf and parent by parent, with all weights, also those that are 0."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.answers.hierarchy_errors import HierarchyErrors
+from privhp.answers.leaf_errors import LeafErrors
+from privhp.answers.standard_errors import LeafShares
+from privhp.answers.unevenness import FINER_CUTS, share_deviation
+
+Floats = NDArray[np.float64]
+
+
+def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
+    """Shares of all leaves in a region, one after the other."""
+    shares = np.array([_leaf_share(errors, region, *leaf) for leaf in zip(errors.codes, errors.levels, strict=True)])
+    mean, deviation = shares.T
+    return LeafShares.of_region(np.arange(mean.size), mean, deviation)
+
+
+def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float]:
+    domain, codes = errors.domain, np.array([code])
+    parts = domain.axis_shares(region, codes, level=int(level))
+    splits = [own for _, own in domain.axis_cells(codes, level=int(level))]
+    mean, deviation = float(domain.overlap(region, codes, level=int(level))[0]), 0.0
+    for part in parts:
+        others = np.prod([other.share[0] for other in parts if other is not part])
+        own = errors.unevenness[part.axis][splits[part.axis] : splits[part.axis] + FINER_CUTS]
+        deviation += float(others * share_deviation(part.share, own)[0])
+    return mean, deviation * (mean > 0)
+
+
+def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
+    """Standard error of the mass of a region, given the shares of all leaves."""
+    top = errors.hierarchy.layers[0]
+    total = float(top.estimate.sum())
+    if total <= 0:
+        return 1.0
+    weights, variance, _ = _climb(errors, shares.mean, unbiased=False)
+    share = float(weights @ top.estimate) / total
+    variance += float((weights - share) ** 2 @ top.variance + shares.variance @ errors.counts)
+    weights, unbiased_variance, difference = _climb(errors, shares.mean, unbiased=True)
+    weights = weights - float(shares.mean @ errors.counts) / total
+    estimate, own_variance = (np.where(top.possible, own, 0.0) for own in (top.subtree_estimate, top.subtree_variance))
+    difference += float(weights @ (estimate - top.estimate))
+    unbiased_variance += float(weights**2 @ own_variance)
+    squared_bias = max(difference**2 - max(unbiased_variance - variance, 0.0), 0.0)
+    resolution = float(shares.deviation @ errors.counts)
+    return min(float(np.sqrt(variance + squared_bias + resolution**2)) / total, 1.0)
+
+
+def _climb(errors: HierarchyErrors, mean: Floats, *, unbiased: bool) -> tuple[Floats, float, float]:
+    """Weights of the top layer, and the variance and the difference that the layers below it add."""
+    layers, weights = errors.hierarchy.layers, _by_layer(errors, mean)
+    variance = difference = 0.0
+    for index in range(len(layers) - 2, -1, -1):
+        below = layers[index + 1]
+        for parents, children, measurement in layers[index].child_groups:
+            for parent, own in zip(parents, children, strict=True):
+                spread = np.where(below.possible, below.subtree_variance, 0.0)[own] if unbiased else below.variance[own]
+                prior = spread
+                if measurement == "hashed":
+                    possible = below.possible[own]
+                    each = 0.0 if unbiased else np.sqrt(spread.sum()) * possible / max(possible.sum(), 1)
+                    prior = below.estimate[own] + each
+                weight = (weights[index + 1][own] * prior).sum() / max(prior.sum(), 1e-300)
+                weights[index][parent] = weight
+                if measurement == "counted" or not unbiased:
+                    residuals = weights[index + 1][own] - weight
+                    variance += float(residuals**2 @ spread)
+                    estimate = np.where(below.possible, below.subtree_estimate, 0.0)[own]
+                    difference += float(residuals @ (estimate - below.estimate[own]))
+    return weights[0], variance, difference
+
+
+def _by_layer(errors: HierarchyErrors, values: Floats) -> list[Floats]:
+    """Values of the leaves in the order of the domain, by layer; 0 for cells that have children."""
+    hierarchy = errors.hierarchy
+    listed = np.empty(values.shape)
+    listed[hierarchy.leaf_order] = values
+    found, start = [], 0
+    for mask in hierarchy.leaf_masks:
+        own = np.zeros(mask.shape)
+        own[mask] = listed[start : start + np.count_nonzero(mask)]
+        found.append(own)
+        start += np.count_nonzero(mask)
+    return found
