@@ -33,9 +33,9 @@ class Outcome(NamedTuple):
     err: str
 
 
-def stated(plan: Plan) -> str:
+def stated(plan: Plan, *, capped: bool | None = False) -> str:
     """The guarantee as a command prints it after the first line about a release."""
-    return f"{state_guarantee(plan)}\n{state_conditions(plan)}\n"
+    return f"{state_guarantee(plan)}\n{state_conditions(plan, capped=capped)}\n"
 
 
 def spawn(*arguments: str, folder: Path, **options: Any) -> "subprocess.CompletedProcess[bytes]":

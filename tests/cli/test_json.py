@@ -212,6 +212,7 @@ def test_card_of_a_plan_with_everything(run: Run, release: str) -> None:
     card = read_card(run("inspect", "all.privhp", "--card").out)
     assert "replacing up to 3 records of a person" in card["privacy_loss"]["privacy_unit_details"]
     assert "number_of_privacy_units" not in card["privacy_loss"]
+    assert "number of persons is not known" in card["privacy_loss"]["privacy_unit_details"]
     assert "stolen summary file" in card["privacy_loss"]["privacy_parameters_details"]
     assert "2 merged summaries" in card["implementation"]["composition"]
 

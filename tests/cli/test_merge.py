@@ -73,7 +73,7 @@ def test_merge_of_merged_summary(run, summaries, plan):
     hp.save(both, "both.summary")
     assert run("fit", "0.csv", "--plan", plan, "--summary-only", "-o", "2.summary").code == 0
     assert run("merge", "both.summary", "2.summary", "-o", "all.privhp").out.endswith(
-        MERGED.format(3) + stated(both.plan)
+        MERGED.format(3) + stated(both.plan, capped=None)
     )
 
 
@@ -83,7 +83,7 @@ def test_merged_release_is_sum_of_summaries(run, summaries):
     code, out, err = run("merge", *names, "-o", "all.privhp")
     assert (code, err) == (0, "")
     assert out.startswith("wrote all.privhp: epsilon = 1 (pure differential privacy), about ")
-    assert out.endswith(MERGED.format(2) + stated(hp.load("all.privhp").plan))
+    assert out.endswith(MERGED.format(2) + stated(hp.load("all.privhp").plan, capped=None))
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
     assert np.array_equal(merged.release.cells(), total)

@@ -25,6 +25,12 @@ def test_first_records_of_each_person(run, trips):
     assert generator.plan.max_records_per_person == 5
 
 
+def test_sentence_on_the_cap(run, trips):
+    assert "\nAt most 5 records of each person are counted. The" in run("fit", trips, *FIT, *PERSONS, "-o", "a").out
+    assert "holds for people with at most one record, if" in run("fit", trips, *FIT, "-o", "b").out
+    assert "number per person" in run("fit", trips, *FIT[:-1], "1e4", *PERSONS, "-o", "c").err
+
+
 def test_number_of_a_plan(run, trips):
     assert run("learn", trips, *FIT, *PERSONS, "-o", "plan.json", "--quiet").code == 0
     assert run("fit", trips, "--plan", "plan.json", "--person", "user", "-o", "out.privhp", "--quiet").code == 0

@@ -26,10 +26,12 @@ def test_sentences_of_one_record() -> None:
         "have in common."
     )
     assert state_conditions(plan) == (
-        "The guarantee holds for people with at most one record, if no step before privhp lets one record decide about "
-        "others: a filter that looks at each record alone is fine, and so is sorting; a limit such as head, removing "
-        "duplicates, and joins are not."
+        "The guarantee covers at most one record of each person: fit counts no more if it is given the column of "
+        "persons, and otherwise assumes that there are no more. It holds if no step before privhp lets one record "
+        "decide about others: a filter that looks at each record alone is fine, and so is sorting; a limit such as "
+        "head, removing duplicates, and joins are not."
     )
+    assert "At most one record of each person is counted. The" in state_conditions(plan, capped=True)
     assert state_odds(plan) == (
         "An attacker with even odds on whether a person's record is in the data can be at most 73.1% sure after seeing "
         "the release, whatever else they know. If the record is known to be in the data, they can be at most 88.1% "
@@ -41,7 +43,11 @@ def test_sentences_of_one_record() -> None:
 def test_sentences_of_several_records() -> None:
     plan = planned(most=1234)
     assert "whether any one person's records are in the data and what they say" in state_guarantee(plan)
-    assert "people with at most 1,234 records," in state_conditions(plan)
+    assert "covers at most 1,234 records of each person: fit counts no more if" in state_conditions(plan)
+    assert "people with at most 1,234 records, if" in state_conditions(plan, capped=False)
+    assert state_conditions(plan, capped=True).startswith(
+        "At most 1,234 records of each person are counted. The guarantee holds if no step before privhp "
+    )
     assert "adding or removing up to 1,234 records of one person changes" in state_definition(plan)
     assert "whether a person's records are in the data" in state_odds(plan)
 

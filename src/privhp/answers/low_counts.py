@@ -15,6 +15,7 @@ def describe_low_count(generator: Generator) -> str | None:
         f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected, so most records "
         "may have been skipped. Likely causes: columns in another order, such as latitude before longitude; text, "
         "currency signs or decimal commas where numbers are declared; dates in another form than 2024-12-31; values "
-        "outside the bounds; another delimiter or encoding of the file. Check them before you use the release; a "
-        "second fit of the same data costs epsilon again"
+        "outside the bounds; another delimiter or encoding of the file; with a declared column of persons, records "
+        "beyond the number per person. Check them before you use the release; a second fit of the same data costs "
+        "epsilon again"
     )

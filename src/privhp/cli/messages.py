@@ -74,10 +74,18 @@ def warn(text: str | None) -> None:
         say(f"privhp: warning: {speak_options(text)}")
 
 
-def describe_release(generator: "Generator", output: Path, *, note: str) -> str:
-    """File, noisy number of records and guarantee of a new release, with a note after the number."""
+def describe_release(generator: "Generator", output: Path, *, note: str, capped: bool | None = None) -> str:
+    """File, noisy number of records and guarantee of a new release, with a note after the number.
+
+    Args:
+        generator: The generator of the release.
+        output: The file.
+        note: The note.
+        capped: Whether the number of records per person was enforced; None if it is not known.
+    """
     plan = generator.plan
     return (
         f"wrote {output}: epsilon = {float(plan.epsilon):g} (pure differential privacy), "
-        f"about {generator.total:,.0f} records (noisy){note}\n{state_guarantee(plan)}\n{state_conditions(plan)}"
+        f"about {generator.total:,.0f} records (noisy){note}\n{state_guarantee(plan)}\n"
+        f"{state_conditions(plan, capped=capped)}"
     )

@@ -22,12 +22,31 @@ def state_guarantee(plan: "Plan") -> str:
     )
 
 
-def state_conditions(plan: "Plan") -> str:
-    """Sentence that says what the guarantee assumes of people and of the steps before privhp."""
+def state_conditions(plan: "Plan", *, capped: bool | None = None) -> str:
+    """Sentences that say what the guarantee assumes of people and of the steps before privhp.
+
+    Args:
+        plan: The plan.
+        capped: Whether the number of records per person was enforced; None if it is not known, as a release does not
+            tell.
+    """
     return (
-        f"The guarantee holds for people with at most {_number(plan)}, if no step before privhp lets one record decide "
-        "about others: a filter that looks at each record alone is fine, and so is sorting; a limit such as head, "
-        "removing duplicates, and joins are not."
+        f"{_state_cap(_number(plan), capped)} if no step before privhp lets one record decide about others: a filter "
+        "that looks at each record alone is fine, and so is sorting; a limit such as head, removing duplicates, and "
+        "joins are not."
+    )
+
+
+def _state_cap(number: str, capped: bool | None) -> str:
+    """Beginning of the conditions: the number of records per person."""
+    if capped:
+        be = "is" if number == "one record" else "are"
+        return f"At most {number} of each person {be} counted. The guarantee holds"
+    if capped is not None:
+        return f"The guarantee holds for people with at most {number},"
+    return (
+        f"The guarantee covers at most {number} of each person: fit counts no more if it is given the column of "
+        "persons, and otherwise assumes that there are no more. It holds"
     )
 
 

@@ -75,12 +75,14 @@ def _privacy_loss(generator: Generator) -> dict[str, Any]:
     most = plan.max_records_per_person
     unit = "one record of a person" if most == 1 else f"up to {most:,} records of a person"
     adjacent = f"replacing {unit}" if plan.neighbours == "replace-one" else f"adding or removing {unit}"
-    units = {"number_of_privacy_units": round(generator.total)} if most == 1 else {}
+    units, unknown = {"number_of_privacy_units": round(generator.total)}, ""
+    if most > 1:
+        units, unknown = {}, " The number of persons is not known: the release counts records."
     pan = " A stolen summary file and the release together have it too." if plan.pan_private else ""
     return {
         "privacy_unit": "Person",
         "privacy_unit_details": f"Two data sets are adjacent if they differ by {adjacent} ({plan.neighbours}). "
-        f"{state_guarantee(plan)}",
+        f"{state_guarantee(plan)}{unknown}",
         **units,
         "privacy_parameters": {"epsilon": float(plan.epsilon)},
         "privacy_parameters_details": f"{state_definition(plan)}{pan}",

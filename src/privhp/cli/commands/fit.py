@@ -207,7 +207,8 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> tuple[str, "
     save(generator := summary.release(), output, replace=options.force)
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
-    return describe_release(generator, output, note=f"{expected}; see privhp inspect {output}"), generator
+    note, capped = f"{expected}; see privhp inspect {output}", options.person is not None
+    return describe_release(generator, output, note=note, capped=capped), generator
 
 
 def _run_resumable(
