@@ -312,6 +312,12 @@ def test_spike_and_slab_shrinks_empty_cells(share: float) -> None:
     np.testing.assert_allclose(found[~empty], estimates[~empty], rtol=1e-6)
 
 
+def test_spike_and_slab_of_forged_counts() -> None:
+    """A file may hold any integers as its noisy counts."""
+    found = posterior_means(np.array([4e18, -6e18]), scale=1e4)
+    np.testing.assert_allclose(found, [4e18, 0.0])
+
+
 def test_spike_and_slab_is_monotone() -> None:
     counts = np.where(np.arange(2000) % 10 == 0, 30.0, 0.0)
     estimates = np.sort(noisy(counts, 2.0, 2))

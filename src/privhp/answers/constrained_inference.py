@@ -196,7 +196,7 @@ def spike_and_slab_posterior(
     scale = deviations / np.sqrt(2.0)
     largest = float(np.max(estimates[possible] / deviations[possible], initial=2.0))
     tail = np.minimum(estimates - deviations, 0.0)
-    spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 700.0))
+    spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 600.0))
     slab_odds = spike_ratio * 2.0 * scale / (np.maximum(estimates, deviations) * np.log(largest))
     prior_empty = 0.5
     for _ in range(EM_ITERATIONS):
