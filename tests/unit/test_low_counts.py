@@ -132,3 +132,12 @@ def test_text_declared_as_categories_does_not_warn() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         hp.fit(frame, hp.Table(kind=hp.Categories(["a", "b"])), epsilon=9, expected_records=40)
+
+
+def test_format_is_named_for_times_alone() -> None:
+    days = ["31.12.2024"] * 300
+    with pytest.warns(PrivhpWarning, match="dates in another form than 2024-12-31, which a column"):
+        hp.fit(days, hp.Time("2024-01-01", "2024-12-31", unit="D"), epsilon=9, expected_records=300)
+    with pytest.warns(PrivhpWarning) as caught:
+        hp.fit(days, hp.Categories(["a", "b"]), epsilon=9, expected_records=300)
+    assert "dates" not in str(caught[0].message)

@@ -36,6 +36,8 @@ DOMAINS = [
     Time("1680-01-01", "1800-01-01", unit="ns"),
     Time("2140-01-01", "2260-01-01", unit="ns", outside="clamp"),
     Time("2020-03-28", "2020-10-26", zone="Europe/Berlin"),
+    Time("2020-03-28", "2020-10-26", zone="Europe/Berlin", format="%d.%m.%Y %H:%M"),
+    Time("2020-02-28", "2020-03-01", unit="D", outside="clamp", format="epoch"),
 ]
 AWKWARD: list[Any] = [
     dt.datetime(2020, 2, 29),

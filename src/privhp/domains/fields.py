@@ -21,7 +21,7 @@ class FieldKind(IntEnum):
     TIME = 3
     TEXT = 4
     DICTIONARY = 5
-    """Text that repeats: one of a few declared values."""
+    """Text that repeats, such as one of a few declared values: each distinct text is read once."""
 
 
 class Field(NamedTuple):
@@ -31,7 +31,7 @@ class Field(NamedTuple):
     kind: FieldKind
     nullable: bool = False
     repeats: bool = False
-    """Whether it is one of a few declared values."""
+    """Whether values repeat, such as those of a few declared values."""
     accepts: frozenset[str] | None = None
     """Kinds of column types that its values can be read from; None if any."""
     declared_as: str = ""

@@ -16,8 +16,8 @@ _FLAGS = {
     "nullable": ("nullable", True),
 }
 _BOOLEANS = {"false": False, "true": True}
-_SEPARATOR = re.compile(r"(?<!zone=[+-]\d\d):")
-"""A colon, except the one inside the offset of a time zone."""
+_SEPARATOR = re.compile(r"(?<!zone=[+-]\d\d):(?!%)")
+"""A colon, except those inside the offset of a time zone and before a directive of a format of times."""
 
 
 class ShortForm(NamedTuple):
@@ -133,7 +133,8 @@ SHORT_FORMS = {
     ),
     "time": ShortForm(
         _time_bounds,
-        "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, optionally with :unit=D, :zone=Europe/Berlin or :clamp",
+        "time:LOW:HIGH, such as time:2018-01-01:2020-12-31, optionally with :unit=D, :zone=Europe/Berlin, "
+        ":format=%d.%m.%Y or :clamp",
     ),
     "geo": ShortForm(_rectangle, "geo:WEST:SOUTH:EAST:NORTH, or geo for the globe, optionally with :step=0.0001"),
     "ipv4": ShortForm(_network, "ipv4, or ipv4:NETWORK such as ipv4:10.0.0.0/8"),

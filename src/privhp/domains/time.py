@@ -5,6 +5,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import datetime as dt
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -13,11 +14,12 @@ from numpy.typing import NDArray
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
 from privhp.domains.comparisons import discrete_range, ranges_region
-from privhp.domains.conversion import read_dictionary, read_each, single_value, values_of_kind
+from privhp.domains.conversion import floor_int64, read_dictionary, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
+from privhp.domains.time_formats import TimeFormat
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
@@ -58,7 +60,7 @@ class Time(IntegerRangeDomain):
     datetimes, dates and ISO 8601 text. Records with an offset or a zone are
     converted to UTC. NumPy's times are UTC; other times without an offset are
     in the declared zone, UTC by default. A date is read as its midnight. There
-    are no leap seconds.
+    are no leap seconds. Other text, and numbers, need a declared `format`.
 
     Samples are datetime64 in UTC; in data frames and files they have the zone.
     A region is a pair (low, high) of times in any form that records have, both
@@ -74,6 +76,9 @@ class Time(IntegerRangeDomain):
         outside: Treatment of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
         dtype: Type of samples, public knowledge, where it is finer than the unit: "datetime64[ns]" for seconds that
             are stored as nanoseconds.
+        format: How records write times, if not in ISO 8601: directives of strptime, such as "%d.%m.%Y" or "%m/%d/%Y
+            %H:%M"; "epoch" for seconds since 1970, or "epoch_ms", "epoch_us", "epoch_ns". A record that is not in
+            the format is read as ISO 8601. Bounds, regions and samples have no format.
     """
 
     kind: ClassVar[str] = "time"
@@ -90,10 +95,14 @@ class Time(IntegerRangeDomain):
         zone: str | None = None,
         outside: Outside = "drop",
         dtype: Any = None,
+        format: str | None = None,  # noqa: A002 - the name of the parameter in the public API
     ) -> None:
         if not isinstance(unit, str) or unit not in _TICKS:
             raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {quote(unit)}')
         self.unit, self.zone, self.outside = unit, zone, outside
+        self.format = None if format is None else TimeFormat(format)
+        if self.format is not None:
+            self.accepts = frozenset({"times", "text", "integers", "numbers"})
         if zone is not None and unit == "D":
             raise DomainError(f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out')
         self._zone = dt.UTC if zone is None else parse_zone(zone)
@@ -122,7 +131,8 @@ class Time(IntegerRangeDomain):
         zone = "" if self.zone is None else f", zone={self.zone!r}"
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
         dtype = "" if self._is_plain else f', dtype="{self.dtype}"'
-        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{outside_argument(self.outside)}{dtype})'
+        form = "" if self.format is None else f", format={self.format.text!r}"
+        return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{outside_argument(self.outside)}{dtype}{form})'
 
     def _text(self, tick: int) -> str:
         """ISO text of a tick, in UTC unless it is a date."""
@@ -141,7 +151,10 @@ class Time(IntegerRangeDomain):
     def fields(self) -> tuple[Field, ...]:
         in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # these the compiled CSV scanner reads
         kind = FieldKind.TIME if in_utc else FieldKind.TEXT
-        return (Field("value", kind, accepts=self.accepts, declared_as=self.kind),)
+        if self.format is not None:
+            kind = FieldKind.DICTIONARY if self.format.step is None else FieldKind.INTEGER
+        repeats = kind is FieldKind.DICTIONARY  # strptime is slow, and dates repeat
+        return (Field("value", kind, repeats=repeats, accepts=self.accepts, declared_as=self.kind),)
 
     def output_forms(self) -> tuple[OutputForm, ...]:
         return (OutputForm(zone=self.zone),)
@@ -185,22 +198,29 @@ class Time(IntegerRangeDomain):
         before, after = self._times(np.array([min(max(tick, low), high) for tick in around]))
         return before, after
 
-    def _near_tick(self, value: Any) -> int:
+    def _near_tick(self, value: Any, form: TimeFormat | None) -> int:
         """Tick of one time, at most one tick out of bounds."""
-        return min(max(self._tick(value), self._ticks.low - 1), self._ticks.high + 1)
+        nanoseconds = self._nanoseconds(value) if form is None else form.nanoseconds(value, self._nanoseconds)
+        return min(max(nanoseconds // _TICKS[self.unit], self._ticks.low - 1), self._ticks.high + 1)
 
-    def _read(self, records: Any) -> tuple[Counts, NDArray[np.bool_]]:
+    def _read(self, records: Any, form: TimeFormat | None = None) -> tuple[Counts, NDArray[np.bool_]]:
         """Tick of each time, clipped for times far out of bounds, and a mask of the valid times."""
-        column = to_column(records)
+        column, read = to_column(records), partial(self._near_tick, form=form)
         if column.dictionary is not None:
-            return read_dictionary(column, self._near_tick)
-        batch = values_of_kind(column, kinds="M", what="times")
+            return read_dictionary(column, read)
+        batch = values_of_kind(column, kinds="M" if form is None else "Miuf", what="times")
         if not isinstance(batch, np.ndarray):
-            return read_each(batch, self._near_tick)
-        readable = ~np.isnat(batch)
-        if column.missing is not None:
-            readable &= ~column.missing
-        counts, step = _counts_and_step(batch)
+            return read_each(batch, read)
+        readable = np.ones(batch.shape, dtype=np.bool_) if column.missing is None else ~column.missing
+        if batch.dtype.kind == "M":
+            readable &= ~np.isnat(batch)
+            counts, step = _counts_and_step(batch)
+        elif form is not None and form.step is not None and batch.dtype.kind in "iu":
+            counts, step = floor_int64(batch), form.step
+        else:
+            distinct, places = np.unique(batch, return_inverse=True)
+            ticks, valid = read_each(distinct.tolist(), read)
+            return ticks[places], valid[places] & readable
         ratio, finer = divmod(step, _TICKS[self.unit])
         if finer:
             return counts // (_TICKS[self.unit] // step), readable
@@ -209,7 +229,7 @@ class Time(IntegerRangeDomain):
         return counts, readable
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        return self._ticks._encode(*self._read(records), level=level)
+        return self._ticks._encode(*self._read(records, self.format), level=level)
 
     def _times(self, ticks: Counts) -> NDArray[Any]:
         return ticks.view(f"M8[{self.unit}]")
@@ -294,7 +314,8 @@ class Time(IntegerRangeDomain):
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
         zone = {} if self.zone is None else {"zone": self.zone}
         dtype = {} if self._is_plain else {"dtype": str(self.dtype)}
-        return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype}
+        form = {} if self.format is None else {"format": self.format.text}
+        return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype, **form}
 
 
 def parse_zone(name: Any) -> dt.tzinfo:
