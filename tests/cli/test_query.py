@@ -82,6 +82,9 @@ def test_heavy_hitters_as_conditions(run, trips):
         assert again["share"] == pytest.approx(one["share"])
     for one in answers(run, trips, "--heavy-hitters", "0.1"):
         (again,) = answers(run, trips, "--where", one["heavy_hitter"])
+        assert [one[key] for key in ("stderr", "low", "high")] == pytest.approx(
+            [again[key] for key in ("stderr", "low", "high")]
+        )
         assert again["share"] == pytest.approx(one["share"])
 
 

@@ -15,10 +15,13 @@ from privhp import (
     IPv4,
     IPv6,
     Nullable,
+    Plan,
     QueryError,
+    Summary,
     Table,
     Taxonomy,
     Time,
+    fit,
 )
 from releases import exact_generator, histogram
 
@@ -136,3 +139,43 @@ def test_invalid_threshold(threshold: Any) -> None:
 def test_invalid_levels(levels: Any) -> None:
     with pytest.raises(QueryError, match="expected levels between 1 and 32"):
         histogram(IPv4(), 1, [3, 4]).heavy_hitters(0.1, levels=levels)
+
+
+def test_errors_are_those_of_mass() -> None:
+    generator = fit(
+        np.random.default_rng(0).beta(2, 5, (20_000, 2)), Box([(0, 1), (0, 1)]), epsilon=1, expected_records=20_000
+    )
+    hitters = generator.heavy_hitters(0.05)
+    assert len(hitters) > 2
+    for hitter in hitters:
+        expected = generator.mass(hitter.region)
+        assert hitter.estimate.value == hitter.mass
+        assert hitter.estimate.stderr == pytest.approx(expected.stderr)
+        assert hitter.estimate.interval(0.8) == pytest.approx(expected.interval(0.8))
+
+
+def test_paper_plans_have_no_errors() -> None:
+    summary = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=1000))
+    summary.update(np.random.default_rng(0).random(1000))
+    with pytest.raises(QueryError, match="top-down"):
+        _ = summary.release().heavy_hitters(0.01)[0].estimate.stderr
+
+
+@pytest.mark.parametrize(
+    ("domain", "region", "rounded"),
+    [
+        (Box([(0, 90)] * 2), ((52.384375000000006, 52.734375), (0.0, 0.1)), ((52.3844, 52.7344), (0.0, 0.1))),
+        (Geo(), (-0.703125, 51.328125, 0.0, 51.50390625), (-0.7031, 51.3281, 0.0, 51.5039)),
+        (Interval(1e-9, 1e9, scale="log"), (1.2345678e-9, 31622.7766), (1.235e-09, 31620.0)),
+        (Nullable(Interval(0, 1)), None, None),
+        (Nullable(Interval(0, 1)), (0.30000000000000004, 0.4), (0.3, 0.4)),
+        (
+            Table(x=Interval(0, 1), n=Integers(0, 9)),
+            {"x": (1 / 3, 2 / 3), "n": (0, 4)},
+            {"x": (0.3333, 0.6667), "n": (0, 4)},
+        ),
+        (IPv4(), "10.0.0.0/8", "10.0.0.0/8"),
+    ],
+)
+def test_rounded_regions(domain: Any, region: Any, rounded: Any) -> None:
+    assert domain.round_region(region) == rounded

@@ -310,7 +310,7 @@ class Distribution:
         """
         from privhp.answers.heavy_hitters import heavy_hitters
 
-        return heavy_hitters(self._histogram, self.total, threshold=threshold, levels=levels)
+        return heavy_hitters(self._histogram, self.total, self._errors, threshold=threshold, levels=levels)
 
     def marginal(self, columns: Name | list[Name], *, null: bool = True) -> Distribution:
         """Marginal distribution of a column of a `Table`, or of the table of several columns.

@@ -3,12 +3,15 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from privhp.answers.estimate import Estimate
 from privhp.answers.histogram import Histogram, sum_by_index
+from privhp.answers.standard_errors import StandardErrors
+from privhp.answers.uncertainty import MassUncertainty
 from privhp.core.cells import Codes, Floats, ancestors
 from privhp.errors import QueryError, describe_value
 
@@ -25,6 +28,7 @@ class HeavyHitter:
         residual_mass: Share of the records in the cell but not in heavy hitters inside it.
         count: Estimated number of records in the cell.
         residual_count: Estimated number of records in the cell but not in heavy hitters inside it.
+        estimate: The share `mass` with its standard error and intervals.
     """
 
     region: Any
@@ -34,10 +38,11 @@ class HeavyHitter:
     residual_mass: float
     count: float
     residual_count: float
+    estimate: Estimate[float] = field(repr=False, compare=False)
 
 
 def heavy_hitters(
-    histogram: Histogram, total: float, *, threshold: float, levels: Iterable[int] | None
+    histogram: Histogram, total: float, errors: StandardErrors, *, threshold: float, levels: Iterable[int] | None
 ) -> list[HeavyHitter]:
     """Cells whose residual share reaches the threshold, in descending order of residual share."""
     threshold = _check_threshold(threshold)
@@ -61,7 +66,9 @@ def heavy_hitters(
             codes[heavy].tolist(), masses[heavy].tolist(), residuals[heavy].tolist(), strict=True
         ):
             region = histogram.domain.describe(code, level=level)
-            hitters.append(HeavyHitter(region, level, code, mass, residual, mass * total, residual * total))
+            estimate = Estimate(mass, MassUncertainty(mass, errors, errors.region_shares, [region]))
+            counts = mass * total, residual * total
+            hitters.append(HeavyHitter(region, level, code, mass, residual, *counts, estimate))
         residuals[heavy] = 0.0
         codes = ancestors(codes, levels=1)
     return sorted(hitters, key=lambda hitter: -hitter.residual_mass)

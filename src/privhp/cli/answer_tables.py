@@ -46,16 +46,12 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
     objects: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
         mass = generator.mass(region)
-        known = _has_stderr(generator) and mass.resolved
-        low, high = mass.interval(0.9) if _has_stderr(generator) else (None, None)
         at_least, at_most = generator.mass_bounds(region)
         objects.append(
             {
                 "where": text,
                 "share": mass.value,
-                "stderr": mass.stderr if known else None,
-                "low": low,
-                "high": high,
+                **_share_errors(generator, mass),
                 "at_least": at_least,
                 "at_most": at_most,
                 "count": mass.value * generator.total,
@@ -159,21 +155,35 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
     """Heavy hitters as conditions."""
     part = _marginal(generator, options.marginal)
     names = options.columns if options.marginal is None else options.marginal.split(",")
+    hitters = part.heavy_hitters(threshold)
     objects: list[dict[str, Any]] = [
         {
             "heavy_hitter": format_condition(hitter.region, part.domain, names=names),
             "share": hitter.mass,
+            **_share_errors(generator, hitter.estimate),
             "count": hitter.count,
             "residual_share": hitter.residual_mass,
             "residual_count": hitter.residual_count,
         }
-        for hitter in part.heavy_hitters(threshold)
+        for hitter in hitters
     ]
+    keys = ("share", "stderr", "low", "high", "residual_share")
     rows = [
-        (_percent(one["share"]), _percent(one["residual_share"]), f"{one['residual_count']:,.0f}", one["heavy_hitter"])
-        for one in objects
+        (
+            *(_percent(one[key]) for key in keys),
+            f"{one['residual_count']:,.0f}",
+            format_condition(part.domain.round_region(hitter.region), part.domain, names=names),
+        )
+        for one, hitter in zip(objects, hitters, strict=True)
     ]
-    return Answers(objects, ("share", "residual share", "residual count", "where"), rows)
+    return Answers(objects, ("share", *ERROR_HEADER, "residual share", "residual count", "where"), rows)
+
+
+def _share_errors(generator: Generator, share: Estimate[float]) -> dict[str, Any]:
+    """Standard error and 90% interval of a share, None where unknown; no standard error if the interval says it all."""
+    if not _has_stderr(generator):
+        return _errors(None, None, None)
+    return _errors(share.stderr if share.resolved else None, *share.interval(0.9))
 
 
 def _has_stderr(generator: Generator) -> bool:

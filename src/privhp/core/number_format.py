@@ -100,6 +100,13 @@ def round_digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
+def round_ends(low: float, high: float) -> tuple[float, float]:
+    """Ends of a range, rounded to about a thousandth of its length."""
+    length = abs(high - low)
+    decimals = 3 - math.floor(math.log10(length)) if length > 0 else 12
+    return round(low, decimals), round(high, decimals)
+
+
 def _in_units(value: float, units: dict[str, float]) -> str:
     """A value in the largest unit up to it, or in the smallest."""
     name, unit = next(((name, unit) for name, unit in units.items() if value >= unit), (*units.items(),)[-1])

@@ -42,10 +42,7 @@ def _socket() -> ModuleType:
 
 
 class _Network(Domain):
-    """Addresses of a network.
-
-    Two addresses whose longest common prefix within the network has l bits are at distance 2**-l.
-    """
+    """Addresses of a network; two whose longest common prefix within it has l bits are at distance 2**-l."""
 
     BITS: ClassVar[int]
     EXAMPLE: ClassVar[str]
@@ -95,6 +92,9 @@ class _Network(Domain):
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         return np.full(codes.shape, (self._length + level) % self.NAMED == 0)
+
+    def region_kind(self, region: Any) -> str:
+        return f"prefixes /{self._prefix(region, 'prefix').prefixlen}"
 
     @property
     def distance_meaning(self) -> str:

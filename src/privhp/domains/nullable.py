@@ -201,6 +201,12 @@ class Nullable(Domain):
     def format_region(self, region: Any, label: str) -> str:
         return f"{label} is null" if region is None else self.domain.format_region(region, label)
 
+    def round_region(self, region: Any) -> Any:
+        return None if region is None else self.domain.round_region(region)
+
+    def region_kind(self, region: Any) -> str:
+        return "" if region is None else self.domain.region_kind(region)
+
     def everything(self) -> Any:
         raise DomainError("no region holds both null and values; query each separately")
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.core.number_format import format_ratio
+from privhp.core.number_format import format_ratio, round_ends
 from privhp.domains.comparisons import discrete_range, parse_number, ranges_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.decimal_lattice import Step, make_axes
@@ -184,6 +184,10 @@ class Interval(GridDomain):
         low, high = region
         equal = self.step is not None and low == high
         return f"{label} = {low}" if equal else super().format_region((low, high), label)
+
+    def round_region(self, region: Any) -> Any:
+        """The ends to four digits on a logarithmic scale."""
+        return tuple(float(f"{end:.4g}") for end in region) if self.scale == "log" else round_ends(*region)
 
     def everything(self) -> Any:
         return None, None

@@ -183,6 +183,14 @@ class Pattern(IntegerRangeDomain):
         named: NDArray[np.bool_] = np.array(whole, dtype=np.bool_) & (above > sizes)
         return named
 
+    def region_kind(self, region: Any) -> str:
+        """Length of a prefix."""
+        if not isinstance(region, str):
+            return ""
+        length = len(region) - 1
+        prefix = "first character" if length == 1 else f"first {length} characters"
+        return prefix if region.endswith("*") else "whole texts"
+
     @property
     def distance_meaning(self) -> str:
         return f"{TRANSPORT}: two texts with a common prefix of l characters are 2 to the power of -l apart."

@@ -143,7 +143,18 @@ class Presentation(ABC):
             return range_condition(label, low, high)
         return choice_condition(label, region, self.format_value)
 
+    def round_region(self, region: Any) -> Any:
+        """A region for people: the ends of a range of real numbers to about a thousandth of its length."""
+        return region
+
     # Plots
+
+    def region_kind(self, region: Any) -> str:
+        """Kind of a region that reports name, such as "first 2 characters"; regions of one kind are disjoint.
+
+        A report has one picture for each kind. Empty unless overridden: all regions are in one picture.
+        """
+        return ""
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale | None:
         """Axis of one coordinate; None if its values lie on no axis, so that a plot lists the heavy cells."""

@@ -319,6 +319,10 @@ class Table(Domain):
         cells = self._cells(np.array([code], dtype=np.uint64), level)
         return {column.name: column.domain.describe(int(own[0]), level=bits) for column, own, bits in cells if bits}
 
+    def round_region(self, region: Any) -> Any:
+        domains = {column.name: column.domain for column in self.columns}
+        return {name: domains[name].round_region(own) for name, own in region.items()}
+
     def project(
         self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[TableColumn]
     ) -> tuple[Codes, NDArray[np.int64]]:

@@ -106,6 +106,10 @@ class Taxonomy(Finite):
             )
         return spans[0]
 
+    def region_kind(self, region: Any) -> str:
+        """Depth of a node."""
+        return f"nodes of depth {region.count(SEPARATOR) + 1}" if isinstance(region, str) else ""
+
     @property
     def distance_meaning(self) -> str:
         return f"{TRANSPORT}: two leaves below h common inner nodes are 2 to the power of -h apart."

@@ -10,7 +10,7 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,9 @@ MAX_LISTED = 64
 
 HEAVY = (0.01, 0.002)
 """Thresholds of the heavy hitters that are shown; the smaller one if the larger finds few."""
+
+MAX_KINDS = 3
+"""Largest number of pictures of one variable, such as one for each length of a prefix."""
 
 FEW = 8
 
@@ -75,6 +78,8 @@ class Names:
     intervals: Floats
     nested: bool
     """Whether one value may contain another, so that shares overlap."""
+    least: float | None = None
+    """Share that a value needs to be listed; None if all are."""
 
     def count(self, batch: RealBatch) -> Floats:
         """Real records of each value."""
@@ -160,7 +165,10 @@ def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int
     for pair in points[:max_maps]:
         yield _map(distribution, *pair, sides)
     for variable, axis in zip(variables, axes, strict=True):
-        yield _names(distribution, variable) if axis is None else _histogram(distribution, axis)
+        if axis is None:
+            yield from _names(distribution, variable)
+        else:
+            yield _histogram(distribution, axis)
     for pair in others[: max(max_maps - len(points), 0)]:
         yield _map(distribution, *pair, sides)
 
@@ -172,10 +180,12 @@ def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPictur
     return HistogramPicture(axis, shares, intervals(distribution, axis.regions), missing)
 
 
-def _names(distribution: Distribution, variable: Variable) -> Names:
+def _names(distribution: Distribution, variable: Variable) -> Iterator[Names]:
+    """All values of a short list; else the heavy hitters, one picture for each kind of region."""
     names = variable.values
     if 0 < len(names) <= MAX_LISTED:
-        return _listed(distribution, variable, names)
+        yield _listed(distribution, variable, names)
+        return
     marginal = distribution if variable.column is None else distribution.marginal(variable.column)
     for threshold in HEAVY:
         hitters = marginal.heavy_hitters(threshold)
@@ -183,17 +193,53 @@ def _names(distribution: Distribution, variable: Variable) -> Names:
             break
     if not hitters:  # the leaves are larger than every reportable cell
         hitters = marginal.heavy_hitters(HEAVY[0], levels=range(1, marginal.domain.depth + 1))
-    hitters = sorted(hitters, key=lambda hitter: -hitter.mass)
-    listed = [variable.region(hitter.region) for hitter in hitters[:MAX_LISTED]]
-    return Names(
-        variable.label,
-        variable.column,
-        [_text(hitter.region) for hitter in hitters],
-        [(hitter.level, hitter.code) for hitter in hitters],
-        np.array([hitter.mass for hitter in hitters]),
-        _heavy_intervals(distribution, listed, len(hitters)),
-        nested=not names,
-    )
+    cells = [_Cell(hitter.level, hitter.code, hitter.region, hitter.mass) for hitter in hitters]
+    for kind, own in _by_kind(marginal, cells).items():
+        ranked = sorted(own, key=lambda cell: -cell.mass)
+        regions = [variable.region(cell.region) for cell in ranked[:MAX_LISTED]]
+        yield Names(
+            f"{variable.label}: {kind}" if kind else variable.label,
+            variable.column,
+            [_text(cell.region) for cell in ranked],
+            [(cell.level, cell.code) for cell in ranked],
+            np.array([cell.mass for cell in ranked]),
+            _heavy_intervals(distribution, regions, len(ranked)),
+            nested=not names and not kind,
+            least=threshold,
+        )
+
+
+class _Cell(NamedTuple):
+    """A cell of a ranked list."""
+
+    level: int
+    code: int
+    region: Any
+    mass: float
+
+
+def _by_kind(marginal: Distribution, hitters: Sequence[_Cell]) -> dict[str, Sequence[_Cell]]:
+    """Cells of each kind with a hitter in them, from large to small ones; all hitters if their domain has no kinds.
+
+    Kinds with a single cell are left out if others have several. Null is in every picture.
+    """
+    domain, found = marginal.domain, dict[str, list[tuple[int, int, Any]]]()
+    for level in range(1, max((own.level for own in hitters), default=0) + 1):
+        inside = [own.code >> (own.level - level) for own in hitters if own.level >= level]
+        codes = np.unique(np.array(inside, dtype=np.uint64))
+        for code in codes[domain.is_reportable(codes, level=level)].tolist():
+            region = domain.describe(code, level=level)
+            if kind := domain.region_kind(region):
+                found.setdefault(kind, []).append((level, code, region))
+    if not found:
+        return {"": hitters}
+    several = {kind: own for kind, own in found.items() if len(own) > 1} or dict([found.popitem()])
+    null = [own for own in hitters if own.region is None]
+    chosen: dict[str, Sequence[_Cell]] = {}
+    for kind, own in islice(several.items(), MAX_KINDS):
+        shares = marginal.masses([region for *_, region in own]).value.tolist()
+        chosen[kind] = [*(_Cell(*cell, mass) for cell, mass in zip(own, shares, strict=True)), *null]
+    return chosen
 
 
 def _heavy_intervals(distribution: Distribution, regions: Sequence[Any], size: int) -> Floats:

@@ -50,6 +50,11 @@ def _caption(picture: Names) -> str:
             f"The {shown} largest of {shown + rest}; the others hold up to "
             f"{format_share(float(picture.shares[MAX_BARS]))} each."
         )
-    elif not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
-        sentences.append(f"The remaining {format_share(missing)} is not resolved into values.")
+    if not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
+        sentences.append(
+            f"The remaining {format_share(missing)} is not resolved into values."
+            if picture.least is None
+            else f"The remaining {format_share(missing)} is in values below {format_share(picture.least)} each, or not "
+            "resolved into values."
+        )
     return " ".join(sentences)
