@@ -109,7 +109,7 @@ def test_errors(refused, release, tmp_path):
         "sample", "checkpoint", "-o", "out.csv"
     )
     assert "cannot use no.privhp: No such file" in refused("sample", "no.privhp", "-o", "out.csv")
-    assert "ends in .csv, .ndjson" in refused("sample", release, "-o", "out.xlsx")
+    assert "ends in .csv, .tsv, .tab, .ndjson" in refused("sample", release, "-o", "out.xlsx")
     assert "--force" in refused("sample", release, "-o", "data.csv")
     assert "at least 0" in refused("sample", release, "-n", "-5", "-o", "out.csv")
     assert "at least 0" in refused("sample", release, "--seed", "-5", "-o", "out.csv")
