@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.standard_errors import LeafShares
-from privhp.answers.unevenness import FINER_CUTS, share_deviation
+from privhp.answers.unevenness import share_deviation
 
 Floats = NDArray[np.float64]
 
@@ -23,11 +23,11 @@ def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
 def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float]:
     domain, codes = errors.domain, np.array([code])
     parts = domain.axis_shares(region, codes, level=int(level))
-    splits = [own for _, own in domain.axis_cells(codes, level=int(level))]
+    cells = domain.axis_cells(codes, level=int(level))
     mean, deviation = float(domain.overlap(region, codes, level=int(level))[0]), 0.0
     for part in parts:
         others = np.prod([other.share[0] for other in parts if other is not part])
-        own = errors.unevenness[part.axis][splits[part.axis] : splits[part.axis] + FINER_CUTS]
+        own = errors.unevenness[part.axis].further(*cells[part.axis])
         deviation += float(others * share_deviation(part.share, own)[0])
     return mean, deviation * (mean > 0)
 
@@ -46,7 +46,8 @@ def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
     estimate, own_variance = (np.where(top.possible, own, 0.0) for own in (top.subtree_estimate, top.subtree_variance))
     difference += float(weights @ (estimate - top.estimate))
     unbiased_variance += float(weights**2 @ own_variance)
-    squared_bias = max(difference**2 - max(unbiased_variance - variance, 0.0), 0.0)
+    removed = max(unbiased_variance - variance, 0.0)
+    squared_bias = max(difference**2 - removed, difference**2 / 4 + removed / 2)
     resolution = float(shares.deviation @ errors.counts)
     return min(float(np.sqrt(variance + squared_bias + resolution**2)) / total, 1.0)
 

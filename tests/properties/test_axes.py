@@ -12,7 +12,7 @@ from hypothesis.strategies import DataObject
 
 from privhp import Box, Domain, Generator, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.unevenness import FINER_CUTS, _smooth, learn_unevenness, share_deviation
+from privhp.answers.unevenness import FINER_CUTS, _Measured, _smooth, learn_unevenness, share_deviation
 from privhp.release import Release
 from regions import regions
 from strategies import any_domains, generators, ordered_domains
@@ -64,7 +64,7 @@ def test_unevenness_of_one_axis() -> None:
     codes = np.arange(2**8, dtype=np.uint64)
     (across, _), _ = domain.axis_cells(codes, level=8)
     counts = np.where(across % 8 == 0, 10**7, 0)
-    one, other = learn_unevenness(exact(domain, counts, 8), domain)
+    one, other = (own.by_cuts for own in learn_unevenness(exact(domain, counts, 8), domain))
     assert one[1:4] == pytest.approx(1, abs=0.01)
     assert other[2:4] == pytest.approx(0, abs=0.01)
 
@@ -72,7 +72,7 @@ def test_unevenness_of_one_axis() -> None:
 def test_axis_without_counts_is_uneven() -> None:
     hierarchy = exact(Interval(0, 1), np.zeros(16, dtype=np.int64), 4)
     (own,) = learn_unevenness(hierarchy, Interval(0, 1))
-    assert (own == 1).all()
+    assert (own.by_cuts == 1).all()
 
 
 @pytest.mark.parametrize("high", [49, 50])
@@ -155,7 +155,9 @@ def test_interval_holds_the_quantile(generator: Generator, share: float) -> None
 
 def test_sketches_show_more_unevenness_never_less() -> None:
     """Levels with a share of 0 are sketched: they may raise the unevenness and its growth, not end them."""
-    counted = [(0.04, 100, 1.0), (0.02, 100, 1.0)]
-    assert _smooth([*counted, (0.0, 100, 0.0)])[:3] == pytest.approx([0.04, 0.02, 0.02])
-    assert _smooth([*counted, (0.04, 100, 0.0), (0.0, 100, 0.0)])[:4] == pytest.approx([0.04, 0.02, 0.04, 0.08])
-    assert _smooth([*counted, (0.0, 100, 1.0)])[:3] == pytest.approx([0.04, 0.02, 0.0])
+    counted = [_Measured(0.04, 100, 1.0), _Measured(0.02, 100, 1.0)]
+    assert _smooth([*counted, _Measured(0.0, 100, 0.0)])[:3] == pytest.approx([0.04, 0.02, 0.02])
+    assert _smooth([*counted, _Measured(0.04, 100, 0.0), _Measured(0.0, 100, 0.0)])[:4] == pytest.approx(
+        [0.04, 0.02, 0.04, 0.08]
+    )
+    assert _smooth([*counted, _Measured(0.0, 100, 1.0)])[:3] == pytest.approx([0.04, 0.02, 0.0])

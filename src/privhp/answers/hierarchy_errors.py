@@ -11,7 +11,8 @@ add up from the leaves to the root.
 Bias. Shrinkage and projection take records from cells that are nearly empty, or
 give some to them. The least-squares answer without them is unbiased. As in a
 Hausman test, the difference of the two answers has as variance the difference of
-their variances; what its square exceeds that is the squared bias.
+their variances; what its square exceeds that is the squared bias. A small
+difference may hide a bias as large as the noise that the two steps removed.
 
 Resolution (non-uniformity error). A leaf that lies partly in the region may hold
 its records anywhere in it. An end of the region cuts many leaves at the same
@@ -143,7 +144,7 @@ class HierarchyErrors:
         variance += by_region(shares.variance * counts)
         masses = by_region(shares.mean * counts) / total
         unbiased_variance, difference = _climb(self._unbiased, steps, shares.mean, lambda _: masses)
-        squared_bias = np.maximum(difference**2 - np.maximum(unbiased_variance - variance, 0.0), 0.0)
+        squared_bias = _squared_bias(difference, np.maximum(unbiased_variance - variance, 0.0))
         resolution = by_region(shares.deviation * counts)
         errors: Floats = np.sqrt(np.maximum(variance, 0.0) + squared_bias + resolution**2) / total
         return np.minimum(errors, 1.0)
@@ -224,6 +225,15 @@ class HierarchyErrors:
             prior = np.where(hashed, layer.estimate, variance)
             found.append(_Siblings(parents, prior, np.where(hashed, 0.0, variance), np.where(hashed, 0.0, difference)))
         return found
+
+
+def _squared_bias(difference: Floats, variance: Floats) -> Floats:
+    """Posterior mean of the squared bias, from an unbiased estimate of the bias and the variance of this estimate.
+
+    The prior of the bias is normal. Its variance is the one that explains the difference, at least that of the noise
+    that shrinkage and projection removed: the sum of what they leave in empty cells is of this size.
+    """
+    return np.maximum(difference**2 - variance, difference**2 / 4.0 + variance / 2.0)
 
 
 def _climb(

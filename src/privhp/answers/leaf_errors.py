@@ -18,7 +18,7 @@ from privhp.answers.axis_cells import AxisCells, AxisParts
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.standard_errors import CdfMasses, LeafShares
-from privhp.answers.unevenness import FINER_CUTS, learn_unevenness, mean_deviation, share_deviation
+from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, learn_unevenness, mean_deviation, share_deviation
 from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
@@ -35,7 +35,7 @@ class LeafErrors:
         domain: Domain of the distribution.
         codes: Cell of the domain that each leaf projects to.
         levels: Level of each of these cells.
-        unevenness: Computes the unevenness of each axis of the domain, by the number of its cuts.
+        unevenness: Computes the unevenness of each axis of the domain.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class LeafErrors:
         codes: Codes,
         levels: NDArray[np.int64],
         *,
-        unevenness: Callable[[], Sequence[Floats]],
+        unevenness: Callable[[], Sequence[AxisUnevenness]],
     ) -> None:
         self.release, self.domain, self.codes, self.levels = release, domain, codes, levels
         self._learn = unevenness
@@ -69,12 +69,12 @@ class LeafErrors:
         """Errors of the values of a nullable domain, given that there is a value."""
         return ConditionalErrors(self)
 
-    def _unevenness_of(self, axes: Sequence[int]) -> Sequence[Floats]:
+    def _unevenness_of(self, axes: Sequence[int]) -> Sequence[AxisUnevenness]:
         return [self.unevenness[axis] for axis in axes]
 
     @cached_property
-    def unevenness(self) -> Sequence[Floats]:
-        """Unevenness of each axis, by the number of its cuts."""
+    def unevenness(self) -> Sequence[AxisUnevenness]:
+        """Unevenness of each axis."""
         return self._learn()
 
     @cached_property
@@ -113,7 +113,7 @@ class LeafErrors:
             parts = _cdf_parts(self.domain, values[own], holding[own], level=level)
             share, mass = product_share(part.share for part in parts), np.diff(before)[index[own]]
             found.mass[own] += mass * share
-            found.resolution[own] += mass * self._deviation(parts, level) * (share > 0)
+            found.resolution[own] += mass * self._deviation(parts, holding[own], level) * (share > 0)
             found.inside[own] += mass * (share >= 1)
             found.touched[own] += mass * (share > 0)
         return found
@@ -143,20 +143,25 @@ class LeafErrors:
         """Index of the side of each leaf along an axis; share of each side in a region, and its standard deviation."""
         along, share = self._axes.along(axis), self._axes.shares(cut, axis)
         deviation = np.zeros(share.shape)
-        for splits, here in along.by_splits():
-            deviation[here] = share_deviation(share[here], self.unevenness[axis][splits : splits + FINER_CUTS])
+        for group, (_, here) in zip(along.groups, along.by_splits(), strict=True):
+            deviation[here] = self._axis_deviation(AxisShares(axis, share[here]), group.codes, group.level)
         return along.cell_of_leaf, share, deviation
 
-    def _deviation(self, parts: Sequence[AxisShares], level: int) -> Floats:
+    def _deviation(self, parts: Sequence[AxisShares], codes: Codes, level: int) -> Floats:
         """Sum of the deviations along all axes; each counts in the share of the leaf along the other axes."""
-        bits = [own for _, own in self.domain.axis_cells(np.zeros(1, dtype=np.uint64), level=level)]
         shares = [part.share for part in parts]
-        total = np.zeros(shares[0].shape)
+        total = np.zeros(codes.shape)
         for index, part in enumerate(parts):
-            cuts = bits[part.axis]
-            own = share_deviation(part.share, self.unevenness[part.axis][cuts : cuts + FINER_CUTS])
-            total += own * _product(shares[:index] + shares[index + 1 :])
+            total += self._axis_deviation(part, codes, level) * _product(shares[:index] + shares[index + 1 :])
         return total
+
+    def _axis_deviation(self, part: AxisShares, codes: Codes, level: int) -> Floats:
+        """Standard deviation of the share of each cell along an axis."""
+        deviation, cut = np.zeros(codes.shape), np.flatnonzero((part.share > 0) & (part.share < 1))
+        if cut.size:
+            unevenness = self.unevenness[part.axis].further(*self.domain.axis_cells(codes[cut], level=level)[part.axis])
+            deviation[cut] = share_deviation(part.share[cut], unevenness)
+        return deviation
 
     def variables(self) -> list[Variable]:
         """The numeric variable of the domain; of a table, that of each column."""
@@ -164,7 +169,7 @@ class LeafErrors:
             parts = [self.marginal(column.domain, [column]) for column in self.domain.columns]
             return [variable for part in parts for variable in part.variables()]
         codes, levels, cell_of_leaf = self._cells
-        numbers, own = leaf_numbers(self.domain, codes, levels), self.unevenness[-1]
+        numbers, own = leaf_numbers(self.domain, codes, levels), self.unevenness[-1].by_cuts
         cuts = np.maximum(levels - self.domain.nullable, 0)
         deviations = np.array([mean_deviation(own[each : each + FINER_CUTS]) for each in range(int(cuts.max()) + 1)])
         return [Variable(numbers.take(cell_of_leaf), deviations[cuts][cell_of_leaf], self.release)]

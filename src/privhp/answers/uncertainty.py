@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp.answers import quantiles
 from privhp.answers.histogram import Histogram
-from privhp.answers.standard_errors import LeafShares, StandardErrors
+from privhp.answers.standard_errors import CdfMasses, LeafShares, StandardErrors
 from privhp.core.cells import Floats
 
 BOUND_SLACK = 0.01
@@ -21,8 +21,11 @@ BOUND_SLACK = 0.01
 EXTREME_SHARE = 1e-6
 """Quantiles of shares nearer to 0 or 1 have the noise of the quantile of this share."""
 
-BISECTIONS = 24
-"""Halvings of the range of probabilities in which the end of the interval of a quantile is searched."""
+SECTIONS, SEARCHES = 16, 6
+"""Parts into which the range of probabilities that holds the end of a quantile's interval is divided, and how often."""
+
+NOISE_ROUNDS, NOISE_CHANGE = 3, 1.1
+"""Searches for the ends of a quantile's interval with the noise at the last ends, while it changes by this factor."""
 
 
 class Uncertainty(Protocol):
@@ -155,35 +158,60 @@ class QuantileUncertainty:
 
     def interval(self, z: float) -> tuple[Any, Any]:
         """The values whose interval of the cumulative probability holds the given share."""
-        return self._search(z, is_upper=False), self._search(z, is_upper=True)
+        noise = np.stack([self._noise, self._noise])
+        ends = self._search(z, noise)
+        for _ in range(NOISE_ROUNDS - 1):
+            found = self._noise_at(ends.ravel()).reshape(noise.shape)
+            changed = np.maximum(found, noise) > NOISE_CHANGE * np.minimum(found, noise)
+            if not changed.any():
+                break
+            noise = np.where(changed, found, noise)
+            ends = self._search(z, noise)
+        low, high = (own.reshape(self._shares.shape) for own in ends)
+        return low, high
 
     @cached_property
     def _noise(self) -> Floats:
         """Standard error of each cumulative probability by noise alone."""
         inner = np.clip(self._shares.ravel(), EXTREME_SHARE, 1.0 - EXTREME_SHARE)
-        regions = [self._errors.cdf_shares(value) for value in quantiles.quantile(self._histogram, inner)]
+        return self._noise_at(quantiles.quantile(self._histogram, inner))
+
+    def _noise_at(self, values: NDArray[Any]) -> Floats:
+        regions = [self._errors.cdf_shares(value) for value in values]
         return self._errors.standard_errors([own._replace(deviation=0.0 * own.deviation) for own in regions])
 
-    def _is_possible(self, points: NDArray[Any], z: float, *, is_upper: bool) -> NDArray[np.bool_]:
-        """Whether the interval of the cumulative probability at each point reaches the share from the outer side."""
-        masses, noise = self._errors.cdf_masses(points), z * self._noise
-        margin = np.hypot(noise, z * masses.resolution)
-        shares = self._shares.ravel()
-        if is_upper:
-            return np.asarray(np.maximum(masses.mass - margin, masses.inside - noise) < shares)
-        return np.asarray(np.minimum(masses.mass + margin, masses.touched + noise) >= shares)
+    def _are_possible(self, points: NDArray[Any], z: float, noise: Floats) -> NDArray[np.bool_]:
+        """Whether the interval of the cumulative probability at each point reaches the share from the outer side.
 
-    def _search(self, z: float, *, is_upper: bool) -> NDArray[Any]:
-        """The last possible value from each quantile towards the least or the largest one, by bisection.
+        Args:
+            points: Values below and above each quantile, shape (..., 2, quantiles).
+            z: Number of standard errors.
+            noise: Standard errors of the lower and of the upper end of each interval by noise alone.
+        """
+        masses = CdfMasses(*(own.reshape(points.shape) for own in self._errors.cdf_masses(points.ravel())))
+        noise, shares = z * noise, self._shares.ravel()
+        margin = np.hypot(noise, z * masses.resolution)
+        below = np.minimum(masses.mass + margin, masses.touched + noise) >= shares
+        above = np.maximum(masses.mass - margin, masses.inside - noise) < shares
+        return np.stack([below[..., 0, :], above[..., 1, :]], axis=-2)
+
+    def _search(self, z: float, noise: Floats) -> NDArray[Any]:
+        """The last possible value from each quantile towards the least and the largest one, shape (2, quantiles).
 
         It is not beyond the leaf of the last value that was found possible.
         """
-        inner = self._shares.ravel().astype(np.float64)
-        outer = np.full(inner.shape, float(is_upper))
-        for _ in range(BISECTIONS):
-            middle = (inner + outer) / 2
-            possible = self._is_possible(quantiles.quantile(self._histogram, middle), z, is_upper=is_upper)
-            inner, outer = np.where(possible, middle, inner), np.where(possible, outer, middle)
-        leaf_ends = quantiles.leaf_ends(self._histogram, inner, upper=is_upper)
-        nearer = np.minimum if is_upper else np.maximum
-        return np.asarray(nearer(quantiles.quantile(self._histogram, outer), leaf_ends)).reshape(self._shares.shape)
+        inner = np.stack([self._shares.ravel()] * 2).astype(np.float64)
+        outer = np.stack([np.zeros(inner.shape[1]), np.ones(inner.shape[1])])
+        parts = np.arange(1, SECTIONS)[:, None, None] / SECTIONS
+        for _ in range(SEARCHES):
+            points = quantiles.quantile(self._histogram, inner + (outer - inner) * parts)
+            possible = np.logical_and.accumulate(self._are_possible(points, z, noise)).sum(axis=0)
+            step = (outer - inner) / SECTIONS
+            inner = inner + possible * step
+            outer = np.where(possible < SECTIONS - 1, inner + step, outer)
+        ends = quantiles.quantile(self._histogram, outer)
+        low, high = (
+            quantiles.leaf_ends(self._histogram, own, upper=upper)
+            for own, upper in zip(inner, (False, True), strict=True)
+        )
+        return np.stack([np.maximum(ends[0], low), np.minimum(ends[1], high)])

@@ -25,6 +25,9 @@ from privhp.domains.domain import Domain
 SIGNIFICANCE = 4.0
 """Number of standard deviations that a count must exceed to show how its cell divides."""
 
+SIGNIFICANT_SLOPE = 2.0
+"""Number of standard deviations that the imbalance of one side must exceed to count for itself."""
+
 ENOUGH_SPLITS = 8
 """Number of significant cells that show the unevenness of a level; with fewer, the level above counts as well."""
 
@@ -51,8 +54,61 @@ class _Splits(NamedTuple):
     variance: Floats
 
 
-def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[Floats]:
-    """Unevenness of each axis of a domain, between 0 and 1, by the number of its cuts and FINER_CUTS beyond them."""
+class _Measured(NamedTuple):
+    """What the cells of one level show of an axis.
+
+    Args:
+        unevenness: Mean squared imbalance.
+        splits: Number of cells.
+        share: Their share of all records.
+        cells: Their sides along the axis, in increasing order.
+        squares: Squared imbalance of each side; 0 where it may be noise.
+    """
+
+    unevenness: float = 0.0
+    splits: int = 0
+    share: float = 0.0
+    cells: Codes = np.zeros(0, dtype=np.uint64)
+    squares: Floats = np.zeros(0)
+
+
+class AxisUnevenness:
+    """Unevenness of one axis, between 0 and 1.
+
+    Attributes:
+        by_cuts: Unevenness of all sides by the number of their cuts, and FINER_CUTS beyond the last one.
+    """
+
+    def __init__(self, measured: list[_Measured]) -> None:
+        self._measured = measured
+        self.by_cuts = _smooth(measured)
+
+    def further(self, cells: Codes, cuts: int) -> Floats:
+        """Unevenness of sides with so many cuts after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
+
+        At the edge of the data sides are less even than most. A side that was not cut is as uneven as the smallest one
+        around it that was. The imbalance of a slope halves with each further cut.
+        """
+        expected = self.by_cuts[cuts : cuts + FINER_CUTS, None]
+        return np.maximum(expected, self._slopes(cells, cuts) * 4.0 ** -np.arange(FINER_CUTS)[:, None])
+
+    def _slopes(self, cells: Codes, cuts: int) -> Floats:
+        """Squared imbalance of the smallest measured side that holds each of these."""
+        squares, known = np.zeros(cells.shape), np.zeros(cells.shape, dtype=np.bool_)
+        for above in range(min(cuts, len(self._measured) - 1), -1, -1):
+            measured, sides = self._measured[above], cells >> np.uint64(cuts - above)
+            if measured.cells.size:
+                index = np.minimum(np.searchsorted(measured.cells, sides), measured.cells.size - 1)
+                found = ~known & (measured.cells[index] == sides)
+                squares[found] = measured.squares[index[found]]
+                known |= found
+            if known.all():
+                break
+        return squares
+
+
+def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevenness]:
+    """Unevenness of each axis of a domain."""
     splits_by_level: dict[int, list[_Splits]] = {}
     counted_levels = set()
     for level, counted, splits in _splits(hierarchy):
@@ -60,14 +116,14 @@ def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[Floats]:
         counted_levels |= {level} if counted else set()
     records = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
     root = np.zeros(1, dtype=np.uint64)
-    measured: list[list[tuple[float, int, float]]] = [[] for _ in domain.axis_cells(root, level=0)]
+    measured: list[list[_Measured]] = [[] for _ in domain.axis_cells(root, level=0)]
     bits = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
     for level, (above, below) in enumerate(pairwise(bits)):
         axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
         found = [np.concatenate(each) for each in zip(*splits_by_level.get(level, []), strict=True)]
         total = records if level in counted_levels else np.inf  # sketches are shrunk to even halves
-        measured[axis].append(_measure(domain, axis, level, _Splits(*found), total) if found else (0.0, 0, 0.0))
-    return [_smooth(own) for own in measured]
+        measured[axis].append(_measure(domain, axis, level, _Splits(*found), total) if found else _Measured())
+    return [AxisUnevenness(own) for own in measured]
 
 
 def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, _Splits]]:
@@ -94,13 +150,13 @@ def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> It
             yield level, counted, _Splits(codes[here], first[here], counts[here], variances[here])
 
 
-def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: float) -> tuple[float, int, float]:
-    """Unevenness of the cells of one level, their number, and their share of all records."""
+def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: float) -> _Measured:
+    """What the cells of one level show of the axis that they are cut along."""
     first = splits.codes << np.uint64(1)
     halves = [domain.measure(codes, level=level + 1) for codes in (first, first | np.uint64(1))]
     there = (halves[0] > 0) & (halves[1] > 0)
     if not there.any():
-        return 0.0, 0, 0.0
+        return _Measured()
     expected = (halves[0] / (halves[0] + halves[1]))[there]
     codes, first_count = splits.codes[there], splits.first[there]
     count, variance = splits.counts[there], splits.variance[there]
@@ -108,15 +164,17 @@ def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: floa
     imbalance = (first_count / count - expected) / np.sqrt(spread)
     noise = variance * (0.5 / spread - 1.0)
     cells, _ = domain.axis_cells(codes, level=level)[axis]
-    _, owner = np.unique(cells, return_inverse=True)
+    sides, owner = np.unique(cells, return_inverse=True)
     counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
     pooled = sums / counts
     variances = noises / counts**2 + np.maximum(1.0 - pooled**2, 0.0) / counts
     unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
-    return min(max(unevenness, 0.0), 1.0), count.size, min(float(count.sum()) / total, 1.0)
+    squares = np.where(pooled**2 > SIGNIFICANT_SLOPE**2 * variances, np.clip(pooled**2 - variances, 0.0, 1.0), 0.0)
+    share = min(float(count.sum()) / total, 1.0)
+    return _Measured(min(max(unevenness, 0.0), 1.0), count.size, share, sides, squares)
 
 
-def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
+def _smooth(measured: list[_Measured]) -> Floats:
     """Unevenness by the number of cuts, from what the release shows of each.
 
     More unevenness than above is believed at once; less only as far as the
@@ -125,7 +183,7 @@ def _smooth(measured: list[tuple[float, int, float]]) -> Floats:
     """
     found: list[float] = []
     before, last = 1.0, -1
-    for cuts, (unevenness, cells, share) in enumerate(measured):
+    for cuts, (unevenness, cells, share, *_) in enumerate(measured):
         enough = min(cells / ENOUGH_SPLITS, 1.0)
         if cells:
             own = enough * unevenness + (1.0 - enough) * before
@@ -152,11 +210,10 @@ def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
 
     Args:
         shares: Share of each leaf's side in the region.
-        unevenness: Unevenness S of the leaves' side after 0, 1, 2 ... further cuts.
+        unevenness: Unevenness S of each leaf's side after 0, 1, 2 ... further cuts.
     """
-    partial = (shares > 0) & (shares < 1)
-    cuts, position = [], shares[partial]
-    for own in unevenness.tolist():
+    cuts, position = [], shares
+    for own in unevenness:
         lower = position <= 0.5
         cuts.append((own, np.where(lower, 1.0, -1.0), np.minimum(position, 1.0 - position)))
         position = np.where(lower, 2.0 * position, 2.0 * position - 1.0)
@@ -167,9 +224,7 @@ def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
             square = (1.0 + 3.0 * own) / 4.0 * square + own * part * (2.0 * sign * mean + part)
             mean = (1.0 + own) / 2.0 * mean + sign * own * part
         largest = np.maximum(largest, square)
-    deviations = np.zeros(shares.shape)
-    deviations[partial] = np.sqrt(largest)
-    return deviations
+    return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)
 
 
 def mean_deviation(unevenness: Floats) -> float:
