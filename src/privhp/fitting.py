@@ -1,10 +1,13 @@
 """Fit a generator to data, or learn a partition from it, in one call."""
 
+import contextlib
+import inspect
 import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +29,9 @@ if TYPE_CHECKING:
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
+
+_INNER_FILES = (str(Path(__file__).parent), contextlib.__file__)
+"""Files of the package, and of the context manager that wraps its functions."""
 
 
 @file_errors()
@@ -244,9 +250,13 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
 
 
 def _warn(text: str | None) -> None:
-    """Warn the caller of `fit` or `learn`, which `file_errors` wraps."""
-    if text is not None:
-        warnings.warn(text, PrivhpWarning, stacklevel=4)
+    """Warn, if there is a text, at the call from outside the package. It follows from types and other public values."""
+    if text is None:
+        return
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(_INNER_FILES):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, PrivhpWarning, stacklevel=level)
 
 
 def _persons(column: str | int | None, null: Any) -> "Persons | None":
@@ -269,9 +279,4 @@ def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source
 
     if columns is not None:
         check_named_columns(data)
-    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn_of_type)
-
-
-def _warn_of_type(text: str) -> None:
-    """Warn of a column's type, which is public, unlike its values."""
-    warnings.warn(text, PrivhpWarning, stacklevel=2)
+    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn)

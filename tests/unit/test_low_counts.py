@@ -123,8 +123,9 @@ def test_text_declared_as_numbers_warns(dtype: str) -> None:
     data = np.array(texts) if dtype == "U5" else pd.Series(texts, dtype=dtype)
     with pytest.warns(PrivhpWarning, match=r"column 'fare' is text \((string|str|str_)\) and declared as interval: "):
         hp.fit({"fare": data}, hp.Table(fare=hp.Interval(0, 100)), epsilon=9, expected_records=30)
-    with pytest.warns(PrivhpWarning, match="column 'fare' is text"):
+    with pytest.warns(PrivhpWarning, match="column 'fare' is text") as caught:
         hp.fit(pd.DataFrame({"fare": data}), hp.Table(fare=hp.Integers(0, 100)), epsilon=9, expected_records=30)
+    assert caught[0].filename == __file__
 
 
 def test_text_declared_as_categories_does_not_warn() -> None:

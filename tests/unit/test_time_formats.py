@@ -135,6 +135,15 @@ def test_files(tmp_path: Path) -> None:
     assert counts[-1].sum() == 94
 
 
+def test_numbers_without_a_format_name_it(tmp_path: Path) -> None:
+    frame, domain = pd.DataFrame({"day": [20241231]}), hp.Table(day=hp.Time(LOW, HIGH, unit="D"))
+    frame.to_parquet(tmp_path / "a.parquet")
+    with pytest.raises(hp.FileError, match='got int64; declare its format, such as "%Y%m%d" or "epoch", convert'):
+        hp.fit(tmp_path / "a.parquet", domain, epsilon=1, expected_records=100)
+    with pytest.raises(hp.RecordsError, match='or numbers in a declared format such as "epoch", got an array of int64'):
+        hp.fit(frame, domain, epsilon=1, expected_records=100)
+
+
 def count(path: Path, domain: hp.Domain) -> np.ndarray:
     from privhp.io.sources import open_source
 

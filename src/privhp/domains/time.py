@@ -43,6 +43,7 @@ _CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
 _OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
+_WHAT = 'times, or numbers in a declared format such as "epoch"'
 _EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
 
 
@@ -208,7 +209,7 @@ class Time(IntegerRangeDomain):
         column, read = to_column(records), partial(self._near_tick, form=form)
         if column.dictionary is not None:
             return read_dictionary(column, read)
-        batch = values_of_kind(column, kinds="M" if form is None else "Miuf", what="times")
+        batch = values_of_kind(column, kinds="M" if form is None else "Miuf", what=_WHAT)
         if not isinstance(batch, np.ndarray):
             return read_each(batch, read)
         readable = np.ones(batch.shape, dtype=np.bool_) if column.missing is None else ~column.missing

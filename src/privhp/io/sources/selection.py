@@ -162,9 +162,12 @@ class Selection:
         """
         accepted, declared = field.accepts, field.declared_as
         if accepted is not None and kind not in accepted:
+            advice = _ADVICE.get(kind, "")
+            if declared == "time" and kind == "integers":
+                advice = 'declare its format, such as "%Y%m%d" or "epoch", '
             raise FileError(
                 f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
-                f"{type_name}; {_ADVICE.get(kind, '')}convert the column first, or choose another"
+                f"{type_name}; {advice}convert the column first, or choose another"
             )
         if kind == "text":
             self.note_text(field, column, type_name)
