@@ -141,7 +141,7 @@ ODD: list[Any] = [
 
 
 def batch_with_odd_values(domain: Domain) -> st.SearchStrategy[list[Any]]:
-    odd = st.integers(0, len(ODD) - 1).map(ODD.__getitem__)
+    odd = st.integers(0, len(ODD) - 1).map(lambda index: ODD[index])
     return st.lists(st.one_of(records(domain), junk(), odd), max_size=12)
 
 

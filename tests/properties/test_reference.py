@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import reference
 from cases import case_count
-from privhp import Box, Categories, Domain, Generator, Integers, Interval, Pattern, Plan, Tally, Taxonomy, Time
+from privhp import Box, Categories, Domain, Generator, Integers, Interval, Plan, Tally, Taxonomy, Time
 from privhp.core.cells import OUTSIDE, Counts
 from privhp.release import Release
 from reference import Node
@@ -29,7 +29,7 @@ def codes_of(plan: Plan, records: NDArray[np.generic]) -> list[int]:
 
 
 def alive_in(plan: Plan) -> Callable[[Node], bool]:
-    """Predicate of cells that can hold a record: not beyond the last integer, and with a declared value."""
+    """Predicate of cells that can hold a record: not beyond the last value, and with a declared one."""
     domain = plan.domain
     if isinstance(domain, Time):
         last = int(domain.encode([domain.spec()["high"]], level=domain.depth)[0])
@@ -40,9 +40,8 @@ def alive_in(plan: Plan) -> Callable[[Node], bool]:
         return lambda node: any(code >> (domain.depth - node[0]) == node[1] for code in codes)
     if isinstance(domain, Integers):
         return lambda node: node[1] << (domain.depth - node[0]) <= domain.high - domain.low
-    if isinstance(domain, Pattern):
-        return lambda node: bool(domain.measure(np.array([node[1]], dtype=np.uint64), level=node[0])[0])
-    return lambda _: True
+    # A pattern, and decimals with a step.
+    return lambda node: bool(domain.measure(np.array([node[1]], dtype=np.uint64), level=node[0])[0] > 0)
 
 
 def reference_tree(

@@ -13,6 +13,7 @@ import pytest
 import privhp as hp
 from privhp.answers.estimate import Estimate
 from privhp.answers.hierarchy_errors import HierarchyErrors
+from releases import release_of
 
 Z = NormalDist().inv_cdf(0.95)
 
@@ -158,6 +159,14 @@ def test_repr_of_bounds() -> None:
     low, high = generator.mass_bounds((0.3, 0.31))
     assert generator.mass((0.3, 0.31)).interval()[0] <= low
     assert generator.mass((0.3, 0.31)).interval()[1] >= high
+
+
+def test_interval_without_a_noisy_record() -> None:
+    """The answer is that of the base measure, and the interval holds every answer."""
+    plan = hp.Plan(hp.Interval(0, 1), epsilon=1, budgets={2: 1}, exact_depth=2, inference="least-squares")
+    estimate = hp.Generator(release_of(plan, [])).mass((0, 0.6))
+    assert estimate.value == 0.6
+    assert estimate.interval(0.5) == (0.0, 1.0)
 
 
 def test_repr_and_format() -> None:

@@ -94,7 +94,7 @@ def test_values_with_a_step_equal_scipy(domain: Any, level: int | None) -> None:
     leaf = np.arange(2**domain.depth, dtype=np.uint64)
     leaf = leaf[domain.measure(leaf, level=domain.depth) > 0]
     values = domain.decode(leaf, level=domain.depth, rng=rng)
-    cells = domain.encode(values, level=depth)
+    cells = domain.encode(values, level=depth).astype(np.int64)
     weights = (generator.probabilities / np.maximum(np.bincount(cells, minlength=codes.size), 1))[cells]
     records = np.concatenate([rng.choice(values, 30), [values[0] - 7 * domain.value_step, values[-1] + 2]])
     nearest = values[0] + np.rint((records - values[0]) / domain.value_step) * domain.value_step

@@ -108,7 +108,7 @@ def temper_splits(estimates: Floats, unbiased: Floats, variances: Floats, measur
 
 def _ratio(numerator: Floats, denominator: Floats, *, otherwise: float | Floats) -> Floats:
     """Quotients, with another value where the denominator is 0."""
-    filled = np.broadcast_to(np.float64(otherwise), numerator.shape).copy()
+    filled = np.broadcast_to(np.asarray(otherwise, dtype=np.float64), numerator.shape).copy()
     return np.divide(numerator, denominator, out=filled, where=denominator > 0.0)
 
 

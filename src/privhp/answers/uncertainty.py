@@ -110,7 +110,9 @@ class MassUncertainty:
         for chosen in ([own.inside for own in self._regions], [own.touched for own in self._regions]):
             masses = np.array([self._errors.mass(own) for own in chosen])
             found.append((self._shape(masses), self._shape(self._errors.standard_errors(chosen))))
-        return found
+        (low, low_error), (high, high_error) = found
+        # Without a noisy record the answer is that of the base measure, and no leaf has a mass.
+        return [(np.minimum(low, self._values), low_error), (np.maximum(high, self._values), high_error)]
 
     def _shape(self, numbers: Floats) -> Floats:
         """A number per region, in the shape of the masses."""
