@@ -9,8 +9,8 @@ import pytest
 from pages import Reader
 from privhp import Box, Categories, Generator, Geo, Integers, Interval, Nullable, Plan, QueryError, Table, Time
 from privhp.release import Release
-from privhp.reporting import pictures
-from releases import histogram
+from privhp.reporting import pictures, report_page
+from releases import histogram, release_of
 
 
 def measured(domain, level: int, counts: list[int]) -> Generator:
@@ -33,6 +33,22 @@ def test_only_the_pictures_shown_are_computed(monkeypatch: pytest.MonkeyPatch) -
     histogram_picture = pictures._histogram
     monkeypatch.setattr(pictures, "_histogram", lambda *given: computed.append(given) or histogram_picture(*given))
     assert Reader(generator._repr_html_()).tags.count("figure") == len(computed) == 4
+
+
+def test_columns_that_are_not_shown() -> None:
+    table = Table({f"c{number}": Integers(0, 3) for number in range(20)})
+    card = Reader(histogram(table, 5, list(range(32)))._repr_html_()).text
+    listed = ", ".join(f"c{number}" for number in range(4, 16))
+    assert f"16 of 20 columns are not shown: {listed} and 4 more. privhp.report writes a page with all of them." in card
+    assert "not shown" not in Reader(histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])._repr_html_()).text
+
+
+def test_warning_of_wide_table() -> None:
+    table = Table({f"c{number}": Interval(0, 1) for number in range(12)})
+    plan = Plan.auto(table, epsilon=1, expected_records=1000)
+    generator = Generator(release_of(plan, {f"c{number}": np.zeros(1000) for number in range(12)}))
+    for page in (generator._repr_html_(), report_page(generator, title="wide")):
+        assert "Coarse columns: too many columns: 12 of 12 are split at most 2 times" in Reader(page).text
 
 
 def test_html_of_plan() -> None:

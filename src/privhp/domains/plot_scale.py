@@ -16,6 +16,7 @@ class PlotScale(NamedTuple):
         unit: NumPy's unit of time, for times.
         step: Distance of neighbouring values; 0 for all real numbers.
         values: All values in order, for a categorical scale.
+        note: What people must know of the numbers on the axis, such as "UTC"; it stands behind the name of the values.
     """
 
     kind: ScaleKind
@@ -25,3 +26,4 @@ class PlotScale(NamedTuple):
     unit: str = "s"
     step: float = 0.0
     values: tuple[Any, ...] = ()
+    note: str = ""

@@ -309,7 +309,8 @@ class Time(IntegerRangeDomain):
         return None, None
 
     def plot_scale(self, coordinate: int = 0) -> PlotScale:
-        return PlotScale("time", self._ticks.low, self._ticks.high + 1, integer=True, unit=self.unit)
+        note = "" if self.zone is None else "UTC"  # bins and ticks are round numbers in UTC
+        return PlotScale("time", self._ticks.low, self._ticks.high + 1, integer=True, unit=self.unit, note=note)
 
     def parameters(self) -> dict[str, Any]:
         low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))

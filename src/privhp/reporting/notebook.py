@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
@@ -15,7 +16,7 @@ from privhp.domains.domain import Domain
 from privhp.errors import QueryError
 from privhp.planning.plan import Plan
 from privhp.reporting.page import picture_figure, read_style
-from privhp.reporting.pictures import pictures_of
+from privhp.reporting.pictures import Picture, pictures_of
 from privhp.reporting.sections import (
     accuracy_section,
     distribution_facts,
@@ -23,10 +24,17 @@ from privhp.reporting.sections import (
     generator_facts,
     plan_facts,
     table,
+    warnings_section,
 )
+from privhp.reporting.variables import variables_of
 
 MAX_PICTURES = 4
 """Largest number of pictures in a notebook; a report has all of them."""
+
+MAX_NAMES = 12
+"""Largest number of names of columns in a sentence."""
+
+UNTRUSTED = "The pictures are shown once the notebook is trusted."
 
 MAX_ROWS = 50
 """Largest number of values of an estimate that a notebook lists; a longer one is shown as text."""
@@ -40,7 +48,8 @@ _RESET = f"{_OWN} :where(:not(svg, svg *)) {{ all: revert; }}"
 
 def generator_card(generator: Generator) -> str:
     """Key figures of a release, and its first pictures."""
-    return _card(generator.domain, facts(generator_facts(generator)) + _figures(generator))
+    summary = warnings_section(generator) + facts(generator_facts(generator))
+    return _card(generator.domain, summary + _figures(generator))
 
 
 def distribution_card(distribution: Distribution) -> str:
@@ -89,9 +98,24 @@ def estimate_card(estimate: Estimate[Any]) -> str:
 def _figures(distribution: Distribution) -> str:
     """The first pictures; without the style of the card, which a notebook of somebody else removes, a sentence."""
     with watch_session():
-        pictures = pictures_of(distribution, max_maps=1, most=MAX_PICTURES)
+        pictures = pictures_of(distribution, max_maps=1, max_kinds=1, most=MAX_PICTURES)
     figures = f'<div class="figures" style="display:none">{"".join(map(picture_figure, pictures))}</div>'
-    return f'{figures}<p class="unstyled">The pictures are shown once the notebook is trusted.</p>'
+    return f'{figures}{_left_out(distribution, pictures)}<p class="unstyled">{UNTRUSTED}</p>'
+
+
+def _left_out(distribution: Distribution, pictures: Sequence[Picture]) -> str:
+    """A sentence on the columns that no picture shows; empty if all are shown."""
+    shown = {variable.label for picture in pictures for variable in picture.variables}
+    known = [variable.label for variable in variables_of(distribution.domain)]
+    missing = [label for label in known if label not in shown]
+    if not missing:
+        return ""
+    more = len(missing) - MAX_NAMES
+    names = ", ".join(missing[:MAX_NAMES]) + (f" and {more} more" if more > 0 else "")
+    return (
+        f"<p>{len(missing)} of {len(known)} columns are not shown: {escape(names)}. privhp.report writes a page with "
+        "all of them.</p>"
+    )
 
 
 def _card(domain: Domain, body: str) -> str:

@@ -8,7 +8,6 @@ from importlib.resources import files
 from typing import Any
 
 from privhp.answers.generator import Generator
-from privhp.answers.low_counts import describe_low_count
 from privhp.core.cells import Floats
 from privhp.core.version import __version__
 from privhp.reporting.figures.bars import bars_figure
@@ -17,7 +16,14 @@ from privhp.reporting.figures.maps import depth_figure, map_figure
 from privhp.reporting.overlay import RealShares
 from privhp.reporting.pictures import HistogramPicture, Map, Names, Picture, pictures_of
 from privhp.reporting.region_masses import mean_levels
-from privhp.reporting.sections import accuracy_section, facts, generator_facts, guarantee_section, levels_section
+from privhp.reporting.sections import (
+    accuracy_section,
+    facts,
+    generator_facts,
+    guarantee_section,
+    levels_section,
+    warnings_section,
+)
 
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 """Content security policy of the page: no requests."""
@@ -61,14 +67,8 @@ def report_page(
         ),
         ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]
-    summary = _low_count_warning(generator) + facts(generator_facts(generator))
+    summary = warnings_section(generator) + facts(generator_facts(generator))
     return _document(title, summary, sections, private=against is None)
-
-
-def _low_count_warning(generator: Generator) -> str:
-    """Warning that most records may have been skipped, if the noisy count is low."""
-    warning = describe_low_count(generator)
-    return "" if warning is None else f'<aside class="warning"><strong>Low count:</strong> {escape(warning)}.</aside>'
 
 
 def _depth_figure(generator: Generator, picture: Map) -> str:

@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 
 from privhp.answers.distribution import Distribution
 from privhp.core.cells import Floats
-from privhp.domains.table_column import Name
 from privhp.errors import DomainError
 from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
@@ -36,6 +35,9 @@ MAX_KINDS = 3
 """Largest number of pictures of one variable, such as one for each length of a prefix."""
 
 FEW = 8
+
+MAX_BAND = 2.0
+"""Largest height of a picture, in heights of its tallest bar, so that wide bands leave the bars readable."""
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,34 @@ class HistogramPicture:
     @property
     def label(self) -> str:
         """Title of the picture."""
-        return self.axis.variable.label
+        return self.axis.variable.title
+
+    def top(self, real: Floats | None = None) -> float:
+        """Height of the picture: that of its bars and bands, but at most MAX_BAND times the tallest bar."""
+        bars = max(float(self.heights(own).max()) for own in (self.shares, real) if own is not None)
+        return max(bars, min(self.band_top, MAX_BAND * bars) if bars > 0 else self.band_top, 1e-12)
+
+    @property
+    def band_top(self) -> float:
+        """Upper end of the bands, without bins that a bound cuts to less than half of the width; 0 if unknown."""
+        widths = np.diff(self.axis.positions)
+        heights = self.as_heights(self.intervals[1])[widths > np.median(widths) / 2]
+        return float(np.nan_to_num(heights).max())
+
+    def heights(self, shares: Floats) -> Floats:
+        """Heights of the bars, given the shares below, in and above the bins."""
+        return self.as_heights(shares[1:-1])
+
+    def as_heights(self, shares: Floats) -> Floats:
+        """Heights of the shares in the bins by density, so that a bin truncated by a bound is not too low."""
+        widths = np.diff(self.axis.positions)
+        heights: Floats = shares * (np.median(widths) / widths)
+        return heights
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variable."""
+        return (self.axis.variable,)
 
     def count(self, batch: RealBatch) -> Floats:
         """Real records below, in and above the bins."""
@@ -69,8 +98,9 @@ class HistogramPicture:
 class Names:
     """Ranked list of the values of a variable, by decreasing share."""
 
-    label: str
-    column: Name | None
+    variable: Variable
+    kind: str
+    """Kind of the values, such as prefixes of some length; empty if there is only one."""
     names: list[str]
     cells: list[tuple[int, int]]
     """Level and code of each."""
@@ -81,9 +111,19 @@ class Names:
     least: float | None = None
     """Share that a value needs to be listed; None if all are."""
 
+    @property
+    def label(self) -> str:
+        """Title of the picture."""
+        return f"{self.variable.title}: {self.kind}" if self.kind else self.variable.title
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """The variable."""
+        return (self.variable,)
+
     def count(self, batch: RealBatch) -> Floats:
         """Real records of each value."""
-        codes, depth = batch.codes(self.column)
+        codes, depth = batch.codes(self.variable.column)
         found = [np.count_nonzero(codes >> np.uint64(depth - level) == code) for level, code in self.cells]
         return np.array(found, dtype=np.float64)
 
@@ -101,7 +141,12 @@ class Map:
     @property
     def label(self) -> str:
         """Title of the picture."""
-        return f"{self.across.variable.label} and {self.up.variable.label}"
+        return f"{self.across.variable.title} and {self.up.variable.title}"
+
+    @property
+    def variables(self) -> tuple[Variable, ...]:
+        """Both variables."""
+        return self.across.variable, self.up.variable
 
     @property
     def is_point(self) -> bool:
@@ -138,6 +183,7 @@ def pictures_of(
     names: Sequence[str] | None = None,
     *,
     max_maps: int = MAX_MAPS,
+    max_kinds: int = MAX_KINDS,
     most: int | None = None,
 ) -> list[Picture]:
     """Maps of points, then a picture of each variable, then maps of pairs of variables.
@@ -146,12 +192,13 @@ def pictures_of(
         distribution: The distribution.
         names: Names of the values of a record, for a domain without columns.
         max_maps: Largest number of maps.
+        max_kinds: Largest number of pictures of the heavy hitters of one variable.
         most: Largest number of pictures; the others are not computed.
     """
-    return list(islice(_draw(distribution, names, max_maps), most))
+    return list(islice(_draw(distribution, names, max_maps, max_kinds), most))
 
 
-def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int) -> Iterator[Picture]:
+def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int, max_kinds: int) -> Iterator[Picture]:
     variables = variables_of(distribution.domain, names)
     axes = [axis_of(distribution, variable) for variable in variables]
     found = [
@@ -166,7 +213,7 @@ def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int
         yield _map(distribution, *pair, sides)
     for variable, axis in zip(variables, axes, strict=True):
         if axis is None:
-            yield from _names(distribution, variable)
+            yield from islice(_names(distribution, variable), max_kinds)
         else:
             yield _histogram(distribution, axis)
     for pair in others[: max(max_maps - len(points), 0)]:
@@ -198,8 +245,8 @@ def _names(distribution: Distribution, variable: Variable) -> Iterator[Names]:
         ranked = sorted(own, key=lambda cell: -cell.mass)
         regions = [variable.region(cell.region) for cell in ranked[:MAX_LISTED]]
         yield Names(
-            f"{variable.label}: {kind}" if kind else variable.label,
-            variable.column,
+            variable,
+            kind,
             [_text(cell.region) for cell in ranked],
             [(cell.level, cell.code) for cell in ranked],
             np.array([cell.mass for cell in ranked]),
@@ -236,7 +283,7 @@ def _by_kind(marginal: Distribution, hitters: Sequence[_Cell]) -> dict[str, Sequ
     several = {kind: own for kind, own in found.items() if len(own) > 1} or dict([found.popitem()])
     null = [own for own in hitters if own.region is None]
     chosen: dict[str, Sequence[_Cell]] = {}
-    for kind, own in islice(several.items(), MAX_KINDS):
+    for kind, own in several.items():
         shares = marginal.masses([region for *_, region in own]).value.tolist()
         chosen[kind] = [*(_Cell(*cell, mass) for cell, mass in zip(own, shares, strict=True)), *null]
     return chosen
@@ -258,8 +305,8 @@ def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ..
     codes = domain.encode(values, level=domain.depth).tolist()
     order = np.argsort(-shares, kind="stable").tolist()
     return Names(
-        variable.label,
-        variable.column,
+        variable,
+        "",
         [_text(values[index]) for index in order],
         [(domain.depth, codes[index]) for index in order],
         shares[order],

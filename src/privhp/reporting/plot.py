@@ -45,10 +45,11 @@ def _draw(panel: Any, picture: Picture) -> None:
         _draw_names(panel, picture)
         panel.xaxis.set_major_formatter(PercentFormatter(1.0))
         return
-    positions, shares, (low, high) = picture.axis.positions, picture.shares[1:-1], picture.intervals
-    panel.stairs(shares, positions, fill=True, color=FILL)
+    positions, heights = picture.axis.positions, picture.heights(picture.shares)
+    low, high = (picture.as_heights(ends) for ends in picture.intervals)
+    panel.stairs(heights, positions, fill=True, color=FILL)
     panel.stairs(high, positions, baseline=low, fill=True, color="black", alpha=0.2)
-    panel.set_ylim(bottom=0)
+    panel.set_ylim(0, 1.05 * picture.top())
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     _mark(panel.xaxis, picture.axis)
 

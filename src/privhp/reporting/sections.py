@@ -9,9 +9,11 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import Generator
+from privhp.answers.low_counts import describe_low_count
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.plan import Plan
 from privhp.planning.prediction_table import prediction_table
+from privhp.planning.wide_tables import describe_coarse_columns
 from privhp.reporting.prose import guarantee_sentences
 
 
@@ -51,6 +53,16 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     """Key figures of a plan and its release."""
     privacy, protected, memory = plan_facts(generator.plan)
     return [privacy, protected, *distribution_facts(generator), memory]
+
+
+def warnings_section(generator: Generator) -> str:
+    """What makes the release less useful than it looks: a low count, columns that are hardly resolved."""
+    found = {"Low count": describe_low_count(generator), "Coarse columns": describe_coarse_columns(generator.plan)}
+    return "".join(
+        f'<aside class="warning"><strong>{name}:</strong> {escape(text)}.</aside>'
+        for name, text in found.items()
+        if text is not None
+    )
 
 
 def guarantee_section(plan: Plan, *, covers_page: bool) -> str:

@@ -28,6 +28,11 @@ class Variable:
     coordinate: int = 0
 
     @property
+    def title(self) -> str:
+        """Its name in pictures, with a note on its values."""
+        return f"{self.label} ({self.scale.note})" if self.scale is not None and self.scale.note else self.label
+
+    @property
     def scale(self) -> PlotScale | None:
         """Axis of its values."""
         return self.domain.plot_scale(self.coordinate)

@@ -26,21 +26,19 @@ from privhp.reporting.value_scales import TimeScale
 def histogram_figure(picture: HistogramPicture, real: Floats | None = None) -> str:
     """Figure of a histogram, with real records if given."""
     axis, positions = picture.axis, picture.axis.positions
-    heights = _heights(picture, picture.shares)
+    top = picture.top(real)
+    heights = picture.heights(picture.shares)
     low, high = (
-        _as_heights(picture, np.where(np.isnan(ends), picture.shares[1:-1], ends)) for ends in picture.intervals
+        np.minimum(picture.as_heights(np.where(np.isnan(ends), picture.shares[1:-1], ends)), top)
+        for ends in picture.intervals
     )
-    top = float(high.max())
-    if real is not None:
-        top = max(top, float(_heights(picture, real).max()))
-    top = max(top, 1e-12)
     bars = [
         path(steps(positions, heights / top, closed=True), "synthetic area"),
         path(band(positions, low / top, high / top), "margin"),
     ]
     curves = [path(polyline(positions, _cumulative(picture.shares)), "synthetic line")]
     if real is not None:
-        bars.append(path(steps(positions, _heights(picture, real) / top, closed=False), "real line"))
+        bars.append(path(steps(positions, picture.heights(real) / top, closed=False), "real line"))
         curves.append(path(polyline(positions, _cumulative(real)), "real line"))
     texts = _texts(picture, real)
     upward = [Tick(value / top, f"{100 * value:.3g}%") for value, _ in number_ticks(0, top, 5)]
@@ -51,18 +49,7 @@ def histogram_figure(picture: HistogramPicture, real: Floats | None = None) -> s
         + plot("short", stretched(*curves), upward=quarters)
         + axis_labels(axis.ticks)
     )
-    return figure(picture.label, body, caption=_caption(picture) + difference(picture.shares, real), kind="line")
-
-
-def _heights(picture: HistogramPicture, shares: Floats) -> Floats:
-    return _as_heights(picture, shares[1:-1])
-
-
-def _as_heights(picture: HistogramPicture, shares: Floats) -> Floats:
-    """Heights of the bars by density, so that a bin truncated by a bound is not too low."""
-    widths = np.diff(picture.axis.positions)
-    heights: Floats = shares * (np.median(widths) / widths)
-    return heights
+    return figure(picture.label, body, caption=_caption(picture, top) + difference(picture.shares, real), kind="line")
 
 
 def _cumulative(shares: Floats) -> Floats:
@@ -79,7 +66,7 @@ def _texts(picture: HistogramPicture, real: Floats | None) -> list[str]:
     return [f"{text} synthetic, {format_share(value)} real" for text, value in zip(words, real[1:-1], strict=True)]
 
 
-def _caption(picture: HistogramPicture) -> str:
+def _caption(picture: HistogramPicture, top: float) -> str:
     axis = picture.axis
     each = "period" if isinstance(axis.scale, TimeScale) else "bar"
     low, high = axis.scale.text(float(axis.edges[0])), _last(axis)
@@ -87,7 +74,9 @@ def _caption(picture: HistogramPicture) -> str:
         f"Top: share of the records in each {each} of {axis.scale.width(axis.edges)}. Bottom: cumulative share."
     ]
     if np.isfinite(picture.intervals).any():
-        sentences.append("The shaded band is a 90% interval.")
+        cut = picture.band_top > top * (1 + 1e-9)
+        end = f"; it is cut off at the top and reaches {format_share(min(picture.band_top, 1.0))}" if cut else ""
+        sentences.append(f"The shaded band is a 90% interval{end}.")
     if picture.missing > 0:
         sentences.append(f"The value is null in {format_share(picture.missing)} of the records.")
     if picture.shares[0] > 0:

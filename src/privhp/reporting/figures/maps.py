@@ -60,11 +60,12 @@ def _panel(picture: Map, shades: Floats, title: str) -> str:
         for position, text in picture.up.ticks
     )
     heading = f'<p class="panel-title {title}">{title}</p>' if title else ""
-    up, kind = (f"↑ {picture.up.variable.label}", "") if flipped else (picture.up.variable.label, " listed")
+    up, kind = (f"↑ {picture.up.variable.title}", "") if flipped else (picture.up.variable.title, " listed")
+    longest = max((len(text) for _, text in picture.up.ticks), default=0)
     return (
-        f'<div class="panel{kind}">{heading}<p class="up">{escape(up)}</p><div class="frame">'
-        f'<div class="side">{side}</div>{images}</div>{axis_labels(picture.across.ticks)}'
-        f'<p class="across">{escape(picture.across.variable.label)} →</p></div>'
+        f'<div class="panel{kind}" style="--longest:{longest}">{heading}<p class="up">{escape(up)}</p>'
+        f'<div class="frame"><div class="side">{side}</div>{images}</div>{axis_labels(picture.across.ticks)}'
+        f'<p class="across">{escape(picture.across.variable.title)} →</p></div>'
     )
 
 
