@@ -103,7 +103,7 @@ def draw_flights(picture: Picture) -> None:
     source = open_source(FLIGHTS, domain=table)
     against = (batch.records for batch in source.batches())
     picture.show(report_page(generator, title="Flights from New York City", against=against), width=1080)
-    picture.cut("beside.png", "figure:nth-of-type(1)", "figure:nth-of-type(2)")
+    picture.cut("beside.png", "figure h3", "figure:nth-of-type(2) figcaption")
 
 
 def draw_departures(picture: Picture) -> None:
@@ -112,7 +112,7 @@ def draw_departures(picture: Picture) -> None:
     day = hp.Time("2013-01-01T00:00", "2013-01-01T23:59")
     generator = hp.fit(times.astype("datetime64[s]"), day, epsilon=1, expected_records=300_000)
     picture.show(report_page(generator, title="Departures", names=["scheduled departure"]), width=760)
-    picture.cut("times.png", "figure", "figure")
+    picture.cut("times.png", "figure h3", "figure figcaption")
 
 
 def draw_few(picture: Picture) -> None:
@@ -120,7 +120,7 @@ def draw_few(picture: Picture) -> None:
     delays = flights("arr_delay")[:2000]
     generator = hp.fit(delays, hp.Integers(-120, 1440), epsilon=0.5, expected_records=2000)
     picture.show(report_page(generator, title="Delays", names=["delay in minutes"]), width=760)
-    picture.cut("few.png", "figure", "figure")
+    picture.cut("few.png", "figure h3", "figure figcaption")
 
 
 def flights(column: str) -> NDArray[np.int64]:
@@ -159,7 +159,7 @@ def draw_kinds(picture: Picture) -> None:
     """A column of categories."""
     generator = hp.fit(CRIME, hp.Categories(KINDS), columns=["crime_type"], epsilon=1, expected_records=2e6)
     picture.show(report_page(generator, title="Street crime", names=["kind of crime"]), width=760)
-    picture.cut("categories.png", "figure", "figure")
+    picture.cut("categories.png", "figure h3", "figure figcaption")
 
 
 def draw_prefixes(picture: Picture) -> None:
@@ -168,7 +168,7 @@ def draw_prefixes(picture: Picture) -> None:
     addresses = np.repeat(table["ip"].to_numpy(), table["n_lists"].to_numpy())
     generator = hp.fit(addresses, hp.IPv4(), epsilon=1, expected_records=2e5)
     picture.show(report_page(generator, title="Blocked addresses", names=["address"]), width=760)
-    picture.cut("prefixes.png", "figure", "figure")
+    picture.cut("prefixes.png", "figure h3", "figure figcaption")
 
 
 def draw_crime(picture: Picture) -> None:
@@ -178,7 +178,7 @@ def draw_crime(picture: Picture) -> None:
     )
     page = report_page(generator, title="Street crime", names=["longitude", "latitude"])
     picture.show(page.replace("max-width: 36rem", "max-width: 34rem"), width=680)
-    picture.cut("map.png", "figure", "figure", scale=1.5)
+    picture.cut("map.png", "figure h3", "figure figcaption", scale=1.5)
 
 
 if __name__ == "__main__":
