@@ -70,6 +70,11 @@ order of time; all other streams are shuffled.
 RATIOS = """\
 Ratios of mean errors at epsilon = 1 on whole streams; below 1 the default is better. Noise dominates where the finest
 histogram that fits the memory, without noise, has less than half the error of the best baseline.
+
+In little memory the best baseline of planes and tables is PrivTree, whose memory counts one counter for each leaf. Of
+64 KiB the default has 8 KiB of scratch space, 12 KiB of nodes and 5 KiB of exact levels: 4,852 leaves on crimes, where
+PrivTree may have 8,192. In a plane the resolution is about one over the square root of the leaves, which is this gap.
+A third learning pass does not close it (crimes 4,753 instead of 4,711), but takes 40% off the error of 300 places.
 """
 LEARNED = """\
 What learning gains, at epsilon = 1: data that can be read again, a stream with the partition of an earlier release, a
