@@ -59,7 +59,8 @@ def times(draw: st.DrawFn) -> Time:
     )
     unit = draw(st.sampled_from(["D", "s", "ms", "us", "ns"]))
     zone = None if unit == "D" else draw(st.sampled_from([None, "Europe/Berlin"]))
-    return Time(low, high, unit=unit, zone=zone, outside=draw(OUTSIDE_RULES))
+    written = draw(st.sampled_from([None, "%d.%m.%Y %H:%M", "epoch_ms"]))
+    return Time(low, high, unit=unit, zone=zone, outside=draw(OUTSIDE_RULES), format=written)
 
 
 def networks() -> st.SearchStrategy[IPv4 | IPv6]:
