@@ -104,18 +104,16 @@ class AxisCells:
 
     def side_shares(self, cut: AxisParts, axes: tuple[int, ...]) -> Floats:
         """Share of each distinct side along some axes in a region that cuts no other axis."""
-        sides, own = self.sides(axes), self.cut_axes(cut)
-        if not own:
-            return np.ones(sides.cells[0].shape if axes else 1)
-        cells = dict(zip(axes, sides.cells, strict=True))
-        return product_share(self.shares(cut, axis)[cells[axis]] for axis in own)
+        pairs = zip(axes, self.sides(axes).cells, strict=True)
+        return product_share(self.shares(cut, axis)[cells] for axis, cells in pairs) if axes else np.ones(1)
 
     def shares(self, cut: AxisParts, axis: int) -> Floats:
-        """Share of each distinct cell along an axis in a region that cuts the axis."""
+        """Share of each distinct cell along an axis in a region; 1 along an axis that the region does not cut."""
         return np.concatenate([self._share(cut, own, axis) for own in self.along(axis).groups])
 
     def _share(self, cut: AxisParts, cells: _SameSplits, axis: int) -> Floats:
-        return next(part.share for part in cut(cells.codes, level=cells.level) if part.axis == axis)
+        parts = (part.share for part in cut(cells.codes, level=cells.level) if part.axis == axis)
+        return next(parts, np.ones(cells.codes.shape))
 
     def _find(self, axis: int) -> AlongAxis:
         root = np.zeros(1, dtype=np.uint64)

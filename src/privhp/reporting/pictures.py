@@ -20,7 +20,7 @@ from privhp.core.cells import Floats
 from privhp.errors import DomainError
 from privhp.reporting.axes import CategoryAxis, PictureAxis, axis_of, category_axis_of
 from privhp.reporting.overlay import RealBatch
-from privhp.reporting.region_masses import RegionSides, intervals, pair_masses
+from privhp.reporting.region_masses import RegionSides, estimate_masses, pair_masses
 from privhp.reporting.variables import Variable, variables_of
 
 MAP_BINS = 128
@@ -223,8 +223,8 @@ def _draw(distribution: Distribution, names: Sequence[str] | None, max_maps: int
 def _histogram(distribution: Distribution, axis: PictureAxis) -> HistogramPicture:
     below, above = (0.0 if tail is None else float(distribution.mass(tail)) for tail in axis.tails)
     missing = float(distribution.mass(axis.variable.region(None))) if axis.variable.nullable else 0.0
-    shares = np.concatenate([[below], distribution.masses(axis.regions).value, [above]])
-    return HistogramPicture(axis, shares, intervals(distribution, axis.regions), missing)
+    shares, intervals = estimate_masses(distribution, axis.regions)
+    return HistogramPicture(axis, np.concatenate([[below], shares, [above]]), intervals, missing)
 
 
 def _names(distribution: Distribution, variable: Variable) -> Iterator[Names]:
@@ -293,14 +293,14 @@ def _heavy_intervals(distribution: Distribution, regions: Sequence[Any], size: i
     """Intervals of the first regions, padded with NaN to a size; all NaN in a domain without regions."""
     found = np.full((2, size), np.nan)
     with contextlib.suppress(DomainError):
-        found[:, : len(regions)] = intervals(distribution, regions)
+        _, found[:, : len(regions)] = estimate_masses(distribution, regions)
     return found
 
 
 def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ...]) -> Names:
     """All categories and null, by decreasing share."""
     values = [*names, *([None] if variable.nullable else [])]
-    shares = distribution.masses([variable.region(value) for value in values]).value
+    shares, intervals = estimate_masses(distribution, [variable.region(value) for value in values])
     domain = variable.domain
     codes = domain.encode(values, level=domain.depth).tolist()
     order = np.argsort(-shares, kind="stable").tolist()
@@ -310,7 +310,7 @@ def _listed(distribution: Distribution, variable: Variable, names: tuple[Any, ..
         [_text(values[index]) for index in order],
         [(domain.depth, codes[index]) for index in order],
         shares[order],
-        intervals(distribution, [variable.region(values[index]) for index in order]),
+        intervals[:, order],
         nested=False,
     )
 

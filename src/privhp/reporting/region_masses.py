@@ -7,6 +7,7 @@ sides, which are few, and the masses of all pairs of regions are products of mat
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import contextlib
 from collections.abc import Sequence
 from functools import cached_property, partial
 from typing import Any, TypeAlias
@@ -24,13 +25,16 @@ _CHUNK = 2**13  # pairs of sides per step, which bounds the memory
 _REGIONS = 16  # regions per step
 
 
-def intervals(distribution: Distribution, regions: Regions) -> Floats:
-    """Both ends of the 90% interval of each region's mass, shape (2, regions); NaN without least-squares inference."""
-    steps = [regions[start : start + _REGIONS] for start in range(0, len(regions), _REGIONS)]
-    try:
-        return np.concatenate([np.zeros((2, 0)), *(distribution.masses(own).interval(0.9) for own in steps)], axis=1)
-    except QueryError:
-        return np.full((2, len(regions)), np.nan)
+def estimate_masses(distribution: Distribution, regions: Regions) -> tuple[Floats, Floats]:
+    """Mass of each region, and both ends of its 90% interval, shape (2, regions); NaN without standard errors."""
+    values, ends = np.zeros(len(regions)), np.full((2, len(regions)), np.nan)
+    for start in range(0, len(regions), _REGIONS):
+        own = slice(start, start + _REGIONS)
+        estimates = distribution.masses(regions[own])
+        values[own] = estimates.value
+        with contextlib.suppress(QueryError):
+            ends[:, own] = estimates.interval(0.9)
+    return values, ends
 
 
 class RegionSides:
