@@ -73,7 +73,7 @@ class MassUncertainty:
     @cached_property
     def stderr(self) -> Floats:
         """Standard error of each mass."""
-        return self._shape(self._errors.standard_errors(self._regions))
+        return self._errors.standard_errors(self._regions).reshape(self._values.shape)
 
     @property
     def resolved(self) -> bool:
@@ -106,17 +106,11 @@ class MassUncertainty:
     @cached_property
     def _bounds(self) -> list[tuple[Floats, Floats]]:
         """Masses and standard errors of the leaves inside each region, and of those that it touches."""
-        found = []
-        for chosen in ([own.inside for own in self._regions], [own.touched for own in self._regions]):
-            masses = np.array([self._errors.mass(own) for own in chosen])
-            found.append((self._shape(masses), self._shape(self._errors.standard_errors(chosen))))
-        (low, low_error), (high, high_error) = found
+        chosen = [own.inside for own in self._regions] + [own.touched for own in self._regions]
+        masses, errors = np.array([self._errors.mass(own) for own in chosen]), self._errors.standard_errors(chosen)
+        (low, high), (low_error, high_error) = (own.reshape(2, *self._values.shape) for own in (masses, errors))
         # Without a noisy record the answer is that of the base measure, and no leaf has a mass.
         return [(np.minimum(low, self._values), low_error), (np.maximum(high, self._values), high_error)]
-
-    def _shape(self, numbers: Floats) -> Floats:
-        """A number per region, in the shape of the masses."""
-        return numbers.reshape(self._values.shape)
 
 
 class CdfUncertainty(MassUncertainty):
