@@ -35,6 +35,8 @@ SCRIPT = """
         overlaps.push(row.textContent);
     }));
   }
+  const cut = [...document.querySelectorAll(".privhp .side span")].filter(element =>
+    element.getBoundingClientRect().left < element.closest("figure").getBoundingClientRect().left - 0.5);
   const outside = texts.filter(element => !element.closest(".wide")).filter(element => {
     const box = element.getBoundingClientRect();
     return box.left < -0.5 || box.right > innerWidth + 0.5;
@@ -44,6 +46,7 @@ SCRIPT = """
     small: Math.min(...texts.map(element => parseFloat(getComputedStyle(element).fontSize))),
     contrast: Math.min(...texts.map(contrast)),
     outside: outside.map(element => element.textContent),
+    cut: cut.map(element => element.textContent),
     overlaps,
     images: [...document.querySelectorAll(".privhp img")].map(image => image.naturalWidth),
     figures: [...document.querySelectorAll(".privhp figure")].map(figure => figure.getBoundingClientRect().height),
@@ -58,6 +61,7 @@ def check_layout(page: Page, *, width: int, dark: bool) -> None:
     layout = page.run(SCRIPT)
     assert layout["width"] == width
     assert layout["outside"] == []
+    assert layout["cut"] == []
     assert layout["overlaps"] == []
     assert layout["small"] >= 12
     assert layout["contrast"] >= MIN_CONTRAST

@@ -33,7 +33,7 @@ def page() -> Iterator[Page]:
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Reports of a table, with and without real records, of a map and of addresses."""
+    """Reports of a table, with and without real records, of a map, of addresses, and of times beside a map."""
     rng = np.random.default_rng(3)
     size = 20_000
     table = Table(
@@ -56,6 +56,9 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "places": report_page(_fitted(Geo(-9, 49.8, 2, 61), places), title="Places", names=["lon", "lat"]),
         "addresses": report_page(_fitted(IPv4(), addresses), title="Addresses"),
     }
+    delays = {"delay": rng.normal(5, 2, size), "when": trips["time"]}
+    zoned = Table(delay=Interval(0, 10), when=Time("2018-01-01", "2021-01-01", zone="Europe/Berlin"))
+    written["times"] = report_page(_fitted(zoned, delays), title="Delays")
     folder = tmp_path_factory.mktemp("reports")
     for name, text in written.items():
         (folder / f"{name}.html").write_text(text)
@@ -68,7 +71,7 @@ def _fitted(domain, records) -> Generator:
 
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 @pytest.mark.parametrize("width", [PHONE, DESK])
-@pytest.mark.parametrize("name", ["table", "beside", "places", "addresses"])
+@pytest.mark.parametrize("name", ["table", "beside", "places", "addresses", "times"])
 def test_layout_and_contrast(page: Page, pages: dict[str, Path], name: str, width: int, dark: bool) -> None:
     page.open(pages[name], width=width, dark=dark)
     assert page.console_messages() == []
