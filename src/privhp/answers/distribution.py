@@ -1,8 +1,7 @@
 """A distribution over a domain: it samples records and answers queries.
 
-A distribution is computed from the leaves of a partition with their estimated
-counts. It is post-processing of a release: samples and answers incur no further
-privacy loss.
+A distribution is computed from the leaves of a partition with their estimated counts. It is post-processing of a
+release: samples and answers incur no further privacy loss.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -219,10 +218,9 @@ class Distribution:
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
 
-        The release does not resolve the positions of records inside a leaf. If
-        the two bounds differ much, the region is smaller than the leaves, and
-        its mass carries little information. Cells that a sketch
-        hardly distinguishes count as one leaf.
+        The release does not resolve the positions of records inside a leaf. If the two bounds differ much, the region
+        is smaller than the leaves, and its mass carries little information. Cells that a sketch hardly distinguishes
+        count as one leaf.
         """
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)

@@ -19,7 +19,7 @@ from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.time_formats import TimeFormat
+from privhp.domains.time_formats import TimeFormat, parse_zone
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
@@ -42,7 +42,6 @@ _CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
-_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 _WHAT = 'times, or numbers in a declared format such as "epoch"'
 _EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
 
@@ -318,22 +317,6 @@ class Time(IntegerRangeDomain):
         dtype = {} if self._is_plain else {"dtype": str(self.dtype)}
         form = {} if self.format is None else {"format": self.format.text}
         return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype, **form}
-
-
-def parse_zone(name: Any) -> dt.tzinfo:
-    """Time zone of a name or an offset."""
-    offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
-    if offset is not None:
-        ahead = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
-        return dt.timezone(ahead if offset[1] == "+" else -ahead)
-    from zoneinfo import ZoneInfo  # slow to import, and rarely needed
-
-    try:
-        return ZoneInfo(name)
-    except Exception:  # noqa: BLE001 - ZoneInfo raises several types for an unknown name
-        raise DomainError(
-            f'expected a time zone such as "Europe/Berlin" or an offset such as "+02:00", got {quote(name)}'
-        ) from None
 
 
 def _counts_and_step(times: NDArray[Any]) -> tuple[Counts, int]:

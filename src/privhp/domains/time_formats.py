@@ -1,7 +1,8 @@
-"""Declared formats of times in records: directives of strptime, or numbers since 1970."""
+"""Declared formats and zones of times in records: directives of strptime, numbers since 1970, zones."""
 
 import datetime as dt
 import math
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -16,6 +17,7 @@ _EPOCHS = {"epoch": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
 """Nanoseconds per unit of numbers since 1970 in UTC."""
 
 _EXAMPLE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
+_OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 
 
 class TimeFormat:
@@ -83,3 +85,19 @@ def _is_complete(text: Any) -> bool:
         return dt.datetime.strptime(_EXAMPLE.strftime(text), text).date() == _EXAMPLE.date()
     except (TypeError, ValueError):
         return False
+
+
+def parse_zone(name: Any) -> dt.tzinfo:
+    """Time zone of a name or an offset."""
+    offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
+    if offset is not None:
+        ahead = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))
+        return dt.timezone(ahead if offset[1] == "+" else -ahead)
+    from zoneinfo import ZoneInfo  # slow to import, and rarely needed
+
+    try:
+        return ZoneInfo(name)
+    except Exception:  # noqa: BLE001 - ZoneInfo raises several types for an unknown name
+        raise DomainError(
+            f'expected a time zone such as "Europe/Berlin" or an offset such as "+02:00", got {quote(name)}'
+        ) from None

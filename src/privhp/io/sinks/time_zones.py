@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import Counts
-from privhp.domains.time import parse_zone
+from privhp.domains.time_formats import parse_zone
 
 _DAY = 86_400
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
