@@ -9,6 +9,8 @@ from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.standard_errors import LeafShares
 from privhp.answers.unevenness import share_deviation
+from privhp.core.cells import Codes
+from privhp.domains.shares import AxisShares
 
 Floats = NDArray[np.float64]
 
@@ -28,8 +30,26 @@ def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) ->
     for part in parts:
         others = np.prod([other.share[0] for other in parts if other is not part])
         own = errors.unevenness[part.axis].further(*cells[part.axis])
-        deviation += float(others * share_deviation(part.share, own)[0])
+        expected = _expected_error(errors, region, part, int(level), cells[part.axis])
+        deviation += float(others) * max(float(share_deviation(part.share, own)[0]), expected)
     return mean, deviation * (mean > 0)
+
+
+def _expected_error(errors: LeafErrors, region: Any, part: AxisShares, level: int, side: tuple[Codes, int]) -> float:
+    """Error of the share of a leaf along an axis, if its records lie as those of the finer leaves along this axis."""
+    if not 0 < part.share[0] < 1:
+        return 0.0
+    (cell,), cuts = side
+    own = total = inside = 0.0
+    for code, other, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
+        (place,), more = errors.domain.axis_cells(np.array([code]), level=int(other))[part.axis]
+        if more >= cuts and int(place) >> (more - cuts) == int(cell):
+            parts = errors.domain.axis_shares(region, np.array([code]), level=int(other))
+            share = next(each.share[0] for each in parts if each.axis == part.axis)
+            own += count * (more == cuts)
+            total += count * (more > cuts)
+            inside += count * share * (more > cuts)
+    return float(abs(inside - total * part.share[0]) / max(own + total, 1e-300))
 
 
 def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:

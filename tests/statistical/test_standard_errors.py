@@ -312,3 +312,27 @@ def test_coverage_of_marginals_with_regions_that_cut_cells() -> None:
     plan = Plan.auto(FARES, epsilon="1/5", expected_records=10_000, memory="16 KiB")
     full = (marginal_deviations(plan, 100) <= 1.645).mean(axis=0)
     assert (full > LEAST - tolerance(LEAST, 100)).all(), full
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("scale", ["linear", "log"])
+def test_coverage_of_tails(scale: Any) -> None:
+    """Quantiles near 0 and 1, and masses beyond them, of skewed amounts in a table: leaves exceed the data."""
+    rng, releases, found = np.random.default_rng(0), 160, []
+    domain = Table(amount=Interval(0.01, 10_000, scale=scale), number=Integers(0, 100), kind=Integers(0, 7))
+    plan = Plan.auto(domain, epsilon=1, expected_records=20_000, memory="64 KiB")
+    for release in range(releases):
+        amounts = rng.lognormal(3.5, 0.8, 20_000).clip(0.01, 10_000)
+        columns = {"amount": amounts, "number": rng.poisson(20, 20_000), "kind": rng.integers(0, 8, 20_000)}
+        generator = fit(columns, plan=plan)
+        share = (0.01, 0.05, 0.95, 0.99)[release % 4]
+        end = float(np.quantile(amounts, share, method="inverted_cdf"))
+        if release % 8 < 4:
+            answer, truth = generator.marginal("amount").quantile(share), end
+        elif share < 0.5:
+            answer, truth = generator.mass({"amount": (None, end)}), np.mean(amounts <= end)
+        else:
+            answer, truth = generator.mass({"amount": (end, None)}), np.mean(amounts >= end)
+        low, high = answer.interval(0.9)
+        found.append(low <= truth <= high)
+    assert np.mean(found) > LEAST - tolerance(LEAST, releases)

@@ -5,8 +5,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from privhp import Generator, Integers, Interval, Nullable, Plan, Summary, Table, Time
+from privhp import Domain, Generator, Integers, Interval, Nullable, Plan, Summary, Table, Time
 from privhp.answers.distribution import Distribution
+from privhp.release import Release
 
 RNG = np.random.default_rng(0)
 SIZE = 3000
@@ -67,3 +68,26 @@ def test_intervals_of_many_quantiles_are_those_of_each(name: str, line: Distribu
         alone = line.quantile(float(shares[place])).interval(0.9)
         assert (low[place], high[place]) == alone, name
         assert low[place] <= line.quantile(float(shares[place])).value <= high[place]
+
+
+def exact_counts(domain: Domain, counts: Any, level: int) -> Generator:
+    """Generator of counts of the cells of a level."""
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, inference="least-squares")
+    return Generator(Release(plan, {level: np.asarray(counts)}))
+
+
+def test_interval_holds_the_first_value_of_a_leaf() -> None:
+    """All records may lie at the least number of their leaf."""
+    generator = exact_counts(Interval(0, 64), np.where(np.arange(16) == 10, 10**6, 0), 4)
+    low, high = generator.quantile(0.5).interval(0.9)
+    assert low == 40.0
+    assert 40.0 < high <= 44.0
+
+
+def test_interval_holds_the_next_number() -> None:
+    """Slightly more than half of the records are at or below 7; by the noise it may be less than half."""
+    counts = np.full(16, 10**6)
+    counts[7] += 1
+    quantile = exact_counts(Integers(0, 15), counts, 4).quantile(0.5)
+    assert quantile.value == 7
+    assert quantile.interval(0.9) == (7, 8)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from privhp.answers.axis_cells import AxisCells, AxisParts
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import leaf_numbers
+from privhp.answers.nested_sides import NestedSides
 from privhp.answers.standard_errors import CdfMasses, LeafShares
 from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, learn_unevenness, mean_deviation, share_deviation
 from privhp.answers.variables import Variable
@@ -50,6 +51,7 @@ class LeafErrors:
         self.release, self.domain, self.codes, self.levels = release, domain, codes, levels
         self._learn = unevenness
         self._axes = AxisCells(domain, codes, levels)
+        self._nested: dict[int, NestedSides] = {}
 
     @classmethod
     def of_release(cls, release: HierarchyErrors, domain: Domain) -> LeafErrors:
@@ -100,7 +102,8 @@ class LeafErrors:
         """Masses at or below each value: of the cells before the one that holds it, and of a share of this one."""
         found = CdfMasses(*np.zeros((4, values.size)))
         codes, levels, _ = self._cells
-        for level in np.unique(levels).tolist():
+        ends, above = self.domain.encode(values, level=int(levels.max())), np.zeros(values.size)
+        for level in np.unique(levels)[::-1].tolist():
             here = slice(*np.searchsorted(levels, [level, level + 1]))
             holding = self.domain.encode(values, level=level)
             null = self.domain.split_null(codes[here], level=level)[0]
@@ -113,7 +116,10 @@ class LeafErrors:
             parts = _cdf_parts(self.domain, values[own], holding[own], level=level)
             share, mass = product_share(part.share for part in parts), np.diff(before)[index[own]]
             found.mass[own] += mass * share
-            found.resolution[own] += mass * self._deviation(parts, holding[own], level) * (share > 0)
+            expected = self._nested_cells.errors_below(here.start + index[own], ends[own], share, above[own])
+            deviation = np.maximum(self._deviation(parts, holding[own], level), expected * (share < 1))
+            found.resolution[own] += mass * deviation * (share > 0)
+            above[own] += mass * (1.0 - share)
             found.inside[own] += mass * (share >= 1)
             found.touched[own] += mass * (share > 0)
         return found
@@ -123,6 +129,25 @@ class LeafErrors:
         """Mass of the leaves that project to each distinct cell."""
         counts = self.release.counts
         return np.bincount(self._cells[2], weights=counts) / max(float(counts.sum()), 1e-300)
+
+    @cached_property
+    def _nested_cells(self) -> NestedSides:
+        """The distinct cells of an ordered domain, without null."""
+        codes, levels, _ = self._cells
+        null = np.concatenate(
+            [self.domain.split_null(codes[levels == level], level=level)[0] for level in np.unique(levels).tolist()]
+        )
+        return NestedSides(codes, levels, np.where(null, 0.0, self._cell_masses))
+
+    def _nested_sides(self, axis: int) -> NestedSides:
+        """The distinct sides along an axis."""
+        if axis not in self._nested:
+            along = self._axes.along(axis)
+            sides = [self.domain.axis_cells(own.codes, level=own.level)[axis] for own in along.groups]
+            cuts = np.concatenate([np.full(cells.shape, own) for cells, own in sides])
+            masses = np.bincount(along.cell_of_leaf, weights=self.release.counts).astype(np.float64)
+            self._nested[axis] = NestedSides(np.concatenate([cells for cells, _ in sides]), cuts, masses)
+        return self._nested[axis]
 
     def _shares(self, cut: AxisParts) -> LeafShares:
         """Shares of the leaves in a region, by their sides."""
@@ -145,7 +170,8 @@ class LeafErrors:
         deviation = np.zeros(share.shape)
         for group, (_, here) in zip(along.groups, along.by_splits(), strict=True):
             deviation[here] = self._axis_deviation(AxisShares(axis, share[here]), group.codes, group.level)
-        return along.cell_of_leaf, share, deviation
+        expected = self._nested_sides(axis).errors(share) * ((share > 0) & (share < 1))
+        return along.cell_of_leaf, share, np.maximum(deviation, expected)
 
     def _deviation(self, parts: Sequence[AxisShares], codes: Codes, level: int) -> Floats:
         """Sum of the deviations along all axes; each counts in the share of the leaf along the other axes."""

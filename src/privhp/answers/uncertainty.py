@@ -192,9 +192,10 @@ class QuantileUncertainty:
         return np.stack([below[..., 0, :], above[..., 1, :]], axis=-2)
 
     def _search(self, z: float, noise: Floats) -> NDArray[Any]:
-        """The last possible value from each quantile towards the least and the largest one, shape (2, quantiles).
+        """The least and the largest possible value of each quantile, shape (2, quantiles).
 
-        It is not beyond the leaf of the last value that was found possible.
+        It is beyond the leaf of the last value that was found possible only if too little may lie at or below the end
+        of this leaf: then the quantile may be the next value.
         """
         inner = np.stack([self._shares.ravel()] * 2).astype(np.float64)
         outer = np.stack([np.zeros(inner.shape[1]), np.ones(inner.shape[1])])
@@ -206,8 +207,9 @@ class QuantileUncertainty:
             inner = inner + possible * step
             outer = np.where(possible < SECTIONS - 1, inner + step, outer)
         ends = quantiles.quantile(self._histogram, outer)
-        low, high = (
-            quantiles.leaf_ends(self._histogram, own, upper=upper)
-            for own, upper in zip(inner, (False, True), strict=True)
+        leaf_ends = np.stack(
+            [quantiles.leaf_ends(self._histogram, inner[upper], upper=bool(upper)) for upper in (0, 1)]
         )
-        return np.stack([np.maximum(ends[0], low), np.minimum(ends[1], high)])
+        beyond = self._are_possible(leaf_ends, z, noise)[1]
+        nearer = np.minimum(ends[1], leaf_ends[1])
+        return np.stack([np.maximum(ends[0], leaf_ends[0]), np.where(beyond, ends[1], nearer)])

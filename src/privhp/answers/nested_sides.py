@@ -1,0 +1,63 @@
+"""What the finer sides along an axis show of the coarser ones that hold them.
+
+Leaves of a table are cut along a column a different number of times. Where most
+records of a side are in finer ones, these show how the side divides: the records
+of a coarse leaf, too, are expected to lie where those of its neighbours along the
+other axes do. What that differs from the base measure is an error of the answer.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.core.cells import Codes, Floats
+
+Indices = NDArray[np.intp]
+
+
+class NestedSides:
+    """Sides along one axis, each with those inside it.
+
+    Args:
+        cells: Code of each side.
+        cuts: Number of cuts of each side.
+        masses: Mass of the leaves with each side.
+    """
+
+    def __init__(self, cells: Codes, cuts: NDArray[np.int64], masses: Floats) -> None:
+        self._masses = masses
+        finest = (cuts.max(initial=0) - cuts).astype(np.uint64)
+        first, last = cells << finest, (cells << finest) | ((np.uint64(1) << finest) - np.uint64(1))
+        self._order = np.lexsort((cuts, first))  # the sides inside each one follow it
+        self._first = first[self._order]
+        self._from = np.empty(cells.shape, dtype=np.intp)
+        self._from[self._order] = np.arange(1, cells.size + 1)
+        self._until = np.searchsorted(self._first, last, side="right")
+        self._before = self._sums_before(masses)
+
+    def _sums_before(self, values: Floats) -> Floats:
+        return np.concatenate([[0.0], np.cumsum(values[self._order])])
+
+    def errors(self, shares: Floats) -> Floats:
+        """Expected error of the share of each side in a region, from the shares of those inside it."""
+        before = self._sums_before(self._masses * shares)
+        return self._errors(np.arange(shares.size), before[self._until] - before[self._from], shares)
+
+    def errors_below(self, sides: Indices, ends: Codes, shares: Floats, above: Floats) -> Floats:
+        """Expected error of the share of some sides below an end.
+
+        Args:
+            sides: Index of a side that holds each end.
+            ends: Code of the finest side that would hold each end.
+            shares: Share of each side below the end.
+            above: Mass above the end in the sides that hold it and are inside the given one.
+        """
+        until = np.searchsorted(self._first, ends, side="right")
+        return self._errors(sides, self._before[until] - self._before[self._from[sides]] - above, shares)
+
+    def _errors(self, sides: Indices, inside: Floats, shares: Floats) -> Floats:
+        """What is expected from the sides inside each side, in their share of its mass."""
+        total = self._before[self._until[sides]] - self._before[self._from[sides]]
+        error: Floats = np.abs(inside - total * shares) / np.maximum(total + self._masses[sides], 1e-300)
+        return error

@@ -1,0 +1,57 @@
+"""What finer sides show of coarser ones, side by side."""
+
+import numpy as np
+import pytest
+
+from privhp.answers.nested_sides import NestedSides
+
+LOW, HIGH = 0.23, 0.61
+
+
+def some_sides(seed: int) -> tuple[NestedSides, list[tuple[int, int]], np.ndarray]:
+    """Sides of 0 to 6 cuts of [0, 1), their codes and cuts, and their masses."""
+    rng = np.random.default_rng(seed)
+    every = [(code, cuts) for cuts in range(7) for code in range(2**cuts)]
+    sides = [every[0], *(every[index] for index in 1 + rng.choice(len(every) - 1, 39, replace=False))]
+    masses = rng.random(40) * (rng.random(40) < 0.8)
+    codes, cuts = np.array(sides).T
+    return NestedSides(codes.astype(np.uint64), cuts, masses), sides, masses
+
+
+def share(side: tuple[int, int], low: float, high: float) -> float:
+    code, cuts = side
+    return float(np.clip(high * 2**cuts - code, 0, 1) - np.clip(low * 2**cuts - code, 0, 1))
+
+
+def slow_error(sides: list[tuple[int, int]], masses: np.ndarray, shares: np.ndarray, index: int) -> float:
+    """The share in the sides inside a side, less its own, in their share of its mass."""
+    code, cuts = sides[index]
+    inside = [own for own, (other, more) in enumerate(sides) if more > cuts and other >> (more - cuts) == code]
+    total = masses[inside].sum()
+    if total == 0:
+        return 0.0
+    expected = (masses[inside] * shares[inside]).sum() / total
+    return abs(expected - shares[index]) * total / (total + masses[index])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_errors_are_those_of_the_sides_inside(seed: int) -> None:
+    nested, sides, masses = some_sides(seed)
+    shares = np.array([share(side, LOW, HIGH) for side in sides])
+    expected = [slow_error(sides, masses, shares, index) for index in range(len(sides))]
+    assert max(expected) > 0.01
+    assert nested.errors(shares) == pytest.approx(expected, abs=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_errors_below_an_end(seed: int) -> None:
+    nested, sides, masses = some_sides(seed)
+    shares = np.array([share(side, 0, HIGH) for side in sides])
+    finest = max(cuts for _, cuts in sides)
+    above = 0.0
+    holding = [index for index, (code, cuts) in enumerate(sides) if int(HIGH * 2**cuts) == code]
+    for index in sorted(holding, key=lambda own: -sides[own][1]):
+        ends = np.array([int(HIGH * 2**finest)], dtype=np.uint64)
+        found = nested.errors_below(np.array([index]), ends, shares[[index]], np.array([above]))
+        assert found[0] == pytest.approx(slow_error(sides, masses, shares, index), abs=1e-12)
+        above += masses[index] * (1 - shares[index])
