@@ -206,7 +206,7 @@ def run_resumed(
         done = False
         with contextlib.suppress(KilledError):
             done = ingestion.run(is_over)
-        ingestion.close(released=done)
+        ingestion.close(remove=done)
         if done:
             return ingestion, runs + 1
     raise AssertionError("a resumed ingestion does not end")

@@ -49,7 +49,7 @@ def resumed_ingestion_counts_each_record_once() -> None:
                 left = iter(range(stride))
                 done = run.run(lambda _, left=left: next(left, None) is None)
                 counts = run.summary.state()
-                run.close(released=done)
+                run.close(remove=done)
                 runs += 1
                 assert runs < 50, "the resumed ingestion does not end"
             assert runs > 1
@@ -92,7 +92,7 @@ def interrupted_update_is_never_saved() -> None:
         with suppress(StateError):
             ingestion.save()
         assert state.read_bytes() == before, "counters are saved without their position"
-        ingestion.close(released=True)
+        ingestion.close(remove=True)
 
 
 def csv_record_changes_its_own_row() -> None:

@@ -166,11 +166,11 @@ def test_resume_with_other_arguments(refused, stopped_fit, tmp_path):
     state = (tmp_path / "state").read_bytes()
     assert "continue it with --resume, or remove it" in refused(*stopped_fit)
     assert "started with another plan" in refused(*stopped_fit, "--resume", "--max-records-per-person", "2")
-    assert "other files or columns" in refused("fit", "0.csv", *stopped_fit[2:], "--resume")
+    assert "other files, columns or options" in refused("fit", "0.csv", *stopped_fit[2:], "--resume")
     assert "started with another plan" in refused(*stopped_fit, "--resume", "--columns", "n")
     content = (tmp_path / "2.csv").read_bytes()
     (tmp_path / "2.csv").write_bytes(content + b"5\n")
-    assert "other files or columns" in refused(*stopped_fit, "--resume")
+    assert "other files, columns or options" in refused(*stopped_fit, "--resume")
     assert (tmp_path / "state").read_bytes() == state
     (tmp_path / "state").write_bytes(state[:-1] + bytes([state[-1] ^ 1]))
     assert "damaged" in refused(*stopped_fit, "--resume")

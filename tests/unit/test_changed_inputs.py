@@ -198,7 +198,7 @@ def test_resume_after_a_change(tmp_path: Path, change: str) -> None:
             run.run(lambda _: next(batches) == after and bool(CHANGES[change](paths[1], paths[0])) and False)
             return run.summary.state()
         finally:
-            run.close(released=False)
+            run.close(remove=False)
 
     with NO_NOISE, small_batches():
         expected = run(resume=False)

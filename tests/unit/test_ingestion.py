@@ -64,13 +64,13 @@ def test_no_save_after_interrupted_update(
     with pytest.raises(hp.StateError, match="the position is unknown"):
         ingestion.run()
     assert state.read_bytes() == before
-    ingestion.close(released=False)
+    ingestion.close(remove=False)
     resumed = CheckpointedIngestion(PLAN, source, state, resume=True)
     assert resumed.resumed
     assert resumed.run()
     values = np.loadtxt(path, skiprows=1, dtype=int)
     assert np.array_equal(resumed.summary.state(), np.bincount(values, minlength=256))
-    resumed.close(released=True)
+    resumed.close(remove=True)
     assert not state.exists()
 
 
@@ -95,6 +95,6 @@ def test_resume_starts_without_checkpoint(tmp_path: Path, path: Path) -> None:
     ingestion = CheckpointedIngestion(PLAN, open_source(path, domain=DOMAIN), tmp_path / "state", resume=True)
     assert not ingestion.resumed
     assert (tmp_path / "state").exists()
-    ingestion.close(released=False)
+    ingestion.close(remove=False)
     with pytest.raises(hp.FileError, match="resume=True"):
         CheckpointedIngestion(PLAN, open_source(path, domain=DOMAIN), tmp_path / "state")

@@ -56,13 +56,13 @@ def test_resume_in_each_pass(stop: int, data: Path) -> None:
     number = (stop - 1) // BATCHES
     assert first.number == number
     counters, plan = first.summary.state(), first.plan
-    first.close(released=False)
+    first.close(remove=False)
     again = begin(data, resume=True)
     assert (again.number, again.plan) == (number, plan)
     assert np.array_equal(again.summary.state(), counters)
     assert again.run()
     generator = again.summary.release()
-    again.close(released=True)
+    again.close(remove=True)
     assert not state.exists()
     assert generator.plan.learning == PLAN.learning
     assert hp.Plan.from_spec(generator.plan.spec() | {"partition": None}) == PLAN
@@ -78,12 +78,12 @@ def test_fits_resumed_after_every_batch(data: Path) -> None:
         numbers.append(run.number)
         if run.run(stop_after(1)):
             break
-        run.close(released=False)
+        run.close(remove=False)
         run = begin(data, resume=True)
     assert sorted(numbers) == numbers
     assert set(numbers) == {0, 1, 2}
     assert run.summary.release().total == pytest.approx(ROWS, abs=20)
-    run.close(released=True)
+    run.close(remove=True)
 
 
 def test_header_of_each_pass(data: Path) -> None:
@@ -98,7 +98,7 @@ def test_header_of_each_pass(data: Path) -> None:
             checkpoint = Checkpoint.read(file)
         assert checkpoint.learning == ("pass" in seen[-1])
         assert checkpoint.plan == run.plan
-        run.close(released=True)
+        run.close(remove=True)
     assert [header.get("pass") for header in seen] == [0, 1, None]
     partitions = [header["plan"]["partition"] for header in seen]
     assert partitions[0] is None
@@ -113,7 +113,7 @@ def test_checkpoint_after_a_refinement(data: Path) -> None:
     position = header_of(data.parent / "state")["source"]
     assert (position["file"], position["place"]) == (0, BATCH)
     assert run.summary.plan.partition == run.plan.partition
-    run.close(released=True)
+    run.close(remove=True)
 
 
 def test_learning_checkpoint_is_no_summary(data: Path) -> None:
@@ -123,13 +123,13 @@ def test_learning_checkpoint_is_no_summary(data: Path) -> None:
     for file in (state, io.BytesIO(state.read_bytes())):
         with pytest.raises(hp.StateError, match="that of a learning pass"):
             hp.resume(file)
-    run.close(released=True)
+    run.close(remove=True)
 
 
 def test_checkpoint_of_the_measuring_pass_is_a_summary(data: Path) -> None:
     run = begin(data)
     run.run()
-    run.close(released=False)
+    run.close(remove=False)
     assert hp.resume(data.parent / "state").release().total == pytest.approx(ROWS, abs=20)
 
 
@@ -137,7 +137,7 @@ def test_resume_with_another_plan(data: Path) -> None:
     run = begin(data)
     run.run(stop_after(BATCHES + 1))
     learned = run.plan
-    run.close(released=False)
+    run.close(remove=False)
     others = [
         hp.Plan.auto(DOMAIN, epsilon=99, expected_records=ROWS, memory="8 KiB", passes=3),
         hp.Plan.auto(DOMAIN, epsilon=100, expected_records=ROWS, memory="8 KiB", passes=2),
@@ -148,7 +148,7 @@ def test_resume_with_another_plan(data: Path) -> None:
         assert plan != learned
         with pytest.raises(hp.StateError, match="another plan"):
             begin(data, plan, resume=True)
-    begin(data, learned, resume=True).close(released=True)
+    begin(data, learned, resume=True).close(remove=True)
 
 
 @pytest.mark.parametrize("number", [-1, 3, 2**40, True, 1.0, "1", None])

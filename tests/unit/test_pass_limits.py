@@ -38,7 +38,7 @@ def test_inspect_shows_the_plan_of_all_passes(tmp_path: Path, capsys: pytest.Cap
     with array_file(tmp_path, range(100), rows=10) as data:
         ingestion = CheckpointedIngestion(plan, open_source(data, domain=plan.domain), state)
         assert not ingestion.run(lambda batch: True)
-        ingestion.close(released=False)
+        ingestion.close(remove=False)
     assert main(["inspect", str(state)]) == 0
     assert str(plan) in capsys.readouterr().out
 

@@ -216,10 +216,10 @@ def test_checkpoint_belongs_to_its_persons(tmp_path: Path) -> None:
         state = tmp_path / "state"
         CheckpointedIngestion(
             PLAN, open_source(path, domain=PLAN.domain, columns="value", persons=started), state
-        ).close(released=False)
+        ).close(remove=False)
         for other in states:
             if other != started:
                 source = open_source(path, domain=PLAN.domain, columns="value", persons=other)
-                with pytest.raises(hp.StateError, match="other files or columns"):
+                with pytest.raises(hp.StateError, match="other files, columns or options"):
                     CheckpointedIngestion(PLAN, source, state, resume=True)
         state.unlink()

@@ -34,7 +34,7 @@ def check_finished(plan: Plan, source: Source, checkpoint: Path, output: Path, o
         try:
             finished = _is_result(ingestion, output, options)
         finally:
-            ingestion.close(released=finished)
+            ingestion.close(remove=finished)
     else:
         finished = _has_plan(output, plan, options)
     if not finished:

@@ -125,8 +125,8 @@ class CheckpointedIngestion(Ingestion):
     """An ingestion that periodically saves a checkpoint and can be resumed.
 
     The checkpoint is confidential and belongs to one process at a time. It is
-    written before the first record is read and after the last one, and `close`
-    removes it after the release.
+    written before the first record is read and after the last one, and removed
+    after the release.
 
     Args:
         plan: The plan of the summary.
@@ -173,17 +173,21 @@ class CheckpointedIngestion(Ingestion):
             raise
 
     def _resume(self, plan: Plan, source: Source) -> None:
-        with self._file.open() as file:
-            checkpoint = Checkpoint.read(file)
+        try:
+            with self._file.open() as file:
+                checkpoint = Checkpoint.read(file)
+        except FileError as error:
+            raise FileError(f"the checkpoint {self._file.name}: {error}") from None
         if not continues(checkpoint.plan, plan):
             raise StateError(
-                "the checkpoint was started with another plan; use the same arguments, or start a new checkpoint"
+                "the checkpoint was started with another plan; use the same arguments, or remove the checkpoint to "
+                "start again"
             )
         position = checkpoint.position
         if position is None or position.get("identity") != self._identity:
             raise StateError(
-                "the checkpoint was started with other files or columns, or the files have changed, so records could "
-                "be lost or counted twice; use the same files and columns, or start a new checkpoint"
+                "the checkpoint was started with other files, columns or options, or the files have changed, so "
+                "records could be lost or counted twice; use the same ones, or remove the checkpoint to start again"
             )
         self.plan, self.number, self._source = checkpoint.plan, checkpoint.number, source
         self._check_persons()
@@ -219,10 +223,10 @@ class CheckpointedIngestion(Ingestion):
         position = {**(self._person or {}), "file": file, "identity": self._identity, "place": offset}
         self._file.write(Checkpoint(self.summary, position, plan=self.plan, number=self.number).chunks())
 
-    def close(self, *, released: bool) -> None:
-        """Leave the checkpoint to other processes, or remove it if the release is saved."""
+    def close(self, *, remove: bool) -> None:
+        """Leave the checkpoint to other processes, or remove it."""
         try:
-            if released:
+            if remove:
                 self._file.remove()
         finally:
             self._file.close()

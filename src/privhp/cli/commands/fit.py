@@ -144,6 +144,8 @@ def run(options: Namespace) -> None:
         print(result)
         if not source.rereadable and _could_learn(plan):
             print(_HINT)
+    elif kept:
+        warn(result)
     if generator is not None:
         _check_count(generator, options)
 
@@ -214,24 +216,36 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> tuple[str, "
 def _run_resumable(
     ingestion: "CheckpointedIngestion", plan: "Plan", source: "Source", output: Path, options: Namespace
 ) -> tuple[str, "Generator | None"]:
-    """Run the passes with checkpoints, and write and describe the result; the checkpoint stays if this fails."""
+    """Run the passes with checkpoints, and write and describe the result.
+
+    The checkpoint stays if this fails, unless the input is refused: mended files
+    are other files, which no checkpoint continues. One of an earlier run stays all the same.
+    """
     from privhp.cli.signals import noting
     from privhp.cli.streams import say
     from privhp.cli.watching import watch
+    from privhp.errors import PrivhpError
     from privhp.fitting import run_passes
 
-    written = False
+    remove = False
     try:
         with watch(options) as progress:
-            with noting() as stop:
-                done = run_passes(ingestion, plan, source, progress, unit="bytes", resumed=ingestion.resumed, stop=stop)
+            try:
+                with noting() as stop:
+                    done = run_passes(
+                        ingestion, plan, source, progress, unit="bytes", resumed=ingestion.resumed, stop=stop
+                    )
+            except PrivhpError as error:
+                missing = getattr(error, "errno", None) is not None  # it may come back as it was
+                remove = not ingestion.resumed and not missing
+                raise
             if done:
                 result = _write(ingestion.summary, output, options)
-                written = True
+                remove = True
                 return result
         if not options.quiet:
             kept = f"{options.checkpoint} holds the state and is confidential"
             say(f"stopped; {kept}; continue with the same command and --resume")
         raise KeyboardInterrupt
     finally:
-        ingestion.close(released=written)
+        ingestion.close(remove=remove)
