@@ -106,6 +106,31 @@ def test_tables(run, trips):
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
+def test_region_finer_than_the_cells(run, trips):
+    """An interpolated share is left out of the table; JSON has it without a standard error."""
+    where = ("--where", "kind = cash", "--where", "fare between 10 and 10.0001")
+    _, cash, fine, note = run("query", trips, *where).out.splitlines()
+    _, interpolated = answers(run, trips, *where)
+    assert interpolated["stderr"] is None
+    assert fine.split() == [*(f"{interpolated[end]:.3%}" for end in ("low", "high")), *where[3].split()]
+    assert len(cash.split()) == 5 + 3
+    assert note == "without a share: finer than the cells of the release; the interval gives bounds"
+    assert note not in run("query", trips, *where[:2]).out
+    assert run("query", trips, *where[2:]).out.split()[:4] == ["90%", "from", "to", "where"]
+
+
+def test_no_standard_error_of_0_beside_an_interval(run, tmp_path):
+    (tmp_path / "n.csv").write_text("n\n" + "".join(f"{number % 16}\n" for number in range(300)))
+    plan = ["--domain", "n=integers:0:15", "--epsilon", "1", "--expected-records", "300"]
+    assert run("fit", "n.csv", *plan, "-o", "n.privhp").code == 0
+    asked = ["n.privhp", "--quantile", ",".join(str(place / 200) for place in range(1, 200))]
+    found, rows = answers(run, *asked), run("query", *asked).out.splitlines()[1:]
+    assert any(one["stderr"] is None for one in found)
+    for one, row in zip(found, rows, strict=True):
+        assert one["stderr"] != 0 or one["low"] == one["high"]
+        assert len(row.split()) == 5 - (one["stderr"] is None)
+
+
 def test_quantiles_of_single_column_table(run, release):
     plan = ["--domain", "fare=interval:0:1000", "--epsilon", "1", "--expected-records", "1e3"]
     assert run("fit", "data.csv", *plan, "-o", "one.privhp").code == 0

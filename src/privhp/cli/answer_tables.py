@@ -21,6 +21,7 @@ from privhp.io.sinks import format_values
 
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 ERROR_HEADER = ("standard error", "90% from", "to")
+_FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 
 
 class Answers(NamedTuple):
@@ -29,6 +30,8 @@ class Answers(NamedTuple):
     objects: Sequence[dict[str, Any]]
     header: Sequence[str]
     rows: Sequence[Sequence[str]]
+    note: str = ""
+    """Text under the table, from a new line on."""
 
 
 def print_answers(answers: Sequence[Answers], *, as_json: bool) -> None:
@@ -37,7 +40,7 @@ def print_answers(answers: Sequence[Answers], *, as_json: bool) -> None:
         for answer in chain.from_iterable(kind.objects for kind in answers):
             print_object(answer)
     else:
-        print("\n\n".join(as_table(kind.header, kind.rows) for kind in answers))
+        print("\n\n".join(as_table(kind.header, kind.rows) + kind.note for kind in answers))
 
 
 def find_masses(generator: Generator, conditions: Sequence[str], options: Namespace) -> Answers:
@@ -57,9 +60,21 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
                 "count": mass.value * generator.total,
             }
         )
-    keys = ("share", "stderr", "low", "high")
-    rows = [(*(_percent(one[key]) for key in keys), f"{one['count']:,.0f}", one["where"]) for one in objects]
-    return Answers(objects, ("share", *ERROR_HEADER, "count", "where"), rows)
+    rows = [_mass_row(one) for one in objects]
+    note = _FINER if any(map(_is_interpolated, objects)) else ""
+    return Answers(objects, ("share", *ERROR_HEADER, "count", "where"), rows, note)
+
+
+def _mass_row(answer: dict[str, Any]) -> list[str]:
+    """Row of a share; an interpolated one is left out, since only its interval says something about the records."""
+    share, *ends = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
+    known = ("", "") if _is_interpolated(answer) else (share, f"{answer['count']:,.0f}")
+    return [known[0], *ends, known[1], answer["where"]]
+
+
+def _is_interpolated(answer: dict[str, Any]) -> bool:
+    """Whether a region is finer than the cells, so that the answer has an interval and no standard error."""
+    return answer["stderr"] is None and answer["low"] is not None
 
 
 def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespace) -> list[Any]:
@@ -136,9 +151,13 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
     unknown: list[Any] = [None] * len(shares)
     errors, stderr, lows, highs = unknown, unknown, unknown, unknown
     if _has_stderr(generator) and part.domain.is_line:
-        errors = list(estimates.stderr)
-        stderr = [_plain(part.domain, error) for error in errors]
-        lows, highs = (format_values(part.domain, ends) for ends in estimates.interval(0.9))
+        ends = estimates.interval(0.9)
+        # Of whole values, one standard error may hold a single one where the interval holds several.
+        errors = [
+            error if error or low == high else None for error, low, high in zip(estimates.stderr, *ends, strict=True)
+        ]
+        stderr = [None if error is None else _plain(part.domain, error) for error in errors]
+        lows, highs = (format_values(part.domain, own) for own in ends)
     values = format_values(part.domain, estimates.value)
     objects: list[dict[str, Any]] = [
         {"quantile": share, "marginal": column, "value": value, **_errors(*known)}
@@ -272,7 +291,7 @@ def _percent(share: float | None) -> str:
 
 
 def _text(value: Any) -> str:
-    return "" if value is None else f"{value:.6g}" if isinstance(value, float) else str(value)
+    return "" if value is None else format_rounded(value, 0) if isinstance(value, int | float) else str(value)
 
 
 def as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

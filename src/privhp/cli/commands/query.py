@@ -37,9 +37,9 @@ conditions, joined by and; conditions on one column also by or:
 
 A release keeps the names that fit had by --columns or --domain. Without names a value is called
 value, the coordinates of a point x1, x2, ..., and those of a place longitude and latitude. Queries
-cost no privacy. The standard error covers noise and discretisation: 90% of true values
-are within 1.645 standard errors. Plans of --method paper have none. The columns
-at least and at most bound the share by the cells inside and the cells touched.
+cost no privacy. The standard error covers noise and discretisation. The columns 90% from and to
+are the interval that holds 90% of true values; it need not be symmetric. A region finer than the
+cells of the release has an interval alone, and no share. Plans of --method paper have neither.
 """
 
 
