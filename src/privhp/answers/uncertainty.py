@@ -156,8 +156,10 @@ class QuantileUncertainty:
         """The values whose interval of the cumulative probability holds the given share."""
         noise = np.stack([self._noise, self._noise])
         ends = self._search(z, noise)
+        changed = np.ones(noise.shape, dtype=np.bool_)
         for _ in range(NOISE_ROUNDS - 1):
-            found = self._noise_at(ends.ravel()).reshape(noise.shape)
+            found = noise.copy()
+            found[changed] = self._noise_at(ends[changed])
             changed = np.maximum(found, noise) > NOISE_CHANGE * np.minimum(found, noise)
             if not changed.any():
                 break
