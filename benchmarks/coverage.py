@@ -185,16 +185,16 @@ def report(lines: list[Line]) -> str:
     )
 
 
-CAUSES = """Causes of entries above that are wide: ends and columns that do not err in the same direction, and columns
-that are smoother than the cells that show their unevenness.
+CAUSES = """Causes of entries above that are wide: ends and columns that do not err in the same direction, columns
+that are smoother than the cells that show their unevenness, and noise that might hide a bias, where there is none.
 
 Causes of entries above that are not wide: values on heaps or on a lattice are all inside a region or all outside. The
 error of such an answer is the same in every release, at most the mass of the leaves that the end cuts, and often equal
 to it. An interval that ends there holds always; a narrower one would hold never.
 
-Causes of entries below: values on a lattice that is finer than the cells of the release, so that the interval does not
-know of it, although `mass_bounds` holds the answer; many cells with one or two records each, which inference takes for
-empty, as among addresses; prefixes that hold all records of a leaf. Chance, where an entry is within 3% of the limit.
+Possible causes of entries below: values on a lattice that is finer than the cells of the release, so that the interval
+does not know of it, although `mass_bounds` holds the answer; many cells with one or two records each, which inference
+takes for empty. Chance, where an entry is within 3% of the limit.
 """
 
 
