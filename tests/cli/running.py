@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from privhp.cli.commands import COMMANDS
 from privhp.cli.parsers import CommandParser
-from privhp.planning.guarantee import state_conditions, state_guarantee
+from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
 from privhp.planning.plan import Plan
 
 PLAN = [
@@ -35,7 +35,7 @@ class Outcome(NamedTuple):
 
 def stated(plan: Plan, *, capped: bool | None = False) -> str:
     """The guarantee as a command prints it after the first line about a release."""
-    return f"{state_guarantee(plan)}\n{state_conditions(plan, capped=capped)}\n"
+    return f"{state_guarantee(plan)}\n{state_odds(plan)}\n{state_conditions(plan, capped=capped)}\n"
 
 
 def spawn(*arguments: str, folder: Path, **options: Any) -> "subprocess.CompletedProcess[bytes]":

@@ -1,7 +1,6 @@
 """`privhp inspect`: contents of a release, plan of a checkpoint."""
 
 from pathlib import Path
-from textwrap import fill
 
 import numpy as np
 import pytest
@@ -15,7 +14,8 @@ def test_release(run, release):
     generator = privhp.load(release)
     assert (code, err) == (0, "")
     assert out.startswith(f"{release}: a release. It is public")
-    assert f"{generator.plan}\n\n{fill(state_odds(generator.plan), 100)}\n\n" in out
+    assert f"{generator.plan}\n\n" in out
+    assert state_odds(generator.plan) in " ".join(out.split())
     assert f"leaves      {generator.leaves().codes.size:,}\n" in out
     assert f"records     about {generator.total:,.0f} (noisy)\n" in out
     assert f"     0.5   {generator.quantile(0.5).value:.6g}\n" in out

@@ -33,9 +33,8 @@ def test_sentences_of_one_record() -> None:
     )
     assert "At most one record of each person is counted. The" in state_conditions(plan, capped=True)
     assert state_odds(plan) == (
-        "An attacker with even odds on whether a person's record is in the data can be at most 73.1% sure after seeing "
-        "the release, whatever else they know. If the record is known to be in the data, they can be at most 88.1% "
-        "sure of one of two possible values: a change of value is a removal and an addition."
+        "From even odds, an observer can become at most 73.1% sure whether a person's record is in the data, and at "
+        "most 88.1% sure of one of two values that it may have, whatever else is known."
     )
     assert "adding or removing one person's record changes the probability" in state_definition(plan)
 
@@ -58,7 +57,7 @@ def test_odds_of_presence_and_value(neighbours: Neighbours, steps: list[int], mo
     """A change of value is two steps under add-remove, one under replace-one, and presence is one under both."""
     text = state_odds(planned(epsilon=0.5, neighbours=neighbours, most=most))
     assert re.findall(r"at most ([\d.]+)% sure", text) == [f"{100 / (1 + math.exp(-0.5 * k)):.1f}" for k in steps]
-    assert ("The same bound holds for whether" in text) == (neighbours == "replace-one")
+    assert ("and as sure of one of two values" in text) == (neighbours == "replace-one")
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 3, 50])
@@ -66,6 +65,15 @@ def test_definition(epsilon: float) -> None:
     text = state_definition(planned(epsilon=epsilon, neighbours="replace-one"))
     assert f"epsilon = {epsilon:g}: replacing one person's record changes" in text
     assert {0.1: "at most 1.105.", 3: "at most 20.09.", 50: "at most e to the power of 50."}[epsilon] in text
+
+
+@pytest.mark.parametrize(("epsilon", "weak"), [(4.99, False), (5, True), (20, True)])
+@pytest.mark.parametrize("most", [1, 7])
+def test_weak_epsilon(epsilon: float, weak: bool, most: int) -> None:
+    text = state_guarantee(planned(epsilon=epsilon, most=most))
+    assert text.startswith("The guarantee is weak") == weak
+    assert ("hides" not in text) == weak
+    assert "whether any one person's record" in text
 
 
 def test_odds_close_to_certainty() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from privhp.cli.streams import say
-from privhp.planning.guarantee import state_conditions, state_guarantee
+from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
 
 if TYPE_CHECKING:
     from privhp.answers.generator import Generator
@@ -87,5 +87,5 @@ def describe_release(generator: "Generator", output: Path, *, note: str, capped:
     return (
         f"wrote {output}: epsilon = {float(plan.epsilon):g} (pure differential privacy), "
         f"about {generator.total:,.0f} records (noisy){note}\n{state_guarantee(plan)}\n"
-        f"{state_conditions(plan, capped=capped)}"
+        f"{state_odds(plan)}\n{state_conditions(plan, capped=capped)}"
     )

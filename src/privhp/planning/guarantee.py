@@ -12,14 +12,17 @@ from privhp.core.number_format import format_number
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
+WEAK_EPSILON = 5
+"""Least epsilon of which no sentence says that a release hides something: from even odds, 99.3% sure."""
+
 
 def state_guarantee(plan: "Plan") -> str:
     """Sentence that says who is protected, what a release hides, and what it does not hide."""
     single, several = "record is in the data and what it says", "records are in the data and what they say"
-    return (
-        f"The release hides whether any one person's {single if _is_one(plan) else several}, "
-        "but not what many records have in common."
-    )
+    hidden = f"whether any one person's {single if _is_one(plan) else several}"
+    if plan.epsilon >= WEAK_EPSILON:
+        return f"The guarantee is weak: at this epsilon, it limits little what an observer learns of {hidden}."
+    return f"The release hides {hidden}, but not what many records have in common."
 
 
 def state_conditions(plan: "Plan", *, capped: bool | None = None) -> str:
@@ -63,20 +66,14 @@ def state_definition(plan: "Plan") -> str:
 
 
 def state_odds(plan: "Plan") -> str:
-    """Sentences with the largest posterior probabilities of an attacker, from even prior odds."""
+    """Sentence with the largest posterior probabilities of an observer, from even prior odds."""
     epsilon = float(plan.epsilon)
-    records, be = ("record", "is") if _is_one(plan) else ("records", "are")
-    if plan.neighbours == "replace-one":
-        return (
-            f"An attacker with even odds between two possible values of a person's {records} can be at most "
-            f"{_posterior(epsilon)} sure of one of them after seeing the release, whatever else they know. The same "
-            f"bound holds for whether the {records} {be} in the data."
-        )
+    records, be, they = ("record", "is", "it") if _is_one(plan) else ("records", "are", "they")
+    # Under add-remove, a change of value is a removal and an addition.
+    of_value = "as sure" if plan.neighbours == "replace-one" else f"{_posterior(2 * epsilon)} sure"
     return (
-        f"An attacker with even odds on whether a person's {records} {be} in the data can be at most "
-        f"{_posterior(epsilon)} sure after seeing the release, whatever else they know. If the {records} {be} known to "
-        f"be in the data, they can be at most {_posterior(2 * epsilon)} sure of one of two possible values: a change "
-        "of value is a removal and an addition."
+        f"From even odds, an observer can become {_posterior(epsilon)} sure whether a person's {records} {be} in the "
+        f"data, and {of_value} of one of two values that {they} may have, whatever else is known."
     )
 
 
@@ -93,4 +90,4 @@ def _number(plan: "Plan") -> str:
 def _posterior(epsilon: float) -> str:
     """Largest posterior probability after even prior odds and a likelihood ratio of at most exp(epsilon)."""
     value = 1 / (1 + math.exp(-epsilon))
-    return f"{value:.1%}" if value < 0.9995 else "almost 100%"
+    return f"at most {value:.1%}" if value < 0.9995 else "almost 100%"

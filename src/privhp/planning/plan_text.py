@@ -5,7 +5,7 @@ from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from privhp.core.number_format import format_bytes, format_count, format_number, round_digits
-from privhp.planning.guarantee import state_conditions, state_guarantee
+from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import describe_memory, typical_error
@@ -48,11 +48,12 @@ def _head(plan: "Plan") -> list[str]:
     unit = "one record" if people == 1 else f"up to {people} records"
     limit = f", {format_bytes(plan.memory)} with scratch" if plan.memory else ""
     domain = wrap(repr(plan.domain), 88, break_on_hyphens=False, max_lines=4, placeholder=" ...")
+    guarantee = f"{state_guarantee(plan)} {state_odds(plan)} {state_conditions(plan)}"
     return [
         f"domain      {domain[0]}",
         *(f"{'':12}{line}" for line in domain[1:]),
         f"guarantee   {epsilon}, {plan.neighbours} of {unit} per person",
-        *(f"{'':12}{line}" for line in wrap(f"{state_guarantee(plan)} {state_conditions(plan)}", 88)),
+        *(f"{'':12}{line}" for line in wrap(guarantee, 88)),
         *([f"{'':12}{_PAN_PRIVATE}"] * plan.pan_private),
         f"memory      {format_bytes(plan.nbytes)} in {format_count(plan.counters, 'counter')}{limit}",
         *describe_memory(plan),

@@ -1,7 +1,7 @@
 """`privhp inspect`: contents of a release, a plan or a confidential summary."""
 
 from argparse import Namespace
-from textwrap import fill, wrap
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 from privhp.cli.options import add_file
@@ -64,15 +64,13 @@ def run(options: Namespace) -> None:
 def describe_content(content: "Generator | Checkpoint | Plan", name: str) -> str:
     """What a file is, and its plan; of a release also its guarantee and quantiles."""
     from privhp.answers.generator import Generator
-    from privhp.planning.guarantee import state_odds
     from privhp.planning.plan import Plan
 
     if isinstance(content, Plan):
         return f"{name}: a plan. It is public and contains no data.\n\n{content}"
     if isinstance(content, Generator):
         kind = "a release. It is public, under the guarantee below."
-        odds = fill(state_odds(content.plan), 100)
-        return f"{name}: {kind}\n\n{content.plan}\n\n{odds}\n\n{describe(content)}"
+        return f"{name}: {kind}\n\n{content.plan}\n\n{describe(content)}"
     kind = "the checkpoint of a learning pass" if content.learning else "a checkpoint or a summary file"
     return f"{name}: {kind}. It is CONFIDENTIAL: never publish it.\n\n{content.plan}"
 
