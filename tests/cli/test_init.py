@@ -176,6 +176,10 @@ def test_first_record_is_never_copied(run, refused, tmp_path, first):
     assert (code, err) == (0, "")
     assert tomllib.loads(text)["columns"] == {f"column{number}": {"kind": ""} for number in (1, 2, 3)}
     assert not any(part in shown for part in ("Jane", "5.5", "2020-05-05") for shown in (line, out, text))
+    bars = run("init", "trips.csv", "--no-header", "--delimiter", "|", "--force").out
+    assert "with --delimiter" not in out + bars
+    (tmp_path / "trips.csv").write_text("1|2\n")
+    assert "one column. If it has several" in run("init", "trips.csv", "--no-header", "--force").out
 
 
 def test_fit_of_numbered_columns(run, tmp_path):
@@ -253,6 +257,7 @@ def test_column_names_round_trip(names):
         ("zip", pa.int32(), "high = 99999"),
         ("zip code", pa.string(), 'kind = "pattern"'),
         ("plz", None, 'kind = "pattern"'),
+        ("ICD", None, "[A-Z][0-9]{2}"),
         ("postal_code", None, 'kind = "pattern"'),
         ("start_date", pa.string(), 'kind = "time"'),
         ("start_date", pa.date32(), None),

@@ -38,7 +38,12 @@ _SUGGESTIONS = (
         texts=False,
     ),
     _suggest(
-        f"{_POSTCODES} icd diagnosis sku ean gtin isbn",
+        "icd diagnosis",
+        'perhaps kind = "pattern" with pattern = "[A-Z][0-9]{2}([.][0-9A-Z]{1,4})?", as in ICD-10, or another',
+        numbers=False,
+    ),
+    _suggest(
+        f"{_POSTCODES} sku ean gtin isbn",
         'perhaps kind = "pattern" with pattern = "[0-9]{5}" or another regular expression of all codes',
         numbers=False,
     ),

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from privhp.domains.comparisons import suggest
 from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
@@ -45,10 +46,11 @@ def build(spec: Mapping[str, Any]) -> Domain:
     if isinstance(kind, str) and kind not in _KINDS and kind in _BUILT_IN:
         import_module(f"privhp.domains.{_BUILT_IN[kind]}")  # its classes register themselves
     if not isinstance(kind, str) or kind not in _KINDS:
-        known = ", ".join(sorted({*_KINDS, *_BUILT_IN}))
+        known = sorted({*_KINDS, *_BUILT_IN})
+        near = suggest(kind, known) if isinstance(kind, str) else ""
         raise DomainError(
-            f"expected a domain of a known kind ({known}), got kind {quote(kind)}; "
-            "import the class of a custom domain first"
+            f"expected a domain of a known kind ({', '.join(known)}), got kind {quote(kind)}"
+            f"{near or '; import the class of a custom domain first'}"
         )
     cls = _KINDS[kind]
     given = {key: value for key, value in spec.items() if key != "kind"}

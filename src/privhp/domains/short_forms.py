@@ -1,9 +1,11 @@
 """Short forms of domains for the command line, such as interval:0:1000 or fare=interval:0:1000:log."""
 
+import datetime as dt
 import re
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from privhp.domains.comparisons import suggest
 from privhp.domains.declared_files import KEY, read_declared
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
@@ -55,7 +57,10 @@ def _parse_spec(text: str) -> dict[str, Any]:
     """Spec of a short form: kind, then values, then options."""
     kind, *parts = _SEPARATOR.split(text)
     if kind not in SHORT_FORMS:
-        raise DomainError(f"expected one of {', '.join(SHORT_FORMS)}, or the name of a .toml file, got {text!r}")
+        raise DomainError(
+            f"expected one of {', '.join(SHORT_FORMS)}, or the name of a .toml file, got {text!r}"
+            f"{suggest(kind, SHORT_FORMS)}"
+        )
     form, spec = SHORT_FORMS[kind], dict[str, Any](kind=kind)
     while parts and (parts[-1] in _FLAGS or "=" in parts[-1]):
         option = parts.pop()
@@ -92,11 +97,21 @@ def _sides(parts: Sequence[str]) -> dict[str, Any]:
 
 
 def _time_bounds(parts: Sequence[str]) -> dict[str, Any]:
-    """Two times with the same number of colons."""
-    middle = len(parts) // 2
-    if not parts or middle * 2 != len(parts):
+    """Two times, which may contain colons; without two that can be read, halves, of which an error names one."""
+    splits = [(":".join(parts[:place]), ":".join(parts[place:])) for place in range(1, len(parts))]
+    readable = [pair for pair in splits if all(map(_is_time, pair))]
+    if not splits or (not readable and len(parts) % 2):
         raise ValueError
-    return {"low": ":".join(parts[:middle]), "high": ":".join(parts[middle:])}
+    low, high = readable[0] if readable else splits[len(splits) // 2]
+    return {"low": low, "high": high}
+
+
+def _is_time(text: str) -> bool:
+    try:
+        dt.datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _rectangle(parts: Sequence[str]) -> dict[str, Any]:

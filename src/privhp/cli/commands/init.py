@@ -70,3 +70,5 @@ def run(options: Namespace) -> None:
         read = f"{numbered}{delimiter}{encoding}"
         command = f"privhp fit {shlex.quote(options.data)} {shlex.quote(options.output)}{read}"
         print(f"{blank_keys(columns)}\n\nThen: {command}")
+        if options.header is False and len(columns) == 1 and options.delimiter is None:
+            print("The file has one column. If it has several, run privhp init again with --delimiter.")
