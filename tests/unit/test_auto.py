@@ -34,6 +34,7 @@ from privhp import (
 SLOW = pytest.mark.slow
 LINE = 100
 """Characters of a line of a printed plan, at most."""
+PRICE = Interval(0, 10_000, step="0.01")
 UNIT = Interval(0, 1)
 COMMON: dict[str, Any] = {"epsilon": 1, "expected_records": 1_000_000}
 DOMAINS: dict[str, Domain] = {
@@ -150,6 +151,24 @@ def test_learning_passes() -> None:
         assert [own.rate for own in plan.learning.passes] == list(plan.tuning.learning_rates[1 - passes :])
         assert {own.budget for own in plan.learning.passes} == {plan.budgets[plan.learned_level]}
         assert plan.learning.cost < sum(own.rate for own in plan.learning.passes)
+
+
+@pytest.mark.parametrize(
+    ("domain", "little"),
+    [(PRICE, 3), (Nullable(PRICE), 3), (Table(price=Nullable(PRICE), kind=Categories(["a", "b", "c"])), 1)],
+    ids=["line", "nullable", "table"],
+)
+def test_a_partition_is_learned_unless_there_is_little_data(domain: Domain, little: int) -> None:
+    """Also where levels alone would be best for the streams of the error model, which have no heaps."""
+    assert Plan.auto(domain, epsilon=1, expected_records=80_000, passes=3).passes == 3
+    assert Plan.auto(domain, epsilon="0.001", expected_records=80_000, passes=3).passes == little
+
+
+@pytest.mark.parametrize("domain", [Nullable(PRICE), Table(price=Nullable(PRICE))], ids=["column", "table"])
+def test_a_nullable_line_has_the_constants_of_a_line(domain: Domain) -> None:
+    plan = Plan.auto(domain, **COMMON)
+    assert plan.tuning == Plan.auto(PRICE, **COMMON).tuning
+    assert not domain.is_line  # null is as far from all values
 
 
 @pytest.mark.parametrize("name", ["interval", "ipv4", *(pytest.param(name, marks=SLOW) for name in ("box", "geo"))])

@@ -169,6 +169,16 @@ def test_interval_without_a_noisy_record() -> None:
     assert estimate.interval(0.5) == (0.0, 1.0)
 
 
+@pytest.mark.parametrize("domain", [hp.Integers(0, 127), hp.Interval(0, 128)], ids=repr)
+def test_interval_of_a_quantile_reaches_the_next_value(domain: hp.Domain) -> None:
+    """If fewer than half the records may be at the first of two values, the median may be the second."""
+    plan = hp.Plan(domain, epsilon=1, budgets={7: 1}, exact_depth=7, inference="least-squares")
+    generator = hp.Generator(release_of(plan, np.repeat([40, 50], [10_001, 9_999])))
+    low, high = generator.quantile(0.5).interval()
+    assert 40 <= low < 41
+    assert 50 <= high <= 51
+
+
 def test_repr_and_format() -> None:
     assert repr(constant(0.07041, 0.00123)) == "0.0704 +- 0.0012"
     assert repr(constant(1234.5, 20.0)) == "1234 +- 20"

@@ -48,7 +48,7 @@ class Prediction(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """Geometry of a domain: the diameter of a cell at each level, and whether the domain is a line."""
+    """Geometry of a domain: the diameter of a cell at each level, and whether the domain is a line, but for null."""
 
     diameters: tuple[float, ...]
     is_line: bool
@@ -56,7 +56,9 @@ class Geometry(NamedTuple):
     @classmethod
     def of(cls, domain: Domain) -> "Geometry":
         """The geometry of a domain."""
-        return cls(tuple(domain.diameter(level) for level in range(domain.depth + 1)), domain.is_line)
+        values = domain.columns[0].domain if len(domain.columns) == 1 else domain
+        is_line = values.is_line or (values.nullable and values.inner.is_line)
+        return cls(tuple(domain.diameter(level) for level in range(domain.depth + 1)), is_line)
 
     @property
     def depth(self) -> int:

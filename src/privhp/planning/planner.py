@@ -134,7 +134,9 @@ class Planner:
     @cached_property
     def _candidates(self) -> list[tuple[float, Shape]]:
         """All shapes with their predicted errors, for the budgets that the search starts from; the best one first."""
-        found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in self._shapes())
+        shapes = list(self._shapes())
+        learned = [shape for shape in shapes if shape.root is not None] if self._learns else []
+        found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in learned or shapes)
         return sorted(found, key=itemgetter(0))
 
     def _count_counters(self, memory: int) -> int:
@@ -167,7 +169,7 @@ class Planner:
                 yield from self._learned_shapes(exact, left)
             elif exact[-1] >= sketched_from:
                 yield from self._sketched_shapes(exact, left)
-            if exact and self._partition is None and not self._learns_line:
+            if exact and self._partition is None:
                 yield Shape(exact)
 
     def _exact_levels(self) -> list[tuple[int, ...]]:
@@ -187,12 +189,18 @@ class Planner:
             for exact in equal
             if 1 <= exact[0] <= tuning.max_first_exact_level and sum(2**level for level in exact) <= self._counters
         ]
-        return [(), *fitting] if self._learns_line else fitting
+        return [(), *fitting] if self._learns and self._geometry.is_line else fitting
 
     @property
-    def _learns_line(self) -> bool:
-        """Whether a partition of a line is learned: it adapts to small and flat data better than levels alone."""
-        roots = self._root_levels(self._counters * COUNTER_BYTES) if self._geometry.is_line and self._rates else []
+    def _learns(self) -> bool:
+        """Whether a partition is learned, whatever the error model says: it adapts to data that is unlike its streams.
+
+        Off lines, levels alone are no worse for little data.
+        """
+        resolved = resolved_level(self._epsilon, self._expected_records)
+        if not self._rates or not (self._geometry.is_line or resolved >= self._tuning.min_learning_level):
+            return False
+        roots = self._root_levels(self._counters * COUNTER_BYTES)
         return bool(roots) and roots[-1] < self._geometry.depth
 
     def _partition_shapes(self, partition: Partition, exact: tuple[int, ...], left: int) -> Iterator[Shape]:
