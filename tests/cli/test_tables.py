@@ -143,3 +143,13 @@ def test_inspect(run, data):
     code, out, err = run("inspect", "trips.privhp")
     assert (code, err) == (0, "")
     assert "Table(" in out
+
+
+def test_conditions_with_values_outside_the_domain_are_all_named(run, refused, data):
+    assert run("fit", data, *COLUMNS, *PLAN, "-o", "out").code == 0
+    bad = ["source = 10.1", "lon,lat in 5:3,0:1", "kind = tran", "fare > 5 or source in [10.0.0.0/8]"]
+    line = refused("query", "out", *(word for text in bad for word in ("--where", text)))
+    assert all(f"--where {text!r}: " in line for text in bad)
+    asked = ["source in [10.0.0.0/9, 10.128.0.0/9]", "source != 10.1.2.3 or source = 10.1.2.3", "source in 10.0.0.0/8"]
+    out = run("query", "out", *(word for text in asked for word in ("--where", text))).out
+    assert {row.split()[0] for row in out.splitlines()[1:]} == {"100.000%"}

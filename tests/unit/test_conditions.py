@@ -1,9 +1,12 @@
 """Conditions as text: the regions they are read as, the messages about wrong ones, and the way back."""
 
+import ipaddress
 from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from privhp import (
     Box,
@@ -65,7 +68,7 @@ def second(text: str) -> np.datetime64:
         ("delay = 7", {"delay": (7, 7)}),
         ("delay <= -2 and delay > -5.5", {"delay": (-5, -2)}),
         ("source in 10.0.0.0/8", {"source": "10.0.0.0/8"}),
-        ("source = 10.0.0.1", {"source": "10.0.0.1"}),
+        ("source = 10.0.0.1", {"source": "10.0.0.1/32"}),
         ("sixth in 2001:db8:1::/48", {"sixth": "2001:db8:1::/48"}),
         ("sixth is not null", {"sixth": "2001:db8::/32"}),
         ("lon,lat in -9:49.8:2:61", {("lon", "lat"): (-9, 49.8, 2, 61)}),
@@ -149,7 +152,9 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("fare == 5", "column 'fare': a single number has measure 0 on a continuous scale"),
         ("fare < 5 or kind = cash", "or joins conditions on one column, got several columns; query each separately"),
         ("fare < 5 or fare > 7 and kind = cash", "or joins conditions on one column"),
-        ("source in 10.0.0.0/8 or source = 1.1.1.1", "column 'source': conditions on this column cannot be joined"),
+        ("source != 0.0.0.0/0", "column 'source': no address meets all conditions"),
+        ("source in 10.0.0.0/8 and source = 1.1.1.1", "column 'source': no address meets all conditions"),
+        ("source = 10.1", "column 'source': expected a prefix such as"),
         ("x < 0.2 or x > 0.5", "column 'x,y': conditions on this column cannot be joined by or"),
         ("delay between 5", "column 'delay': expected between LOW and HIGH, got the end"),
         ("delay between 7 and 5", "column 'delay': no value meets all conditions"),
@@ -178,7 +183,7 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("kind = cash and kind = card", "column 'kind': no value meets all conditions"),
         ("kind != cahs", "column 'kind': expected a declared value, such as cash, got 'cahs'; did you mean cash?"),
         ("source > 10.0.0.1", "column 'source': expected a prefix, such as in "),
-        ("source in [10.0.0.1, 10.0.0.2]", "column 'source': expected a prefix, such as in "),
+        ("source in 10.0.0.1,10.0.0.2", "column 'source': expected a prefix, such as in "),
         ("lon,lat in 1:2:3", "column 'lon,lat': expected lon,lat in WEST:SOUTH:EAST:NORTH"),
         ("x,y in 1:2", "column 'x,y': expected in LOW:HIGH,LOW:HIGH, one pair per coordinate"),
         ("x,y < 5", "column 'x,y': expected in LOW:HIGH,LOW:HIGH"),
@@ -275,3 +280,36 @@ def test_declared_values_are_never_null() -> None:
     assert read_condition("value = NA", Nullable(Pattern("[A-Z]{2}"))) == read_condition(
         "value = NA", Pattern("[A-Z]{2}")
     )
+
+
+@pytest.mark.parametrize("domain", [IPv4("10.0.0.0/28"), Nullable(IPv4("10.0.0.0/28")), IPv6("2001:db8::/124")])
+@given(data=st.data())
+def test_prefixes(domain: Domain, data: st.DataObject) -> None:
+    """Conditions on addresses hold for the addresses for which a slow reading of each comparison holds."""
+    network = ipaddress.ip_network("2001:db8::/124" if isinstance(domain, IPv6) else "10.0.0.0/28")
+    bits = network.max_prefixlen
+    addresses = list(network)
+
+    def prefix() -> Any:
+        length = data.draw(st.integers(bits - 5, bits))
+        return ipaddress.ip_network((data.draw(st.sampled_from(addresses)), length), strict=False)
+
+    def comparison() -> tuple[str, set[Any]]:
+        named = [prefix() for _ in range(data.draw(st.integers(1, 3)))]
+        inside = {address for address in addresses if any(address in own for own in named)}
+        if len(named) > 1:
+            return f"value in [{', '.join(map(str, named))}]", inside
+        sign = data.draw(st.sampled_from(["=", "in", "!="]))
+        return f"value {sign} {named[0]}", set(addresses) - inside if sign == "!=" else inside
+
+    texts, expected = [], set[Any]()
+    for _ in range(data.draw(st.integers(1, 2))):
+        both = [comparison() for _ in range(data.draw(st.integers(1, 2)))]
+        texts.append(" and ".join(text for text, _ in both))
+        met = set.intersection(*(inside for _, inside in both))
+        assume(met)  # a condition that no address meets is refused
+        expected |= met
+    codes = domain.encode(list(map(str, addresses)), level=domain.depth)
+    region = read_condition(" or ".join(texts), domain)
+    shares = share_inside(domain, region, codes, level=domain.depth)
+    assert shares.tolist() == [float(address in expected) for address in addresses]

@@ -21,6 +21,7 @@ from privhp.io.sinks import format_values
 
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 ERROR_HEADER = ("standard error", "90% from", "to")
+_ROOT = np.zeros(1, dtype=np.uint64)
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 
 
@@ -83,6 +84,7 @@ def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespa
     for text in conditions:
         try:
             regions.append(read_condition(text, domain, names=options.columns))
+            share_inside(domain, regions[-1], _ROOT, level=0)  # refuses values that are not of the domain
         except DomainError as error:
             errors.append(str(error) if len(conditions) == 1 else f"--where {text!r}: {error}")
     if errors:
@@ -92,11 +94,11 @@ def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespa
 
 def describe_outside(generator: Generator, options: Namespace) -> str | None:
     """Sentence on conditions that no record of the domain meets; None if there are none."""
-    regions, root = _read_conditions(options.where, generator.domain, options), np.zeros(1, dtype=np.uint64)
+    regions = _read_conditions(options.where, generator.domain, options)
     empty = [
         text
         for text, region in zip(options.where, regions, strict=True)
-        if not share_inside(generator.domain, region, root, level=0)[0]
+        if not share_inside(generator.domain, region, _ROOT, level=0)[0]
     ]
     if not empty:
         return None

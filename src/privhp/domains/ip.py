@@ -6,7 +6,7 @@ import ipaddress
 import math
 import operator
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,14 +16,15 @@ from numpy.typing import NDArray
 from privhp.core.bits import shift_left
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Counts, Floats
 from privhp.domains.column import attempt
-from privhp.domains.comparisons import single_comparison
 from privhp.domains.conversion import as_integers, parse_integer, read_each, single_value, values_of_kind
 from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
+from privhp.domains.prefixes import prefixes_region, unite_prefixes
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.to_column import to_column
+from privhp.domains.unions import parts_of
 from privhp.domains.validation import check_dtype, quote
 from privhp.errors import DomainError
 
@@ -109,11 +110,10 @@ class _Network(Domain):
         return f"/{self._length + level}"
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
-        """Prefix after `in` or `=`."""
-        comparison = single_comparison(comparisons)
-        if comparison.sign not in ("in", "=") or len(comparison.values) != 1:
-            raise DomainError(f"expected a prefix, such as in {self.EXAMPLE}, got {comparison}")
-        return comparison.values[0]
+        return prefixes_region(comparisons, partial(self._prefix, name="prefix"), example=self.EXAMPLE)
+
+    def unite(self, regions: Sequence[Any]) -> Any:
+        return unite_prefixes([self.parse(part) for region in regions for part in parts_of(region)])
 
     def format_region(self, region: Any, label: str) -> str:
         return f"{label} in {region}"

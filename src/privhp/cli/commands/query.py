@@ -30,7 +30,7 @@ conditions, joined by and; conditions on one column also by or:
   kind = cash                       categories and nodes of a tree, such as service = web/https
   kind in [cash, card, 'gift card'] any of several values; kind != cash
   code in E11*, code = E11.9        prefixes and texts of a pattern; code in [E10*, E11*]
-  source in 10.0.0.0/8              addresses; source = 10.0.0.1
+  source in 10.0.0.0/8              addresses; source = 10.0.0.1; source in [10.0.0.0/8, 1.1.1.1]
   lon,lat in -9:49.8:2:61           places: west, south, east, north
   x,y in 0:1,2:3                    points: one pair per coordinate; x < 0.5 for a single one
   delay is null, delay is not null  missing values; also delay = null, delay = NA

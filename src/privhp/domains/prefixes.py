@@ -1,0 +1,51 @@
+"""Regions of addresses from comparisons: unions of prefixes, of which two are disjoint or one contains the other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from ipaddress import collapse_addresses
+from typing import TYPE_CHECKING, Any
+
+from privhp.domains.unions import union
+from privhp.errors import DomainError
+
+if TYPE_CHECKING:
+    from privhp.domains.condition_grammar import Predicate
+
+
+def prefixes_region(comparisons: Sequence[Predicate], read: Callable[[Any], Any], *, example: str) -> Any:
+    """Prefix of the addresses that meet all comparisons, or the union of several prefixes.
+
+    Args:
+        comparisons: Comparisons of one address.
+        read: The prefix of a text, or of its first address and its length.
+        example: A prefix, for messages.
+    """
+    everything = read((0, 0))
+    found = [everything]
+    for comparison in comparisons:
+        allowed = _prefixes(comparison, read, example)
+        if comparison.sign == "!=":
+            allowed = list(everything.address_exclude(*allowed))
+        found = [both for one in found for other in allowed for both in _intersect(one, other)]
+    if not found:
+        raise DomainError("no address meets all conditions; correct the prefixes")
+    return unite_prefixes(found)
+
+
+def unite_prefixes(prefixes: Sequence[Any]) -> Any:
+    """Region of the addresses of any prefix."""
+    return union([str(prefix) for prefix in collapse_addresses(prefixes)])
+
+
+def _prefixes(comparison: Predicate, read: Callable[[Any], Any], example: str) -> list[Any]:
+    """The prefixes that a comparison names."""
+    known = comparison.sign == "among" or (comparison.sign in ("in", "=", "!=") and len(comparison.values) == 1)
+    if not known:
+        raise DomainError(f"expected a prefix, such as in {example}, or a list in [...], got {comparison}")
+    return [read(value) for value in comparison.values]
+
+
+def _intersect(one: Any, other: Any) -> list[Any]:
+    """The common addresses of two prefixes: the longer one, or nothing."""
+    return [one] if one.subnet_of(other) else [other] if other.subnet_of(one) else []
