@@ -27,8 +27,8 @@ from privhp.planning.plan import Plan
 _MAX_BLOCK_ROWS = (1 << 16) - 1  # the native kernels count the rows of a block in 16 bits
 _MIN_BLOCK_ROWS = 64
 _CODE = np.dtype(np.uint64)
-_ROW_BYTES = 80
-"""Scratch bytes per row of a block: its code, its cell and the intermediate arrays of encoding."""
+_ROW_BYTES = 80 if kernels.BACKEND == "native" else 112
+"""Scratch bytes per row of a block: its code, its cell and the intermediate arrays of encoding and counting."""
 
 
 class Tally:

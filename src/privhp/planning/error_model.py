@@ -1,8 +1,7 @@
 """Error model: predicted 1-Wasserstein distance between the records and the generator.
 
-The model takes the noise variances and sizes of a plan, never a record, and
-splits the distance into noise, sketch collisions and resolution. The
-distribution of the records is unknown, so it predicts for four streams:
+The model takes the noise variances and sizes of a plan, never a record, and splits the distance into noise, sketch
+collisions and resolution. The distribution of the records is unknown, so it predicts for four streams:
 
 - *smooth*: uniform over the domain;
 - *clustered*: uniform over a sixteenth of it, one interval of a line or 40 regions;
@@ -48,7 +47,7 @@ class Prediction(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """Geometry of a domain: the diameter of a cell at each level, and whether the domain is a line, but for null."""
+    """The diameter of a cell at each level of a domain, and whether its values are on a line."""
 
     diameters: tuple[float, ...]
     is_line: bool
@@ -258,9 +257,8 @@ def _bottom_up_variances(levels: list[int], variances: list[float]) -> list[floa
 def _line_noise(expected: Expected, levels: list[int], variances: list[float]) -> float:
     """Noise on a line of length 1, in records: the mean absolute error of the distribution function.
 
-    Conditional on the parent, the error of the distribution function inside a
-    group of g cells is a bridge, with variance 0 at the ends, g / 4 in the
-    middle and g / 6 on average. Bridges of different levels are independent. A
+    Conditional on the parent, the error of the distribution function inside a group of g cells is a bridge, with
+    variance 0 at the ends, g / 4 in the middle and g / 6 on average. Bridges of different levels are independent. A
     point in an empty cell has the error of the coarser levels only.
     """
     total, bridges, above, inside, coarser = 0.0, 0.0, 1.0, 1.0, 0
