@@ -67,7 +67,10 @@ def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
     difference += float(weights @ (estimate - top.estimate))
     unbiased_variance += float(weights**2 @ own_variance)
     removed = max(unbiased_variance - variance, 0.0)
-    squared_bias = max(difference**2 - removed, difference**2 / 4 + removed / 2)
+    squared_bias = max(difference**2 - removed, 0.0)
+    if not errors.hierarchy.trusts_sums:
+        count = float(shares.mean @ errors.counts)
+        squared_bias = max(squared_bias, min(difference**2 / 4 + removed / 2, min(count, total - count) ** 2))
     resolution = float(shares.deviation @ errors.counts)
     return min(float(np.sqrt(variance + squared_bias + resolution**2)) / total, 1.0)
 

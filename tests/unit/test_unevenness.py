@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privhp.answers.hierarchy_errors import _squared_bias
+from privhp.answers.hierarchy_errors import _hidden_bias
 from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, _Measured
 
 
@@ -33,7 +33,7 @@ def test_unevenness_of_a_side_is_at_least_that_of_the_smallest_measured_side_aro
             assert found[:, cell] == pytest.approx(np.maximum(axis.by_cuts[cuts : cuts + FINER_CUTS], slopes))
 
 
-def test_squared_bias() -> None:
-    """A difference that noise does not explain, none, and none where no noise was removed."""
-    found = _squared_bias(np.array([10.0, 0.0, 0.0]), np.array([4.0, 4.0, 0.0]))
-    assert found.tolist() == [96.0, 2.0, 0.0]
+def test_hidden_bias() -> None:
+    """Half of the removed noise and of the difference, at most the count; none where no noise was removed."""
+    found = _hidden_bias(np.array([2.0, 0.0, 0.0, 0.0]), np.array([4.0, 4.0, 4.0, 0.0]), np.array([9.0, 9.0, 1.0, 9.0]))
+    assert found.tolist() == [3.0, 2.0, 1.0, 0.0]

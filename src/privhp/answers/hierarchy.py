@@ -132,6 +132,11 @@ class Hierarchy:
         """Deepest level that the plan can resolve."""
         return self._plan.depth
 
+    @property
+    def trusts_sums(self) -> bool:
+        """Whether sums of shrunk estimates count as far as their bias allows; their variances hold this bias."""
+        return self._plan.tuning.trusts_sums
+
     @cached_property
     def leaf_masks(self) -> list[NDArray[np.bool_]]:
         """Cells of each layer that have no children."""
@@ -211,7 +216,7 @@ class Hierarchy:
             for group in layer.child_groups:
                 own = (layer.measured[group.parents], layer.measured_variance[group.parents])
                 sums = _sum_children(below, group.children, below.subtree_estimate, below.subtree_variance)
-                if self._plan.tuning.trusts_sums and np.isinf(own[1]).all():
+                if self.trusts_sums and np.isinf(own[1]).all():
                     shrunk = _sum_children(below, group.children, below.mean, below.variance)
                     found = trusted_sums(*sums, *shrunk)
                 else:

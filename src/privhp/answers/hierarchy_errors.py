@@ -12,7 +12,8 @@ Bias. Shrinkage and projection take records from cells that are nearly empty, or
 give some to them. The least-squares answer without them is unbiased. As in a
 Hausman test, the difference of the two answers has as variance the difference of
 their variances; what its square exceeds that is the squared bias. A small
-difference may hide a bias as large as the noise that the two steps removed.
+difference may hide a bias as large as the noise that the two steps removed,
+except on a line, where the variances hold the bias of sums.
 
 Resolution (non-uniformity error). A leaf that lies partly in the region may hold
 its records anywhere in it. An end of the region cuts many leaves at the same
@@ -144,7 +145,11 @@ class HierarchyErrors:
         variance += by_region(shares.variance * counts)
         masses = by_region(shares.mean * counts) / total
         unbiased_variance, difference = _climb(self._unbiased, steps, shares.mean, lambda _: masses)
-        squared_bias = _squared_bias(difference, np.maximum(unbiased_variance - variance, 0.0))
+        removed = np.maximum(unbiased_variance - variance, 0.0)
+        squared_bias = np.maximum(difference**2 - removed, 0.0)
+        if not self.hierarchy.trusts_sums:
+            most = total * np.minimum(masses, 1.0 - masses)
+            squared_bias = np.maximum(squared_bias, _hidden_bias(difference, removed, most))
         resolution = by_region(shares.deviation * counts)
         errors: Floats = np.sqrt(np.maximum(variance, 0.0) + squared_bias + resolution**2) / total
         return np.minimum(errors, 1.0)
@@ -227,13 +232,18 @@ class HierarchyErrors:
         return found
 
 
-def _squared_bias(difference: Floats, variance: Floats) -> Floats:
-    """Posterior mean of the squared bias, from an unbiased estimate of the bias and the variance of this estimate.
+def _hidden_bias(difference: Floats, removed: Floats, most: Floats) -> Floats:
+    """Posterior mean of the squared bias, from an unbiased estimate of the bias.
 
-    The prior of the bias is normal. Its variance is the one that explains the difference, at least that of the noise
-    that shrinkage and projection removed: the sum of what they leave in empty cells is of this size.
+    The variance of the prior is that of the noise that shrinkage and projection removed: the sum of what they leave in
+    empty cells is of this size. It is at most the count itself.
+
+    Args:
+        difference: The unbiased estimate.
+        removed: Its variance.
+        most: The lesser of the counts inside and outside the region.
     """
-    return np.maximum(difference**2 - variance, difference**2 / 4.0 + variance / 2.0)
+    return np.minimum(difference**2 / 4.0 + removed / 2.0, most**2)
 
 
 def _climb(
