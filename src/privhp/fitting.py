@@ -19,7 +19,7 @@ from privhp.core.progress_displays import watch_session
 from privhp.domains import Domain
 from privhp.errors import PlanError, PrivhpWarning, RecordsError, describe_value, file_errors
 from privhp.planning.learning import MAX_PASSES
-from privhp.planning.parameter_checks import check_integer
+from privhp.planning.parameter_checks import check_integer, check_is_domain
 from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns
 
@@ -277,6 +277,7 @@ def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source
     from privhp.io.sources import open_source  # slow to import, and needed here only
     from privhp.io.sources.opening import check_named_columns
 
+    check_is_domain(domain)
     if columns is not None:
         check_named_columns(data)
     return open_source(data, domain=domain, columns=columns, **reading, warn=_warn)

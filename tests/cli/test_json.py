@@ -80,7 +80,7 @@ def test_fit_and_inspect(objects: Any, release: str) -> None:
 
 
 def test_learned_plan(objects: Any, release: str) -> None:
-    given = ["--domain", "interval:0:1000", "--epsilon", "20", "--expected-records", "5e3", "--memory", "16KiB"]
+    given = ["--domain", "interval:0:1000", "--epsilon", "20", "--expected-records", "1e3", "--memory", "16KiB"]
     (found,) = objects("content", "fit", "data.csv", *given, "-o", "learned.privhp")
     assert found["plan"]["passes"] == 3
     assert found["plan"]["partition"]["leaves"] > 1

@@ -13,7 +13,7 @@ from privhp.collect.ingest import Ingestion
 from privhp.core import progress
 from privhp.planning import planner
 
-FIT = ["--domain", "x=integers:0:255", "--epsilon", "1", "--expected-records", "1e4"]
+FIT = ["--domain", "x=integers:0:255", "--epsilon", "1", "--expected-records", "2e3"]
 COMMANDS = {
     "fit": (Generator, "__init__", ["fit", "data.csv", *FIT, "-o", "again.privhp"]),
     "fit --json": (Generator, "__init__", ["fit", "data.csv", *FIT, "-o", "again.privhp", "--json"]),

@@ -30,7 +30,7 @@ def test_swapped_columns_warn_at_the_call() -> None:
     assert "latitude before longitude" in str(caught[0].message)
 
 
-@pytest.mark.parametrize(("share", "low"), [(0.5 * LOW_SHARE, True), (2 * LOW_SHARE, False), (1.0, False)])
+@pytest.mark.parametrize(("share", "low"), [(0.5 * LOW_SHARE, True), (1.5 * LOW_SHARE, False), (1.0, False)])
 def test_threshold(share: float, low: bool) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -133,6 +133,16 @@ def test_text_of_a_data_frame_declared_as_integers_warns() -> None:
     with pytest.warns(PrivhpWarning, match="column 'fare' is text") as caught:
         hp.fit(frame, hp.Table(fare=hp.Integers(0, 100)), epsilon=9, expected_records=30)
     assert caught[0].filename == __file__
+
+
+def test_a_dialect_of_files_is_refused_for_data_in_memory() -> None:
+    with pytest.raises(RecordsError, match="the data is in memory; convert its columns first"):
+        hp.fit({"fare": ["1,5"]}, hp.Table(fare=hp.Interval(0, 9)), csv=hp.CsvDialect(decimal=","), **PLAN)
+
+
+def test_a_dict_is_not_a_domain() -> None:
+    with pytest.raises(hp.PlanError, match=r"or Table\(name=Interval\(0, 1\)\), got"):
+        hp.fit({"fare": [1.5]}, {"fare": hp.Interval(0, 9)}, **PLAN)
 
 
 def test_text_declared_as_categories_does_not_warn() -> None:

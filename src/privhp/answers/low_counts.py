@@ -2,7 +2,7 @@
 
 from privhp.answers.generator import Generator
 
-LOW_SHARE = 0.1
+LOW_SHARE = 1 / 3
 """A count below this share of the expected number of records is low."""
 
 
@@ -21,7 +21,7 @@ def describe_low_count(generator: Generator) -> str | None:
         "with a declared column of persons, records beyond the number per person",
     ]
     return (
-        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected, so most records "
+        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected, so many records "
         f"may have been skipped. Likely causes: {'; '.join(causes)}. Check them before you use the release; a second "
         "fit of the same data costs epsilon again"
     )

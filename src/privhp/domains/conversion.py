@@ -136,7 +136,8 @@ def as_counts(counts: Any, *, records: int) -> Counts:
 
 def _check_kind(dtype: Any, kinds: str, what: str) -> None:
     if dtype is not None and dtype.kind not in f"{kinds}USTO":
-        raise RecordsError(f"expected {what}, got an array of {type_name(dtype)}; convert it first")
+        advice = "read it as text, such as read_csv(dtype=str)" if what == "texts" else "convert it first"
+        raise RecordsError(f"expected {what}, got an array of {type_name(dtype)}; {advice}")
 
 
 def type_name(dtype: Any) -> str:

@@ -29,7 +29,9 @@ _UNITS = {"": 1, "B": 1, "KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "KB": 10**3, 
 def check_is_domain(domain: Any) -> None:
     """Refuse a value that is not a domain."""
     if not isinstance(domain, Domain):
-        raise PlanError(f"expected a domain, such as Interval(0, 1), got {describe_value(domain)}")
+        raise PlanError(
+            f"expected a domain, such as Interval(0, 1) or Table(name=Interval(0, 1)), got {describe_value(domain)}"
+        )
 
 
 def check_choice(value: Any, choices: Iterable[str], name: str) -> None:

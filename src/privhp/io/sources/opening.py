@@ -47,6 +47,11 @@ def open_source(
     if names is not None:
         with file_errors():
             return FileSource(names, selection, format=format)
+    if csv is not None:
+        raise RecordsError(
+            "csv= is the dialect of CSV files, and the data is in memory; convert its columns first, such as "
+            'pandas.to_numeric(texts.str.replace(",", "."))'
+        )
     check_records(data)
     return InMemorySource(data, selection)
 
