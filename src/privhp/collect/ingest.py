@@ -177,7 +177,7 @@ class CheckpointedIngestion(Ingestion):
             with self._file.open() as file:
                 checkpoint = Checkpoint.read(file)
         except FileError as error:
-            raise FileError(f"the checkpoint {self._file.name}: {error}") from None
+            raise FileError(f"the checkpoint {self._file.name}: {error}; choose another, or remove it") from None
         if not continues(checkpoint.plan, plan):
             raise StateError(
                 "the checkpoint was started with another plan; use the same arguments, or remove the checkpoint to "
