@@ -59,7 +59,7 @@ def test_sdist_contains_every_tracked_file(tracked: set[str]) -> None:
 def test_requirements_and_extras(metadata: Message) -> None:
     needed = metadata.get_all("Requires-Dist")
     assert [need for need in needed if "extra ==" not in need] == ["numpy>=2.0"]
-    assert sorted(metadata.get_all("Provides-Extra")) == ["all", "io", "metrics", "report"]
+    assert sorted(metadata.get_all("Provides-Extra")) == ["all", "completion", "io", "metrics", "report"]
     assert metadata["Requires-Python"] == ">=3.11"
     assert metadata["License-Expression"] == "Apache-2.0"
     assert metadata["Description-Content-Type"] == "text/markdown"
