@@ -236,6 +236,12 @@ def test_predictions_are_printed() -> None:
         assert kind in text
 
 
+@pytest.mark.parametrize(("records", "per_person", "little"), [(1_000, 1, True), (10_000, 1, False), (10_000, 9, True)])
+def test_little_data_warns(records: int, per_person: int, little: bool) -> None:
+    plan = Plan.auto(UNIT, epsilon=1, expected_records=records, max_records_per_person=per_person)
+    assert ("little data" in str(plan)) == little
+
+
 def test_only_causes_that_occur_are_printed() -> None:
     assert "collisions" in str(Plan.paper(UNIT, epsilon=1, expected_records=1_000_000))
     assert "collisions" not in str(Plan.auto(UNIT, epsilon=1, expected_records=10_000))

@@ -15,6 +15,9 @@ from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
 
+_LITTLE = 2_000
+"""Epsilon times the number of records, below which the noise hides most of a distribution."""
+
 _PAN_PRIVATE = "One stolen summary file and the release together have it too, if no record decides when it is saved."
 
 
@@ -133,7 +136,20 @@ def _predictions(plan: "Plan") -> list[str]:
         "",
         *wrap(f"expected error (1-Wasserstein distance) for {plan.expected_records:,} records. {meaning}", 100),
         *(line.rstrip() for line in _align(("if the records are", "error", *causes), rows)),
+        *_little_data(plan),
     ]
+
+
+def _little_data(plan: "Plan") -> list[str]:
+    """A warning where a simpler method does as well."""
+    signal = float(plan.epsilon) * (plan.expected_records or 0) / plan.max_records_per_person
+    if signal >= _LITTLE:
+        return []
+    text = (
+        f"little data: epsilon times the number of records is {format_number(round_digits(signal))}. Below a few "
+        "thousand, a flat histogram with well-chosen bins does as well or better"
+    )
+    return wrap(text, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
 
 
 def _paper_bound(plan: "Plan") -> float:
