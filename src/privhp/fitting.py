@@ -122,13 +122,13 @@ def fit(
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
         )
-    _warn(describe_coarse_columns(plan))
+    warn(describe_coarse_columns(plan))
     with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
-    _warn(describe_low_count(generator))
+    warn(describe_low_count(generator))
     return generator
 
 
@@ -192,7 +192,7 @@ def learn(
         max_records_per_person=max_records_per_person,
         pan_private=pan_private,
     )
-    _warn(describe_coarse_columns(plan))
+    warn(describe_coarse_columns(plan))
     with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched, learn_only=True)
@@ -249,7 +249,7 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
     return replace(plan, domain=domain.named(*names)) if named and distinct else plan
 
 
-def _warn(text: str | None) -> None:
+def warn(text: str | None) -> None:
     """Warn, if there is a text, at the call from outside the package. It follows from types and other public values."""
     if text is None:
         return
@@ -280,4 +280,4 @@ def _open(data: Any, domain: Domain, *, columns: Any, **reading: Any) -> "Source
     check_is_domain(domain)
     if columns is not None:
         check_named_columns(data)
-    return open_source(data, domain=domain, columns=columns, **reading, warn=_warn)
+    return open_source(data, domain=domain, columns=columns, **reading, warn=warn)

@@ -15,7 +15,7 @@ from learning_runs import ingest, no_noise, plan_of
 from privhp.engines import PassFold, release_groups
 from privhp.engines.datafusion import fit, tally_function
 from spies import record_draws
-from strategies import partition_plans, plans
+from strategies import integers, plans
 
 VALUES = np.random.default_rng(0).integers(0, 1024, 30_000)
 KINDS = np.array(["bus", "tram", "ferry"])[VALUES % 3]
@@ -58,7 +58,7 @@ def test_all_passes_equal_one_process(column: str) -> None:
 @given(data=st.data())
 def test_counters_of_any_plan(data: st.DataObject) -> None:
     """Any plan, split into any batches of any threads."""
-    plan = data.draw(st.one_of(plans(), partition_plans()).filter(lambda own: isinstance(own.domain, hp.Integers)))
+    plan = data.draw(plans(integers()))
     numbers = st.integers(max(plan.domain.low - 1, -(2**63)), min(plan.domain.high + 1, 2**63 - 1))
     shards = data.draw(st.lists(st.lists(numbers, min_size=1, max_size=20), min_size=1, max_size=5))
     settings = datafusion.SessionConfig().with_target_partitions(data.draw(st.integers(1, 4))).with_batch_size(7)

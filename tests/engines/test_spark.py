@@ -20,7 +20,7 @@ from engines.spark_sessions import counters, one_process, released_counters, spa
 from learning_runs import ingest, no_noise, plan_of
 from privhp.engines import PassFold, fit_passes, spark
 from spies import record_draws
-from strategies import partition_plans, plans
+from strategies import integers, plans
 
 VALUES = np.random.default_rng(0).integers(0, 1024, 3000)
 DOMAIN = hp.Table(x=hp.Integers(0, 1023))
@@ -63,7 +63,7 @@ def test_counters_of_one_process(way: str, stored: Any) -> None:
 @settings(max_examples=6, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_counters_of_any_plan(data: st.DataObject, session: SparkSession, tmp_path: Path) -> None:
-    plan = data.draw(st.one_of(plans(), partition_plans()).filter(lambda own: isinstance(own.domain, hp.Integers)))
+    plan = data.draw(plans(integers()))
     numbers = st.integers(max(plan.domain.low - 1, -(2**63)), min(plan.domain.high + 1, 2**63 - 1))
     values = np.array(data.draw(st.lists(numbers, max_size=40)), dtype=np.int64)
     parquet.write_table(pa.table({"x": values}), tmp_path / "x.parquet")

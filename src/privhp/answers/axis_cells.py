@@ -26,7 +26,7 @@ class _SameSplits(NamedTuple):
     """Distinct cells with the same number of splits along an axis.
 
     Args:
-        level: The least level of the domain with so many splits.
+        level: The least level of the domain with this number of splits.
         splits: Number of splits along the axis.
         codes: A cell of this level for each distinct cell along the axis.
     """

@@ -21,7 +21,7 @@ def describe_low_count(generator: Generator) -> str | None:
         "with a declared column of persons, records beyond the number per person",
     ]
     return (
-        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected, so many records "
+        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected: many records "
         f"may have been skipped. Likely causes: {'; '.join(causes)}. Check them before you use the release; a second "
         "fit of the same data costs epsilon again"
     )

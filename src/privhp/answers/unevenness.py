@@ -84,7 +84,7 @@ class AxisUnevenness:
         self.by_cuts = _smooth(measured)
 
     def further(self, cells: Codes, cuts: int) -> Floats:
-        """Unevenness of sides with so many cuts after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
+        """Unevenness of sides with a number of cuts, after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
 
         At the edge of the data sides are less even than most. A side that was not cut is as uneven as the smallest one
         around it that was. The imbalance of a slope halves with each further cut.

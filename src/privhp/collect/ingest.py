@@ -187,7 +187,7 @@ class CheckpointedIngestion(Ingestion):
         if position is None or position.get("identity") != self._identity:
             raise StateError(
                 "the checkpoint was started with other files, columns or options, or the files have changed, so "
-                "records could be lost or counted twice; use the same ones, or remove the checkpoint to start again"
+                "records could be missed or counted twice; use the same ones, or remove the checkpoint to start again"
             )
         self.plan, self.number, self._source = checkpoint.plan, checkpoint.number, source
         self._check_persons()

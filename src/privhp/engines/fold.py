@@ -8,7 +8,6 @@ Tallies travel as bytes of `Tally.to_bytes`. They hold noise-free counts, so eve
 place where an engine stores them is confidential.
 """
 
-import warnings
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -23,8 +22,8 @@ from privhp.collect.learning import first_pass, is_learning, pass_plan, refine_p
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.domains import Domain
-from privhp.errors import PlanError, PrivhpWarning
-from privhp.fitting import DEFAULT_PASSES, name_columns
+from privhp.errors import PlanError
+from privhp.fitting import DEFAULT_PASSES, name_columns, warn
 from privhp.io.sources import open_source
 from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns
@@ -157,9 +156,3 @@ def read_plan(
         passes = 1 if settings.get("partition") is not None else DEFAULT_PASSES
         plan = Plan.auto(domain, **{"passes": passes, **settings})
     return name_columns(plan, columns, header=True)
-
-
-def warn(text: str | None) -> None:
-    """Warn the caller of a function of this package."""
-    if text is not None:
-        warnings.warn(text, PrivhpWarning, stacklevel=3)

@@ -22,7 +22,7 @@ def smooth_level(plan: "Plan") -> int:
 def coarse_columns(plan: "Plan") -> list[str]:
     """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction.
 
-    The split of a nullable column that separates null does not count: it tells no values apart.
+    The split of a nullable column that separates null does not count: it separates no values.
     """
     if not plan.domain.columns or not plan.expected_records:
         return []
