@@ -13,6 +13,8 @@ def main() -> int:
         if interrupt is not signal.SIG_IGN:
             # An exception within an import may be wrapped in another one; nothing is begun that could be lost.
             signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+        import datetime as dt  # noqa: F401 - NumPy imports it in C, and would wrap an interrupt in an ImportError
+
         from privhp.cli import main as run_command
 
         signal.signal(signal.SIGINT, interrupt)

@@ -1,4 +1,4 @@
-"""The exceptions of privhp.
+"""The exceptions and the warning of privhp.
 
     PrivhpError
     |-- DomainError    invalid domain, bound or region
@@ -8,17 +8,23 @@
     |-- StateError     operation that the state of a summary forbids
     `-- FileError      file of another kind, damaged, missing or not permitted
 
-    PrivhpWarning      a plan or a release that is probably not what the user wants
+    PrivhpWarning      a plan, a release or a question that is probably not what the user wants
 
 A message says what is wrong and what to do. No message depends on the value of
 a record or on the number of records.
 """
 
+import contextlib
+import inspect
 import reprlib
+import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
+
+_INNER_FILES = (str(Path(__file__).parent), contextlib.__file__)
+"""Files of the package, and of the context manager that wraps its functions."""
 
 
 class PrivhpError(Exception):
@@ -50,7 +56,7 @@ class FileError(PrivhpError, OSError):
 
 
 class PrivhpWarning(UserWarning):
-    """Plan or release that is probably not what the user wants. It follows from public values alone."""
+    """Plan, release or question that is probably not what the user wants. It follows from public values alone."""
 
 
 class _UnusableFileError(FileError):
@@ -87,7 +93,7 @@ _FILE_ERRORS: dict[type[OSError], type[_UnusableFileError]] = {
 }
 
 
-@contextmanager
+@contextlib.contextmanager
 def file_errors() -> Iterator[None]:
     """Raise a missing or forbidden file as a `FileError` that keeps its built-in class, such as FileNotFoundError.
 
@@ -103,6 +109,16 @@ def file_errors() -> Iterator[None]:
         wrapped = kind(f"cannot use {name}: {error.strerror}; check its name and permissions")
         wrapped.errno, wrapped.strerror, wrapped.filename = error.errno, error.strerror, name
         raise wrapped from None
+
+
+def warn(text: str | None) -> None:
+    """Warn, if there is a text, at the call from outside the package. It follows from types and other public values."""
+    if text is None:
+        return
+    frame, level = inspect.currentframe(), 1
+    while frame is not None and frame.f_code.co_filename.startswith(_INNER_FILES):
+        frame, level = frame.f_back, level + 1
+    warnings.warn(text, PrivhpWarning, stacklevel=level)
 
 
 def describe_value(value: object) -> str:

@@ -1,13 +1,9 @@
 """Fit a generator to data, or learn a partition from it, in one call."""
 
-import contextlib
-import inspect
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +13,7 @@ from privhp.core.budget import Neighbours
 from privhp.core.progress import Progress, Unit
 from privhp.core.progress_displays import watch_session
 from privhp.domains import Domain
-from privhp.errors import PlanError, PrivhpWarning, RecordsError, describe_value, file_errors
+from privhp.errors import PlanError, RecordsError, describe_value, file_errors, warn
 from privhp.planning.learning import MAX_PASSES
 from privhp.planning.parameter_checks import check_integer, check_is_domain
 from privhp.planning.plan import Plan
@@ -29,9 +25,6 @@ if TYPE_CHECKING:
 
 DEFAULT_PASSES = 3
 """Passes over data that can be read again: two that learn a partition, and one that measures."""
-
-_INNER_FILES = (str(Path(__file__).parent), contextlib.__file__)
-"""Files of the package, and of the context manager that wraps its functions."""
 
 
 @file_errors()
@@ -247,16 +240,6 @@ def name_columns(plan: Plan, columns: Any, *, header: bool) -> Plan:
     named = all(isinstance(name, str) and name and not name.isdecimal() for name in names)
     distinct = len(set(names)) == len(names) == len(domain.fields())  # readers refuse another number
     return replace(plan, domain=domain.named(*names)) if named and distinct else plan
-
-
-def warn(text: str | None) -> None:
-    """Warn, if there is a text, at the call from outside the package. It follows from types and other public values."""
-    if text is None:
-        return
-    frame, level = inspect.currentframe(), 1
-    while frame is not None and frame.f_code.co_filename.startswith(_INNER_FILES):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(text, PrivhpWarning, stacklevel=level)
 
 
 def _persons(column: str | int | None, null: Any) -> "Persons | None":

@@ -239,3 +239,14 @@ def test_progress_is_one_bar(run, fares, learned, monkeypatch, command, expected
     assert shares[-1] == 100
     steps = np.diff(np.unique(shares))
     assert steps.max() < 100 / expected
+
+
+def test_interrupted_learning_says_that_nothing_is_kept(run, fares, tmp_path, monkeypatch):
+    def interrupt(*arguments, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("privhp.fitting.run_passes", interrupt)
+    stopped = "stopped; nothing was kept, and no epsilon is spent\n"
+    assert run("learn", fares, *PLAN, "-o", "plan.json") == (130, "", stopped)
+    assert run("learn", fares, *PLAN, "-o", "plan.json", "--quiet") == (130, "", "")
+    assert not (tmp_path / "plan.json").exists()

@@ -243,7 +243,7 @@ def test_region_of_custom_domain_without_regions() -> None:
 
 def test_condition_of_region() -> None:
     assert format_condition({"fare": (0.0, 31.25), "kind": "gift card", "delay": None}, TRIPS) == (
-        "fare >= 0.0 and fare <= 31.25 and kind = 'gift card' and delay is null"
+        "fare >= 0.0 and fare < 31.25 and kind = 'gift card' and delay is null"
     )
     assert format_condition({"kind": ["cash", "card"], ("lon", "lat"): (0.0, 1.0, 2.0, 3.0)}, TRIPS) == (
         "kind in [cash, card] and lon,lat in 0.0:1.0:2.0:3.0"
@@ -313,3 +313,21 @@ def test_prefixes(domain: Domain, data: st.DataObject) -> None:
     region = read_condition(" or ".join(texts), domain)
     shares = share_inside(domain, region, codes, level=domain.depth)
     assert shares.tolist() == [float(address in expected) for address in addresses]
+
+
+@pytest.mark.parametrize(
+    ("domain", "region", "condition"),
+    [
+        (Interval(0, 8), (0.0, 4.0), "fare >= 0.0 and fare < 4.0"),
+        (Interval(0, 8), (4.0, 8.0), "fare >= 4.0 and fare <= 8.0"),
+        (Interval(1, 16, scale="log"), (1.0, 4.0), "fare >= 1.0 and fare < 4.0"),
+        (Nullable(Interval(0, 8)), (0.0, 4.0), "fare >= 0.0 and fare < 4.0"),
+        (Interval(0, 8, step="0.5"), (0.0, 3.5), "fare >= 0.0 and fare <= 3.5"),
+        (Integers(0, 7), (0, 3), "fare >= 0 and fare <= 3"),
+    ],
+    ids=repr,
+)
+def test_cells_of_real_numbers_are_half_open(domain: Domain, region: Any, condition: str) -> None:
+    """The number between two cells is in one of them alone."""
+    assert format_condition(region, domain, names=["fare"]) == condition
+    assert read_condition(condition, domain, names=["fare"]) == region

@@ -11,6 +11,7 @@ import pytest
 import privhp as hp
 from privhp import QueryError, RecordsError
 from privhp.io.frames import as_frame
+from releases import histogram
 
 DAYS = np.array(["2020-02-28", "2020-02-29", "2020-03-01"], dtype="M8[D]")
 VALUES: dict[str, np.ndarray] = {
@@ -107,3 +108,29 @@ def test_spark_frames_are_refused() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe", "__arrow_c_stream__": None})()
     with pytest.raises(RecordsError, match=r"privhp\.engines\.spark\.fit"):
         hp.fit(frame, hp.Interval(0, 1), epsilon=1, expected_records=10)
+
+
+@pytest.mark.parametrize(
+    ("domain", "names"),
+    [
+        (hp.Interval(0, 1), ["value"]),
+        (hp.Interval(0, 1).named("fare"), ["fare"]),
+        (hp.Nullable(hp.Integers(0, 9)), ["value"]),
+        (hp.Categories(["a", "b"]), ["value"]),
+        (hp.Box([(0, 1), (0, 2)]), ["x1", "x2"]),
+        (hp.Geo(-9, 49.8, 2, 61), ["longitude", "latitude"]),
+        (hp.Time("2024-01-01", "2024-12-31", unit="D"), ["value"]),
+        (hp.IPv6(), ["value"]),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("library", ["pandas", "polars", "pyarrow"])
+def test_samples_of_single_values_as_frames(domain: hp.Domain, names: list[str], library: Any) -> None:
+    generator = histogram(domain, 1, [3, 1])
+    array, frame = generator.sample(50, rng=1), generator.sample(50, rng=1, frame=library)
+    assert isinstance(array, np.ndarray)
+    assert list(types_of(frame)) == names
+    table = hp.Table({names[0] if len(names) == 1 else tuple(names): domain})
+    assert types_of(frame) == types_of(histogram(table, 1, [3, 1]).sample(50, rng=1, frame=library))
+    level = min(domain.depth, 20)
+    assert np.array_equal(table.encode(frame, level=level), domain.encode(array, level=level))

@@ -256,4 +256,4 @@ def test_cells_without_mass_unvisited() -> None:
     domain = CountedIPv4()
     generator = histogram(domain, 16, [0] * 2**15 + [1] + [0] * (2**15 - 1))
     assert generator.mass("10.0.0.0/8").value == 0
-    assert domain.cells <= 3
+    assert domain.cells <= 4  # one is the domain, in which the prefix is looked for

@@ -1,4 +1,4 @@
-"""A distribution over a domain: it samples records and answers queries.
+"""A distribution over a domain: it answers queries and samples records.
 
 A distribution is computed from the leaves of a partition with their estimated counts. It is post-processing of a
 release: samples and answers incur no further privacy loss.
@@ -8,37 +8,32 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from privhp.answers import quantiles
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.estimate import Estimate, as_scalar
-from privhp.answers.histogram import Histogram
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import Leaves
-from privhp.answers.regions import mass, mass_bounds, masses
-from privhp.answers.sampling import RegionSampler, Sampler
+from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
+from privhp.answers.synthetic_records import SyntheticRecords
 from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
-from privhp.errors import DomainError, QueryError
+from privhp.errors import DomainError, QueryError, warn
 
 if TYPE_CHECKING:  # imported when they are asked for
     from privhp.answers.heavy_hitters import HeavyHitter
     from privhp.answers.moments import Moments
     from privhp.domains.table_column import Name
-    from privhp.io.frames import Frame
-    from privhp.io.sample_stream import SampleStream
-
-Method = Literal["balanced", "independent"]
 
 
-class Distribution:
+class Distribution(SyntheticRecords):
     """A partition of a domain with a probability for each leaf, and the domain's base measure inside a leaf.
 
     Everything it returns is post-processing of a release and has the guarantee of the release.
@@ -49,8 +44,6 @@ class Distribution:
             frame; None for a dict of arrays.
     """
 
-    frame: Frame | None
-
     def __init__(self, domain: Domain, leaves: Leaves, errors: StandardErrors) -> None:
         """Take the leaves of a partition with their counts.
 
@@ -59,144 +52,16 @@ class Distribution:
             leaves: Partition of the domain, with the count of each leaf.
             errors: Standard errors of the expectations of functions on these leaves.
         """
-        self.domain, self._leaves, self._errors = domain, leaves, errors
-        self.frame = None
-
-    @property
-    def total(self) -> float:
-        """Estimated number of records, non-negative."""
-        return float(self._leaves.counts.sum())
-
-    def leaves(self) -> Leaves:
-        """The partition: code, level and count of each leaf, in the order of the domain."""
-        return self._leaves
-
-    @cached_property
-    def probabilities(self) -> Floats:
-        """Probability of each leaf; its base measure if the estimated total is 0."""
-        shares = self._leaves.counts / self.total if self.total > 0 else self._leaves.measure(self.domain)
-        shares.flags.writeable = False
-        return shares
-
-    @cached_property
-    def _histogram(self) -> Histogram:
-        return Histogram(self.domain, self._leaves.codes, self._leaves.levels, self.probabilities)
+        super().__init__(domain, leaves)
+        self._errors = errors
 
     @cached_property
     def axis_cells(self) -> AxisCells:
         """Cells of the leaves along each axis of the domain."""
         return AxisCells(self.domain, self._leaves.codes, self._leaves.levels)
 
-    @cached_property
-    def _sampler(self) -> Sampler:
-        return Sampler(self._histogram)
-
-    def sample(
-        self,
-        n: int | None = None,
-        *,
-        where: Any = None,
-        method: Method = "balanced",
-        shuffle: bool = True,
-        rng: np.random.Generator | int | None = None,
-        out: NDArray[Any] | None = None,
-        frame: Frame | Literal["numpy"] | None = None,
-    ) -> Any:
-        """Sample synthetic records.
-
-        Records of a `Table` come as the kind of data frame that was fitted, and
-        as a dict of arrays after `load` or a fit of anything else; nullable
-        columns of the dict are masked arrays. Other records come as an array.
-
-        Args:
-            n: Number of records; by default the estimated number of records, in the region if there is one.
-            where: Region to sample in, as for `mass`; the records follow the conditional distribution given the
-                region.
-            method: "balanced" is systematic sampling: each cell gets its expected number of records to within
-                one, so the sample is as close to the generator as n records can be. "independent" draws
-                independent records.
-            shuffle: Whether the records are in random order; leaf by leaf is faster.
-            rng: NumPy generator or seed of the sampling, unrelated to the privacy noise; by default a fresh one.
-                The same seed gives the same records with the same kernels.
-            out: Array of length n to fill and return, of the type of the domain's `decode`; n is then optional.
-            frame: "pandas", "polars" or "pyarrow" for a data frame of that library, "numpy" for a dict of arrays.
-        """
-        if method not in get_args(Method):
-            raise QueryError(f'expected method="balanced" or method="independent", got {method!r}')
-        of_table = bool(self.domain.columns)
-        if frame not in (None, "numpy") and (out is not None or not of_table):
-            raise QueryError(f"frame= needs a Table and no out=; the domain is {self.domain!r}")
-        frame = self.frame if frame is None else frame
-        sampler, expected = self._sampler, self.total
-        if where is not None:
-            sampler = conditioned = RegionSampler(self._histogram, where)
-            expected *= conditioned.mass
-        size = (round(expected) if out is None else len(out)) if n is None else n
-        _check_rows(size)
-        if out is not None:
-            self._check_out(out, int(size))
-        rng = np.random.default_rng(rng)
-        records = sampler.sample(int(size), balanced=method == "balanced", shuffle=shuffle, rng=rng, out=out)
-        if out is not None:
-            return records
-        output = self.domain.to_output(records)
-        if frame is None or frame == "numpy" or not of_table:
-            return output
-        from privhp.io.frames import as_frame
-
-        forms = dict(zip(self.domain.value_names, self.domain.output_forms(), strict=True))
-        return as_frame(output, frame, forms=forms)
-
-    def stream(
-        self,
-        n: int | None = None,
-        *,
-        where: Any = None,
-        method: Method = "balanced",
-        rng: np.random.Generator | int | None = None,
-    ) -> SampleStream:
-        """Synthetic records as an Arrow stream, which DuckDB, polars, pandas and pyarrow read directly.
-
-        Records are sampled while they are read, a million at a time, so that n may
-        exceed the memory. Each reading of the stream yields the same records, those
-        of `privhp sample --seed` if `rng` is that seed. The generator itself can be
-        read in the same way; it is the stream of its estimated number of records
-        with the seed 0. Requires pyarrow.
-
-        Args:
-            n: Number of records; by default the estimated number of records, in the region if there is one.
-            where: Region to sample in, as for `sample`.
-            method: "balanced" or "independent", as for `sample`; balanced within each million records.
-            rng: NumPy generator or seed of the sampling; by default a fresh one.
-        """
-        from privhp.io.sample_stream import SampleStream
-
-        size = round(self.total * (1.0 if where is None else self.mass(where).value)) if n is None else n
-        _check_rows(size)
-        seed = rng if isinstance(rng, int) else int(np.random.default_rng(rng).integers(2**63))
-        return SampleStream(self, int(size), where=where, method=method, seed=seed)
-
-    def __arrow_c_schema__(self) -> object:
-        """Arrow schema of the synthetic records, as a PyCapsule."""
-        return self.stream(0, rng=0).__arrow_c_schema__()
-
-    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
-        """Arrow stream of as many synthetic records as the estimated number of records, as a PyCapsule."""
-        return self.stream(rng=0).__arrow_c_stream__(requested_schema)
-
-    def _check_out(self, out: NDArray[Any], size: int) -> None:
-        """Raise a QueryError for an array that cannot hold the records."""
-        shape, dtype = (size, *self._example.shape[1:]), self._example.dtype
-        if (out.shape, out.dtype) != (shape, dtype) or not out.flags.c_contiguous or not out.flags.writeable:
-            raise QueryError(f"expected out as a writeable, contiguous array of {dtype} of shape {shape}")
-
-    @cached_property
-    def _example(self) -> NDArray[Any]:
-        """A record, for its shape and type."""
-        return self.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
-
     def mass(self, where: Any = None) -> Estimate[float]:
-        """Probability of a region.
+        """Probability of a region. A region outside the bounds has the mass 0 and a `PrivhpWarning`.
 
         Args:
             where: The region: a pair (low, high), one pair per side of a box, an IP prefix, a category or a node, or
@@ -204,6 +69,7 @@ class Distribution:
                 is a mapping from columns to regions, all of which must hold; for a nullable column, None is null.
         """
         value = mass(self._histogram, where)
+        self._warn_outside([value], [where])
         return Estimate(value, MassUncertainty(value, self._errors, self._errors.region_shares, [where]))
 
     def masses(self, regions: Sequence[Any]) -> Estimate[Floats]:
@@ -213,7 +79,13 @@ class Distribution:
             regions: Regions, each as for `mass`.
         """
         values = masses(self._histogram, self.axis_cells, regions)
+        self._warn_outside(values.tolist(), regions)
         return Estimate(values, MassUncertainty(values, self._errors, self._errors.region_shares, regions))
+
+    def _warn_outside(self, values: Sequence[float], regions: Sequence[Any]) -> None:
+        """Warn if a region of mass 0 holds no record of the domain."""
+        if any(not value and is_outside(self.domain, region) for value, region in zip(values, regions, strict=True)):
+            warn(describe_outside("is in the region" if len(regions) == 1 else "is in one of the regions"))
 
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
@@ -342,9 +214,3 @@ class Distribution:
 
     def _summary(self) -> str:
         return f"{self.domain.short_text}, {self._leaves.codes.size:,} leaves"
-
-
-def _check_rows(size: Any) -> None:
-    """Raise a QueryError for what is no number of records."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise QueryError(f"expected a non-negative integer number of records to sample, got {size!r}")

@@ -16,6 +16,7 @@ import numpy as np
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats, descendants
+from privhp.domains.domain import Domain
 from privhp.domains.unions import parts_of, share_inside
 
 
@@ -110,3 +111,20 @@ def masses(histogram: Histogram, cells: AxisCells, regions: Sequence[Any]) -> Fl
         return float(by_side[axes] @ cells.side_shares(cut, axes))
 
     return np.array([min(sum(map(mass_of, parts_of(region))), 1.0) for region in regions])
+
+
+def is_outside(domain: Domain, region: Any) -> bool:
+    """Whether no record of the domain is in a region, such as one outside the bounds."""
+    return not share_inside(domain, region, np.zeros(1, dtype=np.uint64), level=0)[0]
+
+
+def describe_outside(what: str) -> str:
+    """Sentence on regions or conditions that hold no record of the domain.
+
+    Args:
+        what: What no record does: its verb and the regions or conditions.
+    """
+    return (
+        f"no record of the domain {what}, so the share is 0 whatever the data. fit skips records outside the bounds, "
+        "or moves them to the nearest bound if the domain says clamp"
+    )

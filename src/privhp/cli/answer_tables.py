@@ -1,6 +1,7 @@
 """Answers of the commands that query a release, as JSON objects and as tables."""
 
 import re
+import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import chain
@@ -11,17 +12,16 @@ import numpy as np
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
 from privhp.answers.generator import Generator
+from privhp.answers.regions import describe_outside, is_outside
 from privhp.cli.streams import print_object
 from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
-from privhp.domains.unions import share_inside
-from privhp.errors import DomainError, QueryError
+from privhp.errors import DomainError, PrivhpWarning, QueryError
 from privhp.io.sinks import format_values
 
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 ERROR_HEADER = ("standard error", "90% from", "to")
-_ROOT = np.zeros(1, dtype=np.uint64)
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 
 
@@ -49,7 +49,9 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
     regions = _read_conditions(conditions, generator.domain, options)
     objects: list[dict[str, Any]] = []
     for text, region in zip(conditions, regions, strict=True):
-        mass = generator.mass(region)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivhpWarning)  # name_outside names the conditions
+            mass = generator.mass(region)
         at_least, at_most = generator.mass_bounds(region)
         objects.append(
             {
@@ -84,7 +86,7 @@ def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespa
     for text in conditions:
         try:
             regions.append(read_condition(text, domain, names=options.columns))
-            share_inside(domain, regions[-1], _ROOT, level=0)  # refuses values that are not of the domain
+            is_outside(domain, regions[-1])  # refuses values that are not of the domain
         except DomainError as error:
             errors.append(str(error) if len(conditions) == 1 else f"--where {text!r}: {error}")
     if errors:
@@ -92,20 +94,12 @@ def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespa
     return regions
 
 
-def describe_outside(generator: Generator, options: Namespace) -> str | None:
+def name_outside(generator: Generator, options: Namespace) -> str | None:
     """Sentence on conditions that no record of the domain meets; None if there are none."""
     regions = _read_conditions(options.where, generator.domain, options)
-    empty = [
-        text
-        for text, region in zip(options.where, regions, strict=True)
-        if not share_inside(generator.domain, region, _ROOT, level=0)[0]
-    ]
-    if not empty:
-        return None
-    return (
-        f"no record of the domain meets {' or '.join(map(repr, empty))}, so the share is 0 whatever the data. fit "
-        "skips records outside the bounds, or moves them to the nearest bound if the domain says clamp"
-    )
+    pairs = zip(options.where, regions, strict=True)
+    empty = [repr(text) for text, region in pairs if is_outside(generator.domain, region)]
+    return describe_outside(f"meets {' or '.join(empty)}") if empty else None
 
 
 def find_shares(generator: Generator, options: Namespace) -> Answers:

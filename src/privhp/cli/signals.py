@@ -2,10 +2,13 @@
 
 import signal
 import threading
+from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from threading import Event
 from typing import Any
+
+from privhp.cli.streams import say
 
 
 @contextmanager
@@ -23,6 +26,17 @@ def noting() -> Iterator[Event]:
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     with _handled([number for number in numbers if signal.getsignal(number) != signal.SIG_IGN], lambda *_: event.set()):
         yield event
+
+
+@contextmanager
+def noting_loss(options: Namespace, *, advice: str = "") -> Iterator[None]:
+    """Say that nothing is kept if the block is interrupted, with advice after it."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if not options.quiet:
+            say(f"stopped; nothing was kept, and no epsilon is spent{advice}")
+        raise
 
 
 @contextmanager

@@ -136,9 +136,9 @@ def parse_number(text: str) -> int | float:
     raise DomainError(f"expected a number, got {text!r}")
 
 
-def range_condition(label: str, low: str, high: str) -> str:
-    """Condition of a range with both ends."""
-    return f"{label} >= {low} and {label} <= {high}"
+def range_condition(label: str, low: str, high: str, *, with_high: bool = True) -> str:
+    """Condition of a range, with its upper end or without."""
+    return f"{label} >= {low} and {label} {'<=' if with_high else '<'} {high}"
 
 
 def choice_condition(label: str, region: Any, format_value: Callable[[Any], str]) -> str:

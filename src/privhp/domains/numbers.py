@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
 from privhp.core.number_format import format_ratio, round_ends
-from privhp.domains.comparisons import discrete_range, parse_number, ranges_region
+from privhp.domains.comparisons import discrete_range, parse_number, range_condition, ranges_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.decimal_lattice import Step, make_axes
 from privhp.domains.domain import NUMERIC
@@ -105,7 +105,8 @@ class Interval(GridDomain):
         if self.cuts is not None and scale == "log":
             raise DomainError('expected cuts or scale="log", got both; leave out one')
         if step is not None and (self.cuts is not None or scale == "log"):
-            raise DomainError('expected a step, or cuts or scale="log", got both; leave out one')
+            other = "cuts" if self.cuts is not None else 'scale="log"'
+            raise DomainError(f"values with a step are on a linear scale, without cuts; leave out the step or {other}")
         self.scale_map = self._make_scale(step)
         self.axis = self.scale_map.axis
         super().__init__(make_axes((self.axis,), clamp=outside == "clamp"), self.dtype)
@@ -182,8 +183,9 @@ class Interval(GridDomain):
 
     def format_region(self, region: Any, label: str) -> str:
         low, high = region
-        equal = self.step is not None and low == high
-        return f"{label} = {low}" if equal else super().format_region((low, high), label)
+        if self.step is None:  # cells are half-open, except the last
+            return range_condition(label, *map(self.format_value, region), with_high=high >= self.high)
+        return f"{label} = {low}" if low == high else super().format_region(region, label)
 
     def round_region(self, region: Any) -> Any:
         """The ends to four digits on a logarithmic scale."""

@@ -12,7 +12,7 @@ from privhp.answers.generator import Generator
 from privhp.collect.tally import Tally
 from privhp.domains import Domain
 from privhp.engines.fold import PassFold, fit_passes, read_plan
-from privhp.fitting import warn
+from privhp.errors import warn
 from privhp.io.sources.arrow import select_columns
 from privhp.io.sources.selection import Selection
 from privhp.planning.plan import Plan

@@ -22,8 +22,8 @@ from privhp.collect.learning import first_pass, is_learning, pass_plan, refine_p
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.domains import Domain
-from privhp.errors import PlanError
-from privhp.fitting import DEFAULT_PASSES, name_columns, warn
+from privhp.errors import PlanError, warn
+from privhp.fitting import DEFAULT_PASSES, name_columns
 from privhp.io.sources import open_source
 from privhp.planning.plan import Plan
 from privhp.planning.wide_tables import describe_coarse_columns

@@ -14,8 +14,7 @@ from privhp.domains import Domain
 from privhp.engines.fold import PassFold, fit_passes, read_plan
 from privhp.engines.spark_persons import cap_persons
 from privhp.engines.spark_plans import check_query
-from privhp.errors import StateError
-from privhp.fitting import warn
+from privhp.errors import StateError, warn
 from privhp.io.sources import NullPerson
 from privhp.io.sources.arrow import select_columns
 from privhp.io.sources.selection import Selection

@@ -29,6 +29,7 @@ def facts(pairs: Iterable[tuple[str, str, str]]) -> str:
 def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
     """Key figures of a plan."""
     each = plan.max_records_per_person
+    counters = f"{format_bytes(plan.nbytes)} of it in counters; " if plan.memory else ""
     return [
         (
             "Privacy budget",
@@ -36,7 +37,7 @@ def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
             "the smaller, the more private",
         ),
         ("Protected", "1 record" if each == 1 else f"{each:,} records", f"of each person; {plan.neighbours}"),
-        ("Memory", format_bytes(plan.nbytes), "fixed, whatever the number of records"),
+        ("Memory", format_bytes(plan.memory or plan.nbytes), f"{counters}whatever the number of records"),
     ]
 
 

@@ -1,8 +1,6 @@
 """`privhp fit`: a private release from records."""
 
 from argparse import Namespace
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,6 +103,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.cli.plan_options import take_domain_file
+    from privhp.cli.signals import noting_loss
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
@@ -125,8 +124,9 @@ def run(options: Namespace) -> None:
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
+        advice = "" if source.identity is None else "; with --checkpoint FILE a run can be continued"
         with watch(options) as progress:
-            with _noting_loss(source, options):
+            with noting_loss(options, advice=advice):
                 run_passes(ingestion, plan, source, progress, unit="bytes")
             result, generator = _write(ingestion.summary, output, options)
     elif kept:
@@ -148,20 +148,6 @@ def run(options: Namespace) -> None:
         warn(result)
     if generator is not None:
         _check_count(generator, options)
-
-
-@contextmanager
-def _noting_loss(source: "Source", options: Namespace) -> Iterator[None]:
-    """Say that nothing is kept if the block is interrupted; files can be read again from a checkpoint."""
-    from privhp.cli.streams import say
-
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not options.quiet:
-            advice = "" if source.identity is None else "; with --checkpoint FILE a run can be continued"
-            say(f"stopped; nothing was kept, and no epsilon is spent{advice}")
-        raise
 
 
 def _check_count(generator: "Generator", options: Namespace) -> None:

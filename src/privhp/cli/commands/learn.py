@@ -39,6 +39,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_result
     from privhp.cli.plan_options import save_plan, take_domain_file
+    from privhp.cli.signals import noting_loss
     from privhp.cli.watching import watch
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
@@ -61,7 +62,7 @@ def run(options: Namespace) -> None:
         )
     warn(describe_coarse_columns(plan))
     ingestion = Ingestion(plan, source)
-    with watch(options) as progress:
+    with watch(options) as progress, noting_loss(options):
         run_passes(ingestion, plan, source, progress, unit="bytes", learn_only=True)
     save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:

@@ -81,7 +81,7 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the answers: shares, moments, quantiles, heavy hitters."""
     from privhp.api import load
-    from privhp.cli.answer_tables import describe_outside, print_answers
+    from privhp.cli.answer_tables import name_outside, print_answers
     from privhp.cli.messages import warn
     from privhp.cli.paths import read_file
     from privhp.cli.watching import watch
@@ -92,7 +92,7 @@ def run(options: Namespace) -> None:
     with watch(options):
         generator = read_file(load, options.release)
         answers = list(_answer(generator, options))
-    warn(describe_outside(generator, options))
+    warn(name_outside(generator, options))
     print_answers(answers, as_json=options.json)
 
 
