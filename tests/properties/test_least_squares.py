@@ -16,7 +16,6 @@ from privhp.answers.constrained_inference import (
     enforce_consistency,
     inverse_variance_mean,
     project_to_simplex,
-    spike_and_slab_posterior,
     temper_splits,
     trusted_sums,
 )
@@ -283,52 +282,3 @@ def test_partition_with_cells_that_hold_no_record() -> None:
     hierarchy = Hierarchy(Release(plan, {2: np.array([40, 30, 20, 10, 10])}))
     estimates = hierarchy.leaf_values("estimate")[hierarchy.leaf_order]
     np.testing.assert_allclose(estimates, [40, 30, 20, 0, 0], rtol=1e-6)
-
-
-# Spike-and-slab posterior
-
-
-def noisy(counts: Floats, scale: float, seed: int) -> Floats:
-    return counts + np.random.default_rng(seed).laplace(scale=scale, size=counts.shape)
-
-
-def posterior_means(estimates: Floats, scale: float = 2.0) -> Floats:
-    spread = np.full(estimates.shape, 2.0 * scale**2)
-    return spike_and_slab_posterior(estimates, spread, np.ones(estimates.shape, dtype=np.bool_))[0]
-
-
-def test_spike_and_slab_keeps_full_cells() -> None:
-    estimates = noisy(np.full(1000, 200.0), 2.0, 0)
-    assert np.array_equal(posterior_means(estimates), estimates)
-
-
-@pytest.mark.parametrize("share", [0.9, 0.99, 0.999])
-def test_spike_and_slab_shrinks_empty_cells(share: float) -> None:
-    counts = np.where(np.arange(10_000) < 10_000 * share, 0.0, 500.0)
-    estimates = noisy(counts, 2.0, 1)
-    found = posterior_means(estimates)
-    empty = counts == 0
-    assert found[empty].sum() < 0.5 * np.maximum(estimates, 0.0)[empty].sum()
-    np.testing.assert_allclose(found[~empty], estimates[~empty], rtol=1e-6)
-
-
-def test_spike_and_slab_of_forged_counts() -> None:
-    """A file may hold any integers as its noisy counts."""
-    found = posterior_means(np.array([4e18, -6e18]), scale=1e4)
-    np.testing.assert_allclose(found, [4e18, 0.0])
-
-
-def test_spike_and_slab_is_monotone() -> None:
-    counts = np.where(np.arange(2000) % 10 == 0, 30.0, 0.0)
-    estimates = np.sort(noisy(counts, 2.0, 2))
-    found = posterior_means(estimates)
-    kept = found > 0
-    assert (np.diff(found[kept]) >= 0).all()
-
-
-def test_spike_and_slab_of_pure_noise() -> None:
-    """An assumed scale ten percent too small keeps more of the noise, ten percent too large less."""
-    estimates = noisy(np.zeros(20_000), 2.0, 3)
-    less, right, more = (posterior_means(estimates, 2.0 * factor).sum() for factor in (0.9, 1.0, 1.1))
-    assert right < 0.5 * np.maximum(estimates, 0.0).sum()
-    assert more < 0.9 * right < right < 0.9 * less
