@@ -29,7 +29,7 @@ test: check  ## Check style, types and imports; run the tests (4 minutes on 2 co
 	$(BIN)/pytest --numprocesses $(WORKERS)
 
 test-all: check  ## The same with the slow statistical tests and coverage; nightly and before a release
-	$(BIN)/pytest --slow --cov --numprocesses $(WORKERS)
+	$(BIN)/pytest --slow --cov --numprocesses $(WORKERS) --dist worksteal
 
 check: $(READY)  ## Check style, types and imports alone
 	$(BIN)/ruff check .
