@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.standard_errors import LeafShares
-from privhp.answers.unevenness import share_deviation
+from privhp.answers.unevenness import own_deviation, share_deviation
 from privhp.core.cells import Codes
 from privhp.domains.shares import AxisShares
 
@@ -18,21 +18,44 @@ Floats = NDArray[np.float64]
 def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
     """Shares of all leaves in a region, one after the other."""
     shares = np.array([_leaf_share(errors, region, *leaf) for leaf in zip(errors.codes, errors.levels, strict=True)])
-    mean, deviation = shares.T
-    return LeafShares.of_region(np.arange(mean.size), mean, deviation)
+    mean, deviation, scatter = shares.T
+    return LeafShares.of_region(np.arange(mean.size), mean, deviation, scatter)
 
 
-def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float]:
+def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float, float]:
     domain, codes = errors.domain, np.array([code])
     parts = domain.axis_shares(region, codes, level=int(level))
     cells = domain.axis_cells(codes, level=int(level))
-    mean, deviation = float(domain.overlap(region, codes, level=int(level))[0]), 0.0
+    mean, deviation, variance = float(domain.overlap(region, codes, level=int(level))[0]), 0.0, 0.0
     for part in parts:
         others = np.prod([other.share[0] for other in parts if other is not part])
-        own = errors.unevenness[part.axis].further(*cells[part.axis])
+        ((cell,), cuts), unevenness, share = cells[part.axis], errors.unevenness[part.axis], float(part.share[0])
         expected = _expected_error(errors, region, part, int(level), cells[part.axis])
-        deviation += float(others) * max(float(share_deviation(part.share, own)[0]), expected)
-    return mean, deviation * (mean > 0)
+        heap = _heap(errors, part.axis, int(cell), cuts) * max(share, 1 - share) * (0 < share < 1)
+        shared = float(share_deviation(part.share, unevenness.further(np.array([cell]), cuts))[0])
+        deviation += float(others) * max(shared, heap, expected)
+        variance += float(others * own_deviation(part.share, unevenness.further_own(cuts))[0]) ** 2
+    return mean, deviation * (mean > 0), variance**0.5 * (mean > 0)
+
+
+def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+    """Share of the records of a side beyond the mean of its neighbours; of a side that is divided, of one half."""
+    before, own, after = (_count(errors, axis, cell + step, cuts) for step in (-1, 0, 1))
+    excess = min(max(1 - (before + after) / 2 / max(own, 1e-300), 0.0), 1.0)
+    if excess == 0 or not errors.unevenness[axis].are_measured(np.array([cell], dtype=np.uint64), cuts)[0]:
+        return excess
+    halves = [(_count(errors, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]
+    return max(count * _heap(errors, axis, half, cuts + 1) for count, half in halves) / max(own, 1e-300)
+
+
+def _count(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+    """Count of all leaves in a cell along an axis, if each leaf is even."""
+    low, high, total = cell * 0.5**cuts, (cell + 1) * 0.5**cuts, 0.0
+    for code, level, count in zip(errors.codes, errors.levels, errors.release.counts, strict=True):
+        (place,), own = errors.domain.axis_cells(np.array([code]), level=int(level))[axis]
+        first, last = int(place) * 0.5**own, (int(place) + 1) * 0.5**own
+        total += count * max(min(high, last) - max(low, first), 0.0) / (last - first)
+    return float(total)
 
 
 def _expected_error(errors: LeafErrors, region: Any, part: AxisShares, level: int, side: tuple[Codes, int]) -> float:
@@ -60,7 +83,8 @@ def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
         return 1.0
     weights, variance, _ = _climb(errors, shares.mean, unbiased=False)
     share = float(weights @ top.estimate) / total
-    variance += float((weights - share) ** 2 @ top.variance + shares.variance @ errors.counts)
+    variance += float((weights - share) ** 2 @ top.variance)
+    inside = float(shares.variance @ errors.counts + shares.scatter**2 @ errors.counts**2)
     weights, unbiased_variance, difference = _climb(errors, shares.mean, unbiased=True)
     weights = weights - float(shares.mean @ errors.counts) / total
     estimate, own_variance = (np.where(top.possible, own, 0.0) for own in (top.subtree_estimate, top.subtree_variance))
@@ -72,7 +96,7 @@ def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
         count = float(shares.mean @ errors.counts)
         squared_bias = max(squared_bias, min(difference**2 / 4 + removed / 2, min(count, total - count) ** 2))
     resolution = float(shares.deviation @ errors.counts)
-    return min(float(np.sqrt(variance + squared_bias + resolution**2)) / total, 1.0)
+    return min(float(np.sqrt(variance + inside + squared_bias + resolution**2)) / total, 1.0)
 
 
 def _climb(errors: HierarchyErrors, mean: Floats, *, unbiased: bool) -> tuple[Floats, float, float]:

@@ -155,9 +155,15 @@ def test_interval_holds_the_quantile(generator: Generator, share: float) -> None
 
 def test_sketches_show_more_unevenness_never_less() -> None:
     """Levels with a share of 0 are sketched: they may raise the unevenness and its growth, not end them."""
-    counted = [_Measured(0.04, 100, 1.0), _Measured(0.02, 100, 1.0)]
-    assert _smooth([*counted, _Measured(0.0, 100, 0.0)])[:3] == pytest.approx([0.04, 0.02, 0.02])
-    assert _smooth([*counted, _Measured(0.04, 100, 0.0), _Measured(0.0, 100, 0.0)])[:4] == pytest.approx(
-        [0.04, 0.02, 0.04, 0.08]
-    )
-    assert _smooth([*counted, _Measured(0.0, 100, 1.0)])[:3] == pytest.approx([0.04, 0.02, 0.0])
+
+    def smooth(*levels: tuple[float, float]) -> list[float]:
+        """Unevenness of cells with these mean squares and shares; all cells are cut again."""
+        measured = [_Measured(splits=100, share=share) for _, share in levels]
+        before = [0.0, *(unevenness for unevenness, _ in levels)]
+        pairs = [(unevenness, above) for (unevenness, _), above in zip(levels, before, strict=False)]
+        return _smooth(measured, pairs, otherwise=1.0)[: len(levels)].tolist()
+
+    counted = [(0.04, 1.0), (0.02, 1.0)]
+    assert smooth(*counted, (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.02])
+    assert smooth(*counted, (0.04, 0.0), (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.04, 0.08])
+    assert smooth(*counted, (0.0, 1.0)) == pytest.approx([0.04, 0.02, 0.0])

@@ -55,3 +55,20 @@ def test_errors_below_an_end(seed: int) -> None:
         found = nested.errors_below(np.array([index]), ends, shares[[index]], np.array([above]))
         assert found[0] == pytest.approx(slow_error(sides, masses, shares, index), abs=1e-12)
         above += masses[index] * (1 - shares[index])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_counts_and_excess_are_those_of_even_sides(seed: int) -> None:
+    nested, sides, masses = some_sides(seed)
+
+    def slow_count(code: int, cuts: int) -> float:
+        low, high = code / 2**cuts, (code + 1) / 2**cuts
+        return float(sum(mass * share(side, low, high) for side, mass in zip(sides, masses, strict=True)))
+
+    for cuts in (0, 3, 6):
+        codes = np.arange(2**cuts, dtype=np.uint64)
+        counts = np.array([slow_count(code, cuts) for code in range(-1, 2**cuts + 1)])
+        assert nested.counts(codes, cuts) == pytest.approx(counts[1:-1], abs=1e-12)
+        expected = np.clip(1 - (counts[:-2] + counts[2:]) / 2 / np.maximum(counts[1:-1], 1e-300), 0, 1)
+        assert nested.excess(codes, cuts) == pytest.approx(expected, abs=1e-9)
+        assert expected.max() > 0.1

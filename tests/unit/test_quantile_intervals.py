@@ -1,5 +1,6 @@
 """Masses at or below many values, compared with the shares of all leaves; intervals of many quantiles."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,11 @@ def test_cdf_masses_equal_shares_of_all_leaves(name: str, line: Distribution) ->
     counts, valid = _leaves(errors)
     for index, value in enumerate(values):
         shares = errors.cdf_shares(value)
-        expected = (shares.mean, shares.deviation, shares.mean >= 1, shares.mean > 0)
-        for own, weights in zip(found, expected, strict=True):
-            mass = float((counts[shares.leaves] * weights).sum()) / valid
-            assert own[index] == pytest.approx(mass, rel=1e-9, abs=1e-12), name
+        own = counts[shares.leaves]
+        resolution = math.hypot((own * shares.deviation).sum(), *(own * shares.scatter))
+        expected = ((own * shares.mean).sum(), resolution, own[shares.mean >= 1].sum(), own[shares.mean > 0].sum())
+        masses = [each[index] for each in found]
+        assert masses == pytest.approx([each / valid for each in expected], rel=1e-9, abs=1e-12), name
 
 
 def _leaves(errors: Any) -> tuple[Any, float]:

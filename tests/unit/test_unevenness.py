@@ -1,36 +1,128 @@
-"""Unevenness of the sides of leaves, against a slow search."""
+"""Unevenness of the sides of leaves, against a slow search and against what it was drawn with."""
+
+import math
 
 import numpy as np
 import pytest
 
 from privhp.answers.hierarchy_errors import _hidden_bias
-from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, _Measured
+from privhp.answers.unevenness import (
+    FINER_CUTS,
+    AxisUnevenness,
+    _measure,
+    _Measured,
+    _smooth,
+    _Splits,
+    own_deviation,
+    share_deviation,
+)
+from privhp.domains.box import Box
+
+PLANE = Box([(0, 1), (0, 1)])
 
 
-def slow_slope(measured: list[_Measured], cell: int, cuts: int) -> float:
-    """Squared imbalance of the smallest measured side that holds a side."""
+def slow_slopes(measured: list[_Measured], cell: int, cuts: int) -> list[float]:
+    """Squared imbalances of a side after each further cut, on the slope of the smallest measured side around it."""
     for above in range(min(cuts, len(measured) - 1), -1, -1):
-        shown = dict(zip(measured[above].cells.tolist(), measured[above].squares.tolist(), strict=True))
+        shown = dict(zip(measured[above].cells.tolist(), measured[above].slopes.tolist(), strict=True))
         if cell >> (cuts - above) in shown:
-            return float(shown[cell >> (cuts - above)])
-    return 0.0
+            slope, at_end = shown[cell >> (cuts - above)], cell in (0, 2**cuts - 1)
+            squares = []
+            for further in range(FINER_CUTS):
+                own = slope
+                for _ in range(0 if at_end else cuts - above + further):
+                    own = own / (1 + math.sqrt(1 - own**2))  # tanh(x / 2) of tanh(x)
+                squares.append(own**2)
+            return squares
+    return [0.0] * FINER_CUTS
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_unevenness_of_a_side_is_at_least_that_of_the_smallest_measured_side_around_it(seed: int) -> None:
+def test_a_side_lies_on_the_slope_of_the_smallest_measured_side_around_it(seed: int) -> None:
     rng = np.random.default_rng(seed)
     measured = []
     for cuts in range(8):
         cells = np.flatnonzero(rng.random(2**cuts) < 0.4).astype(np.uint64)
-        measured.append(_Measured(rng.random() * 0.3, cells.size, 0.5, cells, rng.random(cells.size)))
+        measured.append(_Measured(rng.random() * 0.3, 0.1, cells.size, 0.5, cells, rng.random(cells.size)))
     axis = AxisUnevenness(measured)
     for cuts in (0, 3, 7, 8):
         cells = np.arange(2**cuts, dtype=np.uint64)
         found = axis.further(cells, cuts)
         assert found.shape == (FINER_CUTS, cells.size)
-        for cell in range(0, cells.size, 5):
-            slopes = slow_slope(measured, cell, cuts) / 4.0 ** np.arange(FINER_CUTS)
+        for cell in {*range(0, cells.size, 5), cells.size - 1}:
+            slopes = slow_slopes(measured, cell, cuts)
             assert found[:, cell] == pytest.approx(np.maximum(axis.by_cuts[cuts : cuts + FINER_CUTS], slopes))
+
+
+def drawn_splits(rng: np.random.Generator, shared: float, own: float) -> _Splits:
+    """All cells of 64 sides along the first axis of a plane, with imbalances of these two variances, without noise."""
+    codes = np.arange(2**12, dtype=np.uint64)
+    sides, _ = PLANE.axis_cells(codes, level=12)[0]
+    imbalance = rng.normal(0, math.sqrt(shared), 64)[sides.astype(np.int64)] + rng.normal(0, math.sqrt(own), codes.size)
+    counts = rng.uniform(1e6, 1e7, codes.size)
+    return _Splits(codes, counts * (1 + imbalance) / 2, counts, np.zeros(codes.size))
+
+
+@pytest.mark.parametrize(("shared", "own"), [(0.02, 0.0), (0.0, 0.05), (0.01, 0.04)])
+def test_shared_and_own_unevenness_are_told_apart(shared: float, own: float) -> None:
+    rng = np.random.default_rng(3)
+    found = np.mean(
+        [_measure(PLANE, 0, 12, drawn_splits(rng, shared, own), total=1e10)[:2] for _ in range(20)],
+        axis=0,
+    )
+    assert found == pytest.approx([shared, own], rel=0.1, abs=2e-4)
+
+
+def test_without_sides_of_several_cells_all_unevenness_is_shared() -> None:
+    splits = drawn_splits(np.random.default_rng(5), 0.0, 0.05)
+    sides, _ = PLANE.axis_cells(splits.codes, level=12)[0]
+    chosen = np.unique(sides, return_index=True)[1]
+    one_of_each = _Splits(*(each[chosen] for each in splits))
+    shared, own, *_ = _measure(PLANE, 0, 12, one_of_each, total=1e10)
+    assert own == 0
+    assert shared == pytest.approx(0.05, rel=0.5)
+
+
+def a_level(splits: int, share: float) -> _Measured:
+    return _Measured(splits=splits, share=share)
+
+
+def test_cells_that_are_not_cut_change_as_those_that_are() -> None:
+    """The few cells cut again are four times as uneven as all were, and half as uneven as they were before."""
+    levels = [a_level(100, 1.0), a_level(100, 1.0), a_level(100, 1e-9)]
+    found = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], otherwise=1.0)
+    assert found[:3] == pytest.approx([0.1, 0.05, 0.025])
+    lattice = _smooth(levels, [(0.1, 0.0), (0.05, 0.1), (1.0, 0.05)], otherwise=1.0)
+    assert lattice[2] == pytest.approx(1.0)
+    shown = _smooth([*levels[:2], a_level(100, 1.0)], [(0.1, 0.0), (0.05, 0.1), (0.2, 0.4)], otherwise=1.0)
+    assert shown[2] == pytest.approx(0.2)
+
+
+@pytest.mark.parametrize("unevenness", [0.0, 1e-12, 0.5])
+def test_unevenness_comes_back_after_a_cut_that_shows_none(unevenness: float) -> None:
+    levels = [a_level(100, 1.0), a_level(100, 1.0), a_level(100, 0.001)]
+    found = _smooth(levels, [(0.1, 0.0), (unevenness, 0.1), (1.0, unevenness)], otherwise=1.0)
+    assert found[2] > 0.99
+
+
+def test_own_deviation_is_that_of_random_halves() -> None:
+    """Cells whose halves get the share (1 + D) / 2 of the records, with a D of either sign."""
+    rng = np.random.default_rng(9)
+    unevenness = np.array([0.3, 0.1, 0.5, 0.0, 0.2, 0.4, 0.1, 0.0, 0.0, 0.0])
+    masses = np.ones((20_000, 1))
+    for own in unevenness:
+        first = (1 + rng.choice([-1, 1], masses.shape) * math.sqrt(own)) / 2
+        masses = np.stack([masses * first, masses * (1 - first)], axis=2).reshape(masses.shape[0], -1)
+    for share in (0.125, 0.5, 0.7):
+        exact = np.std(masses[:, : round(share * 1024)].sum(axis=1))
+        assert own_deviation(np.array([share]), unevenness[:, None])[0] == pytest.approx(exact, rel=0.03)
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0])
+def test_whole_cells_have_no_deviation(share: float) -> None:
+    unevenness = np.full((FINER_CUTS, 1), 0.5)
+    assert own_deviation(np.array([share]), unevenness)[0] == 0
+    assert share_deviation(np.array([share]), unevenness)[0] == 0
 
 
 def test_hidden_bias() -> None:

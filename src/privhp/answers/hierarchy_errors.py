@@ -19,6 +19,7 @@ Resolution (non-uniformity error). A leaf that lies partly in the region may hol
 its records anywhere in it. An end of the region cuts many leaves at the same
 number, and values concentrate at the ends that people ask for, so all leaves,
 ends and axes err in the same direction: their deviations add up, not their variances.
+What each leaf has of its own beside adds variance.
 
 Cells outside a region have weight 0 and are left out: the cost of an answer grows with
 the number of cells that its region touches. Many regions are computed at once.
@@ -142,7 +143,7 @@ class HierarchyErrors:
 
         # A share is a ratio of counts: by the delta method, weights count from the share itself.
         variance, _ = _climb(self._final, steps, shares.mean, share_of_top)
-        variance += by_region(shares.variance * counts)
+        inside = by_region(shares.variance * counts + (shares.scatter * counts) ** 2)
         masses = by_region(shares.mean * counts) / total
         unbiased_variance, difference = _climb(self._unbiased, steps, shares.mean, lambda _: masses)
         removed = np.maximum(unbiased_variance - variance, 0.0)
@@ -151,7 +152,7 @@ class HierarchyErrors:
             most = total * np.minimum(masses, 1.0 - masses)
             squared_bias = np.maximum(squared_bias, _hidden_bias(difference, removed, most))
         resolution = by_region(shares.deviation * counts)
-        errors: Floats = np.sqrt(np.maximum(variance, 0.0) + squared_bias + resolution**2) / total
+        errors: Floats = np.sqrt(np.maximum(variance, 0.0) + inside + squared_bias + resolution**2) / total
         return np.minimum(errors, 1.0)
 
     def deviation(self, weights: Floats, leaf_variances: Floats) -> float:

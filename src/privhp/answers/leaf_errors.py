@@ -9,7 +9,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial, reduce
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,13 +19,36 @@ from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.standard_errors import CdfMasses, LeafShares
-from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, learn_unevenness, mean_deviation, share_deviation
+from privhp.answers.unevenness import (
+    FINER_CUTS,
+    AxisUnevenness,
+    learn_unevenness,
+    mean_deviation,
+    own_deviation,
+    share_deviation,
+)
 from privhp.answers.variables import Variable
-from privhp.core.cells import Codes, Floats
+from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
 from privhp.domains.table_column import TableColumn
 from privhp.domains.unions import parts_of
+
+
+class _SideShares(NamedTuple):
+    """Shares of the distinct sides of leaves along an axis in a region.
+
+    Args:
+        side_of_leaf: Index of the side of each leaf.
+        share: Share of the base measure of each side.
+        deviation: Standard deviation of this share that all leaves with the side have in common.
+        scatter: Standard deviation of each leaf's own.
+    """
+
+    side_of_leaf: NDArray[np.intp]
+    share: Floats
+    deviation: Floats
+    scatter: Floats
 
 
 class LeafErrors:
@@ -92,7 +115,7 @@ class LeafErrors:
         if not others:
             return first
         total = reduce(LeafShares.plus, others, first)
-        return LeafShares.of_region(total.leaves, np.minimum(total.mean, 1.0), total.deviation)
+        return LeafShares.of_region(total.leaves, np.minimum(total.mean, 1.0), total.deviation, total.scatter)
 
     def cdf_shares(self, value: Any) -> LeafShares:
         """Shares of the leaves of the release at or below a value of an ordered domain."""
@@ -100,7 +123,7 @@ class LeafErrors:
 
     def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
         """Masses at or below each value: of the cells before the one that holds it, and of a share of this one."""
-        found = CdfMasses(*np.zeros((4, values.size)))
+        found, scatter = CdfMasses(*np.zeros((4, values.size))), np.zeros(values.size)
         codes, levels, _ = self._cells
         ends, above = self.domain.encode(values, level=int(levels.max())), np.zeros(values.size)
         for level in np.unique(levels)[::-1].tolist():
@@ -117,18 +140,26 @@ class LeafErrors:
             share, mass = product_share(part.share for part in parts), np.diff(before)[index[own]]
             found.mass[own] += mass * share
             expected = self._nested_cells.errors_below(here.start + index[own], ends[own], share, above[own])
-            deviation = np.maximum(self._deviation(parts, holding[own], level), expected * (share < 1))
-            found.resolution[own] += mass * deviation * (share > 0)
+            along = [self._axis_deviations(part, holding[own], level) for part in parts]
+            shared, single = _combine([part.share for part in parts], *zip(*along, strict=True))
+            found.resolution[own] += mass * np.maximum(shared, expected * (share < 1)) * (share > 0)
+            scatter[own] += self._cell_squares[here][index[own]] * single**2 * (share > 0)
             above[own] += mass * (1.0 - share)
             found.inside[own] += mass * (share >= 1)
             found.touched[own] += mass * (share > 0)
-        return found
+        return found._replace(resolution=np.sqrt(found.resolution**2 + scatter))
 
     @cached_property
     def _cell_masses(self) -> Floats:
         """Mass of the leaves that project to each distinct cell."""
         counts = self.release.counts
         return np.bincount(self._cells[2], weights=counts) / max(float(counts.sum()), 1e-300)
+
+    @cached_property
+    def _cell_squares(self) -> Floats:
+        """Sum of the squared masses of the leaves that project to each distinct cell."""
+        counts = self.release.counts
+        return np.bincount(self._cells[2], weights=counts**2) / max(float(counts.sum()) ** 2, 1e-300)
 
     @cached_property
     def _nested_cells(self) -> NestedSides:
@@ -153,41 +184,52 @@ class LeafErrors:
         """Shares of the leaves in a region, by their sides."""
         parts = [self._side_shares(cut, axis) for axis in self._axes.cut_axes(cut)]
         touched = np.ones(self.codes.shape, dtype=np.bool_)
-        for cell_of_leaf, share, _ in parts:
-            touched &= (share > 0)[cell_of_leaf]
+        for part in parts:
+            touched &= (part.share > 0)[part.side_of_leaf]
         leaves = np.flatnonzero(touched)
         if not parts:
             return LeafShares.of_leaves(leaves)
-        shares = [share[cell_of_leaf[leaves]] for cell_of_leaf, share, _ in parts]
-        deviation = np.zeros(leaves.shape)
-        for index, (cell_of_leaf, _, own) in enumerate(parts):
-            deviation += own[cell_of_leaf[leaves]] * _product(shares[:index] + shares[index + 1 :])
-        return LeafShares.of_region(leaves, product_share(shares), deviation)
+        sides = [part.side_of_leaf[leaves] for part in parts]
+        shares = [part.share[side] for part, side in zip(parts, sides, strict=True)]
+        deviations = [part.deviation[side] for part, side in zip(parts, sides, strict=True)]
+        scatters = [part.scatter[side] for part, side in zip(parts, sides, strict=True)]
+        return LeafShares.of_region(leaves, product_share(shares), *_combine(shares, deviations, scatters))
 
-    def _side_shares(self, cut: AxisParts, axis: int) -> tuple[NDArray[np.intp], Floats, Floats]:
-        """Index of the side of each leaf along an axis; share of each side in a region, and its standard deviation."""
+    def _side_shares(self, cut: AxisParts, axis: int) -> _SideShares:
+        """Shares of the sides along an axis in a region."""
         along, share = self._axes.along(axis), self._axes.shares(cut, axis)
-        deviation = np.zeros(share.shape)
+        deviation, scatter = np.zeros((2, share.size))
         for group, (_, here) in zip(along.groups, along.by_splits(), strict=True):
-            deviation[here] = self._axis_deviation(AxisShares(axis, share[here]), group.codes, group.level)
+            part = AxisShares(axis, share[here])
+            deviation[here], scatter[here] = self._axis_deviations(part, group.codes, group.level)
         expected = self._nested_sides(axis).errors(share) * ((share > 0) & (share < 1))
-        return along.cell_of_leaf, share, np.maximum(deviation, expected)
+        return _SideShares(along.cell_of_leaf, share, np.maximum(deviation, expected), scatter)
 
-    def _deviation(self, parts: Sequence[AxisShares], codes: Codes, level: int) -> Floats:
-        """Sum of the deviations along all axes; each counts in the share of the leaf along the other axes."""
-        shares = [part.share for part in parts]
-        total = np.zeros(codes.shape)
-        for index, part in enumerate(parts):
-            total += self._axis_deviation(part, codes, level) * _product(shares[:index] + shares[index + 1 :])
-        return total
-
-    def _axis_deviation(self, part: AxisShares, codes: Codes, level: int) -> Floats:
-        """Standard deviation of the share of each cell along an axis."""
-        deviation, cut = np.zeros(codes.shape), np.flatnonzero((part.share > 0) & (part.share < 1))
+    def _axis_deviations(self, part: AxisShares, codes: Codes, level: int) -> Floats:
+        """Standard deviation of the share of each cell along an axis that leaves share, and of their own."""
+        found, cut = np.zeros((2, codes.size)), np.flatnonzero((part.share > 0) & (part.share < 1))
         if cut.size:
-            unevenness = self.unevenness[part.axis].further(*self.domain.axis_cells(codes[cut], level=level)[part.axis])
-            deviation[cut] = share_deviation(part.share[cut], unevenness)
-        return deviation
+            (cells, cuts), share = self.domain.axis_cells(codes[cut], level=level)[part.axis], part.share[cut]
+            unevenness = self.unevenness[part.axis]
+            heaps = self._heaps(part.axis, cells, cuts) * np.maximum(share, 1.0 - share)
+            found[0, cut] = np.maximum(share_deviation(share, unevenness.further(cells, cuts)), heaps)
+            found[1, cut] = own_deviation(share, unevenness.further_own(cuts))
+        return found
+
+    def _heaps(self, axis: int, cells: Codes, cuts: int) -> Floats:
+        """Share of the records of each side that may have the same value: those beyond the mean of its neighbours.
+
+        Where the release shows how a side divides, the heap is one of its halves.
+        """
+        sides = self._nested_sides(axis)
+        heaps = sides.excess(cells, cuts)
+        cut = np.flatnonzero(self.unevenness[axis].are_measured(cells, cuts) & (heaps > 0))
+        if cut.size:
+            halves = descendants(cells[cut], levels=1)
+            counts = sides.counts(halves, cuts + 1)
+            own = counts * self._heaps(axis, halves.ravel(), cuts + 1).reshape(halves.shape)
+            heaps[cut] = own.max(axis=1) / np.maximum(counts.sum(axis=1), 1e-300)
+        return heaps
 
     def variables(self) -> list[Variable]:
         """The numeric variable of the domain; of a table, that of each column."""
@@ -235,7 +277,7 @@ class ConditionalErrors:
     def _null(self) -> LeafShares:
         """Shares of the leaves that are null, without variance."""
         shares = self._errors.region_shares(None)
-        return shares._replace(variance=np.zeros(shares.leaves.shape), deviation=np.zeros(shares.leaves.shape))
+        return shares.without_resolution()._replace(variance=np.zeros(shares.leaves.shape))
 
     @cached_property
     def _valid(self) -> float:
@@ -258,9 +300,16 @@ class ConditionalErrors:
         return np.minimum(self._errors.standard_errors(weighted) / self._valid, 1.0)
 
 
-def _product(shares: Sequence[Floats]) -> Any:
-    """Product of the shares along other axes; 1 without any."""
-    return np.prod(shares, axis=0)
+def _combine(
+    shares: Sequence[Floats], deviations: Sequence[Floats], scatters: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Deviation and scatter of cells from those along each axis; each counts in the share along the other axes."""
+    weights = [np.prod([*shares[:index], *shares[index + 1 :]], axis=0) for index in range(len(shares))]
+    deviation, variance = np.zeros((2, shares[0].size))
+    for weight, own, scatter in zip(weights, deviations, scatters, strict=True):
+        deviation += weight * own
+        variance += (weight * scatter) ** 2
+    return deviation, np.sqrt(variance)
 
 
 def _cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:

@@ -4,6 +4,9 @@ Leaves of a table are cut along a column a different number of times. Where most
 records of a side are in finer ones, these show how the side divides: the records
 of a coarse leaf, too, are expected to lie where those of its neighbours along the
 other axes do. What that differs from the base measure is an error of the answer.
+
+Neighbours along the axis show where records may be heaped: what a side holds
+beyond the mean of its neighbours, such as zeros at the lower bound.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -26,8 +29,8 @@ class NestedSides:
     """
 
     def __init__(self, cells: Codes, cuts: NDArray[np.int64], masses: Floats) -> None:
-        self._masses = masses
-        finest = (cuts.max(initial=0) - cuts).astype(np.uint64)
+        self._masses, self._most = masses, int(cuts.max(initial=0))
+        finest = (self._most - cuts).astype(np.uint64)
         first, last = cells << finest, (cells << finest) | ((np.uint64(1) << finest) - np.uint64(1))
         self._order = np.lexsort((cuts, first))  # the sides inside each one follow it
         self._first = first[self._order]
@@ -35,9 +38,27 @@ class NestedSides:
         self._from[self._order] = np.arange(1, cells.size + 1)
         self._until = np.searchsorted(self._first, last, side="right")
         self._before = self._sums_before(masses)
+        self._points, self._sums = _cumulated(first, last, masses)
 
     def _sums_before(self, values: Floats) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values[self._order])])
+
+    def counts(self, cells: Codes, cuts: int) -> Floats:
+        """Mass of the leaves in each of some cells of the axis, if the mass of a side is even."""
+        first = cells.astype(np.float64)
+        counts: Floats = self._mass_before(first + 1.0, cuts) - self._mass_before(first, cuts)
+        return counts
+
+    def excess(self, cells: Codes, cuts: int) -> Floats:
+        """Share of the mass of each of some cells beyond the mean of its neighbours; outside the axis is no mass."""
+        ends = cells.astype(np.float64) + np.arange(-1, 3)[:, None]
+        before, own, after = np.diff(self._mass_before(ends, cuts), axis=0)
+        excess: Floats = np.clip(1.0 - (before + after) / (2.0 * np.maximum(own, 1e-300)), 0.0, 1.0)
+        return excess
+
+    def _mass_before(self, ends: Floats, cuts: int) -> Floats:
+        """Mass before some positions, in units of a cell with so many cuts."""
+        return np.interp(ends * 2.0 ** (self._most - cuts), self._points, self._sums)
 
     def errors(self, shares: Floats) -> Floats:
         """Expected error of the share of each side in a region, from the shares of those inside it."""
@@ -61,3 +82,12 @@ class NestedSides:
         total = self._before[self._until[sides]] - self._before[self._from[sides]]
         error: Floats = np.abs(inside - total * shares) / np.maximum(total + self._masses[sides], 1e-300)
         return error
+
+
+def _cumulated(first: Codes, last: Codes, masses: Floats) -> tuple[Floats, Floats]:
+    """Ends of the sides along the axis, and the mass before each, if the mass of a side is even."""
+    starts, ends = first.astype(np.float64), last.astype(np.float64) + 1.0
+    points, index = np.unique(np.concatenate([starts, ends]), return_inverse=True)
+    densities = masses / (ends - starts)
+    changes = np.bincount(index, weights=np.concatenate([densities, -densities]), minlength=points.size)
+    return points, np.concatenate([[0.0], np.cumsum(np.maximum(np.cumsum(changes)[:-1], 0.0) * np.diff(points))])

@@ -25,23 +25,26 @@ class LeafShares(NamedTuple):
         leaves: Index of each leaf.
         mean: Share of its base measure in the region, or its weight in another sum.
         variance: Variance of the indicator of the region for a record drawn from the base measure of the leaf.
-        deviation: Standard deviation of the share of the leaf's records in the region from the mean.
+        deviation: Standard deviation of the share of the leaf's records in the region from the mean, which all
+            leaves at an end share.
+        scatter: The same by what each leaf has of its own.
     """
 
     leaves: NDArray[np.intp]
     mean: Floats
     variance: Floats
     deviation: Floats
+    scatter: Floats
 
     @classmethod
-    def of_region(cls, leaves: NDArray[np.intp], mean: Floats, deviation: Floats) -> LeafShares:
+    def of_region(cls, leaves: NDArray[np.intp], mean: Floats, deviation: Floats, scatter: Floats) -> LeafShares:
         """Shares of a region."""
-        return cls(leaves, mean, mean * (1.0 - mean), deviation)
+        return cls(leaves, mean, mean * (1.0 - mean), deviation, scatter)
 
     @classmethod
     def of_leaves(cls, leaves: NDArray[np.intp]) -> LeafShares:
         """Shares of a region that consists of whole leaves."""
-        return cls.of_region(leaves, np.ones(leaves.shape), np.zeros(leaves.shape))
+        return cls.of_region(leaves, np.ones(leaves.shape), *np.zeros((2, leaves.size)))
 
     @property
     def inside(self) -> LeafShares:
@@ -52,6 +55,10 @@ class LeafShares(NamedTuple):
     def touched(self) -> LeafShares:
         """Shares of the union of all leaves that the region touches."""
         return self.of_leaves(self.leaves)
+
+    def without_resolution(self) -> LeafShares:
+        """The same shares with the error of noise alone."""
+        return self._replace(deviation=0.0 * self.deviation, scatter=0.0 * self.scatter)
 
     def plus(self, other: LeafShares) -> LeafShares:
         """Sums of the shares in two regions."""

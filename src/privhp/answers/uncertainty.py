@@ -175,8 +175,7 @@ class QuantileUncertainty:
         return self._noise_at(quantiles.quantile(self._histogram, inner))
 
     def _noise_at(self, values: NDArray[Any]) -> Floats:
-        regions = [self._errors.cdf_shares(value) for value in values]
-        return self._errors.standard_errors([own._replace(deviation=0.0 * own.deviation) for own in regions])
+        return self._errors.standard_errors([self._errors.cdf_shares(value).without_resolution() for value in values])
 
     def _are_possible(self, points: NDArray[Any], z: float, noise: Floats) -> NDArray[np.bool_]:
         """Whether the interval of the cumulative probability at each point reaches the share from the outer side.

@@ -3,9 +3,11 @@
 A cell that is cut along an axis has an imbalance: the share of its first half
 beyond the share of the base measure, in standard deviations of a single
 record, so that it is 1 if all records lie in one half of equal measure. Cells
-with the same side along the axis are cut at the same number, so their records
-are pooled. The unevenness of an axis after b cuts is the mean squared imbalance
-of these pooled cells, less the noise and the sampling variance of finitely many records.
+with the same side along the axis are cut at the same number. So an imbalance has
+two parts, as in an analysis of variance: one that all cells of a side share, such as a
+heap, and one of each cell's own. Unevenness is the mean square of each part after b
+cuts, less the noise and the sampling variance of finitely many records. At an
+end of a region, the shared parts of all leaves add up; their own parts cancel.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -21,6 +23,7 @@ from numpy.typing import NDArray
 from privhp.answers.hierarchy import Hierarchy, Layer
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
+from privhp.domains.shares import ALMOST_ONE
 
 SIGNIFICANCE = 4.0
 """Number of standard deviations that a count must exceed to show how its cell divides."""
@@ -58,53 +61,72 @@ class _Measured(NamedTuple):
     """What the cells of one level show of an axis.
 
     Args:
-        unevenness: Mean squared imbalance.
+        shared: Mean square of the imbalance that cells of the same side share.
+        own: Mean square of each cell's own imbalance.
         splits: Number of cells.
         share: Their share of all records.
         cells: Their sides along the axis, in increasing order.
-        squares: Squared imbalance of each side; 0 where it may be noise.
+        slopes: Imbalance of each side, below 1; 0 where it may be noise.
+        above: Shared and own unevenness at the cut before, of the cells that hold these cells.
     """
 
-    unevenness: float = 0.0
+    shared: float = 0.0
+    own: float = 0.0
     splits: int = 0
     share: float = 0.0
     cells: Codes = np.zeros(0, dtype=np.uint64)
-    squares: Floats = np.zeros(0)
+    slopes: Floats = np.zeros(0)
+    above: tuple[float, float] = (0.0, 0.0)
 
 
 class AxisUnevenness:
     """Unevenness of one axis, between 0 and 1.
 
     Attributes:
-        by_cuts: Unevenness of all sides by the number of their cuts, and FINER_CUTS beyond the last one.
+        by_cuts: Shared unevenness of all sides by the number of their cuts, and FINER_CUTS beyond the last one.
+        own_by_cuts: Unevenness of each cell's own.
     """
 
     def __init__(self, measured: list[_Measured]) -> None:
         self._measured = measured
-        self.by_cuts = _smooth(measured)
+        self.by_cuts = _smooth(measured, [(own.shared, own.above[0]) for own in measured], otherwise=1.0)
+        own_by_cuts = _smooth(measured, [(own.own, own.above[1]) for own in measured], otherwise=0.0)
+        self.own_by_cuts = np.minimum(own_by_cuts, 1.0 - self.by_cuts)
 
     def further(self, cells: Codes, cuts: int) -> Floats:
-        """Unevenness of sides with a number of cuts, after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
+        """Shared unevenness of sides with a number of cuts, after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
 
-        At the edge of the data sides are less even than most. A side that was not cut is as uneven as the smallest one
-        around it that was. The imbalance of a slope halves with each further cut.
+        At the edge of the data sides are less even than most: they lie on the slope of the smallest side around them
+        that was cut. An exponential density has the imbalance tanh(x) with an x that halves with each cut. At an end of
+        the axis the density may be a power, with the same imbalance after each cut.
         """
-        expected = self.by_cuts[cuts : cuts + FINER_CUTS, None]
-        return np.maximum(expected, self._slopes(cells, cuts) * 4.0 ** -np.arange(FINER_CUTS)[:, None])
+        slopes, above = self._slopes(cells, cuts)
+        halvings = np.where((cells == 0) | (cells + np.uint64(1) == np.uint64(1) << np.uint64(cuts)), 0.0, 1.0)
+        further = 2.0 ** (-halvings * (cuts - above + np.arange(FINER_CUTS)[:, None]))
+        squares: Floats = np.tanh(further * np.arctanh(slopes)) ** 2
+        return np.maximum(self.by_cuts[cuts : cuts + FINER_CUTS, None], squares)
 
-    def _slopes(self, cells: Codes, cuts: int) -> Floats:
-        """Squared imbalance of the smallest measured side that holds each of these."""
-        squares, known = np.zeros(cells.shape), np.zeros(cells.shape, dtype=np.bool_)
+    def further_own(self, cuts: int) -> Floats:
+        """Unevenness of a cell's own after 0, 1, 2 ... further cuts than a number of them, shape (FINER_CUTS, 1)."""
+        return self.own_by_cuts[cuts : cuts + FINER_CUTS, None]
+
+    def are_measured(self, cells: Codes, cuts: int) -> NDArray[np.bool_]:
+        """Whether the release shows how each side divides at the next cut."""
+        return np.isin(cells, self._measured[cuts].cells) if cuts < len(self._measured) else cells < 0
+
+    def _slopes(self, cells: Codes, cuts: int) -> tuple[Floats, Floats]:
+        """Imbalance of the smallest measured side that holds each of these, and the number of its cuts."""
+        slopes, cuts_above, known = *np.zeros((2, cells.size)), np.zeros(cells.shape, dtype=np.bool_)
         for above in range(min(cuts, len(self._measured) - 1), -1, -1):
             measured, sides = self._measured[above], cells >> np.uint64(cuts - above)
             if measured.cells.size:
                 index = np.minimum(np.searchsorted(measured.cells, sides), measured.cells.size - 1)
                 found = ~known & (measured.cells[index] == sides)
-                squares[found] = measured.squares[index[found]]
+                slopes[found], cuts_above[found] = measured.slopes[index[found]], above
                 known |= found
             if known.all():
                 break
-        return squares
+        return slopes, cuts_above
 
 
 def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevenness]:
@@ -117,13 +139,29 @@ def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevennes
     records = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
     root = np.zeros(1, dtype=np.uint64)
     measured: list[list[_Measured]] = [[] for _ in domain.axis_cells(root, level=0)]
+    cut_before: dict[int, tuple[int, _Splits]] = {}
     bits = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
     for level, (above, below) in enumerate(pairwise(bits)):
         axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
         found = [np.concatenate(each) for each in zip(*splits_by_level.get(level, []), strict=True)]
-        total = records if level in counted_levels else np.inf  # sketches are shrunk to even halves
-        measured[axis].append(_measure(domain, axis, level, _Splits(*found), total) if found else _Measured())
+        total = records if level in counted_levels else np.inf  # a share of 0 marks a sketch
+        if not found:
+            measured[axis].append(_Measured())
+            continue
+        splits = _Splits(*found)
+        own = _measure(domain, axis, level, splits, total)
+        if axis in cut_before:
+            holding = _holding(*cut_before[axis], splits.codes, level)
+            own = own._replace(above=_measure(domain, axis, cut_before[axis][0], holding, total)[:2])
+        measured[axis].append(own)
+        cut_before[axis] = level, splits
     return [AxisUnevenness(own) for own in measured]
+
+
+def _holding(level: int, splits: _Splits, codes: Codes, below: int) -> _Splits:
+    """The cells of one level that hold some cells of a level below it."""
+    chosen = np.isin(splits.codes, codes >> np.uint64(below - level))
+    return _Splits(splits.codes[chosen], splits.first[chosen], splits.counts[chosen], splits.variance[chosen])
 
 
 def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, _Splits]]:
@@ -167,32 +205,65 @@ def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: floa
     sides, owner = np.unique(cells, return_inverse=True)
     counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
     pooled = sums / counts
-    variances = noises / counts**2 + np.maximum(1.0 - pooled**2, 0.0) / counts
+    chance = np.maximum(1.0 - pooled**2, 0.0)
+    variances = noises / counts**2 + chance / counts
     unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
-    squares = np.where(pooled**2 > SIGNIFICANT_SLOPE**2 * variances, np.clip(pooled**2 - variances, 0.0, 1.0), 0.0)
+    single = float((count * imbalance**2 - noise / count - chance[owner]).sum() / counts.sum())
+    shared, own = _parts(
+        unevenness, single, float((count**2 / counts[owner]).sum() / counts.sum()), count.size - sides.size
+    )
+    slopes = np.sqrt(np.clip(pooled**2 - variances, 0.0, ALMOST_ONE))
+    slopes = np.where(pooled**2 > SIGNIFICANT_SLOPE**2 * variances, slopes, 0.0)
     share = min(float(count.sum()) / total, 1.0)
-    return _Measured(min(max(unevenness, 0.0), 1.0), count.size, share, sides, squares)
+    return _Measured(shared, own, count.size, share, sides, slopes)
 
 
-def _smooth(measured: list[_Measured]) -> Floats:
+def _parts(pooled: float, single: float, concentration: float, freedom: int) -> tuple[float, float]:
+    """Mean squares of the shared imbalance and of each cell's own, between 0 and 1.
+
+    Of the own imbalances of the cells of a side, the mean of their squares in
+    units of the squared mean is what remains when the cells are pooled. Where few
+    sides have more than one cell, all imbalance counts as shared.
+
+    Args:
+        pooled: Mean squared imbalance of the sides.
+        single: Mean squared imbalance of the cells.
+        concentration: Mean sum of the squared shares of the cells in their sides.
+        freedom: Number of cells, less the number of sides.
+    """
+    enough = min(freedom / ENOUGH_SPLITS, 1.0)
+    own = enough * min(max(single - pooled, 0.0) / max(1.0 - concentration, 1e-300), 1.0) if freedom else 0.0
+    return min(max(pooled - concentration * own, 0.0), 1.0), own
+
+
+def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *, otherwise: float) -> Floats:
     """Unevenness by the number of cuts, from what the release shows of each.
 
-    More unevenness than above is believed at once; less only as far as the
-    counts show it. Below the last cut that shows either, unevenness grows as it
-    did last. Cells of the last cut are single values, as uneven as can be.
+    The cells that are cut again are the larger and less even ones. So the others
+    are not taken to be as uneven as these, but to become more or less even as these do from
+    one cut to the next. Below the last cut, unevenness grows as it did last. Cells
+    of the last cut are single values, as uneven as can be.
+
+    Args:
+        measured: What the cells of each number of cuts show.
+        unevenness: Their unevenness, and that of the cells that hold them at the cut before.
+        otherwise: What counts where the release shows nothing.
     """
     found: list[float] = []
-    before, last = 1.0, -1
-    for cuts, (unevenness, cells, share, *_) in enumerate(measured):
-        enough = min(cells / ENOUGH_SPLITS, 1.0)
-        if cells:
-            own = enough * unevenness + (1.0 - enough) * before
-            last = cuts if share > 0 or own > before else last
-            before = max(own, enough * share * own + (1.0 - enough * share) * before)
+    before, last = otherwise, -1
+    for cuts, (own, (each, above)) in enumerate(zip(measured, unevenness, strict=True)):
+        if own.splits:
+            enough = min(own.splits / ENOUGH_SPLITS, 1.0)
+            factor = each / above if above > 0 else math.inf if each > 0 else 1.0
+            least = 1.0 / MAX_RATIO if own.share > 0 else 1.0  # sketches are shrunk to even halves
+            others = min(max(before, 1e-300) * max(factor, least), max(each, before))
+            told = enough * own.share
+            last = cuts if own.share > 0 or others > before else last
+            before = enough * (told * each + (1.0 - told) * others) + (1.0 - enough) * before
         found.append(before)
     ratio = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_RATIO) if last > 0 else 1.0
     for cuts in range(last + 1, len(found)):
-        found[cuts] = min(max(found[cuts], found[cuts - 1] * ratio) if cuts else 1.0, 1.0)
+        found[cuts] = min(max(found[cuts], found[cuts - 1] * ratio) if cuts else otherwise, 1.0)
     return np.array([*found, *[1.0] * FINER_CUTS])
 
 
@@ -225,6 +296,24 @@ def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
             mean = (1.0 + own) / 2.0 * mean + sign * own * part
         largest = np.maximum(largest, square)
     return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)
+
+
+def own_deviation(shares: Floats, unevenness: Floats) -> Floats:
+    """Root mean square error of the share of a leaf in a region by imbalances of the leaf's own.
+
+    The region may end at a record of one leaf, but not of each. So a half has the share h = (1 + D) / 2 of the records
+    with E[h] = 1 / 2 and E[h^2] = (1 + S) / 4.
+
+    Args:
+        shares: Share of each leaf's side in the region.
+        unevenness: Unevenness S of the leaf's own after 0, 1, 2 ... further cuts.
+    """
+    square, weight, position = np.zeros(shares.shape), 1.0, shares
+    for own in unevenness:
+        square += weight * own * np.minimum(position, 1.0 - position) ** 2
+        weight = weight * (1.0 + own) / 4.0
+        position = 2.0 * position % 1.0
+    return np.sqrt(square)
 
 
 def mean_deviation(unevenness: Floats) -> float:
