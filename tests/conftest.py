@@ -4,12 +4,13 @@ import os
 import signal
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
-settings.register_profile("quick", deadline=None, derandomize=True, max_examples=30)
-settings.register_profile("slow", deadline=None, derandomize=True, max_examples=100)
-settings.register_profile("explore", deadline=None, print_blob=True, max_examples=400)
-settings.register_profile("offline", deadline=None, print_blob=True, max_examples=20_000)
+UNTIMED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])  # a machine may be shared
+settings.register_profile("quick", UNTIMED, derandomize=True, max_examples=30)
+settings.register_profile("slow", UNTIMED, derandomize=True, max_examples=100)
+settings.register_profile("explore", UNTIMED, print_blob=True, max_examples=400)
+settings.register_profile("offline", UNTIMED, print_blob=True, max_examples=20_000)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

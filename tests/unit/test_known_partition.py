@@ -6,7 +6,7 @@ from typing import Any
 import hypothesis.strategies as st
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 
 import privhp as hp
 from cases import case_count
@@ -120,7 +120,7 @@ def test_plan_with_a_partition_predicts_less_error_than_one_without() -> None:
     assert known.predictions()["uneven"].total < without.predictions()["uneven"].total
 
 
-@settings(max_examples=case_count(40), suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=case_count(40))
 @given(
     domain=any_domains(),
     memory=st.sampled_from([512, 2048, 2**14]) | st.integers(256, 2**15),
