@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privhp import Interval, Plan, Table, fit
+from privhp import Categories, Interval, Plan, Table, fit
 
 RECORDS = 10_000
 LEAST = 0.85
@@ -51,6 +51,24 @@ def test_coverage_in_wide_bounds(high: float) -> None:
     records = np.random.default_rng(0).gamma(2, 8, RECORDS)
     found = errors(Interval(0, high), records, 200, *moments_of(records))
     assert (np.mean(found <= 1, axis=0) > LEAST - tolerance(LEAST, 200)).all()
+
+
+@pytest.mark.slow
+def test_coverage_of_groups() -> None:
+    """Means of a column by group, with groups that differ."""
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["a", "b"], RECORDS, p=[0.3, 0.7])
+    values = rng.normal(np.where(kind == "a", 3, 6), 1)
+    plan = Plan.auto(
+        Table(value=Interval(0, 10), kind=Categories(["a", "b"])), epsilon=1, expected_records=RECORDS, passes=1
+    )
+    held = []
+    for _ in range(100):
+        generator = fit({"value": values, "kind": kind}, plan=plan)
+        for own in ("a", "b"):
+            low, high = generator.marginal("value", where={"kind": own}).mean().interval(0.9)
+            held.append(low <= values[kind == own].mean() <= high)
+    assert np.mean(held) > LEAST - tolerance(LEAST, 100)
 
 
 @pytest.mark.slow

@@ -223,3 +223,30 @@ def test_refusals() -> None:
     paper = Summary(Plan.paper(Interval(0, 1), epsilon=1, expected_records=100, hot_cells=4)).release()
     with pytest.raises(QueryError, match="top-down inference"):
         paper.mean()
+
+
+def test_interval_of_a_correlation_holds_dependence_inside_leaves() -> None:
+    """Records on the diagonal of both leaves have the correlation 1, and the release shows the leaves alone."""
+    generator = generator_of(Table(x=Interval(0, 1), y=Interval(0, 1)), FULL * np.array([1, 0, 0, 1]))
+    found = generator.correlation("x", "y")
+    assert found.value == pytest.approx(0.75, abs=1e-3)
+    assert found.interval(0.9)[1] == 1
+    inside = (1 / 48) / (1 / 12)  # variance of each variable inside leaves, in units of its own
+    low, _ = found.interval(0.9)
+    assert found.value - low >= 0.75 * 2 * inside + inside
+
+
+def test_tails_hardly_widen_a_correlation_of_independent_columns() -> None:
+    """Records in a tail depend on the other column as those of the core do: not at all."""
+    size = 64
+    table = Table(x=Integers(0, size - 1), y=Integers(0, size - 1))
+    counts = np.zeros((size, size), dtype=np.int64)
+    counts[:8, :8] = 50
+    pairs = {"x": np.repeat(np.arange(size), size), "y": np.tile(np.arange(size), size)}
+    by_code = np.empty(size**2, dtype=np.int64)
+    by_code[table.encode(pairs, level=12).astype(np.int64)] = counts.ravel()
+    generator = generator_of(table, by_code)
+    found, std = generator.correlation("x", "y"), generator.marginal("x").std()
+    assert found.value == pytest.approx(0, abs=1e-6)
+    assert std.interval(0.9)[1] ** 2 > 1.2 * std.value**2  # the tails may hold records
+    assert found.interval(0.9)[1] < 0.1

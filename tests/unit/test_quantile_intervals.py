@@ -58,7 +58,7 @@ def _leaves(errors: Any) -> tuple[Any, float]:
     """Counts of the leaves, and the number of values among them."""
     inner = getattr(errors, "_errors", errors)
     counts = inner.release.counts
-    return counts, float(counts.sum()) * (1.0 if inner is errors else errors._valid)
+    return counts, float(counts.sum()) * (1.0 if inner is errors else errors._given)
 
 
 @pytest.mark.parametrize(("name", "line"), lines().items())

@@ -182,20 +182,23 @@ class Distribution(SyntheticRecords):
 
         return heavy_hitters(self._histogram, self.total, self._errors, threshold=threshold, levels=levels)
 
-    def marginal(self, columns: Name | list[Name], *, null: bool = True) -> Distribution:
+    def marginal(self, columns: Name | list[Name], *, null: bool = True, where: Any = None) -> Distribution:
         """Marginal distribution of a column of a `Table`, or of the table of several columns.
 
         Its answers have standard errors too: those of the same regions of the
-        joint distribution.
+        joint distribution. With `where` it is that of a group of records, such as
+        `marginal("fare", where={"paid": "cash"}).mean()`.
 
         Args:
             columns: Name of a column, or a list of names.
             null: Whether to include null. With null=False, the marginal of a nullable column is conditioned on a
                 value being there; ordered values then have quantiles.
+            where: Region of other columns, as for `mass`: the distribution is conditioned on it.
         """
         from privhp.answers.marginals import marginalize
 
-        marginal = Distribution(*marginalize(self.domain, self._leaves, self._errors, columns, null=null))
+        parts = marginalize(self.domain, self._leaves, self._errors, columns, null=null, where=where)
+        marginal = Distribution(*parts)
         marginal.frame = self.frame
         return marginal
 

@@ -9,16 +9,18 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 
 from collections.abc import Callable, Collection, Sequence
 from functools import cached_property, partial, reduce
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.axis_cells import AxisCells, AxisParts
 from privhp.answers.hierarchy_errors import HierarchyErrors
+from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.nested_sides import NestedSides
-from privhp.answers.standard_errors import CdfMasses, LeafShares
+from privhp.answers.side_shares import SideShares, cdf_parts, combine
+from privhp.answers.standard_errors import CdfMasses, Condition, LeafShares
 from privhp.answers.unevenness import (
     FINER_CUTS,
     AxisUnevenness,
@@ -30,25 +32,9 @@ from privhp.answers.unevenness import (
 from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
-from privhp.domains.shares import MIN_SHARE, AxisShares, product_share
+from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.table_column import TableColumn
 from privhp.domains.unions import parts_of
-
-
-class _SideShares(NamedTuple):
-    """Shares of the distinct sides of leaves along an axis in a region.
-
-    Args:
-        side_of_leaf: Index of the side of each leaf.
-        share: Share of the base measure of each side.
-        deviation: Standard deviation of this share that all leaves with the side have in common.
-        scatter: Standard deviation of each leaf's own.
-    """
-
-    side_of_leaf: NDArray[np.intp]
-    share: Floats
-    deviation: Floats
-    scatter: Floats
 
 
 class LeafErrors:
@@ -60,6 +46,7 @@ class LeafErrors:
         codes: Cell of the domain that each leaf projects to.
         levels: Level of each of these cells.
         unevenness: Computes the unevenness of each axis of the domain.
+        condition: The records of the distribution; by default all.
     """
 
     def __init__(
@@ -70,9 +57,11 @@ class LeafErrors:
         levels: NDArray[np.int64],
         *,
         unevenness: Callable[[], Sequence[AxisUnevenness]],
+        condition: Condition | None = None,
     ) -> None:
         self.release, self.domain, self.codes, self.levels = release, domain, codes, levels
         self._learn = unevenness
+        self.condition = condition or Condition(np.ones(codes.size), *np.zeros((2, codes.size)))
         self._axes = AxisCells(domain, codes, levels)
         self._nested: dict[int, NestedSides] = {}
 
@@ -88,11 +77,32 @@ class LeafErrors:
         cells = self.domain.project(self.codes, self.levels, columns=columns)
         pairs = zip(self.domain.columns, self.domain.column_axes, strict=True)
         axes = [axis for column, own in pairs if column in columns for axis in own]
-        return LeafErrors(self.release, domain, *cells, unevenness=partial(self._unevenness_of, axes))
+        unevenness = partial(self._unevenness_of, axes)
+        return LeafErrors(self.release, domain, *cells, unevenness=unevenness, condition=self.condition)
+
+    def given(self, region: Any) -> ConditionalErrors:
+        """Errors of the distribution of the records in a region."""
+        shares, before = self.dense(self.region_shares(region)), self.condition
+        deviation = before.share * shares.deviation + before.deviation * shares.mean
+        scatter = np.hypot(before.share * shares.scatter, before.scatter * shares.mean)
+        condition = Condition(before.share * shares.mean, deviation, scatter)
+        leaves = (self.release, self.domain, self.codes, self.levels)
+        return ConditionalErrors(LeafErrors(*leaves, unevenness=self._learn, condition=condition))
 
     def given_value(self) -> ConditionalErrors:
         """Errors of the values of a nullable domain, given that there is a value."""
-        return ConditionalErrors(self)
+        return ConditionalErrors(self, null=self.dense(self.region_shares(None)).mean)
+
+    def dense(self, shares: LeafShares) -> LeafShares:
+        """The shares of all leaves, 0 of those that a region does not touch."""
+        leaves = np.arange(self.codes.size)
+        return LeafShares(leaves, *(sum_by_index(shares.leaves, each, leaves.size) for each in shares[1:]))
+
+    @cached_property
+    def counts(self) -> Floats:
+        """Number of records of the distribution in each leaf of the release."""
+        counts: Floats = self.release.counts * self.condition.share
+        return counts
 
     def _unevenness_of(self, axes: Sequence[int]) -> Sequence[AxisUnevenness]:
         return [self.unevenness[axis] for axis in axes]
@@ -119,7 +129,7 @@ class LeafErrors:
 
     def cdf_shares(self, value: Any) -> LeafShares:
         """Shares of the leaves of the release at or below a value of an ordered domain."""
-        return self._shares(partial(_cdf_parts, self.domain, np.asarray([value])))
+        return self._shares(partial(cdf_parts, self.domain, np.asarray([value])))
 
     def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
         """Masses at or below each value: of the cells before the one that holds it, and of a share of this one."""
@@ -136,12 +146,12 @@ class LeafErrors:
                 each += before[index]
             own = np.flatnonzero(np.append(codes[here], 0)[index] == holding)
             own = own[index[own] < codes[here].size]
-            parts = _cdf_parts(self.domain, values[own], holding[own], level=level)
+            parts = cdf_parts(self.domain, values[own], holding[own], level=level)
             share, mass = product_share(part.share for part in parts), np.diff(before)[index[own]]
             found.mass[own] += mass * share
             expected = self._nested_cells.errors_below(here.start + index[own], ends[own], share, above[own])
             along = [self._axis_deviations(part, holding[own], level) for part in parts]
-            shared, single = _combine([part.share for part in parts], *zip(*along, strict=True))
+            shared, single = combine([part.share for part in parts], *zip(*along, strict=True))
             found.resolution[own] += mass * np.maximum(shared, expected * (share < 1)) * (share > 0)
             scatter[own] += self._cell_squares[here][index[own]] * single**2 * (share > 0)
             above[own] += mass * (1.0 - share)
@@ -152,14 +162,13 @@ class LeafErrors:
     @cached_property
     def _cell_masses(self) -> Floats:
         """Mass of the leaves that project to each distinct cell."""
-        counts = self.release.counts
-        return np.bincount(self._cells[2], weights=counts) / max(float(counts.sum()), 1e-300)
+        return np.bincount(self._cells[2], weights=self.counts) / self._total
 
     @cached_property
     def _cell_squares(self) -> Floats:
         """Sum of the squared masses of the leaves that project to each distinct cell."""
-        counts = self.release.counts
-        return np.bincount(self._cells[2], weights=counts**2) / max(float(counts.sum()) ** 2, 1e-300)
+        masses: Floats = np.bincount(self._cells[2], weights=(self.counts / self._total) ** 2).astype(np.float64)
+        return masses
 
     @cached_property
     def _nested_cells(self) -> NestedSides:
@@ -176,7 +185,7 @@ class LeafErrors:
             along = self._axes.along(axis)
             sides = [self.domain.axis_cells(own.codes, level=own.level)[axis] for own in along.groups]
             cuts = np.concatenate([np.full(cells.shape, own) for cells, own in sides])
-            masses = np.bincount(along.cell_of_leaf, weights=self.release.counts).astype(np.float64)
+            masses = np.bincount(along.cell_of_leaf, weights=self.counts).astype(np.float64)
             self._nested[axis] = NestedSides(np.concatenate([cells for cells, _ in sides]), cuts, masses)
         return self._nested[axis]
 
@@ -193,9 +202,9 @@ class LeafErrors:
         shares = [part.share[side] for part, side in zip(parts, sides, strict=True)]
         deviations = [part.deviation[side] for part, side in zip(parts, sides, strict=True)]
         scatters = [part.scatter[side] for part, side in zip(parts, sides, strict=True)]
-        return LeafShares.of_region(leaves, product_share(shares), *_combine(shares, deviations, scatters))
+        return LeafShares.of_region(leaves, product_share(shares), *combine(shares, deviations, scatters))
 
-    def _side_shares(self, cut: AxisParts, axis: int) -> _SideShares:
+    def _side_shares(self, cut: AxisParts, axis: int) -> SideShares:
         """Shares of the sides along an axis in a region."""
         along, share = self._axes.along(axis), self._axes.shares(cut, axis)
         deviation, scatter = np.zeros((2, share.size))
@@ -203,7 +212,7 @@ class LeafErrors:
             part = AxisShares(axis, share[here])
             deviation[here], scatter[here] = self._axis_deviations(part, group.codes, group.level)
         expected = self._nested_sides(axis).errors(share) * ((share > 0) & (share < 1))
-        return _SideShares(along.cell_of_leaf, share, np.maximum(deviation, expected), scatter)
+        return SideShares(along.cell_of_leaf, share, np.maximum(deviation, expected), scatter)
 
     def _axis_deviations(self, part: AxisShares, codes: Codes, level: int) -> Floats:
         """Standard deviation of the share of each cell along an axis that leaves share, and of their own."""
@@ -240,12 +249,17 @@ class LeafErrors:
         numbers, own = leaf_numbers(self.domain, codes, levels), self.unevenness[-1].by_cuts
         cuts = np.maximum(levels - self.domain.nullable, 0)
         deviations = np.array([mean_deviation(own[each : each + FINER_CUTS]) for each in range(int(cuts.max()) + 1)])
-        return [Variable(numbers.take(cell_of_leaf), deviations[cuts][cell_of_leaf], self.release)]
+        own_deviations = deviations[cuts][cell_of_leaf]
+        return [Variable(numbers.take(cell_of_leaf), cell_of_leaf, own_deviations, self.release, self.condition)]
 
     def mass(self, shares: LeafShares) -> float:
-        """Mass of a region."""
-        counts = self.release.counts
-        return float((counts[shares.leaves] * shares.mean).sum()) / max(float(counts.sum()), 1e-300)
+        """Mass of a region, among all records of the release."""
+        return float((self.counts[shares.leaves] * shares.mean).sum()) / self._total
+
+    @cached_property
+    def _total(self) -> float:
+        """Number of records of the release."""
+        return max(float(self.release.counts.sum()), 1e-300)
 
     def standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
         """Standard error of the mass of each region."""
@@ -253,72 +267,64 @@ class LeafErrors:
 
 
 class ConditionalErrors:
-    """Errors of the values of a nullable marginal, given that there is a value.
+    """Errors of a distribution given a condition: records in a region of other columns, or records with a value.
 
-    An answer is the ratio r = R / V of two masses: of a region of values, and
-    of all values. By the delta method its error is that of the expectation of a
-    function that is 1 in the region, 0 on other values and r on null, divided by V.
+    An answer is the ratio r = R / C of two masses: of the records in a region that
+    meet the condition, and of all that meet it. By the delta method its error is that
+    of the expectation of a function that is 1 on the former, 0 on the rest of the
+    latter and r on all others, divided by C.
 
     Args:
-        errors: Errors of the marginal with null.
+        errors: Errors of the distribution of all records, with the condition on a region.
+        null: Share of the records of each leaf that have no value and do not count; None if all count.
     """
 
-    def __init__(self, errors: LeafErrors) -> None:
+    def __init__(self, errors: LeafErrors, *, null: Floats | None = None) -> None:
         self._errors = errors
-        self.marginal, self.given_value = errors.marginal, errors.given_value
+        self._there: Floats = np.ones(errors.codes.shape) if null is None else 1.0 - null
         self.region_shares, self.cdf_shares = errors.region_shares, errors.cdf_shares
         self.variables = errors.variables
 
+    def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> ConditionalErrors:
+        """Errors of the marginal over some columns of a table, under the same condition."""
+        return ConditionalErrors(self._errors.marginal(domain, columns))
+
+    def given(self, region: Any) -> ConditionalErrors:
+        """Errors of the distribution of those records that are in a region, too."""
+        return self._errors.given(region)
+
+    def given_value(self) -> ConditionalErrors:
+        """Errors of the values of a nullable domain, under the same condition."""
+        return self._errors.given_value()
+
     def cdf_masses(self, values: NDArray[Any]) -> CdfMasses:
-        """Masses at or below each value, given that there is a value."""
-        return CdfMasses(*(each / max(self._valid, 1e-300) for each in self._errors.cdf_masses(values)))
+        """Masses at or below each value, given the condition."""
+        return CdfMasses(*(each / max(self._given, 1e-300) for each in self._errors.cdf_masses(values)))
 
     @cached_property
-    def _null(self) -> LeafShares:
-        """Shares of the leaves that are null, without variance."""
-        shares = self._errors.region_shares(None)
-        return shares.without_resolution()._replace(variance=np.zeros(shares.leaves.shape))
-
-    @cached_property
-    def _valid(self) -> float:
-        """Mass of the values."""
-        return max(1.0 - self._errors.mass(self._null), 0.0)
+    def _given(self) -> float:
+        """Mass of the condition."""
+        leaves = LeafShares.of_leaves(np.arange(self._there.size))
+        return self._errors.mass(leaves._replace(mean=self._there))
 
     def mass(self, shares: LeafShares) -> float:
-        """Mass of a region of values, given that there is a value."""
-        return self._errors.mass(shares) / max(self._valid, 1e-300)
+        """Mass of a region, given the condition."""
+        return self._errors.mass(shares) / max(self._given, 1e-300)
 
     def standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
-        """Standard error of the mass of each region of values, given that there is a value."""
-        if self._valid <= 0:
+        """Standard error of the mass of each region, given the condition."""
+        if self._given <= 0:
             return np.ones(len(regions))
-        ratios = [min(self.mass(shares), 1.0) for shares in regions]
-        weighted = [
-            shares.plus(self._null._replace(mean=self._null.mean * ratio))
-            for shares, ratio in zip(regions, ratios, strict=True)
-        ]
-        return np.minimum(self._errors.standard_errors(weighted) / self._valid, 1.0)
+        return np.minimum(self._errors.standard_errors(list(map(self._ratio, regions))) / self._given, 1.0)
 
-
-def _combine(
-    shares: Sequence[Floats], deviations: Sequence[Floats], scatters: Sequence[Floats]
-) -> tuple[Floats, Floats]:
-    """Deviation and scatter of cells from those along each axis; each counts in the share along the other axes."""
-    weights = [np.prod([*shares[:index], *shares[index + 1 :]], axis=0) for index in range(len(shares))]
-    deviation, variance = np.zeros((2, shares[0].size))
-    for weight, own, scatter in zip(weights, deviations, scatters, strict=True):
-        deviation += weight * own
-        variance += (weight * scatter) ** 2
-    return deviation, np.sqrt(variance)
-
-
-def _cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
-    """Shares of cells at or below a value, along the axis of the values; one value for all cells, or one for each."""
-    cells, inner_level = domain.axis_cells(codes, level=level)[-1]
-    points = np.broadcast_to(values, codes.shape)
-    below = domain.inner.cell_cdf(points, cells, level=inner_level)
-    touched = cells == domain.inner.encode(points, level=inner_level)
-    share = np.where(touched, np.maximum(below, MIN_SHARE), below)
-    if not domain.nullable:
-        return [AxisShares(0, share)]
-    return [AxisShares(0, 1.0 - domain.overlap(None, codes, level=level)), AxisShares(1, share)]
+    def _ratio(self, region: LeafShares) -> LeafShares:
+        """Mean, variance and deviation of the function whose expectation has the error of a ratio."""
+        ratio, shares, condition = min(self.mass(region), 1.0), self._errors.dense(region), self._errors.condition
+        both, others = condition.share * shares.mean, 1.0 - condition.share * self._there
+        mean = both + ratio * others
+        variance = np.maximum(both + ratio**2 * others - mean**2, 0.0)
+        by_condition = np.abs(shares.mean - ratio * self._there)
+        deviation = condition.share * shares.deviation + condition.deviation * by_condition
+        scatter = np.hypot(condition.share * shares.scatter, condition.scatter * by_condition)
+        leaves = np.flatnonzero((mean > 0) | (deviation > 0) | (scatter > 0))
+        return LeafShares(leaves, *(each[leaves] for each in (mean, variance, deviation, scatter)))

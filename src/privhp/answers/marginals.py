@@ -7,13 +7,15 @@ the base measure, which gives a partition again without changing the distributio
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.histogram import sum_by_index
+from privhp.answers.histogram import Histogram, sum_by_index
 from privhp.answers.leaves import Leaves
+from privhp.answers.regions import leaf_shares
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
@@ -27,7 +29,7 @@ Cells = dict[int, tuple[Codes, Floats]]
 
 
 def marginalize(
-    domain: Domain, leaves: Leaves, errors: StandardErrors, columns: Any, *, null: bool
+    domain: Domain, leaves: Leaves, errors: StandardErrors, columns: Any, *, null: bool, where: Any = None
 ) -> tuple[Domain, Leaves, StandardErrors]:
     """Marginal of a distribution over a table: its domain, its leaves, and the standard errors of its answers.
 
@@ -37,11 +39,14 @@ def marginalize(
         errors: Standard errors of the joint distribution.
         columns: Name of a column, or a list of names.
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
+        where: Region of other columns whose records alone count; None for all records.
     """
     if not domain.columns:
         raise QueryError(f"only a Table has marginals; the domain is {domain!r}")
     chosen, single = _choose_columns(domain, columns)
     part = _marginal_domain(chosen, single)
+    if where is not None:
+        leaves, errors = _condition(domain, leaves, where, chosen), errors.given(where)
     codes, levels = domain.project(leaves.codes, leaves.levels, columns=chosen)
     projected = _partition(part, _merge_cells(codes, levels, leaves.counts))
     errors = errors.marginal(part, chosen)
@@ -50,6 +55,20 @@ def marginalize(
     if not part.nullable:
         raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
     return part.inner.named(*part.value_names), _without_null(part, projected), errors.given_value()
+
+
+def _condition(domain: Domain, leaves: Leaves, where: Any, chosen: list[TableColumn]) -> Leaves:
+    """The leaves with the counts of the records in a region of columns that are not chosen."""
+    names = [column.name for column in chosen]
+    if isinstance(where, Mapping) and not where.keys().isdisjoint(names):
+        raise QueryError(
+            f"where= takes regions of other columns than those of the marginal, {', '.join(map(str, names))}"
+        )
+    probabilities = leaves.counts / max(float(leaves.counts.sum()), 1e-300)
+    counts = leaves.counts * leaf_shares(Histogram(domain, leaves.codes, leaves.levels, probabilities), where)
+    if not counts.sum() > 0:
+        raise QueryError("the region of where= has mass 0, so its records have no distribution; check it with mass()")
+    return Leaves(leaves.codes, leaves.levels, counts)
 
 
 def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:

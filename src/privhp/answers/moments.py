@@ -4,8 +4,10 @@ They are computed from the unprojected counts of the leaves in the core of each
 variable. The interval has three parts. Noise: the variances of the counts
 propagate to the answer. Resolution: the mean of a leaf's records differs from
 that of the base measure, by as much as the unevenness of the release shows and
-at most by half the width; leaves may err in the same direction, so deviations
-add up. Tails: records outside the core are too few to be significant. What the
+at most by half the width. Records of all leaves with the same side, such as the
+same range of ages, may lie to the same end of it, and so may those of other sides:
+the deviations of sides add up. So do those of the shares of leaves that meet a
+condition. Tails: records outside the core are too few to be significant. What the
 shell next to the core may hold, and less in each further shell, bounds what they add.
 """
 
@@ -32,13 +34,13 @@ class Influence(NamedTuple):
 
     Args:
         of_leaf: Change of the moment by a record at the mean of each leaf, per share of all records.
-        slopes: For each variable, change of the moment as the records of a leaf move.
-        by_covariance: Change of the moment with the covariance of two variables inside the leaves.
+        slopes: For each variable, change of the moment as the records of a leaf move up.
+        by_dependence: Change of the moment if the records inside each leaf lie on a line.
     """
 
     of_leaf: Floats
     slopes: Sequence[Floats]
-    by_covariance: float = 0.0
+    by_dependence: float = 0.0
 
 
 class Moments:
@@ -46,7 +48,9 @@ class Moments:
 
     def __init__(self, variables: Sequence[Variable]) -> None:
         self._variables, self._errors = variables, variables[0].errors
-        self._core: Floats = np.prod([variable.core for variable in variables], axis=0)
+        self._condition = variables[0].condition
+        self._values: Floats = np.prod([variable.core for variable in variables], axis=0)
+        self._core: Floats = self._values * self._condition.share
 
     @cached_property
     def _shares(self) -> Floats:
@@ -100,31 +104,39 @@ class Moments:
         """Pearson correlation of two variables.
 
         Records in a tail of one variable are taken to depend on the other one as those of the core do. A share q of
-        records, t standard deviations away, then changes a correlation r by at most q t^2 (1 - r^2) / 2.
+        records, t standard deviations away, then changes a correlation r by r q t^2 (1 - r^2) / 2. Inside a leaf, two
+        variables may depend on each other in full, while the base measure has them independent: of variables with the
+        variances u and v inside leaves, in units of their own, this changes r by up to r (u + v) + sqrt(u v).
         """
         deviations = [math.sqrt(_variance(self._shares, variable)) for variable in self._variables]
         if not all(deviations):
             return Estimate(0.0, MomentUncertainty(lambda _: (-1.0, 1.0), float, float))
         first, second = (own / deviation for own, deviation in zip(self._offsets, deviations, strict=True))
         value = min(max(float(self._shares @ (first * second)), -1.0), 1.0)
-        squares = first**2 + second**2
-        for variable, deviation in zip(self._variables, deviations, strict=True):
-            squares = squares + variable.numbers.variance / deviation**2
+        pairs = list(zip(self._variables, deviations, strict=True))
+        inside = [variable.numbers.variance / deviation**2 for variable, deviation in pairs]
         influence = Influence(
-            first * second - value / 2.0 * squares,
-            [np.abs(second - value * first) / deviations[0], np.abs(first - value * second) / deviations[1]],
-            1.0 / (deviations[0] * deviations[1]),
+            first * second - value / 2.0 * (first**2 + second**2 + sum(inside)),
+            [(second - value * first) / deviations[0], (first - value * second) / deviations[1]],
+            float(self._masses @ (abs(value) * sum(inside) + np.sqrt(np.prod(inside, axis=0)))),
         )
 
         def ends(z: float) -> tuple[float, float]:
-            parts = [self._margin(influence, z)]
-            for variable, offsets, deviation in zip(self._variables, self._offsets, deviations, strict=True):
+            margin, parts = self._margin(influence, z), []
+            largest = min(abs(value) + margin, 1.0)
+            for (variable, deviation), offsets in zip(pairs, self._offsets, strict=True):
                 tails = self._tail_bounds(variable, offsets, 2, z)
-                parts += [(1.0 - value**2) / 2.0 * tail / deviation**2 for tail in tails]
-            side = math.hypot(*parts)
+                parts += [largest * (1.0 - value**2) / 2.0 * tail / deviation**2 for tail in tails]
+            side = math.hypot(margin, *parts)
             return max(value - side, -1.0), min(value + side, 1.0)
 
         return Estimate(value, MomentUncertainty(ends, float, float))
+
+    @cached_property
+    def _masses(self) -> Floats:
+        """Share of each leaf among the records of the core, by the non-negative counts."""
+        masses = self._errors.counts * self._core
+        return masses / max(float(masses.sum()), 1e-300)
 
     @cached_property
     def _is_significant(self) -> bool:
@@ -136,26 +148,30 @@ class Moments:
         """Margin of a moment by noise and resolution, for an interval of z standard errors."""
         if not self._is_significant:
             return math.inf
-        shares = self._errors.counts * self._core
-        shares = shares / max(float(shares.sum()), 1e-300)
+        shares = self._masses
         numbers = [variable.numbers for variable in self._variables]
         inside = sum(slope**2 * own.variance for slope, own in zip(influence.slopes, numbers, strict=True))
+        weights, parts = influence.of_leaf / self._records, self._core * (1.0 - self._core)
         noise = self._errors.unprojected.deviation(
-            influence.of_leaf * self._core / self._records, shares * inside / self._records
+            weights * self._core, shares * inside / self._records + self._errors.counts * parts * weights**2
         )
-        moved = np.zeros(shares.shape)
+        chosen = self._errors.counts * self._values * np.abs(weights)
+        together, alone = float(chosen @ np.minimum(z * self._condition.deviation, 1.0)), 0.0
+        scatter = float(np.linalg.norm(chosen * np.minimum(z * self._condition.scatter, 1.0)))
         for variable, slope in zip(self._variables, influence.slopes, strict=True):
-            moved += slope * variable.numbers.width * np.minimum(z * variable.deviation, 0.5)
-        if influence.by_covariance:
-            widths = numbers[0].width * numbers[1].width
-            moved += min(z / Z_90, 1.0) * influence.by_covariance * widths / 12.0
-        return math.hypot(z * noise, float(shares @ moved))
+            moved = shares * slope * variable.numbers.width * np.minimum(z * variable.deviation, 0.5)
+            together += float(np.abs(np.bincount(variable.side, moved)).sum())
+            alone += float(moved @ moved)
+        # Dependence inside leaves has the same sign in all of them: it is a bias, and adds to the noise in full.
+        return min(z / Z_90, 1.0) * influence.by_dependence + math.hypot(
+            z * noise, scatter, max(together, math.sqrt(alone))
+        )
 
     def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[float, float]:
         """What records in the tails below and above the core add to a central moment at most."""
         bounds = []
         for tail in variable.tails:
-            weights = variable.numbers.present * tail.first_shell * np.abs(offsets) ** power
+            weights = variable.present * tail.first_shell * np.abs(offsets) ** power
             noise = self._errors.unprojected.deviation(weights, np.zeros(weights.shape))
             added = max(float(self._errors.unprojected.counts @ weights) + z * noise, 0.0)
             bounds.append(tail.factor(power) * added / self._records)

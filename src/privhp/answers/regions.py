@@ -79,6 +79,14 @@ def _interleave(left: Indices, right: Indices) -> Indices:
     return np.stack([left, right], axis=1).ravel()
 
 
+def leaf_shares(histogram: Histogram, region: Any) -> Floats:
+    """Share of the base measure of each cell that a region covers."""
+    covered = cover(histogram, region, empty=True)
+    shares = np.zeros(histogram.codes.shape)
+    shares[covered.inside()], shares[covered.boundary] = 1.0, covered.shares
+    return shares
+
+
 def mass_bounds(histogram: Histogram, region: Any) -> tuple[float, float]:
     """Probability of the cells inside a region, and of all cells that intersect it."""
     covered = cover(histogram, region)

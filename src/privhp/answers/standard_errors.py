@@ -69,6 +69,20 @@ class LeafShares(NamedTuple):
         return LeafShares(leaves, *sums)
 
 
+class Condition(NamedTuple):
+    """Records that a distribution is conditioned on.
+
+    Args:
+        share: Share of the records of each leaf of the release that meet the condition.
+        deviation: Standard deviation of this share that all leaves at an end share.
+        scatter: The same by what each leaf has of its own.
+    """
+
+    share: Floats
+    deviation: Floats
+    scatter: Floats
+
+
 class CdfMasses(NamedTuple):
     """Masses at or below each of several values.
 
@@ -90,6 +104,10 @@ class StandardErrors(Protocol):
 
     def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> StandardErrors:
         """Standard errors of the marginal over some columns of a table, which has this domain."""
+        ...
+
+    def given(self, region: Any) -> StandardErrors:
+        """Standard errors of the distribution of the records in a region."""
         ...
 
     def given_value(self) -> StandardErrors:
@@ -133,5 +151,5 @@ class UnavailableErrors:
     def _refuse(self, *_: Any, **__: Any) -> Any:
         raise QueryError(self._reason)
 
-    marginal = given_value = _keep
+    marginal = given = given_value = _keep
     region_shares = cdf_shares = cdf_masses = variables = mass = standard_errors = _refuse

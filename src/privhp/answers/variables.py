@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_numbers import LeafNumbers
+from privhp.answers.standard_errors import Condition
 from privhp.core.cells import Floats
 
 MIN_Z = 3.0
@@ -61,12 +62,27 @@ class Variable:
 
     Args:
         numbers: Values of each leaf.
+        side: Index of the cell of each leaf along the line of the variable.
         deviation: Standard deviation of the mean of a leaf's records, as a share of the leaf's width.
         errors: Errors of the leaves.
+        condition: The records whose variable it is.
     """
 
-    def __init__(self, numbers: LeafNumbers, deviation: Floats, errors: HierarchyErrors) -> None:
-        self.numbers, self.deviation, self.errors = numbers, deviation, errors
+    def __init__(
+        self,
+        numbers: LeafNumbers,
+        side: NDArray[np.int64],
+        deviation: Floats,
+        errors: HierarchyErrors,
+        condition: Condition,
+    ) -> None:
+        self.numbers, self.side, self.deviation, self.errors = numbers, side, deviation, errors
+        self.condition = condition
+
+    @cached_property
+    def present(self) -> Floats:
+        """Share of each leaf's records that meet the condition and have a value."""
+        return self.numbers.present * self.condition.share
 
     @cached_property
     def tails(self) -> tuple[Tail, Tail]:
@@ -77,19 +93,19 @@ class Variable:
 
     @property
     def core(self) -> Floats:
-        """Share of each leaf's records that have a value in the core."""
+        """Share of each leaf's records that have a value in the core, whether they meet the condition or not."""
         return self.numbers.present * (self.tails[0].core & self.tails[1].core)
 
     def _quantiles(self, *shares: float) -> Floats:
         """Mean of the leaves that hold these quantiles."""
         order = np.argsort(self.numbers.mean, kind="stable")
-        sums = np.cumsum((self.errors.counts * self.numbers.present)[order])
+        sums = np.cumsum((self.errors.counts * self.present)[order])
         held: Floats = self.numbers.mean[order[np.searchsorted(sums, np.array(shares) * sums[-1])]]
         return held
 
     def _find_tail(self, offsets: Floats, quartile: float) -> Tail:
         """The tail of the values with the largest offsets from the median."""
-        present = self.numbers.present
+        present = self.present
         ends = _shell_ends(quartile, offsets[present > 0])
         reaches = np.abs(offsets) + self.numbers.width / 2.0
         core, noise = 0, self._noise(reaches * (np.abs(offsets) <= ends[0]))
@@ -106,7 +122,7 @@ class Variable:
 
     def _noise(self, weights: Floats) -> float:
         """Standard deviation of a weighted sum of the counts by noise."""
-        return self.errors.unprojected.deviation(weights * self.numbers.present, np.zeros(weights.shape))
+        return self.errors.unprojected.deviation(weights * self.present, np.zeros(weights.shape))
 
 
 def _shell_ends(first: float, offsets: Floats) -> list[float]:

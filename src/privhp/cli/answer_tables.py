@@ -1,26 +1,20 @@
 """Answers of the commands that query a release, as JSON objects and as tables."""
 
-import re
 import warnings
 from argparse import Namespace
 from collections.abc import Sequence
 from itertools import chain
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
 from privhp.answers.generator import Generator
 from privhp.answers.regions import describe_outside, is_outside
 from privhp.cli.streams import print_object
-from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
 from privhp.errors import DomainError, PrivhpWarning, QueryError
-from privhp.io.sinks import format_values
 
-_ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 ERROR_HEADER = ("standard error", "90% from", "to")
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 
@@ -104,8 +98,8 @@ def name_outside(generator: Generator, options: Namespace) -> str | None:
 
 def find_shares(generator: Generator, options: Namespace) -> Answers:
     """Share of each value of a column of categories or nodes."""
-    column = _column(generator, options)
-    part = _marginal(generator, column)
+    column = asked_column(generator, options)
+    part = marginal_of(generator, column)
     regions = part.domain.value_regions()
     if not regions:
         raise QueryError(f"--shares needs --marginal COLUMN with a list of values, got {part.domain!r}")
@@ -114,61 +108,9 @@ def find_shares(generator: Generator, options: Namespace) -> Answers:
     return find_masses(generator, conditions, options)
 
 
-def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace) -> Answers:
-    """Mean and standard deviation of a column of numbers or times."""
-    column, part = _values(generator, options, f"--{kinds[0]}")
-    objects, rows = [], []
-    for kind in kinds:
-        estimate: Estimate[Any] = getattr(part, kind)()
-        ends = estimate.interval(0.9)
-        numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
-        objects.append({kind: numbers[0], "marginal": column, **_errors(*numbers[1:])})
-        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:])))
-    return Answers(objects, ("", _label(generator, part, column, options), *ERROR_HEADER), rows)
-
-
-def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
-    """Correlation of two columns of numbers or times."""
-    known = {",".join(own.names): own.name for own in generator.domain.columns}
-    if len(columns) != 2 or not set(columns) <= set(known):
-        advice = f"choose among {_columns(generator.domain)}" if known else f"this release is of {generator.domain!r}"
-        raise QueryError(f"--correlation needs two columns of a table, such as fare,tip; {advice}")
-    estimate = generator.correlation(*(known[column] for column in columns))
-    numbers = [estimate.value, estimate.stderr, *estimate.interval(0.9)]
-    answer = {"correlation": numbers[0], "columns": list(columns), **_errors(*numbers[1:])}
-    row = ("correlation", *_texts(numbers[1], numbers[0], *numbers[2:]))
-    return Answers([answer], ("", " and ".join(columns), *ERROR_HEADER), [row])
-
-
-def find_quantiles(generator: Generator, shares: Sequence[float], options: Namespace, *, flag: str) -> Answers:
-    """Quantiles of an ordered column."""
-    column, part = _values(generator, options, flag)
-    estimates = part.quantile(shares)
-    unknown: list[Any] = [None] * len(shares)
-    errors, stderr, lows, highs = unknown, unknown, unknown, unknown
-    if _has_stderr(generator) and part.domain.is_line:
-        ends = estimates.interval(0.9)
-        # Of whole values, one standard error may hold a single one where the interval holds several.
-        errors = [
-            error if error or low == high else None for error, low, high in zip(estimates.stderr, *ends, strict=True)
-        ]
-        stderr = [None if error is None else _plain(part.domain, error) for error in errors]
-        lows, highs = (format_values(part.domain, own) for own in ends)
-    values = format_values(part.domain, estimates.value)
-    objects: list[dict[str, Any]] = [
-        {"quantile": share, "marginal": column, "value": value, **_errors(*known)}
-        for share, value, *known in zip(shares, values, stderr, lows, highs, strict=True)
-    ]
-    rows = [
-        (f"{share:.6g}", *_texts(error, *numbers))
-        for share, error, *numbers in zip(shares, errors, values, lows, highs, strict=True)
-    ]
-    return Answers(objects, ("quantile", _label(generator, part, column, options), *ERROR_HEADER), rows)
-
-
 def find_heavy_hitters(generator: Generator, threshold: float, options: Namespace) -> Answers:
     """Heavy hitters as conditions."""
-    part = _marginal(generator, options.marginal)
+    part = marginal_of(generator, options.marginal)
     names = options.columns if options.marginal is None else options.marginal.split(",")
     hitters = part.heavy_hitters(threshold)
     objects: list[dict[str, Any]] = [
@@ -196,32 +138,33 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
 
 def _share_errors(generator: Generator, share: Estimate[float]) -> dict[str, Any]:
     """Standard error and 90% interval of a share, None where unknown; no standard error if the interval says it all."""
-    if not _has_stderr(generator):
-        return _errors(None, None, None)
-    return _errors(share.stderr if share.resolved else None, *share.interval(0.9))
+    if not has_stderr(generator):
+        return error_fields(None, None, None)
+    return error_fields(share.stderr if share.resolved else None, *share.interval(0.9))
 
 
-def _has_stderr(generator: Generator) -> bool:
+def has_stderr(generator: Generator) -> bool:
+    """Whether answers have standard errors."""
     return generator.plan.inference == "least-squares"
 
 
-def _column(generator: Generator, options: Namespace) -> str | None:
+def asked_column(generator: Generator, options: Namespace) -> str | None:
     """The column that `--marginal` names, or the only one of a table."""
     column: str | None = options.marginal
-    return _columns(generator.domain) if column is None and len(generator.domain.columns) == 1 else column
+    return list_columns(generator.domain) if column is None and len(generator.domain.columns) == 1 else column
 
 
-def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | None, Distribution]:
-    """The column that is asked for, and the distribution of its values without null."""
-    column = _column(generator, options)
-    part = _marginal(generator, column, values_only=True)
-    if part.domain.columns:
-        raise QueryError(f"{flag} of a table needs --marginal COLUMN, one of {_columns(part.domain)}")
-    return column, part
+def marginal_of(
+    generator: Generator, column: str | None, *, values_only: bool = False, where: Any = None
+) -> Distribution:
+    """The generator, or the marginal of one of its columns, without null if only values are asked for.
 
-
-def _marginal(generator: Generator, column: str | None, *, values_only: bool = False) -> Distribution:
-    """The generator, or the marginal of one of its columns, without null if only values are asked for."""
+    Args:
+        generator: The generator.
+        column: The column; None for the generator itself.
+        values_only: Whether null is left out.
+        where: Region of other columns whose records alone count.
+    """
     if column is None:
         return generator
     if not generator.domain.columns and column == ",".join(generator.domain.value_names):
@@ -230,64 +173,23 @@ def _marginal(generator: Generator, column: str | None, *, values_only: bool = F
         raise QueryError(f"--marginal needs a release of a table; this one is of {generator.domain!r}; leave it out")
     known = {",".join(own.names): own for own in generator.domain.columns}
     if column not in known:
-        raise QueryError(f"--marginal {column}: no such column; choose one of {_columns(generator.domain)}")
+        raise QueryError(f"--marginal {column}: no such column; choose one of {list_columns(generator.domain)}")
     own = known[column]
-    return generator.marginal(own.name, null=not (values_only and own.domain.nullable))
+    return generator.marginal(own.name, null=not (values_only and own.domain.nullable), where=where)
 
 
-def _columns(table: Domain) -> str:
+def list_columns(table: Domain) -> str:
+    """Names of the columns of a table, for a message."""
     return ", ".join(",".join(column.names) for column in table.columns)
 
 
-def _label(generator: Generator, part: Distribution, column: str | None, options: Namespace) -> str:
-    """Name of a column of answers, with a note on null."""
-    label = column or ",".join(options.columns or part.domain.value_names)
-    names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
-    null_left_out = part is not generator and column in names_of_nullable
-    label += ", of the values that are not null" if null_left_out else ""
-    return f"{label}, of all records" if getattr(options, "where", []) else label  # quantiles has no --where
-
-
-def _errors(stderr: Any, low: Any, high: Any) -> dict[str, Any]:
+def error_fields(stderr: Any, low: Any, high: Any) -> dict[str, Any]:
+    """Standard error and 90% interval as fields of a JSON object."""
     return {"stderr": stderr, "low": low, "high": high}
-
-
-def _plain(domain: Domain, number: Any) -> Any:
-    """A number for JSON: a time as text, a duration in seconds."""
-    if isinstance(number, np.datetime64):
-        return format_values(domain, np.array([number]))[0]
-    return float(number / np.timedelta64(1, "s") if isinstance(number, np.timedelta64) else number)
-
-
-def _texts(stderr: Any, value: Any, low: Any, high: Any) -> list[str]:
-    """Value, standard error and interval for people, each to the digits that the error leaves."""
-    if isinstance(stderr, np.timedelta64):
-        seconds = float(stderr / np.timedelta64(1, "s"))
-        first, *ends = (_round_time(number, seconds) for number in (value, low, high))
-        return [first, format_duration(seconds), *ends]
-    if stderr is None:
-        return [_text(number) for number in (value, stderr, low, high)]
-    first, *ends = (format_rounded(number, stderr) for number in (value, low, high))
-    return [first, format_number(float(f"{stderr:.2g}")), *ends]
-
-
-def _round_time(time: Any, seconds: float) -> str:
-    """A time up to the day, the minute or the second, whichever its error leaves; a duration in its unit."""
-    if not isinstance(time, str):
-        return format_duration(time)
-    date, _, clock = time.partition("T")
-    if seconds >= 86_400 or not clock:
-        return date
-    zone, digits = _ZONE.search(clock), 5 if seconds >= 60 else 8 if seconds >= 1 else len(clock)
-    return f"{date}T{clock[:digits]}{zone[0] if zone and digits < len(clock) else ''}"
 
 
 def _percent(share: float | None) -> str:
     return "" if share is None else f"{share:.3%}"
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else format_rounded(value, 0) if isinstance(value, int | float) else str(value)
 
 
 def as_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -271,6 +271,13 @@ def add_names(parser: CommandParser) -> None:
     )
 
 
+def add_by(parser: CommandParser, answers: str) -> None:
+    """Add `--by` for answers of each group of records."""
+    parser.add_argument(
+        "--by", metavar="COLUMN", help=f"{answers} for each value of this column of categories or of a tree"
+    )
+
+
 def add_output(parser: CommandParser, text: str, *, default: str | None = None, optional: bool = False) -> None:
     """Add the options of an output file."""
     required = default is None and not optional

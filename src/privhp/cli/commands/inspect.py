@@ -115,7 +115,8 @@ def describe_system(system: dict[str, str]) -> str:
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
     from privhp.answers.low_counts import describe_low_count
-    from privhp.cli.answer_tables import as_table, find_quantiles
+    from privhp.cli.answer_tables import as_table
+    from privhp.cli.column_tables import find_quantiles
     from privhp.cli.json_objects import SHARES
 
     lines = [
@@ -128,6 +129,6 @@ def describe(generator: "Generator") -> str:
     if warning is not None:
         lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
     if generator.domain.ordered:
-        quantiles = find_quantiles(generator, SHARES, Namespace(marginal=None, columns=None), flag="")
+        quantiles = find_quantiles(generator, SHARES, Namespace(marginal=None, columns=None, by=None), flag="")
         lines += ["", as_table(quantiles.header, quantiles.rows)]
     return "\n".join(lines)

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 
-from privhp.cli.options import add_file, add_names, integer
+from privhp.cli.options import add_by, add_file, add_names, integer
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -10,6 +10,7 @@ examples:
   privhp quantiles fares.privhp                # deciles: 0.1, 0.2, ..., 0.9
   privhp quantiles fares.privhp 99             # percentiles
   privhp quantiles t.privhp 3 --marginal fare  # quartiles of a column
+  privhp quantiles t.privhp 3 --marginal fare --by paid  # of each kind of payment
 
 All quantiles come from one release and cost no privacy, however many there are. Each has a
 standard error and an interval that holds the true quantile nine times in ten. Plans of
@@ -23,6 +24,7 @@ def add(commands: Commands) -> None:
     add_file(parser, "release", help="a release that privhp fit wrote")
     parser.add_argument("number", type=integer, nargs="?", default=9, help="how many quantiles, such as 99 (default 9)")
     parser.add_argument("--marginal", metavar="COLUMN", help="column of a table: its marginal")
+    add_by(parser, "the quantiles")
     parser.add_argument("--json", action="store_true", help="print one JSON object per quantile and line")
     add_names(parser)
 
@@ -30,7 +32,8 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the quantiles."""
     from privhp.api import load
-    from privhp.cli.answer_tables import find_quantiles, print_answers
+    from privhp.cli.answer_tables import print_answers
+    from privhp.cli.column_tables import find_quantiles
     from privhp.cli.paths import read_file
     from privhp.cli.watching import watch
     from privhp.errors import QueryError

@@ -4,7 +4,7 @@ from argparse import Namespace
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from privhp.cli.options import add_file, add_names, names, number, shares
+from privhp.cli.options import add_by, add_file, add_names, names, number, shares
 from privhp.cli.parsers import Commands, add_command
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ examples:
   privhp query fares.privhp --where 'fare < 10' --where 'fare < 5 or fare >= 100'
   privhp query fares.privhp --mean --std --quantile 0.25,0.5,0.75
   privhp query t.privhp --mean --marginal fare --correlation fare,tip
+  privhp query t.privhp --mean --marginal fare --by paid
   privhp query t.privhp --shares --marginal paid
   privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy-hitters 0.05 --json
 
@@ -74,6 +75,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--marginal", metavar="COLUMN", help="column of a table for all but --where and --correlation: its marginal"
     )
+    add_by(parser, "--mean, --std and --quantile")
     parser.add_argument("--json", action="store_true", help="print one JSON object per answer and line")
     add_names(parser)
 
@@ -89,6 +91,8 @@ def run(options: Namespace) -> None:
 
     if not any(getattr(options, name) for name in KINDS) and options.heavy_hitters is None:
         raise QueryError("nothing to query; give --where, --mean, --quantile or others; see privhp query --help")
+    if options.by is not None and not (options.mean or options.std or options.quantile):
+        raise QueryError("--by groups the records of --mean, --std and --quantile; give one of them")
     with watch(options):
         generator = read_file(load, options.release)
         answers = list(_answer(generator, options))
@@ -97,17 +101,17 @@ def run(options: Namespace) -> None:
 
 
 def _answer(generator: "Generator", options: Namespace) -> Iterator["Answers"]:
-    from privhp.cli import answer_tables
+    from privhp.cli import answer_tables, column_tables
 
     if options.where:
         yield answer_tables.find_masses(generator, options.where, options)
     if options.shares:
         yield answer_tables.find_shares(generator, options)
     if moments := [kind for kind in ("mean", "std") if getattr(options, kind)]:
-        yield answer_tables.find_moments(generator, moments, options)
+        yield column_tables.find_moments(generator, moments, options)
     if options.correlation:
-        yield answer_tables.find_correlation(generator, options.correlation)
+        yield column_tables.find_correlation(generator, options.correlation)
     if options.quantile:
-        yield answer_tables.find_quantiles(generator, options.quantile, options, flag="--quantile")
+        yield column_tables.find_quantiles(generator, options.quantile, options, flag="--quantile")
     if options.heavy_hitters is not None:
         yield answer_tables.find_heavy_hitters(generator, options.heavy_hitters, options)

@@ -1,0 +1,53 @@
+"""Shares of the sides of leaves in a region, along one axis or several."""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.core.cells import Codes, Floats
+from privhp.domains.domain import Domain
+from privhp.domains.shares import MIN_SHARE, AxisShares
+
+
+class SideShares(NamedTuple):
+    """Shares of the distinct sides of leaves along an axis in a region.
+
+    Args:
+        side_of_leaf: Index of the side of each leaf.
+        share: Share of the base measure of each side.
+        deviation: Standard deviation of this share that all leaves with the side have in common.
+        scatter: Standard deviation of each leaf's own.
+    """
+
+    side_of_leaf: NDArray[np.intp]
+    share: Floats
+    deviation: Floats
+    scatter: Floats
+
+
+def combine(
+    shares: Sequence[Floats], deviations: Sequence[Floats], scatters: Sequence[Floats]
+) -> tuple[Floats, Floats]:
+    """Deviation and scatter of cells from those along each axis; each counts in the share along the other axes."""
+    weights = [np.prod([*shares[:index], *shares[index + 1 :]], axis=0) for index in range(len(shares))]
+    deviation, variance = np.zeros((2, shares[0].size))
+    for weight, own, scatter in zip(weights, deviations, scatters, strict=True):
+        deviation += weight * own
+        variance += (weight * scatter) ** 2
+    return deviation, np.sqrt(variance)
+
+
+def cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
+    """Shares of cells at or below a value, along the axis of the values; one value for all cells, or one for each."""
+    cells, inner_level = domain.axis_cells(codes, level=level)[-1]
+    points = np.broadcast_to(values, codes.shape)
+    below = domain.inner.cell_cdf(points, cells, level=inner_level)
+    touched = cells == domain.inner.encode(points, level=inner_level)
+    share = np.where(touched, np.maximum(below, MIN_SHARE), below)
+    if not domain.nullable:
+        return [AxisShares(0, share)]
+    return [AxisShares(0, 1.0 - domain.overlap(None, codes, level=level)), AxisShares(1, share)]

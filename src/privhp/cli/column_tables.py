@@ -1,0 +1,173 @@
+"""Moments and quantiles of columns, of all records or of each group, as JSON objects and as tables."""
+
+import re
+from argparse import Namespace
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from privhp.answers.distribution import Distribution
+from privhp.answers.estimate import Estimate
+from privhp.answers.generator import Generator
+from privhp.cli.answer_tables import (
+    ERROR_HEADER,
+    Answers,
+    asked_column,
+    error_fields,
+    has_stderr,
+    list_columns,
+    marginal_of,
+)
+from privhp.core.number_format import format_duration, format_number, format_rounded
+from privhp.domains import Domain
+from privhp.domains.conditions import format_condition
+from privhp.errors import QueryError
+from privhp.io.sinks import format_values
+
+_ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
+
+
+class _Group(NamedTuple):
+    """Records that answers are of.
+
+    Args:
+        condition: The condition that they meet; None for all records.
+        part: Distribution of the values of the column.
+    """
+
+    condition: str | None
+    part: Distribution
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """The condition as a field of a JSON object, if there is one."""
+        return {} if self.condition is None else {"where": self.condition}
+
+
+def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace) -> Answers:
+    """Mean and standard deviation of a column of numbers or times."""
+    column, part = _values(generator, options, f"--{kinds[0]}")
+    objects: list[dict[str, Any]] = []
+    rows = []
+    for group, kind in product(_groups(generator, column, part, options), kinds):
+        estimate: Estimate[Any] = getattr(group.part, kind)()
+        ends = estimate.interval(0.9)
+        numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
+        objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
+        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.condition or ""))
+    return Answers(objects, ("", _label(generator, part, column, options), *ERROR_HEADER, "where"), rows)
+
+
+def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
+    """Correlation of two columns of numbers or times."""
+    known = {",".join(own.names): own.name for own in generator.domain.columns}
+    if len(columns) != 2 or not set(columns) <= set(known):
+        advice = (
+            f"choose among {list_columns(generator.domain)}" if known else f"this release is of {generator.domain!r}"
+        )
+        raise QueryError(f"--correlation needs two columns of a table, such as fare,tip; {advice}")
+    estimate = generator.correlation(*(known[column] for column in columns))
+    numbers = [estimate.value, estimate.stderr, *estimate.interval(0.9)]
+    answer = {"correlation": numbers[0], "columns": list(columns), **error_fields(*numbers[1:])}
+    row = ("correlation", *_texts(numbers[1], numbers[0], *numbers[2:]))
+    return Answers([answer], ("", " and ".join(columns), *ERROR_HEADER), [row])
+
+
+def find_quantiles(generator: Generator, shares: Sequence[float], options: Namespace, *, flag: str) -> Answers:
+    """Quantiles of an ordered column."""
+    column, part = _values(generator, options, flag)
+    objects: list[dict[str, Any]] = []
+    rows = []
+    for group in _groups(generator, column, part, options):
+        for share, (value, error, low, high) in zip(shares, _quantiles(generator, group.part, shares), strict=True):
+            stderr = None if error is None else _plain(part.domain, error)
+            answer = {"quantile": share, "marginal": column, "value": value, **error_fields(stderr, low, high)}
+            objects.append(answer | group.fields)
+            rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.condition or ""))
+    return Answers(objects, ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where"), rows)
+
+
+def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]) -> list[tuple[Any, ...]]:
+    """Value, standard error and 90% interval of each quantile, None where unknown."""
+    unknown: list[Any] = [None] * len(shares)
+    errors, lows, highs = unknown, unknown, unknown
+    estimates = part.quantile(shares)
+    if has_stderr(generator) and part.domain.is_line:
+        ends = estimates.interval(0.9)
+        # Of whole values, one standard error may hold a single one where the interval holds several.
+        errors = [
+            error if error or low == high else None for error, low, high in zip(estimates.stderr, *ends, strict=True)
+        ]
+        lows, highs = (format_values(part.domain, own) for own in ends)
+    return list(zip(format_values(part.domain, estimates.value), errors, lows, highs, strict=True))
+
+
+def _groups(generator: Generator, column: str | None, part: Distribution, options: Namespace) -> Iterator[_Group]:
+    """All records, or those with each value of the column that `--by` names."""
+    if options.by is None:
+        yield _Group(None, part)
+        return
+    known = {",".join(own.names): own for own in generator.domain.columns}
+    own = known.get(options.by)
+    regions = [] if own is None else own.domain.value_regions()
+    if own is None or not regions or options.by == column:
+        listed = [name for name, each in known.items() if each.domain.value_regions() and name != column]
+        raise QueryError(f"--by needs another column with a list of values; choose among {', '.join(listed) or 'none'}")
+    for region in regions:
+        where = {own.name: region}
+        values = marginal_of(generator, column, values_only=True, where=where)
+        yield _Group(format_condition(where, generator.domain), values)
+
+
+def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | None, Distribution]:
+    """The column that is asked for, and the distribution of its values without null."""
+    column = asked_column(generator, options)
+    part = marginal_of(generator, column, values_only=True)
+    if part.domain.columns:
+        raise QueryError(f"{flag} of a table needs --marginal COLUMN, one of {list_columns(part.domain)}")
+    return column, part
+
+
+def _label(generator: Generator, part: Distribution, column: str | None, options: Namespace) -> str:
+    """Name of a column of answers, with a note on null."""
+    label = column or ",".join(options.columns or part.domain.value_names)
+    names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
+    null_left_out = part is not generator and column in names_of_nullable
+    label += ", of the values that are not null" if null_left_out else ""
+    return f"{label}, of all records" if getattr(options, "where", []) else label  # quantiles has no --where
+
+
+def _plain(domain: Domain, number: Any) -> Any:
+    """A number for JSON: a time as text, a duration in seconds."""
+    if isinstance(number, np.datetime64):
+        return format_values(domain, np.array([number]))[0]
+    return float(number / np.timedelta64(1, "s") if isinstance(number, np.timedelta64) else number)
+
+
+def _texts(stderr: Any, value: Any, low: Any, high: Any) -> list[str]:
+    """Value, standard error and interval for people, each to the digits that the error leaves."""
+    if isinstance(stderr, np.timedelta64):
+        seconds = float(stderr / np.timedelta64(1, "s"))
+        first, *ends = (_round_time(number, seconds) for number in (value, low, high))
+        return [first, format_duration(seconds), *ends]
+    if stderr is None:
+        return [_text(number) for number in (value, stderr, low, high)]
+    first, *ends = (format_rounded(number, stderr) for number in (value, low, high))
+    return [first, format_number(float(f"{stderr:.2g}")), *ends]
+
+
+def _round_time(time: Any, seconds: float) -> str:
+    """A time up to the day, the minute or the second, whichever its error leaves; a duration in its unit."""
+    if not isinstance(time, str):
+        return format_duration(time)
+    date, _, clock = time.partition("T")
+    if seconds >= 86_400 or not clock:
+        return date
+    zone, digits = _ZONE.search(clock), 5 if seconds >= 60 else 8 if seconds >= 1 else len(clock)
+    return f"{date}T{clock[:digits]}{zone[0] if zone and digits < len(clock) else ''}"
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else format_rounded(value, 0) if isinstance(value, int | float) else str(value)

@@ -1,0 +1,75 @@
+"""`--by`: moments and quantiles of each group of records."""
+
+import json
+
+import numpy as np
+import pytest
+
+import privhp as hp
+
+
+@pytest.fixture(scope="module")
+def trips(tmp_path_factory):
+    """A release of fares by kind of payment; no fare is paid by cheque."""
+    rng = np.random.default_rng(0)
+    kind = rng.choice(["cash", "gift card"], 20_000)
+    fare = rng.gamma(2, np.where(kind == "cash", 5, 10))
+    tip = np.ma.MaskedArray(fare / 10, mask=rng.random(20_000) < 0.5)
+    table = hp.Table(
+        fare=hp.Interval(0, 500),
+        tip=hp.Nullable(hp.Interval(0, 50)),
+        kind=hp.Nullable(hp.Categories(["cash", "gift card", "cheque"])),
+    )
+    path = tmp_path_factory.mktemp("groups") / "t.privhp"
+    data = {"fare": fare, "tip": tip, "kind": kind}
+    hp.save(hp.fit(data, table, epsilon=5, expected_records=20_000, memory="32 KiB"), path)
+    return str(path)
+
+
+def answers(run, *arguments):
+    code, out, err = run(*arguments, "--json")
+    assert (code, err) == (0, "")
+    return [json.loads(line) for line in out.splitlines()]
+
+
+def test_moments_of_groups(run, trips):
+    found = answers(run, "query", trips, "--mean", "--std", "--marginal", "fare", "--by", "kind")
+    wheres = ["kind = cash", "kind = 'gift card'", "kind = cheque", "kind is null"]
+    assert [one["where"] for one in found] == [where for where in wheres for _ in range(2)]
+    generator = hp.load(trips)
+    for one, kind in zip(found[::2], ["cash", "gift card"], strict=False):
+        mean = generator.marginal("fare", where={"kind": kind}).mean()
+        assert (one["mean"], one["stderr"]) == (mean.value, mean.stderr)
+        assert (one["low"], one["high"]) == mean.interval(0.9)
+        assert (one["marginal"], list(one)[-1]) == ("fare", "where")
+    assert 9 < found[0]["mean"] < 11 < 19 < found[2]["mean"] < 21
+    _, out, _ = run("query", trips, "--mean", "--marginal", "fare", "--by", "kind")
+    lines = out.splitlines()
+    assert lines[0].split()[-1] == "where"
+    assert lines[2].endswith("kind = 'gift card'")
+    assert "where" not in run("query", trips, "--mean", "--marginal", "fare").out
+
+
+@pytest.mark.parametrize("command", [["query", "--quantile", "0.25,0.5,0.75"], ["quantiles", "3"]])
+def test_quantiles_of_groups(run, trips, command):
+    name, *options = command
+    found = answers(run, name, trips, *options, "--marginal", "tip", "--by", "kind")
+    assert [one["quantile"] for one in found[:4]] == [0.25, 0.5, 0.75, 0.25]
+    tips = hp.load(trips).marginal("tip", null=False, where={"kind": "gift card"})
+    assert [one["value"] for one in found[3:6]] == tips.quantile([0.25, 0.5, 0.75]).value.tolist()
+
+
+def test_a_group_without_records_may_have_any_mean(run, trips):
+    *_, found, _ = answers(run, "query", trips, "--mean", "--marginal", "fare", "--by", "kind")
+    assert (found["where"], found["low"], found["high"]) == ("kind = cheque", 0, 500)
+
+
+@pytest.mark.parametrize("by", ["fare", "tip", "colour"])
+def test_refused_groups(refused, trips, by):
+    line = refused("query", trips, "--mean", "--marginal", "fare", "--by", by)
+    assert "--by needs another column with a list of values; choose among kind" in line
+
+
+def test_by_needs_an_answer_of_groups(refused, trips):
+    line = refused("query", trips, "--where", "fare < 3", "--by", "kind")
+    assert "--by groups the records of --mean, --std and --quantile; give one of them" in line
