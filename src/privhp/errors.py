@@ -21,9 +21,8 @@ import warnings
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
-from pathlib import Path
 
-_INNER_FILES = (str(Path(__file__).parent), contextlib.__file__)
+_INNER_FILES = (__file__.removesuffix("errors.py"), contextlib.__file__)
 """Files of the package, and of the context manager that wraps its functions."""
 
 
