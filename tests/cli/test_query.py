@@ -74,20 +74,6 @@ def test_quantiles_without_null(run, trips):
     assert delay["value"] == int(hp.load(trips).marginal("delay", null=False).quantile(0.5).value)
 
 
-def test_heavy_hitters_as_conditions(run, trips):
-    heavy = answers(run, trips, "--heavy-hitters", "0.2", "--marginal", "kind")
-    assert [one["heavy_hitter"] for one in heavy] == ["kind = card", "kind = cash"]
-    for one in heavy:
-        (again,) = answers(run, trips, "--where", one["heavy_hitter"])
-        assert again["share"] == pytest.approx(one["share"])
-    for one in answers(run, trips, "--heavy-hitters", "0.1"):
-        (again,) = answers(run, trips, "--where", one["heavy_hitter"])
-        assert [one[key] for key in ("stderr", "low", "high")] == pytest.approx(
-            [again[key] for key in ("stderr", "low", "high")]
-        )
-        assert again["share"] == pytest.approx(one["share"])
-
-
 def test_tables(run, trips):
     code, out, err = run(
         *("query", trips, "--where", "kind = cash", "--quantile", "0.5", "--marginal", "fare", "--heavy-hitters", "0.2")
@@ -298,11 +284,6 @@ def test_quantile_of_nullable_column(run, trips):
     header = run("query", trips, "--quantile", "0.5", "--marginal", "delay").out.splitlines()[0]
     assert "delay, of the values that are not null" in header
     assert "not null" not in run("query", trips, "--quantile", "0.5", "--marginal", "fare").out
-
-
-def test_no_heavy_hitters(run, release):
-    assert run("query", release, "--heavy-hitters", "1", "--json") == (0, "", "")
-    assert run("query", release, "--heavy-hitters", "1").out.count("\n") == 1  # the header
 
 
 def test_release_keeps_the_names_of_columns(run, tmp_path):

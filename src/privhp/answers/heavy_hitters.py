@@ -13,6 +13,7 @@ from privhp.answers.histogram import Histogram, sum_by_index
 from privhp.answers.standard_errors import StandardErrors
 from privhp.answers.uncertainty import MassUncertainty
 from privhp.core.cells import Codes, Floats, ancestors
+from privhp.core.number_format import format_share
 from privhp.errors import QueryError, describe_value
 
 
@@ -72,6 +73,20 @@ def heavy_hitters(
         residuals[heavy] = 0.0
         codes = ancestors(codes, levels=1)
     return sorted(hitters, key=lambda hitter: -hitter.residual_mass)
+
+
+def describe_remaining(share: float, *, least: float | None) -> str | None:
+    """Sentence on the records in no listed value; None if they are few.
+
+    Args:
+        share: Share of these records.
+        least: Share that a value needs to be listed; None if all are.
+    """
+    if share <= 0.001:
+        return None
+    below = "" if least is None else f"in values below {format_share(least)} each, or "
+    whose = "All" if share >= 1 else f"The remaining {format_share(share)}"
+    return f"{whose} is {below}not resolved into values."
 
 
 def _merge_cells(codes: Codes, masses: Floats, residuals: Floats) -> tuple[Codes, Floats, Floats]:

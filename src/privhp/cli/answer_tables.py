@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
 from privhp.answers.generator import Generator
+from privhp.answers.heavy_hitters import describe_remaining
 from privhp.answers.regions import describe_outside, is_outside
 from privhp.cli.streams import print_object
 from privhp.domains import Domain
@@ -16,6 +17,7 @@ from privhp.domains.conditions import format_condition, read_condition
 from privhp.errors import DomainError, PrivhpWarning, QueryError
 
 ERROR_HEADER = ("standard error", "90% from", "to")
+_ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 
 
@@ -109,10 +111,11 @@ def find_shares(generator: Generator, options: Namespace) -> Answers:
 
 
 def find_heavy_hitters(generator: Generator, threshold: float, options: Namespace) -> Answers:
-    """Heavy hitters as conditions."""
+    """Heavy hitters as conditions, and the share of the records that are in none."""
     part = marginal_of(generator, options.marginal)
     names = options.columns if options.marginal is None else options.marginal.split(",")
     hitters = part.heavy_hitters(threshold)
+    remaining = max(0.0, 1 - sum(hitter.residual_mass for hitter in hitters))
     objects: list[dict[str, Any]] = [
         {
             "heavy_hitter": format_condition(hitter.region, part.domain, names=names),
@@ -121,6 +124,7 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
             "count": hitter.count,
             "residual_share": hitter.residual_mass,
             "residual_count": hitter.residual_count,
+            "remaining_share": remaining,
         }
         for hitter in hitters
     ]
@@ -133,7 +137,10 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
         )
         for one, hitter in zip(objects, hitters, strict=True)
     ]
-    return Answers(objects, ("share", *ERROR_HEADER, "residual share", "residual count", "where"), rows)
+    sentence = describe_remaining(remaining, least=threshold)
+    advice = f" {_ALONE}" if len(generator.domain.columns) > 1 and not part.domain.columns else ""
+    note = "" if sentence is None else f"\n{sentence}{advice}"
+    return Answers(objects, ("share", *ERROR_HEADER, "residual share", "residual count", "where"), rows, note)
 
 
 def _share_errors(generator: Generator, share: Estimate[float]) -> dict[str, Any]:

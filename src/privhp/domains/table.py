@@ -161,10 +161,8 @@ class Table(Domain):
         return {}
 
     def resolution(self, level: int) -> dict[str, float]:
-        return {
-            column.label: column.domain.diameter(bits)
-            for column, bits in zip(self.columns, self.splits_by_column(level).values(), strict=True)
-        }
+        splits = self.splits_by_column(level)
+        return {column.label: column.domain.diameter(splits[column.label]) for column in self.columns}
 
     def splits_by_column(self, level: int) -> dict[str, int]:
         return {column.label: self.split_columns[:level].count(index) for index, column in enumerate(self.columns)}
@@ -318,6 +316,11 @@ class Table(Domain):
         """Region of each column that has been split, by name."""
         cells = self._cells(np.array([code], dtype=np.uint64), level)
         return {column.name: column.domain.describe(int(own[0]), level=bits) for column, own, bits in cells if bits}
+
+    def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
+        """Mask of the cells that reports name: those of its column if a table has one, else all."""
+        one = len(self.columns) == 1
+        return self.columns[0].domain.is_reportable(codes, level=level) if one else np.ones(codes.shape, dtype=np.bool_)
 
     def round_region(self, region: Any) -> Any:
         domains = {column.name: column.domain for column in self.columns}

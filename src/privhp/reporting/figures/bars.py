@@ -4,6 +4,7 @@ from html import escape
 
 import numpy as np
 
+from privhp.answers.heavy_hitters import describe_remaining
 from privhp.core.cells import Floats
 from privhp.core.number_format import format_interval, format_share
 from privhp.reporting.figures.markup import figure, legend
@@ -50,11 +51,7 @@ def _caption(picture: Names) -> str:
             f"The {shown} largest of {shown + rest}; the others hold up to "
             f"{format_share(float(picture.shares[MAX_BARS]))} each."
         )
-    if not picture.nested and (missing := 1 - float(np.sum(picture.shares))) > 0.001:
-        sentences.append(
-            f"The remaining {format_share(missing)} is not resolved into values."
-            if picture.least is None
-            else f"The remaining {format_share(missing)} is in values below {format_share(picture.least)} each, or not "
-            "resolved into values."
-        )
+    if not picture.nested:
+        remaining = describe_remaining(1 - float(np.sum(picture.shares)), least=picture.least)
+        sentences += [] if remaining is None else [remaining]
     return " ".join(sentences)
