@@ -20,8 +20,11 @@ from privhp import (
     IPv4,
     IPv6,
     Nullable,
+    Plan,
     QueryError,
+    Summary,
     Table,
+    Time,
 )
 from releases import exact_generator, histogram
 
@@ -257,3 +260,12 @@ def test_cells_without_mass_unvisited() -> None:
     generator = histogram(domain, 16, [0] * 2**15 + [1] + [0] * (2**15 - 1))
     assert generator.mass("10.0.0.0/8").value == 0
     assert domain.cells <= 4  # one is the domain, in which the prefix is looked for
+
+
+@pytest.mark.parametrize("region", [[8, 17], [(0, 1), (8, 9)], [8, 9, 10], 8])
+@pytest.mark.parametrize("domain", [Integers(0, 23), Interval(0, 23), Time("2024-01-01", "2024-01-02")], ids=repr)
+def test_lists_are_no_ranges(domain: Domain, region: Any) -> None:
+    """A list could mean a range or its values."""
+    generator = Summary(Plan(domain, epsilon=1, budgets={1: 1}, exact_depth=1)).release()
+    with pytest.raises(DomainError, match=r"a pair .* write a tuple of the ends"):
+        generator.mass(region)

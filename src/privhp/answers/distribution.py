@@ -65,8 +65,9 @@ class Distribution(SyntheticRecords):
 
         Args:
             where: The region: a pair (low, high), one pair per side of a box, an IP prefix, a category or a node, or
-                a list of those. None stands for an open end, or for a whole side of a box. The region of a `Table`
-                is a mapping from columns to regions, all of which must hold; for a nullable column, None is null.
+                a list of categories or nodes. None stands for an open end, or for a whole side of a box. The region
+                of a `Table` is a mapping from columns to regions, all of which must hold; for a nullable column,
+                None is null.
         """
         value = mass(self._histogram, where)
         self._warn_outside([value], [where])

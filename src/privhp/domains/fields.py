@@ -38,6 +38,8 @@ class Field(NamedTuple):
     """Kind of the domain that declares it, for messages."""
     fractional: bool = False
     """Whether samples of whole numbers would have fractions, and another domain of the same distances has none."""
+    zone: str | None = None
+    """Declared time zone of times that have none."""
     declared_texts: frozenset[str] = frozenset()
     """The few declared values as text, which no file can declare as null."""
 

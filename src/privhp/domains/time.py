@@ -22,7 +22,7 @@ from privhp.domains.plot_scale import PlotScale
 from privhp.domains.time_formats import TimeFormat, parse_zone
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
-from privhp.domains.validation import Outside, check_dtype, check_pair, outside_argument, quote
+from privhp.domains.validation import Outside, check_dtype, check_ends, outside_argument, quote
 from privhp.errors import DomainError, RecordsError
 
 if TYPE_CHECKING:
@@ -154,7 +154,7 @@ class Time(IntegerRangeDomain):
         if self.format is not None:
             kind = FieldKind.DICTIONARY if self.format.step is None else FieldKind.INTEGER
         repeats = kind is FieldKind.DICTIONARY  # strptime is slow, and dates repeat
-        return (Field("value", kind, repeats=repeats, accepts=self.accepts, declared_as=self.kind),)
+        return (Field("value", kind, repeats=repeats, accepts=self.accepts, declared_as=self.kind, zone=self.zone),)
 
     def output_forms(self) -> tuple[OutputForm, ...]:
         return (OutputForm(zone=self.zone),)
@@ -257,7 +257,7 @@ class Time(IntegerRangeDomain):
 
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
-        first, last = check_pair(region, "a region")
+        first, last = check_ends(region)
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
         if low > high and first is not None and last is not None:

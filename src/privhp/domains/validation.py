@@ -134,9 +134,19 @@ def check_pair(value: Any, name: str) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
+def check_ends(region: Any) -> tuple[Any, Any]:
+    """The two ends of a one-dimensional region. A list is refused, since it could mean its values alone."""
+    if not isinstance(region, tuple) or len(region) != 2:
+        raise DomainError(
+            f"expected a region as a pair (low, high), got {quote(region)}; write a tuple of the ends, such as "
+            "(8, 17), also for one value, (8, 8); ask for several ranges one by one"
+        )
+    return region
+
+
 def check_range(region: Any, low: int | float, high: int | float) -> tuple[int | float, int | float]:
     """The ends of a one-dimensional region; None stands for the bound of the domain."""
-    first, last = check_pair(region, "a region")
+    first, last = check_ends(region)
     if first is not None:
         first = check_number(first, "the lower end of the region")
     if last is not None:

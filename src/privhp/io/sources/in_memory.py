@@ -101,7 +101,7 @@ class InMemorySource:
         return _Part(lambda: data, _refuse_persons, rows)
 
     def _note_types(self, data: Any) -> None:
-        """Warn of columns whose declared type is that of integers or texts, in an array, a dict or a frame."""
+        """Warn of columns whose declared type is that of integers, texts or times, in an array, a dict or a frame."""
         fields = self._selection.fields
         columns = {str(index + 1): data for index in range(len(fields))}
         if _is_frame(data) or isinstance(data, Mapping):
@@ -112,6 +112,8 @@ class InMemorySource:
                 self._selection.note_integers(field, name, str(dtype))
             elif issubclass(getattr(dtype, "type", object), str):
                 self._selection.note_text(field, name, type_name(dtype))
+            elif getattr(dtype, "kind", "") == "M" and not isinstance(column, np.ndarray):
+                self._selection.note_times(field, name, str(dtype))
 
     def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""

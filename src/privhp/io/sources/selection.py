@@ -173,6 +173,8 @@ class Selection:
             self.note_text(field, column, type_name)
         if kind == "integers":
             self.note_integers(field, column, type_name)
+        if kind == "times":
+            self.note_times(field, column, type_name)
 
     def check_person(self, column: str, kind: ValueKind | None, type_name: str) -> None:
         """Refuse a column of persons whose type holds no ids."""
@@ -197,6 +199,14 @@ class Selection:
             self._warn(
                 f"column {column!r} holds whole numbers ({type_name}) and is declared as {field.declared_as}: samples "
                 f"will have fractions, and frequent values will be spread; declare {advice}"
+            )
+
+    def note_times(self, field: Field, column: str, type_name: str) -> None:
+        """Warn that times of a type without a zone, which would follow a comma, are not read in the declared zone."""
+        if field.zone not in (None, "UTC") and "," not in type_name:
+            self._warn(
+                f"column {column!r} has times without a zone ({type_name}), which are read as UTC, not in the zone of "
+                f"the domain, {field.zone}; localise the column if its times are local"
             )
 
     def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:

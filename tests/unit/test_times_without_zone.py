@@ -1,0 +1,46 @@
+"""Columns of times without a zone, where the domain declares one: a warning by their type alone."""
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import privhp as hp
+
+TIMES = (np.datetime64("2023-02-01") + np.arange(50).astype("m8[h]")).astype("M8[us]")
+ZONED = hp.Time("2023-02-01", "2023-02-10T23:59:59", zone="America/Sao_Paulo")
+IN_UTC = hp.Time("2023-02-01", "2023-02-10T23:59:59")
+
+
+def frame_of(kind: str, *, aware: bool, folder: Path) -> Any:
+    pa = pytest.importorskip("pyarrow")
+    table = pa.table({"seen": pa.array(TIMES, pa.timestamp("us", tz="UTC" if aware else None))})
+    if kind == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, folder / "a.parquet")
+        return folder / "a.parquet"
+    if kind == "pandas":
+        pytest.importorskip("pandas")
+        return table.to_pandas()
+    return pytest.importorskip("polars").from_arrow(table) if kind == "polars" else table
+
+
+def notes(data: Any, domain: hp.Domain) -> list[str]:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        hp.fit(data, hp.Table(seen=domain), epsilon=1, expected_records=50)
+    return [str(one.message) for one in caught if "without a zone" in str(one.message)]
+
+
+@pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "parquet"])
+def test_warning_of_times_without_a_zone(kind: str, tmp_path: Path) -> None:
+    (note,) = notes(frame_of(kind, aware=False, folder=tmp_path), ZONED)
+    assert note.startswith("column 'seen' has times without a zone")
+    assert "read as UTC, not in the zone of the domain, America/Sao_Paulo" in note
+    assert not notes(frame_of(kind, aware=True, folder=tmp_path), ZONED)
+    assert not notes(frame_of(kind, aware=False, folder=tmp_path), IN_UTC)
+
+
+def test_arrays_are_utc() -> None:
+    assert not notes({"seen": TIMES}, ZONED)
