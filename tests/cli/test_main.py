@@ -54,6 +54,11 @@ def test_usage_errors(refused, arguments, says):
     ("arguments", "line"),
     [
         (["fit", "d.csv", "--colums", "x"], "--colums; did you mean --columns? see privhp fit --help"),
+        (
+            ["fit", "d.csv", "--date-format", "%d"],
+            "--date-format; declare the format of a time column in its domain: --domain day=time:LOW:HIGH:format="
+            "%d/%m/%Y; see privhp fit --help",
+        ),
         (["plan", "--epsilom=1"], "--epsilom; did you mean --epsilon? see privhp plan --help"),
         (["plan", "--eps", "1"], "--eps; did you mean --epsilon? see privhp plan --help"),
         (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns? see privhp fit --help"),
@@ -77,7 +82,7 @@ def test_version(run):
 def test_help_of_fit(run):
     text = " ".join(run("fit", "--help").out.split())
     for part in (
-        "columns in another order, text in a numeric column, wrong bounds, or records with another number",
+        "below half of it, with the causes that are likely for these columns and files",
         "without --columns, the first columns are read",
         "the guarantee covers all of them",
         "fewer mean less noise and more collisions",

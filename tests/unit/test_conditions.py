@@ -148,8 +148,14 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("fare", "column 'fare': expected one of <= >= < > = != in between is, got the end"),
         ("fare 10", "column 'fare': expected one of <= >= < > = != in between is, got '10'"),
         ("fare <", "column 'fare': expected a value, got the end"),
-        ("fare != 5", "column 'fare': a single number has measure 0 on a continuous scale"),
-        ("fare == 5", "column 'fare': a single number has measure 0 on a continuous scale"),
+        (
+            "fare != 5",
+            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
+        ),
+        (
+            "fare == 5",
+            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
+        ),
         ("fare < 5 or kind = cash", "or joins conditions on one column, got several columns; query each separately"),
         ("fare < 5 or fare > 7 and kind = cash", "or joins conditions on one column"),
         ("source != 0.0.0.0/0", "column 'source': no address meets all conditions"),
@@ -168,8 +174,14 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("colour = red", "expected a condition on pickup or day or fare"),
         ("fare < ten", "column 'fare': expected a number, got 'ten'"),
         ("fare < nan", "column 'fare': expected a finite number for the value"),
-        ("fare = 5", "column 'fare': a single number has measure 0 on a continuous scale"),
-        ("fare in [5, 6]", "column 'fare': a single number has measure 0 on a continuous scale"),
+        (
+            "fare = 5",
+            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
+        ),
+        (
+            "fare in [5, 6]",
+            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
+        ),
         ("fare in 5,6", "column 'fare': expected a range, written NAME >= LOW and NAME <= HIGH, or in [VALUE]"),
         ("fare > 7 and fare < 5", "column 'fare': no value meets all conditions"),
         ("delay > 3 and delay < 4", "column 'delay': no value meets all conditions"),
@@ -331,3 +343,13 @@ def test_cells_of_real_numbers_are_half_open(domain: Domain, region: Any, condit
     """The number between two cells is in one of them alone."""
     assert format_condition(region, domain, names=["fare"]) == condition
     assert read_condition(condition, domain, names=["fare"]) == region
+
+
+@pytest.mark.parametrize(
+    ("value", "low", "high"),
+    [("5", "4.5", "5.5"), ("19.99", "19.985", "19.995"), ("-1.0", "-1.05", "-0.95"), ("1e3", "999.5", "1000.5")],
+)
+def test_range_in_place_of_a_single_number(value: str, low: str, high: str) -> None:
+    with pytest.raises(DomainError, match=f"such as between {low} and {high}"):
+        read_condition(f"fare = {value}", TRIPS)
+    assert read_condition(f"fare between {low} and {high}", TRIPS) == {"fare": (float(low), float(high))}

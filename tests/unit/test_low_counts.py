@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
+from pyarrow import parquet as pq
 
 import privhp as hp
 from pages import coarse_pictures
 from privhp import PrivhpWarning, RecordsError
 from privhp.answers.low_counts import LOW_SHARE, describe_low_count
 from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
+from privhp.release import Release
 
 BRITAIN = hp.Geo(-9, 49.8, 2, 61)
 PLAN = {"epsilon": 50, "expected_records": 20_000, "memory": "64 KiB"}
@@ -154,8 +157,64 @@ def test_text_declared_as_categories_does_not_warn() -> None:
 
 def test_format_is_named_for_times_alone() -> None:
     days = ["31.12.2024"] * 300
-    with pytest.warns(PrivhpWarning, match="dates in another form than 2024-12-31, which a column"):
+    with pytest.warns(PrivhpWarning, match="times in another form than 2024-12-31 or 2024-12-31T19:30, which a column"):
         hp.fit(days, hp.Time("2024-01-01", "2024-12-31", unit="D"), epsilon=9, expected_records=300)
     with pytest.warns(PrivhpWarning) as caught:
         hp.fit(days, hp.Categories(["a", "b"]), epsilon=9, expected_records=300)
-    assert "dates" not in str(caught[0].message)
+    assert "times in" not in str(caught[0].message)
+
+
+def release_with(counts: list[int], *, epsilon: float, expected: int) -> hp.Generator:
+    plan = hp.Plan(hp.Interval(0, 1), epsilon=epsilon, budgets={2: epsilon}, exact_depth=2, expected_records=expected)
+    return hp.Generator(Release(plan, {2: np.array(counts)}))
+
+
+@pytest.mark.parametrize(("epsilon", "low"), [(1, True), (0.04, False)])
+def test_noise_may_explain_a_low_count(epsilon: float, low: bool) -> None:
+    """Four counters have a noise of 2.8 records at epsilon = 1, and of 71 at 0.04."""
+    generator = release_with([10, 10, 10, 10], epsilon=epsilon, expected=100)
+    assert (describe_low_count(generator) is not None) == low
+
+
+CAUSES = {
+    hp.Interval(0, 1): ["currency signs", "outside the bounds"],
+    hp.Geo(-9, 49.8, 2, 61): ["another order, such as latitude", "currency signs", "outside the bounds"],
+    hp.Box([(0, 1), (0, 1)]): ["another order;", "currency signs", "outside the bounds"],
+    hp.Categories(["a", "b"]): ["not declared"],
+    hp.IPv4(): ["outside the bounds"],
+    hp.Time("2024-01-01", "2024-12-31"): ["times in", "outside the bounds"],
+    hp.Table(a=hp.Interval(0, 1), b=hp.Categories(["a", "b"])): [
+        "another order;",
+        "currency signs",
+        "outside the bounds",
+        "not declared",
+    ],
+}
+
+
+@pytest.mark.parametrize(("domain", "causes"), CAUSES.items(), ids=repr)
+def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> None:
+    everything = {cause for own in CAUSES.values() for cause in own}
+    plan = hp.Plan(domain, epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
+    generator = hp.Generator(Release(plan, {1: np.array([50, 50])}))
+    text = describe_low_count(generator, csv=True, persons=False)
+    assert text is not None
+    assert {cause for cause in everything if cause in text} == set(causes)
+    assert "delimiter" in text
+    assert "person" not in text
+
+
+def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
+    domain, plan = hp.Interval(0, 9), {"epsilon": 9, "expected_records": 1000}
+    (tmp_path / "a.csv").write_text("fare\n" + "5\n" * 100)
+    pq.write_table(pa.table({"fare": [5.0] * 100}), tmp_path / "a.parquet")
+    texts = []
+    for data in ([5.0] * 100, tmp_path / "a.parquet", tmp_path / "a.csv"):
+        with pytest.warns(PrivhpWarning, match="Likely causes, if that number was right") as caught:
+            hp.fit(data, domain, **plan)
+        texts.append(str(caught[0].message))
+    assert [("delimiter" in text, "currency" in text) for text in texts] == [(False, False)] * 2 + [(True, True)]
+    assert not any("person" in text for text in texts)
+    data = {"fare": [5.0] * 200, "who": np.arange(200) // 2}
+    with pytest.warns(PrivhpWarning, match="; records beyond the number per person"):
+        hp.fit(data, hp.Table(fare=domain), person="who", **plan)

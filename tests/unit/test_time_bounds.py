@@ -32,11 +32,14 @@ def test_forms_of_bounds(bound: Any) -> None:
 
 BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"low": "2020-01-01"}, "high missing"),
-    ({"low": "2020", "high": "2021-01-01"}, 'a time such as "2020-02-29" or "2020-02-29T12:30" for the lower bound'),
-    ({"low": "2020-01-01", "high": "2021-02-29"}, "for the upper bound, got '2021-02-29'"),
-    ({"low": 0, "high": "2021-01-01"}, "for the lower bound, got 0"),
-    ({"low": "2020-01-01", "high": None}, "for the upper bound, got None"),
-    ({"low": "NaT", "high": "2021-01-01"}, "for the lower bound, got 'NaT'"),
+    (
+        {"low": "2020", "high": "2021-01-01"},
+        'a time such as "2020-02-29" or "2020-02-29T19:30" for the lower bound, year first',
+    ),
+    ({"low": "2020-01-01", "high": "2021-02-29"}, "for the upper bound, year first, got '2021-02-29'"),
+    ({"low": 0, "high": "2021-01-01"}, "for the lower bound, year first, got 0"),
+    ({"low": "2020-01-01", "high": None}, "for the upper bound, year first, got None"),
+    ({"low": "NaT", "high": "2021-01-01"}, "for the lower bound, year first, got 'NaT'"),
     ({"low": np.datetime64("NaT", "s"), "high": "2021-01-01"}, "for the lower bound"),
     ({"low": "2020-01-01", "high": "2020-01-01"}, "a lower bound before the upper"),
     ({"low": "2020-01-02", "high": "2020-01-01"}, "a lower bound before the upper"),

@@ -160,3 +160,20 @@ def test_short_form() -> None:
     clock = parse_domain("time:2000-01-01T00:00:2030-12-31T00:00:zone=+02:00:format=%m/%d/%Y %H:%M:%S:clamp")
     assert clock.spec()["format"] == "%m/%d/%Y %H:%M:%S"
     assert clock.spec()["zone"] == "+02:00"
+
+
+@pytest.mark.parametrize("text", ["%Y-%m-%d %H:%M %p", "%Y-%m-%d %I:%M", "%p%Y%m%d", "%d/%m/%Y %I"])
+def test_half_of_a_12_hour_clock_is_refused(text: str) -> None:
+    """strptime reads 7 PM by %H and %p as 7 in the morning."""
+    with pytest.raises(
+        hp.DomainError, match="expected %I and %p together, for hours such as 07 PM, or %H for 24 hours"
+    ):
+        hp.Time(LOW, HIGH, format=text)
+    hp.Time(LOW, HIGH, format="%Y-%m-%d %%p")  # a percent sign and a letter
+
+
+def test_evenings_on_a_12_hour_clock() -> None:
+    domain = hp.Time(LOW, HIGH, format="%Y-%m-%d %I:%M %p")
+    assert codes(domain, ["2024-03-05 7:05 PM", "2024-03-05 07:05 pm"]) == codes(
+        hp.Time(LOW, HIGH), ["2024-03-05T19:05"] * 2
+    )

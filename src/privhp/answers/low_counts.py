@@ -1,27 +1,63 @@
 """Releases with far fewer records than their plan expects."""
 
-from privhp.answers.generator import Generator
+import math
 
-LOW_SHARE = 1 / 3
+from privhp.answers.generator import Generator
+from privhp.domains.fields import Field, FieldKind
+
+LOW_SHARE = 1 / 2
 """A count below this share of the expected number of records is low."""
 
+NOISE_Z = 3.0
+"""Standard deviations of noise that do not explain a low count."""
 
-def describe_low_count(generator: Generator) -> str | None:
-    """Sentence on a noisy count far below the expected number, with likely causes; None for other counts."""
+_TIMES = "2024-12-31 or 2024-12-31T19:30"
+_PERSONS = "records beyond the number per person"
+
+
+def describe_low_count(generator: Generator, *, csv: bool | None = None, persons: bool | None = None) -> str | None:
+    """Sentence on a noisy count far below the expected number, with likely causes; None for other counts.
+
+    Args:
+        generator: The generator of the release.
+        csv: Whether records were read from CSV; None if it is not known.
+        persons: Whether a column of persons was declared; None if it is not known.
+    """
     expected = generator.plan.expected_records
     if not expected or generator.total >= LOW_SHARE * expected:
         return None
-    has_times = any(field.declared_as == "time" for field in generator.domain.fields())
-    causes = [
-        "columns in another order, such as latitude before longitude",
-        "text, currency signs or decimal commas where numbers are declared",
-        *(["dates in another form than 2024-12-31, which a column of kind time declares by its format"] * has_times),
-        "values outside the bounds",
-        "another delimiter or encoding of the file",
-        "with a declared column of persons, records beyond the number per person",
-    ]
+    if expected - generator.total <= NOISE_Z * _noise(generator):
+        return None
+    causes = _causes(generator.domain.fields(), csv=csv, persons=persons)
     return (
         f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected: many records "
-        f"may have been skipped. Likely causes: {'; '.join(causes)}. Check them before you use the release; a second "
-        "fit of the same data costs epsilon again"
+        f"may have been skipped. Likely causes, if that number was right: {'; '.join(causes)}. Check them before you "
+        "use the release; a second fit of the same data costs epsilon again"
     )
+
+
+def _causes(fields: tuple[Field, ...], *, csv: bool | None, persons: bool | None) -> list[str]:
+    """Causes that apply to these fields and to this kind of file."""
+    kinds = {field.declared_as for field in fields}
+    numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
+    bounded = numbers or not kinds.isdisjoint(("time", "ipv4", "ipv6"))
+    listed = not kinds.isdisjoint(("categories", "taxonomy", "pattern"))
+    signs = "" if csv is False else ", currency signs or decimal commas"
+    swapped = ", such as latitude before longitude" if "geo" in kinds else ""
+    likely = {
+        f"columns in another order{swapped}": len(fields) > 1,
+        f"text{signs} where numbers are declared": numbers,
+        f"times in another form than {_TIMES}, which a column of kind time declares by its format": "time" in kinds,
+        "values outside the bounds": bounded,
+        "values that are not declared": listed,
+        "another delimiter or encoding of the file": csv is not False,
+        _PERSONS if persons else f"with a declared column of persons, {_PERSONS}": persons is not False,
+    }
+    return [cause for cause, applies in likely.items() if applies]
+
+
+def _noise(generator: Generator) -> float:
+    """Standard deviation of the sum of all counters of a level, the least of all levels."""
+    plan, merged = generator.plan, generator.release.merged
+    sizes = {level: 2**level for level in plan.exact_levels} or dict.fromkeys(plan.budgets, plan.leaves)
+    return math.sqrt(min(size * plan.noise_variance(level, merged=merged) for level, size in sizes.items()))

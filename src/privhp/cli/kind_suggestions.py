@@ -52,7 +52,7 @@ _SUGGESTIONS = (
     _suggest(
         "date day time datetime timestamp created updated birthday dob",
         'perhaps kind = "time" with low = "2018-01-01", high = "2021-01-01" and unit = "D" or "s";',
-        'with format = "%d.%m.%Y" or another, if the dates are not written as 2018-01-31',
+        'with format = "%d.%m.%Y", "%m/%d/%Y %I:%M %p" or another, if they are not written as 2018-01-31T19:30',
         numbers=False,
     ),
 )

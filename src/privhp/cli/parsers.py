@@ -49,6 +49,8 @@ class CommandParser(Parser):
 
     def _suggestion(self, option: str) -> str:
         """Options with this prefix, or else the most similar one."""
+        if option in ("--date-format", "--time-format"):
+            return "; declare the format of a time column in its domain: --domain day=time:LOW:HIGH:format=%d/%m/%Y"
         known = [name for name in self.option_names if name.startswith("--")]
         completed = [name for name in known if name.startswith(option)]
         similar = completed or difflib.get_close_matches(option, known, n=1)

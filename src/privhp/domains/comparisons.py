@@ -7,6 +7,7 @@ for integers and times it ends one step earlier.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from privhp.domains.unions import Ends, merge_ranges, parts_of, union
@@ -67,10 +68,19 @@ def continuous_range(sign: str, value: str) -> Ends:
     """Range of one comparison with a real number."""
     number = parse_number(value)
     if sign == "=":
+        low, high = _around(value)
         raise DomainError(
-            f"a single number has measure 0 on a continuous scale, got {value}; write a range with >= and <="
+            f"a single number such as {value} has measure 0 among real numbers; ask for a range, such as between {low} "
+            f"and {high}. Whole numbers and decimals have single values if integers or a step declare them"
         )
     return (None, number) if sign in ("<", "<=") else (number, None)
+
+
+def _around(value: str) -> tuple[Decimal, Decimal]:
+    """The numbers that are rounded to this one."""
+    number = Decimal(value)
+    half = Decimal((0, (5,), min(int(number.as_tuple().exponent), 0) - 1))
+    return number - half, number + half
 
 
 def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:

@@ -43,7 +43,7 @@ _CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
 _WHAT = 'times, or numbers in a declared format such as "epoch"'
-_EXAMPLE = '"2020-02-29" or "2020-02-29T12:30"'
+_EXAMPLE = '"2020-02-29" or "2020-02-29T19:30"'
 
 
 class _Ticks(Integers):
@@ -125,7 +125,9 @@ class Time(IntegerRangeDomain):
         try:
             return self._tick(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
-            raise DomainError(f"expected a time such as {_EXAMPLE} for {name}, got {quote(value)}") from None
+            raise DomainError(
+                f"expected a time such as {_EXAMPLE} for {name}, year first, got {quote(value)}"
+            ) from None
 
     def __repr__(self) -> str:
         zone = "" if self.zone is None else f", zone={self.zone!r}"
@@ -191,7 +193,7 @@ class Time(IntegerRangeDomain):
         try:
             nanoseconds = self._nanoseconds(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
-            raise DomainError(f"expected a time such as {_EXAMPLE}, got {quote(value)}") from None
+            raise DomainError(f"expected a time such as {_EXAMPLE}, year first, got {quote(value)}") from None
         step = _TICKS[self.unit]
         around = (nanoseconds // step, -(-nanoseconds // step))
         low, high = self._ticks.low - 1, self._ticks.high + 1

@@ -16,6 +16,7 @@ from privhp.errors import DomainError
 _EPOCHS = {"epoch": 10**9, "epoch_ms": 10**6, "epoch_us": 10**3, "epoch_ns": 1}
 """Nanoseconds per unit of numbers since 1970 in UTC."""
 
+_DIRECTIVE = re.compile(r"%(.)", re.DOTALL)
 _EXAMPLE = dt.datetime(2024, 12, 31, tzinfo=dt.UTC)
 _OFFSET = re.compile(r"([+-])([01][0-9]|2[0-3]):([0-5][0-9])")
 
@@ -35,6 +36,11 @@ class TimeFormat:
     def __init__(self, text: Any) -> None:
         self.text: str = text
         self.step = _EPOCHS.get(text) if isinstance(text, str) else None
+        if isinstance(text, str) and len({"p", "I"}.intersection(_DIRECTIVE.findall(text))) == 1:
+            raise DomainError(
+                f"expected %I and %p together, for hours such as 07 PM, or %H for 24 hours, got {quote(text)}; one of "
+                "them alone would read evenings as mornings"
+            )
         if self.step is None and not _is_complete(text):
             raise DomainError(
                 f'expected a format with year, month and day, such as "%d.%m.%Y" or "%m/%d/%Y %H:%M", or "epoch", '

@@ -43,8 +43,8 @@ Standard input and pipes are read once. A partition that was learned before from
 privhp learn or an earlier fit of files, lowers their error: --partition FILE.
 
 At the end, fit prints the noisy number of records beside the expected number, and warns if it
-is below a tenth of it: columns in another order, text in a numeric column, wrong bounds, or records
-with another number of fields than the header. For scripts, --min-records N makes that exit code 1.
+is below half of it, with the causes that are likely for these columns and files. For scripts,
+--min-records N makes that exit code 1.
 """
 
 _HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error."
@@ -147,17 +147,17 @@ def run(options: Namespace) -> None:
     elif kept:
         warn(result)
     if generator is not None:
-        _check_count(generator, options)
+        _check_count(generator, source, options)
 
 
-def _check_count(generator: "Generator", options: Namespace) -> None:
+def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
     from privhp.answers.low_counts import describe_low_count
     from privhp.cli import FAILED
     from privhp.cli.messages import warn
     from privhp.cli.streams import say
 
-    warn(describe_low_count(generator))
+    warn(describe_low_count(generator, csv=source.has_csv, persons=source.persons is not None))
     if options.min_records is not None and generator.total < options.min_records:
         say(
             f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "

@@ -91,6 +91,11 @@ class FileSource:
         return self.size is not None
 
     @property
+    def has_csv(self) -> bool:
+        """Whether a file is CSV."""
+        return any((self._format or format_of(file.name)) == "csv" for file in self._files)
+
+    @property
     def persons(self) -> Persons | None:
         """The declared persons."""
         return self._selection.persons

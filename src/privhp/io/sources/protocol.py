@@ -67,6 +67,10 @@ class Source(Protocol):
         """Whether all records can be read again from the start."""
 
     @property
+    def has_csv(self) -> bool:
+        """Whether records come from CSV."""
+
+    @property
     def persons(self) -> Persons | None:
         """The declared persons; None if no column of persons is declared."""
 
