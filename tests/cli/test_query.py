@@ -92,6 +92,24 @@ def test_tables(run, trips):
     assert heavy.splitlines()[0].split("   ")[-1] == "where"
 
 
+def test_bounds_of_cells(run, tmp_path):
+    """Heaps inside cells can be outside the interval of a share; a range that ends with a cell has no such bounds."""
+    plan = hp.Plan(hp.Integers(0, 1023), epsilon=1, budgets={3: 1}, exact_depth=3, inference="least-squares")
+    summary = hp.Summary(plan)
+    summary.update(np.arange(1024).repeat(50))
+    hp.save(summary.release(), tmp_path / "cells.privhp")
+    conditions = ("--where", "value < 600", "--where", "value < 512")
+    code, out, _ = run("query", "cells.privhp", *conditions)
+    inside, whole = answers(run, "cells.privhp", *conditions)
+    header, first, second, *note = out.splitlines()
+    assert (code, header.split()[-5:]) == (0, ["least", "at", "most", "count", "where"])
+    assert [f"{inside[key]:.3%}" for key in ("at_least", "at_most")] == first.split()[4:6]
+    assert inside["at_least"] < inside["low"]
+    assert second.split()[4] == f"{whole['count']:,.0f}"
+    assert note[0].startswith("at least, at most: what the cells of the release allow.")
+    assert "at least" not in run("query", "cells.privhp", *conditions[2:]).out
+
+
 def test_region_finer_than_the_cells(run, trips):
     """An interpolated share is left out of the table; JSON has it without a standard error."""
     where = ("--where", "kind = cash", "--where", "fare between 10 and 10.0001")

@@ -19,6 +19,10 @@ from privhp.errors import DomainError, PrivhpWarning, QueryError
 ERROR_HEADER = ("standard error", "90% from", "to")
 _ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
+_IN_CELLS = (
+    "\nat least, at most: what the cells of the release allow. If values are heaped, such as at round numbers, and\n"
+    "cells are wider than the heaps, the share can be outside its interval, but not outside these."
+)
 
 
 class Answers(NamedTuple):
@@ -61,14 +65,23 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
         )
     rows = [_mass_row(one) for one in objects]
     note = _FINER if any(map(_is_interpolated, objects)) else ""
-    return Answers(objects, ("share", *ERROR_HEADER, "count", "where"), rows, note)
+    note += _IN_CELLS if any(map(_ends_in_cells, objects)) else ""
+    return Answers(objects, ("share", *ERROR_HEADER, "at least", "at most", "count", "where"), rows, note)
 
 
 def _mass_row(answer: dict[str, Any]) -> list[str]:
     """Row of a share; an interpolated one is left out, since only its interval says something about the records."""
     share, *ends = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
     known = ("", "") if _is_interpolated(answer) else (share, f"{answer['count']:,.0f}")
-    return [known[0], *ends, known[1], answer["where"]]
+    bounds = [_percent(answer[key]) if _ends_in_cells(answer) else "" for key in ("at_least", "at_most")]
+    return [known[0], *ends, *bounds, known[1], answer["where"]]
+
+
+def _ends_in_cells(answer: dict[str, Any]) -> bool:
+    """Whether the cells at the ends of a region could hold a share outside its interval."""
+    if answer["stderr"] is None:
+        return False
+    return bool(answer["at_least"] < answer["low"] or answer["at_most"] > answer["high"])
 
 
 def _is_interpolated(answer: dict[str, Any]) -> bool:

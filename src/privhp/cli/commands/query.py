@@ -40,7 +40,8 @@ A release keeps the names that fit had by --columns or --domain. Without names a
 value, the coordinates of a point x1, x2, ..., and those of a place longitude and latitude. Queries
 cost no privacy. The standard error covers noise and discretisation. The columns 90% from and to
 are the interval that holds 90% of true values; it need not be symmetric. A region finer than the
-cells of the release has an interval alone, and no share. Plans of --method paper have neither.
+cells of the release has an interval alone, and no share. At least and at most are what the cells
+allow if values are heaped inside them. Plans of --method paper have no standard errors.
 """
 
 
