@@ -196,3 +196,18 @@ def test_long_domains_are_shortened() -> None:
 )
 def test_digits_that_an_error_leaves(value: float, error: float, text: str) -> None:
     assert format_rounded(value, error) == text
+
+
+@pytest.mark.parametrize(
+    ("domain", "said"),
+    [
+        (Interval(0, 1e6), True),
+        (Table(amount=Nullable(Interval(0, 1e6))), True),
+        (TRIPS, False),
+        (WEEK, False),
+    ],
+    ids=repr,
+)
+def test_plans_say_what_wide_bounds_mean(domain: Any, said: bool) -> None:
+    text = " ".join(str(Plan.auto(domain, epsilon=1, expected_records=100_000)).split())
+    assert ("If the bounds are much wider than the records, the second line is the nearest" in text) == said

@@ -136,8 +136,21 @@ def _predictions(plan: "Plan") -> list[str]:
         "",
         *wrap(f"expected error (1-Wasserstein distance) for {plan.expected_records:,} records. {meaning}", 100),
         *(line.rstrip() for line in _align(("if the records are", "error", *causes), rows)),
+        *_wide_bounds(plan),
         *_little_data(plan),
     ]
+
+
+def _wide_bounds(plan: "Plan") -> list[str]:
+    """Which line applies if bounds are wide; the plan cannot know, since it does not depend on the records."""
+    lines = [column.domain.inner for column in plan.domain.columns] or [plan.domain.inner]
+    if len(lines) > 1 or not lines[0].is_line:
+        return []
+    text = (
+        "No record decides about these lines. If the bounds are much wider than the records, the second line is the "
+        "nearest, or too high, and narrower bounds lower the error"
+    )
+    return wrap(text, 100)
 
 
 def _little_data(plan: "Plan") -> list[str]:

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 STREAM_NOTES: dict[Stream, str] = {
     "smooth": "spread evenly over the domain",
-    "clustered": "in a sixteenth of the domain",
+    "clustered": "in a sixteenth of the domain or less",
     "sparse": "at forty points only",
     "uneven": "uneven at all scales",
 }
