@@ -121,7 +121,7 @@ def fit(
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
-    warn(describe_low_count(generator, csv=source.has_csv, persons=persons is not None))
+    warn(describe_low_count(generator, formats=source.formats, persons=persons is not None))
     return generator
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from privhp.cli.answer_tables import _texts
+from privhp.cli.column_tables import _texts
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,9 @@ def test_times_to_the_digits_that_their_error_leaves(seconds: float, text: str) 
 def test_dates_and_durations() -> None:
     hours = np.timedelta64(3, "h")
     assert _texts(hours, "2021-07-29", "2021-07-28", "2021-07-30")[:2] == ["2021-07-29", "3 hours"]
+    none, day = np.timedelta64(0, "D"), "2021-07-29"
+    assert _texts(none, day, day, day) == [day, "0 days", day, day]
+    assert _texts(none, "2021-07-29T00:00", "2021-07-29T00:00", "2021-07-29T00:00")[1] == "0 seconds"
     assert _texts(hours, 864_000.0, 86_400.0, 8_640_000.0) == ["10 days", "3 hours", "1 day", "100 days"]
 
 

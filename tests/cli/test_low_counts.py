@@ -2,10 +2,12 @@
 
 import gzip
 import re
+from pathlib import Path
 
 import pytest
 
 from cli.running import spawn
+from privhp.answers.low_counts import LOW_SHARE
 
 PLAN = ["--epsilon", "50", "--expected-records", "20000"]
 GEO = ["--columns", "x,y", "--domain", "geo:-9:49.8:2:61", *PLAN]
@@ -88,3 +90,18 @@ def test_compressed_standard_input(tmp_path, compress, options):
         rb"privhp: error: -: expected text, got a (gzip|zstd) file; .* pipe it through \w+cat\n", done.stderr
     )
     assert not (tmp_path / "a.privhp").exists()
+
+
+def test_missing_and_nested_keys_of_ndjson(run, tmp_path):
+    (tmp_path / "calls.ndjson").write_text('{"call": {"seconds": 3}}\n' * 100)
+    (tmp_path / "calls.csv").write_text("seconds\n3\n")
+    for name, named in {"calls.ndjson": True, "calls.csv": False}.items():
+        fit = ["fit", name, "--columns", "seconds", "--domain", "integers:0:9", *PLAN, "-o", f"{name}.privhp"]
+        cause = "in NDJSON, a key that the objects do not have (nested keys are not read)"
+        assert (cause in run(*fit).err) == named
+
+
+def test_help_and_page_name_the_low_share(run):
+    share = {1 / 2: "half of it", 1 / 3: "a third of it"}[LOW_SHARE]
+    for text in (run("fit", "--help").out, (Path(__file__).parents[2] / "docs" / "cli.md").read_text()):
+        assert f"below {share}" in " ".join(text.split()).lower()

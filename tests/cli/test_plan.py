@@ -73,6 +73,7 @@ def test_domains_from_a_file(tmp_path, lines, domain, columns):
         ("box:0:1,", SHORT_FORMS["box"].usage),
         ("box:0:1,2", "pair"),
         ("ipv4:0/99", "expected a network such as"),
+        ("ipv4:nullable", "needs the name of its column; write --domain NAME=ipv4:nullable"),
         ("", "interval, integers, box"),
         ("circle:0:1", "interval, integers, box"),
         ("no.toml", "No such file"),

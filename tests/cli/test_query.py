@@ -197,7 +197,7 @@ def test_conditions_outside_bounds(run, trips):
 
 def test_other_answers_are_of_all_records(run, trips):
     _, out, _ = run("query", trips, "--where", "fare < 10", "--mean", "--quantile", "0.5", "--marginal", "delay")
-    assert out.count("delay, of the values that are not null, of all records") == 2
+    assert out.count("delay, of all records in which it is not null") == 2
     assert "of all records" not in run("query", trips, "--mean", "--marginal", "fare").out
 
 

@@ -153,3 +153,11 @@ def test_conditions_with_values_outside_the_domain_are_all_named(run, refused, d
     asked = ["source in [10.0.0.0/9, 10.128.0.0/9]", "source != 10.1.2.3 or source = 10.1.2.3", "source in 10.0.0.0/8"]
     out = run("query", "out", *(word for text in asked for word in ("--where", text))).out
     assert {row.split()[0] for row in out.splitlines()[1:]} == {"100.000%"}
+
+
+def test_a_nullable_domain_needs_its_column(run, refused, tmp_path):
+    (tmp_path / "log.csv").write_text("source\n" + "10.0.0.1\n\n" * 100)
+    fit = ["fit", "log.csv", "--columns", "source", "--epsilon", "50", "--expected-records", "200", "-o", "log.privhp"]
+    error = refused(*fit, "--domain", "ipv4:nullable")
+    assert error.endswith("write --domain source=ipv4:nullable\n")
+    assert run(*fit, "--domain", "source=ipv4:nullable").code == 0

@@ -1,6 +1,7 @@
 """Names and types of columns are the same in the real and the synthetic file."""
 
 import json
+import re
 import tomllib
 
 import numpy as np
@@ -128,3 +129,11 @@ def test_utc_offset_in_csv(run, tmp_path):
     assert {line[-6:] for line in lines} == {"-04:00", "-05:00"}
     summer = np.mean([line < "2020-11-01" for line in lines])
     assert abs(summer - 0.5) < 0.1
+
+
+def test_booleans_declared_as_texts(run, refused, tmp_path):
+    parquet.write_table(pa.table({"paid": [True, False] * 100}), tmp_path / "real.parquet")
+    error = refused("fit", "real.parquet", "--domain", "paid=categories:True,False", *PLAN)
+    advice = re.search("declare it as categories of true and false, as in (.*?), ", error)
+    assert advice is not None
+    assert run("fit", "real.parquet", "--domain", f"paid={advice[1]}", *PLAN).code == 0

@@ -161,6 +161,7 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("source != 0.0.0.0/0", "column 'source': no address meets all conditions"),
         ("source in 10.0.0.0/8 and source = 1.1.1.1", "column 'source': no address meets all conditions"),
         ("source = 10.1", "column 'source': expected a prefix such as"),
+        ("source in 45.148.10.1/24", "'45.148.10.1/24', which has bits after its prefix; write 45.148.10.0/24"),
         ("x < 0.2 or x > 0.5", "column 'x,y': conditions on this column cannot be joined by or"),
         ("delay between 5", "column 'delay': expected between LOW and HIGH, got the end"),
         ("delay between 7 and 5", "column 'delay': no value meets all conditions"),

@@ -186,7 +186,8 @@ def test_wrong_region(region: Any) -> None:
 
 BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"kind": "ipv4", "network": None}, 'expected a network such as "10.0.0.0/8", got None'),
-    ({"kind": "ipv4", "network": "10.0.0.1/8"}, 'expected a network such as "10.0.0.0/8"'),
+    ({"kind": "ipv4", "network": "10.0.0.1/8"}, "which has bits after its prefix; write 10.0.0.0/8"),
+    ({"kind": "ipv6", "network": "2001:db8::1/32"}, "which has bits after its prefix; write 2001:db8::/32"),
     ({"kind": "ipv4", "network": "10.0.0.0/33"}, 'expected a network such as "10.0.0.0/8"'),
     ({"kind": "ipv4", "network": "2001:db8::/32"}, 'expected a network such as "10.0.0.0/8"'),
     ({"kind": "ipv4", "network": "10.0.0.1/32"}, "a network needs more than one address, got 10.0.0.1/32"),

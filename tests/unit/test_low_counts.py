@@ -197,7 +197,7 @@ def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> Non
     everything = {cause for own in CAUSES.values() for cause in own}
     plan = hp.Plan(domain, epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
     generator = hp.Generator(Release(plan, {1: np.array([50, 50])}))
-    text = describe_low_count(generator, csv=True, persons=False)
+    text = describe_low_count(generator, formats=["csv"], persons=False)
     assert text is not None
     assert {cause for cause in everything if cause in text} == set(causes)
     assert "delimiter" in text

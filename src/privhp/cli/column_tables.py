@@ -135,8 +135,9 @@ def _label(generator: Generator, part: Distribution, column: str | None, options
     label = column or ",".join(options.columns or part.domain.value_names)
     names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
     null_left_out = part is not generator and column in names_of_nullable
-    label += ", of the values that are not null" if null_left_out else ""
-    return f"{label}, of all records" if getattr(options, "where", []) else label  # quantiles has no --where
+    if not getattr(options, "where", []):  # quantiles has no --where
+        return f"{label}, of the values that are not null" if null_left_out else label
+    return f"{label}, of all records{' in which it is not null' * null_left_out}"
 
 
 def _plain(domain: Domain, number: Any) -> Any:
@@ -151,7 +152,8 @@ def _texts(stderr: Any, value: Any, low: Any, high: Any) -> list[str]:
     if isinstance(stderr, np.timedelta64):
         seconds = float(stderr / np.timedelta64(1, "s"))
         first, *ends = (_round_time(number, seconds) for number in (value, low, high))
-        return [first, format_duration(seconds), *ends]
+        of_days = isinstance(value, str) and "T" not in value
+        return [first, format_duration(seconds) if seconds or not of_days else "0 days", *ends]
     if stderr is None:
         return [_text(number) for number in (value, stderr, low, high)]
     first, *ends = (format_rounded(number, stderr) for number in (value, low, high))

@@ -124,7 +124,8 @@ def add_persons(parser: CommandParser) -> None:
         "--person",
         metavar="NAME",
         help="column of the ids of persons, by which the files are sorted, as numbers or as LC_ALL=C sort does; of "
-        "each person the first --max-records-per-person records are counted and the others left out",
+        "each person the first --max-records-per-person records are counted and the others left out, so do not sort "
+        "these by values: sort -s keeps their order",
     )
     parser.add_argument(
         "--null-person",

@@ -104,7 +104,7 @@ def domain_from_options(options: Namespace) -> Domain:
         raise DomainError("--domain is given more than once; write NAME=DOMAIN for each column of a table")
     (domain,) = options.domain
     if not domain.endswith(".toml"):
-        return parse_domain(domain)
+        return parse_domain(domain, column=",".join(getattr(options, "columns", None) or ["NAME"]))
     read = read_domain_file(domain)
     for name in PLAN_KEYS:
         if name in read.plan and _is_open(name, options):

@@ -26,7 +26,7 @@ class WatchedSource:
     def __init__(self, source: Source, progress: Progress) -> None:
         self._source, self._progress = source, progress
         self.size, self.identity, self.rereadable = source.size, source.identity, source.rereadable
-        self.persons, self.has_csv = source.persons, source.has_csv
+        self.persons, self.formats = source.persons, source.formats
 
     def batches(
         self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None

@@ -100,7 +100,7 @@ class SortedPersonCap:
             if not orders:
                 raise RecordsError(
                     "the rows are not sorted by person, so a person who comes again could not be recognised; sort all "
-                    "of them together by the column of persons, as numbers or as text in byte order (LC_ALL=C sort)"
+                    "of them together by the column of persons, as numbers or as text in byte order (LC_ALL=C sort -s)"
                 )
             ranks = _ranks_in_runs(codes)
             if _id(runs[0], persons.ids) == self._last:

@@ -21,11 +21,11 @@ from privhp.domains.domain import NUMERIC, Domain
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
-from privhp.domains.prefixes import prefixes_region, unite_prefixes
+from privhp.domains.prefixes import prefixes_region, read_prefix, unite_prefixes
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import parts_of
-from privhp.domains.validation import check_dtype, quote
+from privhp.domains.validation import check_dtype
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -58,10 +58,7 @@ class _Network(Domain):
             raise DomainError(f"a network needs more than one address, got {self.network}; declare a shorter prefix")
 
     def _prefix(self, value: Any, name: str) -> Any:
-        try:
-            return self.parse(value)
-        except (ValueError, IndexError, TypeError):
-            raise DomainError(f'expected a {name} such as "{self.EXAMPLE}", got {quote(value)}') from None
+        return read_prefix(value, self.parse, f'expected a {name} such as "{self.EXAMPLE}"')
 
     def __repr__(self) -> str:
         given = [repr(value) if name == "network" else f"{name}={value!r}" for name, value in self.parameters().items()]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from ipaddress import collapse_addresses
 from typing import TYPE_CHECKING, Any
 
 from privhp.domains.unions import union
+from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -31,6 +33,23 @@ def prefixes_region(comparisons: Sequence[Predicate], read: Callable[[Any], Any]
     if not found:
         raise DomainError("no address meets all conditions; correct the prefixes")
     return unite_prefixes(found)
+
+
+def read_prefix(value: Any, parse: Callable[..., Any], expected: str) -> Any:
+    """A prefix; the error for an address with bits after its prefix names the prefix.
+
+    Args:
+        value: Text of the prefix, or its first address and its length.
+        parse: Class of the prefix.
+        expected: What is expected, for messages.
+    """
+    try:
+        return parse(value)
+    except (ValueError, IndexError, TypeError):
+        advice = ""
+        with suppress(ValueError, IndexError, TypeError):
+            advice = f", which has bits after its prefix; write {parse(value, strict=False)}"
+        raise DomainError(f"{expected}, got {quote(value)}{advice}") from None
 
 
 def unite_prefixes(prefixes: Sequence[Any]) -> Any:

@@ -34,9 +34,17 @@ class ShortForm(NamedTuple):
     usage: str
 
 
-def parse_domain(text: str) -> Domain:
-    """The domain of a short form."""
-    return Domain.from_spec(_parse_spec(text))
+def parse_domain(text: str, *, column: str = "NAME") -> Domain:
+    """The domain of a short form.
+
+    Args:
+        text: The short form.
+        column: Name of the column, for messages.
+    """
+    spec = _parse_spec(text)
+    if "nullable" in spec:
+        raise DomainError(f"a domain with nullable needs the name of its column; write domain={column}={text}")
+    return Domain.from_spec(spec)
 
 
 def parse_columns(texts: Sequence[str]) -> Domain:

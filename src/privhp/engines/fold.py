@@ -109,7 +109,7 @@ def fit_passes(
         if learning is not None:
             plan = refine_plan(plan, number, summary.close())
     generator = summary.release()
-    warn(describe_low_count(generator, csv=False))
+    warn(describe_low_count(generator, formats=()))
     return generator
 
 

@@ -157,7 +157,7 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
     from privhp.cli.messages import warn
     from privhp.cli.streams import say
 
-    warn(describe_low_count(generator, csv=source.has_csv, persons=source.persons is not None))
+    warn(describe_low_count(generator, formats=source.formats, persons=source.persons is not None))
     if options.min_records is not None and generator.total < options.min_records:
         say(
             f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "

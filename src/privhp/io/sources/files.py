@@ -91,9 +91,9 @@ class FileSource:
         return self.size is not None
 
     @property
-    def has_csv(self) -> bool:
-        """Whether a file is CSV."""
-        return any((self._format or format_of(file.name)) == "csv" for file in self._files)
+    def formats(self) -> frozenset[str]:
+        """Formats of the files."""
+        return frozenset(self._format or format_of(file.name) for file in self._files)
 
     @property
     def persons(self) -> Persons | None:

@@ -27,7 +27,7 @@ class InMemorySource:
     """
 
     identity: str | None = None
-    has_csv = False
+    formats = frozenset[str]()
 
     def __init__(self, data: Any, selection: Selection) -> None:
         self._data, self._selection = LazyBatches(data) if _is_lazy(data) else data, selection

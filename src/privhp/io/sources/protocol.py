@@ -67,8 +67,8 @@ class Source(Protocol):
         """Whether all records can be read again from the start."""
 
     @property
-    def has_csv(self) -> bool:
-        """Whether records come from CSV."""
+    def formats(self) -> frozenset[str]:
+        """Formats of the files; none for data in memory."""
 
     @property
     def persons(self) -> Persons | None:

@@ -165,6 +165,8 @@ class Selection:
             advice = _ADVICE.get(kind, "")
             if declared == "time" and kind == "integers":
                 advice = 'declare its format, such as "%Y%m%d" or "epoch", '
+            if type_name == "bool":
+                advice = "declare it as categories of true and false, as in categories:true,false, "
             raise FileError(
                 f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
                 f"{type_name}; {advice}convert the column first, or choose another"
