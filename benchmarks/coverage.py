@@ -63,7 +63,7 @@ def measure(name: str, setting: Setting) -> Line:
     stream = coverage_streams.load(name)
     plan = plan_of(method, stream.domain, epsilon=epsilon, expected_records=len(stream), memory=memory)
     generator = hp.fit(stream.records, plan=plan)
-    rng = np.random.default_rng(release)
+    rng = np.random.default_rng([release, MEMORIES.index(memory), EPSILONS.index(epsilon), METHODS.index(method)])
     found = {family: [ask(draw(rng), generator) for _ in range(QUERIES)] for family, draw in families(stream).items()}
     return {"stream": name, "setting": list(setting), "families": found}
 
@@ -148,8 +148,8 @@ def report(lines: list[Line]) -> str:
             "Share of the intervals `interval(0.9)` that hold the true answer, by stream and family of queries; then",
             "their width over the width that would hold 90% of the true answers.",
             f"An entry by stream has {len(lines) // max(len(streams), 1)} releases (two memories, two",
-            f"epsilons, the default with three passes and a plan of one pass) with {QUERIES} queries each. Answers of",
-            "one release share its noise, so the standard error of a coverage is about 3%. The streams are in",
+            f"epsilons, the default with three passes and a plan of one pass) with {QUERIES} queries of its own each.",
+            "Answers of one release share its noise, so the standard error of a coverage is about 3%. Streams are in",
             "`benchmarks/coverage_streams.py`, the queries in `benchmarks/coverage_queries.py`.",
             "Made by `make coverage`.",
             "",

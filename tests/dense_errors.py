@@ -1,5 +1,6 @@
 """Standard errors by their definition: leaf by leaf and parent by parent, with all weights, also those that are 0."""
 
+import math
 from typing import Any
 
 import numpy as np
@@ -42,7 +43,11 @@ def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
     """Share of the records of a side beyond the mean of its neighbours; of a side that is divided, of one half."""
     before, own, after = (_count(errors, axis, cell + step, cuts) for step in (-1, 0, 1))
     excess = min(max(1 - (before + after) / 2 / max(own, 1e-300), 0.0), 1.0)
-    if excess == 0 or not errors.unevenness[axis].are_measured(np.array([cell], dtype=np.uint64), cuts)[0]:
+    unevenness = errors.unevenness[axis]
+    if 0 < cell < 2**cuts - 1:
+        beyond_least = 1 - min(before, after) / max(own, 1e-300)
+        excess = beyond_least if excess > 2 * math.sqrt(unevenness.by_cuts[cuts - 1]) else 0.0
+    if excess == 0 or not unevenness.are_measured(np.array([cell], dtype=np.uint64), cuts)[0]:
         return excess
     halves = [(_count(errors, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]
     return max(count * _heap(errors, axis, half, cuts + 1) for count, half in halves) / max(own, 1e-300)

@@ -142,12 +142,20 @@ def test_values_without_stderr() -> None:
 
 @pytest.mark.parametrize(
     ("level", "leaf", "least", "most"),
-    [(5, 130, 0.0, 0.1), (6, 130, 0.0, 0.1), (8, 128, 0.9, 1.0), (5, 128, 0.45, 0.55), (5, 135, 0.45, 0.55)],
+    [
+        (5, 130, 0.0, 0.1),
+        (6, 130, 0.0, 0.1),
+        (8, 128, 0.9, 1.0),
+        (5, 128, 0.9, 1.0),
+        (5, 135, 0.9, 1.0),
+        (5, 0, 0.45, 0.55),
+    ],
 )
 def test_stderr_inside_leaf(level: int, leaf: int, least: float, most: float) -> None:
     """Every second cell of a level is empty, the others have equal counts; the region ends in the middle of a leaf.
 
-    A leaf inside a cell is even. At an edge of the records half of those of a leaf may be a heap.
+    A leaf inside a cell is even. At an edge of the records all those of a leaf may be a heap; at an end of the axis,
+    half of them.
     """
     plan = Plan(UNIT, epsilon=1, budgets={2: "1/2", 8: "1/2"}, exact_depth=8, inference="least-squares")
     leaves = np.where(np.arange(256) >> (8 - level) & 1, 0, FULL)

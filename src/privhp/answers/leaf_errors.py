@@ -228,11 +228,15 @@ class LeafErrors:
     def _heaps(self, axis: int, cells: Codes, cuts: int) -> Floats:
         """Share of the records of each side that may have the same value: those beyond the mean of its neighbours.
 
-        Where the release shows how a side divides, the heap is one of its halves.
+        Inside the axis they count if they are more than its unevenness explains. Then the records of the side may end
+        inside it, and all beyond the smaller neighbour may be a heap. Where the release shows how a side divides, the
+        heap is one of its halves.
         """
-        sides = self._nested_sides(axis)
-        heaps = sides.excess(cells, cuts)
-        cut = np.flatnonzero(self.unevenness[axis].are_measured(cells, cuts) & (heaps > 0))
+        sides, unevenness = self._nested_sides(axis), self.unevenness[axis]
+        mean, least = sides.excess(cells, cuts)
+        inner = np.where(mean > unevenness.largest_imbalance(cuts - 1), least, 0.0)
+        heaps = np.where(unevenness.are_ends(cells, cuts), mean, inner)
+        cut = np.flatnonzero(unevenness.are_measured(cells, cuts) & (heaps > 0))
         if cut.size:
             halves = descendants(cells[cut], levels=1)
             counts = sides.counts(halves, cuts + 1)

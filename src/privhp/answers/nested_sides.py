@@ -49,12 +49,16 @@ class NestedSides:
         counts: Floats = self._mass_before(first + 1.0, cuts) - self._mass_before(first, cuts)
         return counts
 
-    def excess(self, cells: Codes, cuts: int) -> Floats:
-        """Share of the mass of each of some cells beyond the mean of its neighbours; outside the axis is no mass."""
+    def excess(self, cells: Codes, cuts: int) -> tuple[Floats, Floats]:
+        """Share of the mass of each of some cells beyond the mean of its neighbours, and beyond the smaller one.
+
+        Outside the axis is no mass.
+        """
         ends = cells.astype(np.float64) + np.arange(-1, 3)[:, None]
         before, own, after = np.diff(self._mass_before(ends, cuts), axis=0)
-        excess: Floats = np.clip(1.0 - (before + after) / (2.0 * np.maximum(own, 1e-300)), 0.0, 1.0)
-        return excess
+        others = (before + after) / 2.0, np.minimum(before, after)
+        mean, least = (np.clip(1.0 - other / np.maximum(own, 1e-300), 0.0, 1.0) for other in others)
+        return mean, least
 
     def _mass_before(self, ends: Floats, cuts: int) -> Floats:
         """Mass before some positions, in units of a cell with so many cuts."""

@@ -101,7 +101,7 @@ class AxisUnevenness:
         the axis the density may be a power, with the same imbalance after each cut.
         """
         slopes, above = self._slopes(cells, cuts)
-        halvings = np.where((cells == 0) | (cells + np.uint64(1) == np.uint64(1) << np.uint64(cuts)), 0.0, 1.0)
+        halvings = np.where(self.are_ends(cells, cuts), 0.0, 1.0)
         further = 2.0 ** (-halvings * (cuts - above + np.arange(FINER_CUTS)[:, None]))
         squares: Floats = np.tanh(further * np.arctanh(slopes)) ** 2
         return np.maximum(self.by_cuts[cuts : cuts + FINER_CUTS, None], squares)
@@ -109,6 +109,16 @@ class AxisUnevenness:
     def further_own(self, cuts: int) -> Floats:
         """Unevenness of a cell's own after 0, 1, 2 ... further cuts than a number of them, shape (FINER_CUTS, 1)."""
         return self.own_by_cuts[cuts : cuts + FINER_CUTS, None]
+
+    @staticmethod
+    def are_ends(cells: Codes, cuts: int) -> NDArray[np.bool_]:
+        """Whether each side lies at an end of the axis."""
+        ends: NDArray[np.bool_] = (cells == 0) | (cells + np.uint64(1) == np.uint64(1) << np.uint64(cuts))
+        return ends
+
+    def largest_imbalance(self, cuts: int) -> float:
+        """Imbalance of sides with so many cuts that their shared unevenness explains."""
+        return SIGNIFICANT_SLOPE * math.sqrt(self.by_cuts[cuts])
 
     def are_measured(self, cells: Codes, cuts: int) -> NDArray[np.bool_]:
         """Whether the release shows how each side divides at the next cut."""
