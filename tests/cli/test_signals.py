@@ -115,3 +115,26 @@ def test_interrupt_while_modules_are_imported(tmp_path, step):
     assert set(codes) == {130}
     assert len(codes) > 5
     assert last == 0
+
+
+BEFORE = """
+import os, signal, sys
+
+class Ending:
+    def find_spec(self, name, path=None, target=None):
+        if name == "privhp.cli":
+            os.kill(os.getpid(), int(sys.argv[1]))
+
+from privhp.__main__ import main
+signal.signal(int(sys.argv[1]), signal.SIG_DFL)
+sys.meta_path.insert(0, Ending())
+sys.exit(main())
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_signal_before_the_command_has_begun(tmp_path, number):
+    """Shells show it as 128 and the number of the signal: 143 and 129."""
+    command = [sys.executable, "-c", BEFORE, str(number.value)]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
