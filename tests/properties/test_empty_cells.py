@@ -1,7 +1,6 @@
 """Shrinkage of the estimates of empty cells, compared with a slow reference."""
 
 import math
-from collections.abc import Sequence
 
 import hypothesis.strategies as st
 import numpy as np
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from numpy.typing import NDArray
 
-from privhp.answers import constrained_inference
 from privhp.answers.constrained_inference import spike_and_slab_posterior
 
 Floats = NDArray[np.float64]
@@ -39,15 +37,6 @@ def test_spike_and_slab_shrinks_empty_cells(share: float) -> None:
     np.testing.assert_allclose(found[~empty], estimates[~empty], rtol=1e-6)
 
 
-def test_spike_and_slab_has_a_share_for_each_block(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A run of empty cells keeps less noise where its own block counts, not the share among all cells."""
-    counts = np.where(np.arange(8192) < 7168, 100.0, 0.0)
-    estimates = noisy(counts, 2.0, 4)
-    own = np.abs(posterior_means(estimates)[counts == 0]).sum()
-    monkeypatch.setattr(constrained_inference, "EMPTY_BLOCK", counts.size)
-    assert own < 0.3 * np.abs(posterior_means(estimates)[counts == 0]).sum()
-
-
 @given(seed=st.integers(0, 10_000), size=st.integers(1, 200), full=st.floats(0.0, 1.0), holes=st.floats(0.0, 0.5))
 def test_spike_and_slab_matches_a_slow_reference(seed: int, size: int, full: float, holes: float) -> None:
     rng = np.random.default_rng(seed)
@@ -69,23 +58,14 @@ def slow_posterior_means(estimates: Floats, variances: Floats, possible: NDArray
         slab = 1.0 / (y * math.log(largest)) if y > s else math.exp((y - s) / b) / (s * math.log(largest))
         return slab / spike
 
-    def share_of_empty(cells: Sequence[int], guess: float) -> float:
-        share = guess
-        for _ in range(20):
-            empty = [share / (share + (1.0 - share) * ratios[cell]) for cell in cells]
-            share = (sum(empty) + guess) / (len(cells) + 1)
-        return share
-
     ratios = [odds(y, s) for y, s in zip(estimates.tolist(), deviations, strict=True)]
-    everywhere = share_of_empty(np.flatnonzero(possible).tolist(), 0.5)
+    share = 0.5
+    for _ in range(20):
+        empty = [share / (share + (1.0 - share) * ratio) for ratio in ratios]
+        share = (sum(one for one, can in zip(empty, possible, strict=True) if can) + 0.5) / (possible.sum() + 1.0)
     means = np.zeros(estimates.size)
-    for start in range(0, estimates.size, 64):
-        block = [cell for cell in range(start, min(start + 64, estimates.size)) if possible[cell]]
-        share = share_of_empty(block, everywhere)
-        for cell in block:
-            empty = share / (share + (1.0 - share) * ratios[cell])
-            y = estimates[cell]
-            means[cell] = (1.0 - empty) * max(y, 0.0) if empty > 0.01 else y
+    for cell, (y, probability) in enumerate(zip(estimates.tolist(), empty, strict=True)):
+        means[cell] = (1.0 - probability) * max(y, 0.0) if probability > 0.01 else y
     return means
 
 

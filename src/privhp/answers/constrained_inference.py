@@ -16,9 +16,6 @@ from privhp.core.cells import Floats
 EM_ITERATIONS = 20
 """Iterations of the expectation-maximisation for the share of empty cells; it converges in fewer."""
 
-EMPTY_BLOCK = 64
-"""Neighbouring cells that have one share of empty cells."""
-
 BIAS_BLOCK = 16
 """Neighbouring sums whose bias is estimated together."""
 
@@ -187,9 +184,8 @@ def spike_and_slab_posterior(
     modelled as Laplace with scale b. An estimate y then has likelihood exp(-|y| / b) / 2b
     under the spike, and approximately the prior density at y under the slab;
     below one standard deviation s that density falls off as exp((y - s) / b).
-    The prior probability of the spike is the share of empty cells in a block of
-    neighbours, estimated together with one cell of the share among all cells. If
-    all cells hold records it tends to 0, and estimates stay unchanged.
+    Expectation-maximisation estimates the prior probability of the spike from
+    all cells. If all cells hold records it tends to 0, and estimates stay unchanged.
 
     Args:
         estimates: Unbiased estimates of the counts.
@@ -202,12 +198,10 @@ def spike_and_slab_posterior(
     tail = np.minimum(estimates - deviations, 0.0)
     spike_ratio = np.exp(np.minimum((np.abs(estimates) + tail) / scale, 600.0))
     slab_odds = spike_ratio * 2.0 * scale / (np.maximum(estimates, deviations) * np.log(largest))
-    known_odds = np.full(-(-estimates.size // EMPTY_BLOCK) * EMPTY_BLOCK, np.inf)
-    known_odds[: estimates.size] = np.where(possible, slab_odds, np.inf)
-    share = _empty_shares(known_odds[None], guess=0.5)
-    share = _empty_shares(known_odds.reshape(-1, EMPTY_BLOCK), guess=float(share[0]))
-    share = np.repeat(share, EMPTY_BLOCK)[: estimates.size]
-    empty = share / (share + (1.0 - share) * slab_odds)
+    prior_empty = 0.5
+    for _ in range(EM_ITERATIONS):
+        empty = prior_empty / (prior_empty + (1.0 - prior_empty) * slab_odds)
+        prior_empty = float((empty[possible].sum() + 0.5) / (np.count_nonzero(possible) + 1.0))
     clipped = np.maximum(estimates, 0.0)
     means = np.where(empty > NEGLIGIBLE_PROBABILITY, (1.0 - empty) * clipped, estimates)
     # The last term keeps variances positive.
@@ -215,18 +209,3 @@ def spike_and_slab_posterior(
         (1.0 - empty) * variances + empty * (1.0 - empty) * clipped**2 + NEGLIGIBLE_PROBABILITY * variances
     )
     return means, posterior_variances
-
-
-def _empty_shares(slab_odds: Floats, *, guess: float) -> Floats:
-    """Share of empty cells in each block, by expectation-maximisation.
-
-    Args:
-        slab_odds: Likelihood of the slab over that of the spike, a row for each block; infinite outside the domain.
-        guess: Share that the iteration starts from, and that counts as one more cell of each block.
-    """
-    cells = np.isfinite(slab_odds).sum(axis=1) + 1.0
-    shares = np.full(cells.shape, guess)
-    for _ in range(EM_ITERATIONS):
-        empty = 1.0 / (1.0 + ((1.0 - shares) / shares)[:, None] * slab_odds)
-        shares = (empty.sum(axis=1) + guess) / cells
-    return shares
