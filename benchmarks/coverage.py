@@ -185,8 +185,8 @@ def report(lines: list[Line]) -> str:
     )
 
 
-CAUSES = """Causes of entries above that are wide: ends and columns that do not err in the same direction, columns
-that are smoother than the cells that show their unevenness, and noise that might hide a bias, where there is none.
+CAUSES = """Causes of entries above that are wide: ends and columns that do not err in the same direction, leaves
+that might hold a heap, and noise that might hide a bias, where there is none.
 
 Causes of entries above that are not wide: values on heaps or on a lattice are all inside a region or all outside. The
 error of such an answer is the same in every release, at most the mass of the leaves that the end cuts, and often equal
