@@ -177,3 +177,37 @@ def test_evenings_on_a_12_hour_clock() -> None:
     assert codes(domain, ["2024-03-05 7:05 PM", "2024-03-05 07:05 pm"]) == codes(
         hp.Time(LOW, HIGH), ["2024-03-05T19:05"] * 2
     )
+
+
+PIECES = ["%Y", "%m", "%d", "%H", "%M", "%S", "%I", "%p", "/", " ", ":", "T", "é", ".", "%%", "%y", "%b"]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=6), st.data())
+def test_fixed_width_reads_what_strptime_reads(pieces: list[str], data: st.DataObject) -> None:
+    """strptime, one text after the other, is the reference: for texts in the format, and for damaged ones."""
+    text = "".join(data.draw(st.permutations(["%Y", "%m", "%d", *pieces])))
+    try:
+        domain, slow = (hp.Time("1900-01-01", "2100-12-31", format=text) for _ in range(2))
+    except hp.DomainError:
+        return
+    assert slow.format is not None
+    slow.format.fixed = None
+    times = data.draw(st.lists(st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31)), max_size=5))
+    texts = [time.strftime(text) for time in times]
+    damaged = data.draw(st.lists(st.text("0123456789/ :AaPpMm\u0663", max_size=20), max_size=3))
+    for own in texts:
+        place = data.draw(st.integers(0, len(own)))
+        damaged.append(own[:place] + data.draw(st.sampled_from("09:x \u0663")) + own[place + 1 :])
+    records = [*texts, *damaged, None, 5, "2024-02-30", "x" * 10_000]
+    assert codes(domain, records) == codes(slow, records)
+
+
+def test_texts_of_fixed_width_are_read_at_once() -> None:
+    domain = hp.Time(LOW, HIGH, format="%d/%m/%Y %I:%M %p")
+    assert domain.format is not None
+    assert domain.format.fixed is not None
+    written = ["31/12/2024 07:05 PM", "29/02/2023 07:05 PM", "1/12/2024 07:05 PM", "31/12/2024 12:00 am"]
+    places, seconds = domain.format.fixed.read(written)
+    assert places.tolist() == [0, 3]
+    assert seconds.astype("M8[s]").astype(str).tolist() == ["2024-12-31T19:05:00", "2024-12-31T00:00:00"]
+    assert hp.Time(LOW, HIGH, format="%d %B %Y").format.fixed is None  # type: ignore[union-attr]  # it has a format

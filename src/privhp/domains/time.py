@@ -13,32 +13,24 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
+from privhp.domains.column import take
 from privhp.domains.comparisons import discrete_range, ranges_region
-from privhp.domains.conversion import floor_int64, read_dictionary, read_each, single_value, values_of_kind
+from privhp.domains.conversion import floor_int64, read_each, single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
+from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.time_formats import TimeFormat, parse_zone
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_ends, outside_argument, quote
-from privhp.errors import DomainError, RecordsError
+from privhp.errors import DomainError
 
 if TYPE_CHECKING:
     from privhp.domains.condition_grammar import Predicate
 
 Unit = Literal["D", "s", "ms", "us", "ns"]
-
-_SECOND = 10**9
-_TICKS = {"D": 86_400 * _SECOND, "s": _SECOND, "ms": 10**6, "us": 10**3, "ns": 1}
-"""Nanoseconds per tick of each unit of the domain."""
-
-_STEPS = {"W": 7 * _TICKS["D"], "h": 3600 * _SECOND, "m": 60 * _SECOND, **_TICKS}
-"""Nanoseconds per step of each NumPy unit of fixed length."""
-
-_CALENDAR = {"Y": 10**6, "M": 12 * 10**6}
-"""Limit for NumPy's calendar units: beyond every bound, and small enough to convert to days."""
 
 _EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
 _BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
@@ -97,7 +89,7 @@ class Time(IntegerRangeDomain):
         dtype: Any = None,
         format: str | None = None,  # noqa: A002 - the name of the parameter in the public API
     ) -> None:
-        if not isinstance(unit, str) or unit not in _TICKS:
+        if not isinstance(unit, str) or unit not in TICKS:
             raise DomainError(f'expected unit="s", "ms", "us", "ns" or "D", got {quote(unit)}')
         self.unit, self.zone, self.outside = unit, zone, outside
         self.format = None if format is None else TimeFormat(format)
@@ -114,9 +106,9 @@ class Time(IntegerRangeDomain):
                 f'the bounds {quote(low)} and {quote(high)} exceed the range of unit="{unit}"; choose a coarser unit'
             )
         self._ticks = _Ticks(first, last, outside=outside)
-        finer = [f"datetime64[{other}]" for other in _TICKS if _TICKS[other] <= _TICKS[unit]]
+        finer = [f"datetime64[{other}]" for other in TICKS if TICKS[other] <= TICKS[unit]]
         self.dtype = check_dtype(finer[0] if dtype is None else dtype, finer)
-        ratio = _TICKS[unit] // _TICKS[np.datetime_data(self.dtype)[0]]
+        ratio = TICKS[unit] // TICKS[np.datetime_data(self.dtype)[0]]
         if max(-first, last) >= 2**63 // ratio:
             raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
 
@@ -163,13 +155,13 @@ class Time(IntegerRangeDomain):
 
     def _tick(self, value: Any) -> int:
         """Tick of one time; raises if it cannot be read."""
-        return self._nanoseconds(value) // _TICKS[self.unit]
+        return self._nanoseconds(value) // TICKS[self.unit]
 
     def _nanoseconds(self, value: Any) -> int:
         """Nanoseconds of one time since 1970, at least to the precision of the unit; raises if it cannot be read."""
         value = single_value(value)
         if isinstance(value, np.datetime64):
-            counts, step = _counts_and_step(np.array([value]))
+            counts, step = counts_and_step(np.array([value]))
             if np.isnat(value):
                 raise ValueError
             return int(counts[0]) * step
@@ -186,7 +178,7 @@ class Time(IntegerRangeDomain):
             value = value.replace(tzinfo=self._zone)
         since = value - _EPOCH
         seconds = since.days * 86_400 + since.seconds
-        return int(seconds * _SECOND + since.microseconds * 1000 + nanoseconds)
+        return int(seconds * SECOND + since.microseconds * 1000 + nanoseconds)
 
     def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
         """Last tick at or before a time and first tick at or after it, at most one tick out of bounds."""
@@ -194,7 +186,7 @@ class Time(IntegerRangeDomain):
             nanoseconds = self._nanoseconds(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(f"expected a time such as {_EXAMPLE}, year first, got {quote(value)}") from None
-        step = _TICKS[self.unit]
+        step = TICKS[self.unit]
         around = (nanoseconds // step, -(-nanoseconds // step))
         low, high = self._ticks.low - 1, self._ticks.high + 1
         before, after = self._times(np.array([min(max(tick, low), high) for tick in around]))
@@ -203,32 +195,49 @@ class Time(IntegerRangeDomain):
     def _near_tick(self, value: Any, form: TimeFormat | None) -> int:
         """Tick of one time, at most one tick out of bounds."""
         nanoseconds = self._nanoseconds(value) if form is None else form.nanoseconds(value, self._nanoseconds)
-        return min(max(nanoseconds // _TICKS[self.unit], self._ticks.low - 1), self._ticks.high + 1)
+        return min(max(nanoseconds // TICKS[self.unit], self._ticks.low - 1), self._ticks.high + 1)
 
     def _read(self, records: Any, form: TimeFormat | None = None) -> tuple[Counts, NDArray[np.bool_]]:
         """Tick of each time, clipped for times far out of bounds, and a mask of the valid times."""
-        column, read = to_column(records), partial(self._near_tick, form=form)
+        column = to_column(records)
         if column.dictionary is not None:
-            return read_dictionary(column, read)
+            ticks, valid = self._read_each(column.dictionary, form)
+            return take(np.append(ticks, 0), column), take(np.append(valid, False), column)
         batch = values_of_kind(column, kinds="M" if form is None else "Miuf", what=_WHAT)
         if not isinstance(batch, np.ndarray):
-            return read_each(batch, read)
+            return self._read_each(batch, form)
         readable = np.ones(batch.shape, dtype=np.bool_) if column.missing is None else ~column.missing
         if batch.dtype.kind == "M":
             readable &= ~np.isnat(batch)
-            counts, step = _counts_and_step(batch)
+            counts, step = counts_and_step(batch)
         elif form is not None and form.step is not None and batch.dtype.kind in "iu":
             counts, step = floor_int64(batch), form.step
         else:
             distinct, places = np.unique(batch, return_inverse=True)
-            ticks, valid = read_each(distinct.tolist(), read)
+            ticks, valid = self._read_each(distinct.tolist(), form)
             return ticks[places], valid[places] & readable
-        ratio, finer = divmod(step, _TICKS[self.unit])
+        return self._as_ticks(counts, step), readable
+
+    def _read_each(self, values: Sequence[Any], form: TimeFormat | None) -> tuple[Counts, NDArray[np.bool_]]:
+        """Tick of each value and a mask of the valid ones: those of fixed width at once, the others one by one."""
+        read = partial(self._near_tick, form=form)
+        if form is None or form.fixed is None or self._zone is not dt.UTC:
+            return read_each(values, read)
+        ticks, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
+        places, seconds = form.fixed.read(values)
+        ticks[places], valid[places] = self._as_ticks(seconds, SECOND), True
+        others = np.flatnonzero(~valid)
+        ticks[others], valid[others] = read_each([values[place] for place in others.tolist()], read)
+        return ticks, valid
+
+    def _as_ticks(self, counts: Counts, step: int) -> Counts:
+        """Ticks of counts of so many nanoseconds each, clipped for times far out of bounds."""
+        ratio, finer = divmod(step, TICKS[self.unit])
         if finer:
-            return counts // (_TICKS[self.unit] // step), readable
+            return counts // (TICKS[self.unit] // step)
         if ratio > 1:  # times far out of bounds would overflow int64
             counts = np.clip(counts, (self._ticks.low - 1) // ratio, self._ticks.high // ratio + 1) * ratio
-        return counts, readable
+        return counts
 
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._ticks._encode(*self._read(records, self.format), level=level)
@@ -252,7 +261,7 @@ class Time(IntegerRangeDomain):
     @property
     def _tick_length(self) -> float:
         """Distance of neighbouring times: in days for dates, else in seconds."""
-        return 1.0 if self.unit == "D" else _TICKS[self.unit] / _SECOND
+        return 1.0 if self.unit == "D" else TICKS[self.unit] / SECOND
 
     def measure(self, codes: Codes, *, level: int) -> Floats:
         return self._ticks.measure(codes, level=level)
@@ -319,18 +328,3 @@ class Time(IntegerRangeDomain):
         dtype = {} if self._is_plain else {"dtype": str(self.dtype)}
         form = {} if self.format is None else {"format": self.format.text}
         return {"low": low, "high": high, "unit": self.unit, **zone, "outside": self.outside, **dtype, **form}
-
-
-def _counts_and_step(times: NDArray[Any]) -> tuple[Counts, int]:
-    """Steps of NumPy times since 1970, arbitrary for NaT, and the nanoseconds per step."""
-    unit, steps = np.datetime_data(times.dtype)
-    if unit == "generic":
-        return np.zeros(times.shape, dtype=np.int64), 1  # the type of NaT alone
-    counts = times.astype(times.dtype.newbyteorder("="), copy=False).view(np.int64)
-    if unit in _CALENDAR:
-        far = _CALENDAR[unit]
-        counts = np.clip(counts, -far, far).view(f"M8[{unit}]").astype("M8[D]").view(np.int64)
-        unit = "D"
-    if steps != 1 or unit not in _STEPS:
-        raise RecordsError(f"expected times in a plain unit from years to nanoseconds, got {times.dtype}; convert them")
-    return counts, _STEPS[unit]

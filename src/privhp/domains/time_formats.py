@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from privhp.domains.conversion import single_value
+from privhp.domains.fixed_times import FixedTimes
 from privhp.domains.validation import quote
 from privhp.errors import DomainError
 
@@ -31,6 +32,7 @@ class TimeFormat:
     Attributes:
         text: The declared text.
         step: Nanoseconds per unit of a number; None for directives.
+        fixed: Reads many texts at once; None if these directives have no fixed width.
     """
 
     def __init__(self, text: Any) -> None:
@@ -46,6 +48,8 @@ class TimeFormat:
                 f'expected a format with year, month and day, such as "%d.%m.%Y" or "%m/%d/%Y %H:%M", or "epoch", '
                 f"got {quote(text)}"
             )
+
+        self.fixed = FixedTimes.of_format(text) if self.step is None else None
 
     def nanoseconds(self, value: Any, read_iso: Callable[[Any], int]) -> int:
         """Nanoseconds of one time since 1970; raises if it cannot be read.
@@ -89,7 +93,7 @@ def _is_complete(text: Any) -> bool:
     """Whether a text reads back the year, month and day that it writes."""
     try:
         return dt.datetime.strptime(_EXAMPLE.strftime(text), text).date() == _EXAMPLE.date()
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, re.error):  # the last for a directive that is given twice
         return False
 
 
