@@ -281,3 +281,9 @@ def test_dialect_is_a_value() -> None:
     assert len({CsvDialect(), CsvDialect(), GERMAN}) == 2
     with pytest.raises(RecordsError, match=r"csv= takes a dialect .* got 'lines'"):
         open_source("a.csv", domain=NUMBER, csv="lines")
+
+
+def test_encoding_without_the_currency_sign() -> None:
+    with pytest.raises(RecordsError, match="latin-1 has no sign €"):
+        CsvDialect(currency="€", encoding="latin-1")
+    CsvDialect(currency="€", encoding="cp1252")

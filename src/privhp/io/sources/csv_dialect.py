@@ -81,6 +81,8 @@ class CsvDialect:
         _check(
             self.encoding in get_args(Encoding), "encoding", "'utf-8', 'utf-16', 'latin-1' or 'cp1252'", self.encoding
         )
+        if "€" in (self.currency or "") and self.encoding == "latin-1":
+            raise RecordsError("the encoding latin-1 has no sign €; files with this sign are in cp1252 or utf-8")
 
     @property
     def separator(self) -> bytes:
