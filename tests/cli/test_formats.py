@@ -12,6 +12,7 @@ from pyarrow import ipc, parquet
 import privhp as hp
 from cli.running import PLAN, spawn
 from privhp.answers.low_counts import describe_low_count
+from privhp.io.sources.files import format_of
 
 FIT = ["--columns", "fare", *PLAN, "-o", "out.privhp"]
 
@@ -70,7 +71,7 @@ def test_invalid_values(run, tmp_path, monkeypatch, name):
         code, out, err = run("fit", name, "--csv", "lines", *FIT, "--epsilon", "100")
         generator = hp.load("out.privhp")
         public = f"about {generator.total:,.0f} records (noisy)"
-        low = describe_low_count(generator)
+        low = describe_low_count(generator, formats=[format_of(name)], persons=False)
         assert err == ("" if low is None else f"privhp: warning: {low}\n")
         said.append((code, out.replace(public, "")))
         expected = 0 if folder == "bad" else 1000
