@@ -50,7 +50,7 @@ def test_closed_descriptors(tmp_path, closed):
     assert refused.stderr.startswith(b"" if "2>" in closed else b"privhp: error: cannot use no.csv")
 
     piped = spawn_closed(
-        closed, "fit", "-", *PLAN, "-o", "in.privhp", "--quiet", folder=tmp_path, input=b"fare\n" + b"1\n" * 500
+        closed, "fit", "-", *PLAN, "-o", "in.privhp", "--quiet", folder=tmp_path, input=b"fare\n" + b"1\n" * 1000
     )
     if "<" in closed:
         assert piped.returncode == 2
