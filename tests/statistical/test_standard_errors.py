@@ -142,14 +142,7 @@ def test_values_without_stderr() -> None:
 
 @pytest.mark.parametrize(
     ("level", "leaf", "least", "most"),
-    [
-        (5, 130, 0.0, 0.1),
-        (6, 130, 0.0, 0.1),
-        (8, 128, 0.9, 1.0),
-        (5, 128, 0.9, 1.0),
-        (5, 135, 0.9, 1.0),
-        (5, 0, 0.45, 0.55),
-    ],
+    [(5, 130, 0, 0.1), (6, 130, 0, 0.1), (8, 128, 0.9, 1), (5, 128, 0.9, 1), (5, 135, 0.9, 1), (5, 0, 0.45, 0.55)],
 )
 def test_stderr_inside_leaf(level: int, leaf: int, least: float, most: float) -> None:
     """Every second cell of a level is empty, the others have equal counts; the region ends in the middle of a leaf.

@@ -29,6 +29,7 @@ from privhp.domains.unions import AnyOf, share_inside
 
 DAY = np.datetime64("2018-02-01")
 
+SINGLE_NUMBER = "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range"
 TRIPS = Table(
     {
         "pickup": Time("2018-01-01", "2018-12-31", zone="Europe/Berlin"),
@@ -148,14 +149,8 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("fare", "column 'fare': expected one of <= >= < > = != in between is, got the end"),
         ("fare 10", "column 'fare': expected one of <= >= < > = != in between is, got '10'"),
         ("fare <", "column 'fare': expected a value, got the end"),
-        (
-            "fare != 5",
-            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
-        ),
-        (
-            "fare == 5",
-            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
-        ),
+        ("fare != 5", SINGLE_NUMBER),
+        ("fare == 5", SINGLE_NUMBER),
         ("fare < 5 or kind = cash", "or joins conditions on one column, got several columns; query each separately"),
         ("fare < 5 or fare > 7 and kind = cash", "or joins conditions on one column"),
         ("source != 0.0.0.0/0", "column 'source': no address meets all conditions"),
@@ -175,14 +170,8 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("colour = red", "expected a condition on pickup or day or fare"),
         ("fare < ten", "column 'fare': expected a number, got 'ten'"),
         ("fare < nan", "column 'fare': expected a finite number for the value"),
-        (
-            "fare = 5",
-            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
-        ),
-        (
-            "fare in [5, 6]",
-            "column 'fare': a single number such as 5 has measure 0 among real numbers; ask for a range",
-        ),
+        ("fare = 5", SINGLE_NUMBER),
+        ("fare in [5, 6]", SINGLE_NUMBER),
         ("fare in 5,6", "column 'fare': expected a range, written NAME >= LOW and NAME <= HIGH, or in [VALUE]"),
         ("fare > 7 and fare < 5", "column 'fare': no value meets all conditions"),
         ("delay > 3 and delay < 4", "column 'delay': no value meets all conditions"),

@@ -334,8 +334,7 @@ FRAMES: dict[str, Any] = {
 def test_sample_has_the_kind_of_the_fitted_frame(library: str) -> None:
     data = FRAMES[library]()
     generator = fit(data, Table(fare=Interval(0, 10), kind=Categories(["a", "b"])), epsilon=1, expected_records=100)
-    sample = generator.sample(5, rng=1)
-    assert type(sample) is type(data)
+    assert type(generator.sample(5, rng=1)) is type(data)
     assert list(dict(generator.sample(5, frame="numpy", rng=1))) == ["fare", "kind"]
     assert type(generator.sample(5, where={"kind": "a"}, rng=1)) is type(data)
     assert type(generator.marginal(["fare"]).sample(5)) is type(data)
@@ -346,7 +345,6 @@ def test_sample_has_the_kind_of_the_fitted_frame(library: str) -> None:
 
 
 def test_sample_of_fitted_dict_is_dict() -> None:
-    table = Table(fare=Interval(0, 10), kind=Categories(["a", "b"]))
-    generator = fit(COLUMNS, table, epsilon=1, expected_records=100)
+    generator = fit(COLUMNS, Table(fare=Interval(0, 10), kind=Categories(["a", "b"])), epsilon=1, expected_records=100)
     assert isinstance(generator.sample(5), dict)
     assert type(generator.sample(5, frame="pandas")).__module__.startswith("pandas")

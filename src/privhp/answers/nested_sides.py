@@ -61,7 +61,7 @@ class NestedSides:
         return mean, least
 
     def _mass_before(self, ends: Floats, cuts: int) -> Floats:
-        """Mass before some positions, in units of a cell with so many cuts."""
+        """Mass before some positions, in units of a cell of a number of cuts."""
         return np.interp(ends * 2.0 ** (self._most - cuts), self._points, self._sums)
 
     def errors(self, shares: Floats) -> Floats:

@@ -117,7 +117,7 @@ class AxisUnevenness:
         return ends
 
     def largest_imbalance(self, cuts: int) -> float:
-        """Imbalance of sides with so many cuts that their shared unevenness explains."""
+        """Imbalance that their shared unevenness explains of sides of a number of cuts."""
         return SIGNIFICANT_SLOPE * math.sqrt(self.by_cuts[cuts])
 
     def are_measured(self, cells: Codes, cuts: int) -> NDArray[np.bool_]:
@@ -215,10 +215,10 @@ def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: floa
     sides, owner = np.unique(cells, return_inverse=True)
     counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
     pooled = sums / counts
-    chance = np.maximum(1.0 - pooled**2, 0.0)
-    variances = noises / counts**2 + chance / counts
+    sampling = np.maximum(1.0 - pooled**2, 0.0)
+    variances = noises / counts**2 + sampling / counts
     unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
-    single = float((count * imbalance**2 - noise / count - chance[owner]).sum() / counts.sum())
+    single = float((count * imbalance**2 - noise / count - sampling[owner]).sum() / counts.sum())
     shared, own = _parts(
         unevenness, single, float((count**2 / counts[owner]).sum() / counts.sum()), count.size - sides.size
     )

@@ -231,7 +231,7 @@ class Time(IntegerRangeDomain):
         return ticks, valid
 
     def _as_ticks(self, counts: Counts, step: int) -> Counts:
-        """Ticks of counts of so many nanoseconds each, clipped for times far out of bounds."""
+        """Ticks of counts of steps of some nanoseconds, clipped for times far out of bounds."""
         ratio, finer = divmod(step, TICKS[self.unit])
         if finer:
             return counts // (TICKS[self.unit] // step)
