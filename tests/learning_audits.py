@@ -67,7 +67,7 @@ def cell_by_cell() -> Iterator[None]:
         yield
 
 
-def learned_partition_spends_at_most_its_cost(trials: int = SAMPLES // 3) -> None:
+def learned_partition_spends_at_most_its_cost(trials: int = 2 * SAMPLES // 3) -> None:
     """Measured epsilon of one person: one record, three records, one record that is replaced by another.
 
     The rows are sorted, so that a candidate is in the batch of its neighbours.
