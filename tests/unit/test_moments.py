@@ -56,6 +56,18 @@ def test_mean_and_std_of_single_integers() -> None:
     assert generator.std().value == pytest.approx(values.std())
 
 
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_mean_beside_a_heap_at_the_median(mirrored: bool) -> None:
+    """A heap has no noise in the mean of its own, so that no shell could be significant in comparison."""
+    counts = np.array([10_000, 60, 50, 40, 30, 20, *[0] * 10])
+    values = np.arange(16)
+    generator = generator_of(Integers(0, 15), counts[::-1] if mirrored else counts)
+    truth = float(counts @ values) / counts.sum()
+    mean = generator.mean()
+    assert float(mean) == pytest.approx(15 - truth if mirrored else truth)
+    assert mean.stderr > 0
+
+
 def test_stderr_equals_dense_least_squares() -> None:
     """The error of a mean is that of the count of each leaf times its distance from the mean."""
     counts = FULL * np.arange(1, 17)

@@ -104,9 +104,13 @@ class Variable:
         return held
 
     def _find_tail(self, offsets: Floats, quartile: float) -> Tail:
-        """The tail of the values with the largest offsets from the median."""
+        """The tail of the values with the largest offsets from the median.
+
+        In a heap at the median, whose values have no noise of their own, the first shell ends at the next value.
+        """
         present = self.present
-        ends = _shell_ends(quartile, offsets[present > 0])
+        beyond = offsets[(present > 0) & (offsets > 0)]
+        ends = _shell_ends(max(quartile, float(beyond.min())) if beyond.size else quartile, offsets[present > 0])
         reaches = np.abs(offsets) + self.numbers.width / 2.0
         core, noise = 0, self._noise(reaches * (np.abs(offsets) <= ends[0]))
         edges = [0.0, *ends, math.inf]
