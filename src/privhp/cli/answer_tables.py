@@ -20,8 +20,8 @@ ERROR_HEADER = ("standard error", "90% from", "to")
 _ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 _IN_CELLS = (
-    "\nat least, at most: what the cells of the release allow. If values are heaped, such as at round numbers, and\n"
-    "cells are wider than the heaps, the share can be outside its interval, but not outside these."
+    "\nat least, at most: what the cells of the release allow, apart from noise. If values are heaped, such as at\n"
+    "round numbers, and cells are wider than the heaps, the share can be anywhere between these."
 )
 
 
@@ -73,15 +73,17 @@ def _mass_row(answer: dict[str, Any]) -> list[str]:
     """Row of a share; an interpolated one is left out, since only its interval says something about the records."""
     share, *ends = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
     known = ("", "") if _is_interpolated(answer) else (share, f"{answer['count']:,.0f}")
-    bounds = [_percent(answer[key]) if _ends_in_cells(answer) else "" for key in ("at_least", "at_most")]
+    bounds = ["", ""]
+    if _ends_in_cells(answer):  # the bounds have noise, which the interval holds
+        bounds = [_percent(min(answer["at_least"], answer["low"])), _percent(max(answer["at_most"], answer["high"]))]
     return [known[0], *ends, *bounds, known[1], answer["where"]]
 
 
 def _ends_in_cells(answer: dict[str, Any]) -> bool:
-    """Whether the cells at the ends of a region could hold a share outside its interval."""
+    """Whether the cells at the ends of a region could hold a share outside its interval, by a standard error."""
     if answer["stderr"] is None:
         return False
-    return bool(answer["at_least"] < answer["low"] or answer["at_most"] > answer["high"])
+    return bool(max(answer["low"] - answer["at_least"], answer["at_most"] - answer["high"]) > answer["stderr"])
 
 
 def _is_interpolated(answer: dict[str, Any]) -> bool:
