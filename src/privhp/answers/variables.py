@@ -106,12 +106,14 @@ class Variable:
     def _find_tail(self, offsets: Floats, quartile: float) -> Tail:
         """The tail of the values with the largest offsets from the median.
 
-        In a heap at the median, whose values have no noise of their own, the first shell ends at the next value.
+        Beside a heap of a single value at the median, which has no noise of its own, the first shell ends at the next
+        value.
         """
-        present = self.present
+        present, reaches = self.present, np.abs(offsets) + self.numbers.width / 2.0
         beyond = offsets[(present > 0) & (offsets > 0)]
-        ends = _shell_ends(max(quartile, float(beyond.min())) if beyond.size else quartile, offsets[present > 0])
-        reaches = np.abs(offsets) + self.numbers.width / 2.0
+        if quartile == 0 and beyond.size and not reaches[(present > 0) & (offsets == 0)].any():
+            quartile = float(beyond.min())
+        ends = _shell_ends(quartile, offsets[present > 0])
         core, noise = 0, self._noise(reaches * (np.abs(offsets) <= ends[0]))
         edges = [0.0, *ends, math.inf]
         shells = [(offsets > low) & (offsets <= high) for low, high in pairwise(edges)]
