@@ -107,7 +107,7 @@ def test_bounds_of_cells(run, tmp_path):
     assert [f"{bound:.3%}" for bound in bounds] == first.split()[4:6]
     assert inside["at_least"] < inside["low"]
     assert second.split()[4] == f"{whole['count']:,.0f}"
-    assert note[0].startswith("at least, at most: what the cells of the release allow, apart from noise.")
+    assert note[0].startswith("at least, at most: what the cells of the release allow, up to noise.")
     assert "at least" not in run("query", "cells.privhp", *conditions[2:]).out
 
 

@@ -5,7 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 
 import privhp as hp
 
@@ -15,15 +18,13 @@ IN_UTC = hp.Time("2023-02-01", "2023-02-10T23:59:59")
 
 
 def frame_of(kind: str, *, aware: bool, folder: Path) -> Any:
-    pa = pytest.importorskip("pyarrow")
     table = pa.table({"seen": pa.array(TIMES, pa.timestamp("us", tz="UTC" if aware else None))})
     if kind == "parquet":
-        pytest.importorskip("pyarrow.parquet").write_table(table, folder / "a.parquet")
+        parquet.write_table(table, folder / "a.parquet")
         return folder / "a.parquet"
     if kind == "pandas":
-        pytest.importorskip("pandas")
         return table.to_pandas()
-    return pytest.importorskip("polars").from_arrow(table) if kind == "polars" else table
+    return pl.from_arrow(table) if kind == "polars" else table
 
 
 def notes(data: Any, domain: hp.Domain) -> list[str]:

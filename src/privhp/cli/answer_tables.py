@@ -20,7 +20,7 @@ ERROR_HEADER = ("standard error", "90% from", "to")
 _ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
 _IN_CELLS = (
-    "\nat least, at most: what the cells of the release allow, apart from noise. If values are heaped, such as at\n"
+    "\nat least, at most: what the cells of the release allow, up to noise. If values are heaped, such as at\n"
     "round numbers, and cells are wider than the heaps, the share can be anywhere between these."
 )
 
