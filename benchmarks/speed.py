@@ -24,8 +24,8 @@ LIMITS = """
 - A record of a skewed stream costs 5 ns: 3.4 ns for encoding its four coordinates, 1.7 ns for combining equal codes.
 - Balanced samples in random order that exceed the cache are limited by memory: scattering a record costs 3 ns and its
   step of the Fisher-Yates shuffle 5 ns, twice the times within the cache. Samples in leaf order have no such limit.
-- Two threads need two idle cores, and a shuffle an undisturbed cache. Between runs, two threads varied from 1.43 to 1.94
-  with the load, and balanced samples of 262,144 records in random order from 0.74 to 0.86.
+- Two threads need two idle cores, and a shuffle an undisturbed cache. Between runs, two threads varied from 1.43 to
+  1.94 with the load, and balanced samples of 262,144 records in random order from 0.74 to 0.86.
 - A record of a learned partition costs 3 ns besides its encoding: 64 records descend together, one node per step, so
   that their memory accesses overlap. In a memory of 64 KiB a block has 256 rows, and the 5 us of Python per block are
   four times the counting time; in 1 MiB a block has 2,048 rows.
