@@ -70,6 +70,11 @@ def test_refused_groups(refused, trips, by):
     assert "--by needs another column with a list of values; choose among kind" in line
 
 
+def test_no_column_of_groups(refused, release):
+    line = refused("query", release, "--mean", "--by", "fare")
+    assert "this release has none; for other groups use in Python marginal(COLUMN, where=REGION)" in line
+
+
 def test_by_needs_an_answer_of_groups(refused, trips):
     line = refused("query", trips, "--where", "fare < 3", "--by", "kind")
     assert "--by groups the records of --mean, --std and --quantile; give one of them" in line

@@ -323,7 +323,11 @@ def test_a_file_of_everything(run, trips):
         (("0.5", "true"), ["trips.csv", "trips.toml"], "expected epsilon as a number or a text, got bool"),
         (("1e3", '"many"'), ["trips.csv", "trips.toml"], "expected expected_records as a number such as 1e6"),
         (("epsilon = 0.5", ""), ["trips.csv", "trips.toml"], "--epsilon is missing; give it, or epsilon in the"),
-        (("memory", "colour"), ["trips.csv", "trips.toml"], "with epsilon, expected_records, memory and no other key"),
+        (("memory", "colour"), ["trips.csv", "trips.toml"], "max_records_per_person and person, got 'colour'\n"),
+        (("memory", "memmory"), ["trips.csv", "trips.toml"], "got 'memmory'; did you mean memory?"),
+        (("[plan]", "plan = 3\n[other]"), ["trips.csv", "trips.toml"], "expected plan as a section [plan], which may"),
+        (("epsilon", "person = 1.5\nepsilon"), ["trips.csv", "trips.toml"], "name a column '1.5'"),
+        (("epsilon", "max_records_per_person = 1.5\nepsilon"), ["trips.csv", "trips.toml"], "as an integer from 1 to"),
         (("", ""), ["trips.csv"], "-o FILE is missing"),
         (("", ""), ["trips.csv", "-o", "a.privhp"], "the domain of the records is missing; give --domain"),
         (("", ""), ["trips.toml"], "there is no data beside trips.toml"),
@@ -336,6 +340,18 @@ def test_wrong_file_of_everything(refused, trips, change, arguments, says):
     (trips / "trips.toml").write_text(FILLED.replace(*change, 1) if change[0] else FILLED)
     assert says in refused("fit", *arguments)
     assert sorted(path.name for path in trips.iterdir()) == ["trips.csv", "trips.toml"]
+
+
+def test_persons_of_a_file(run, tmp_path):
+    """The section [plan] holds the number of records per person and their column; options take precedence."""
+    (tmp_path / "trips.csv").write_text("user,fare\n" + "".join(f"{row // 4},5\n" for row in range(4000)))
+    (tmp_path / "trips.toml").write_text(FILLED.replace("0.5", '50\nmax_records_per_person = 2\nperson = "user"'))
+    assert run("fit", "trips.csv", "trips.toml").code == 0
+    generator = hp.load("trips.privhp")
+    assert generator.plan.max_records_per_person == 2
+    assert abs(generator.total - 2000) < 100
+    assert run("fit", "trips.csv", "trips.toml", "--max-records-per-person", "1", "-o", "one.privhp").code == 0
+    assert abs(hp.load("one.privhp").total - 1000) < 100
 
 
 def test_blank_plan_is_no_matter_in_python(trips):

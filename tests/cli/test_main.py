@@ -42,6 +42,9 @@ def test_help_lists_commands(run):
         (["plan", "--epsilon", "1", "--expected-records", "1"], "--domain"),
         (["plan", "--dom", "ipv4", "--epsilon", "1", "--expected-records", "1"], "--domain"),
         (["sample", "a", "b", "-o", "c"], "unrecognized arguments: b"),
+        (["fit", "a.csv", "--null", "-,NA"], "expected one argument; write a value that begins with - as --null=-,NA;"),
+        (["fit", "a.csv", "--null", "--quiet"], "argument --null: expected one argument; see"),
+        (["fit", "a.csv", "--null"], "argument --null: expected one argument; see"),
     ],
 )
 def test_usage_errors(refused, arguments, says):

@@ -200,6 +200,9 @@ def test_other_answers_are_of_all_records(run, trips):
     _, out, _ = run("query", trips, "--where", "fare < 10", "--mean", "--quantile", "0.5", "--marginal", "delay")
     assert out.count("delay, of all records in which it is not null") == 2
     assert "of all records" not in run("query", trips, "--mean", "--marginal", "fare").out
+    for hint, options in ((1, ["--where", "fare < 3"]), (0, []), (0, ["--where", "fare < 3", "--by", "kind"])):
+        found = run("query", trips, "--mean", "--marginal", "fare", *options).out
+        assert found.count("--where selects no records here; for those of a group use --by COLUMN, or") == hint
 
 
 def test_errors(refused, trips, release):
@@ -292,10 +295,15 @@ def test_errors_of_moments(refused, trips, release):
     assert "--mean of a table needs --marginal COLUMN, one of fare, kind, delay" in refused("query", trips, "--mean")
     assert "only numbers and times" in refused("query", trips, "--std", "--marginal", "kind")
     assert "--shares needs --marginal COLUMN with a list of values" in refused("query", release, "--shares")
-    for columns in ("fare", "fare,x", "fare,kind,delay"):
+    for columns in ("fare", "fare,kind,delay"):
         assert "two columns of a table, such as fare,tip; choose among fare, kind, delay" in refused(
             "query", trips, "--correlation", columns
         )
+    lines = "choose two columns of numbers or times among fare, delay"
+    assert f"--correlation x: no such column; {lines}" in refused("query", trips, "--correlation", "fare,x")
+    assert f"--correlation kind: declared as categories; {lines}" in refused(
+        "query", trips, "--correlation", "fare,kind"
+    )
     assert "this release is of Interval" in refused("query", release, "--correlation", "a,b")
 
 

@@ -26,6 +26,8 @@ from privhp.domains.conditions import format_condition
 from privhp.errors import QueryError
 from privhp.io.sinks import format_values
 
+_IN_PYTHON = "in Python marginal(COLUMN, where=REGION)"
+_OF_ALL = f"\n--where selects no records here; for those of a group use --by COLUMN, or {_IN_PYTHON}"
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 
 
@@ -57,18 +59,26 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
         numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
         objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
         rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.condition or ""))
-    return Answers(objects, ("", _label(generator, part, column, options), *ERROR_HEADER, "where"), rows)
+    header = ("", _label(generator, part, column, options), *ERROR_HEADER, "where")
+    return Answers(objects, header, rows, _note(options))
 
 
 def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
     """Correlation of two columns of numbers or times."""
-    known = {",".join(own.names): own.name for own in generator.domain.columns}
-    if len(columns) != 2 or not set(columns) <= set(known):
+    known = {",".join(own.names): own for own in generator.domain.columns}
+    if len(columns) != 2 or not known:
         advice = (
             f"choose among {list_columns(generator.domain)}" if known else f"this release is of {generator.domain!r}"
         )
         raise QueryError(f"--correlation needs two columns of a table, such as fare,tip; {advice}")
-    estimate = generator.correlation(*(known[column] for column in columns))
+    lines = [name for name, own in known.items() if own.domain.inner.is_line]
+    for column in columns:
+        if column not in lines:
+            found = f"declared as {known[column].domain.inner.kind}" if column in known else "no such column"
+            raise QueryError(
+                f"--correlation {column}: {found}; choose two columns of numbers or times among {', '.join(lines)}"
+            )
+    estimate = generator.correlation(*(known[column].name for column in columns))
     numbers = [estimate.value, estimate.stderr, *estimate.interval(0.9)]
     answer = {"correlation": numbers[0], "columns": list(columns), **error_fields(*numbers[1:])}
     row = ("correlation", *_texts(numbers[1], numbers[0], *numbers[2:]))
@@ -86,7 +96,8 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
             answer = {"quantile": share, "marginal": column, "value": value, **error_fields(stderr, low, high)}
             objects.append(answer | group.fields)
             rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.condition or ""))
-    return Answers(objects, ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where"), rows)
+    header = ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where")
+    return Answers(objects, header, rows, _note(options))
 
 
 def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]) -> list[tuple[Any, ...]]:
@@ -114,7 +125,12 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
     regions = [] if own is None else own.domain.value_regions()
     if own is None or not regions or options.by == column:
         listed = [name for name, each in known.items() if each.domain.value_regions() and name != column]
-        raise QueryError(f"--by needs another column with a list of values; choose among {', '.join(listed) or 'none'}")
+        advice = (
+            f"choose among {', '.join(listed)}"
+            if listed
+            else f"this release has none; for other groups use {_IN_PYTHON}"
+        )
+        raise QueryError(f"--by needs another column with a list of values; {advice}")
     for region in regions:
         where = {own.name: region}
         values = marginal_of(generator, column, values_only=True, where=where)
@@ -135,9 +151,18 @@ def _label(generator: Generator, part: Distribution, column: str | None, options
     label = column or ",".join(options.columns or part.domain.value_names)
     names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
     null_left_out = part is not generator and column in names_of_nullable
-    if not getattr(options, "where", []):  # quantiles has no --where
+    if not _has_where(options):
         return f"{label}, of the values that are not null" if null_left_out else label
     return f"{label}, of all records{' in which it is not null' * null_left_out}"
+
+
+def _has_where(options: Namespace) -> bool:
+    return bool(getattr(options, "where", []))  # quantiles has no --where
+
+
+def _note(options: Namespace) -> str:
+    """Note on answers of all records beside those of conditions."""
+    return _OF_ALL if _has_where(options) and options.by is None else ""
 
 
 def _plain(domain: Domain, number: Any) -> Any:

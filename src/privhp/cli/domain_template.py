@@ -41,6 +41,7 @@ _TOP = """\
 epsilon = ""          # fill in: privacy loss; 1 is usual, less is more private and noisier
 expected_records = "" # fill in: a public guess such as 1e6, never a count of the data
 # memory = "1 MiB"    # for all counters; by default 256 KiB, or more if that lowers the error
+# max_records_per_person = 5 # by default 1; with person = "user_id" it is enforced, in files sorted by that column
 """
 
 _NULLABLE = "# nullable = true     # if values may be missing"

@@ -27,7 +27,7 @@ domains:
   fares.toml                 a file with kind = "interval", low = 0, high = 1000 and optionally
                              columns = ["fare"]; for a table, one section [columns.NAME] per
                              column; privhp init writes a template; a section [plan] may hold
-                             epsilon, expected_records and memory
+                             epsilon, expected_records, memory, max_records_per_person and person
 
 A table has one --domain NAME=DOMAIN per column. A column may end in :nullable, if values
 may be missing, and in :weight=2, which doubles its distances:
@@ -113,7 +113,10 @@ def add_data(parser: CommandParser) -> None:
     )
     parser.add_argument("--format", choices=FORMATS, help="input format, if the file name does not say; default csv")
     parser.add_argument(
-        "--columns", type=names, metavar="NAMES", help="columns of a record, such as lon,lat; numbers without a header"
+        "--columns",
+        type=names,
+        metavar="NAMES",
+        help="columns of a record, such as lon,lat; without a header, their numbers from 1",
     )
     add_csv(parser)
 
@@ -156,8 +159,8 @@ def add_csv(parser: CommandParser) -> None:
         "--null",
         type=names,
         metavar="TEXTS",
-        help="texts that are null in nullable columns, separated by commas and in any case, such as NA,-; empty fields "
-        "are null too; default NA,N/A,null,NaN",
+        help="texts that are null in nullable columns, separated by commas and in any case, such as NA,-; --null=-,NA "
+        "if the first begins with -; empty fields are null too; default NA,N/A,null,NaN",
     )
     group.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of numbers; default .")
     group.add_argument("--thousands", metavar="CHARACTER", help="separator of groups of three digits, such as . or ,")

@@ -20,6 +20,7 @@ class CommandParser(Parser):
 
     def __init__(self, **settings: Any) -> None:
         self.option_names: list[str] = []
+        self._given: list[str] = []
         super().__init__(**settings)
 
     def add_argument(self, *flags: Any, **settings: Any) -> argparse.Action:
@@ -38,6 +39,7 @@ class CommandParser(Parser):
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an unknown option is reported before a missing one."""
+        self._given = list(args)
         for argument in itertools.takewhile("--".__ne__, args):
             option = argument.partition("=")[0]
             if option.startswith("--") and option not in self.option_names:
@@ -46,6 +48,14 @@ class CommandParser(Parser):
         if unknown:
             self.error(f"unrecognized arguments: {' '.join(unknown)}")
         return options, unknown
+
+    def error(self, message: str) -> NoReturn:
+        """Report an error; a value that looks like an option is named with the way to write it."""
+        for option, value in itertools.pairwise(self._given):
+            unknown = value.startswith("-") and value not in self.option_names
+            if unknown and message == f"argument {option}: expected one argument":
+                message += f"; write a value that begins with - as {option}={value}"
+        super().error(message)
 
     def _suggestion(self, option: str) -> str:
         """Options with this prefix, or else the most similar one."""

@@ -124,6 +124,8 @@ def _read_parameter(path: str, name: str, value: Any) -> Any:
         raise PlanError(f"{path}: {name} is blank; fill it in, or give --{name.replace('_', '-')}")
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise PlanError(f"{path}: expected {name} as a number or a text, got {type(value).__name__}")
+    if name == "person":
+        return str(value)
     if name == "expected_records":
         try:
             return float(value)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -29,6 +29,9 @@ _BUILT_IN = {
     "time": "time",
 }
 """Modules of the built-in domains by kind. A module is imported on the first use of one of its domains."""
+
+_PARAMETER_OF = {"clamp": "outside", "log": "scale"}
+"""Parameters by those of their values that are flags in short forms."""
 
 _KINDS: dict[str, type[Domain]] = {}
 
@@ -70,5 +73,14 @@ def construct(cls: type[Domain], given: Mapping[str, Any]) -> Domain:
     if missing or unknown:
         wrong = [f"{', '.join(names)} {what}" for names, what in ((missing, "missing"), (unknown, "unknown")) if names]
         takes = ", ".join(parameters) or "nothing else"
-        raise DomainError(f"expected a domain of kind {cls.kind!r} with {takes}, got one with {' and '.join(wrong)}")
+        near = "".join(_suggest(key, parameters) for key in given if key not in parameters)
+        raise DomainError(
+            f"expected a domain of kind {cls.kind!r} with {takes}, got one with {' and '.join(wrong)}{near}"
+        )
     return cls(**given)
+
+
+def _suggest(key: Any, known: Collection[str]) -> str:
+    """End of a message that names the parameter which an unknown key may mean."""
+    owner = _PARAMETER_OF.get(str(key))
+    return f'; write {owner} = "{key}"' if owner in known else suggest(str(key), known)

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from privhp.core.regular_files import read_regular
+from privhp.domains.comparisons import suggest
 from privhp.domains.declared_files import read_declared
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
+from privhp.domains.validation import quote
 from privhp.errors import DomainError, FileError
 
 MAX_DOMAIN_FILE = 2**21
@@ -17,7 +19,7 @@ MAX_KEY_PARTS = 100
 
 _STRINGS = re.compile(r"""\"(?:\\.|[^"\\\n])*\"?|'[^'\n]*'?""")  # each to its end or that of the line: in linear time
 _BETWEEN_KEYS = re.compile(r"[=,{}\[\]#\n]")
-PLAN_KEYS = ("epsilon", "expected_records", "memory")
+PLAN_KEYS = ("epsilon", "expected_records", "memory", "max_records_per_person", "person")
 """Keys of the section `[plan]`."""
 _TEMPLATE_KEYS = ("kind", "low", "high", "values")
 """Keys that `privhp init` leaves blank."""
@@ -72,8 +74,12 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
 def _take_plan(spec: dict[str, Any]) -> Mapping[str, Any]:
     """Remove the section `[plan]` from the contents of a file, and return it."""
     plan = spec.pop("plan", {})
-    if not isinstance(plan, Mapping) or not set(plan) <= set(PLAN_KEYS):
-        raise DomainError(f"expected a section [plan] with {', '.join(PLAN_KEYS)} and no other key")
+    known = f"{', '.join(PLAN_KEYS[:-1])} and {PLAN_KEYS[-1]}"
+    if not isinstance(plan, Mapping):
+        raise DomainError(f"expected plan as a section [plan], which may hold {known}, got {quote(plan)}")
+    for key in plan:
+        if key not in PLAN_KEYS:
+            raise DomainError(f"the section [plan] may hold {known}, got {key!r}{suggest(key, PLAN_KEYS)}")
     return plan
 
 

@@ -86,7 +86,7 @@ class CsvReader:
             names,
             where="a header" if self._selection.names is None else "the first line",
             hint=f"names are separated by {describe_delimiter(self._dialect)} and matched by case; "
-            "for a file without a header, use header=False and column numbers",
+            "for a file without a header, use header=False and column numbers from 1",
         )
 
     def batches(self, start: int) -> Iterator[FileBatch]:
