@@ -132,18 +132,21 @@ def cells_above(distribution: Distribution) -> Iterator[tuple[int, int]]:
 
 
 def brute_heavy_hitters(
-    distribution: Distribution, threshold: float, allowed: set[tuple[int, int]]
+    distribution: Distribution, threshold: float, allowed: set[tuple[int, int]], counted: list[tuple[int, int, float]]
 ) -> dict[tuple[int, int], tuple[float, float]]:
-    """Mass and residual of each heavy hitter, by sums over leaves."""
-    left = distribution.probabilities.copy()
+    """Mass and residual of each heavy hitter, by sums over leaves and over the cells that the release counts."""
+    left, supports = distribution.probabilities.copy(), np.array([count for *_, count in counted])
+    supports /= supports.sum() or 1.0
     found = {}
     for level, code in cells_above(distribution):
         inside = [own >= level and leaf >> (own - level) == code for own, leaf in nodes(distribution)]
-        residual = float(left[inside].sum())
-        assume(abs(residual - threshold) > CLOSE)
-        if residual >= threshold and (level, code) in allowed:
+        supporting = [own >= level and one >> (own - level) == code for own, one, _ in counted]
+        residual, supported = float(left[inside].sum()), float(supports[supporting].sum())
+        assume(abs(residual - threshold) > CLOSE and abs(supported - threshold / 2) > CLOSE)
+        if residual >= threshold and supported >= threshold / 2 and (level, code) in allowed:
             found[level, code] = float(distribution.probabilities[inside].sum()), residual
             left[inside] = 0
+            supports[supporting] = 0
     return found
 
 
@@ -156,7 +159,9 @@ def test_heavy_hitters(data: DataObject, generator: Generator, threshold: float)
         for level, code in cells_above(generator)
         if (domain.is_reportable(cell(code), level=level)[0] if levels is None else level in levels)
     }
-    expected = brute_heavy_hitters(generator, threshold, allowed)
+    counts = generator.leaves().counts.tolist()
+    counted = [(*node, count) for node, count in zip(nodes(generator), counts, strict=True)]
+    expected = brute_heavy_hitters(generator, threshold, allowed, counted)
     hitters = generator.heavy_hitters(threshold, levels=levels)
     assert {(hitter.level, hitter.code) for hitter in hitters} == set(expected)
     for hitter in hitters:
@@ -167,6 +172,17 @@ def test_heavy_hitters(data: DataObject, generator: Generator, threshold: float)
     residuals = [hitter.residual_mass for hitter in hitters]
     assert residuals == sorted(residuals, reverse=True)
     assert sum(residuals) <= 1 + CLOSE
+
+
+@given(generator=generators(tables()), threshold=st.floats(0.001, 1))
+def test_heavy_hitters_of_marginal(generator: Generator, threshold: float) -> None:
+    column, leaves = generator.domain.columns[0], generator.leaves()
+    marginal = generator.marginal(column.name)
+    codes, levels = generator.domain.project(leaves.codes, leaves.levels, columns=[column])
+    counted = list(zip(levels.tolist(), codes.tolist(), leaves.counts.tolist(), strict=True))
+    expected = brute_heavy_hitters(marginal, threshold, set(cells_above(marginal)), counted)
+    hitters = marginal.heavy_hitters(threshold, levels=range(1, marginal.domain.depth + 1))
+    assert {(hitter.level, hitter.code) for hitter in hitters} == set(expected)
 
 
 @given(generator=generators(any_domains()), threshold=st.floats(0.001, 0.2))

@@ -8,6 +8,7 @@ import pytest
 from privhp import (
     Box,
     Categories,
+    Distribution,
     Geo,
     HeavyHitter,
     Integers,
@@ -23,6 +24,8 @@ from privhp import (
     Time,
     fit,
 )
+from privhp.answers.leaves import Leaves
+from privhp.answers.standard_errors import UnavailableErrors
 from releases import exact_generator, histogram
 
 
@@ -122,6 +125,34 @@ def test_heavy_cells_of_table() -> None:
     assert [hitter.region for hitter in generator.heavy_hitters()] == [{"fare": (0.0, 4.0), "kind": "b", "late": None}]
     generator = exact_generator(domain, {"fare": [1.0] * 4, "kind": ["b"] * 4, "late": [None] * 4}, depth=1)
     assert [hitter.region for hitter in generator.heavy_hitters()] == [{"fare": (0.0, 4.0)}]
+
+
+def two_bits(*counts: float) -> Distribution:
+    """Counts of (a, b) = (0, 0) and (0, 1), and of a = 1 whose b is not known."""
+    leaves = Leaves(np.array([0, 1, 1], dtype=np.uint64), np.array([2, 2, 1]), np.array(counts))
+    return Distribution(Table(a=Integers(0, 1), b=Integers(0, 1)), leaves, UnavailableErrors("none"))
+
+
+def test_wide_leaves_support_no_value() -> None:
+    assert as_tuples(two_bits(60, 0, 40).marginal("b").heavy_hitters(0.15)) == [((0, 0), 80, 80)]
+    assert two_bits(10, 10, 80).marginal("b").heavy_hitters(0.3) == []
+    assert as_tuples(two_bits(15, 15, 70).marginal("b").heavy_hitters(0.3)) == [((0, 0), 50, 50), ((1, 1), 50, 50)]
+    assert as_tuples(two_bits(60, 0, 40).marginal("a").heavy_hitters(0.15)) == [((0, 0), 60, 60), ((1, 1), 40, 40)]
+    both = two_bits(60, 0, 40).marginal(["a", "b"]).marginal("b")  # a marginal of a marginal knows the leaves, too
+    assert [hitter.region for hitter in both.heavy_hitters(0.15)] == [(0, 0)]
+
+
+def test_wide_leaves_support_no_value_of_nullable_column() -> None:
+    """With a = 0, null and each value of b are counted; with a = 1, half of b is taken to be null."""
+    table = Table(a=Integers(0, 1), b=Nullable(Integers(0, 1)))
+    leaves = Leaves(np.array([0, 2, 3, 1], dtype=np.uint64), np.array([2, 3, 3, 1]), np.array([10.0, 60.0, 0.0, 30.0]))
+    values = Distribution(table, leaves, UnavailableErrors("none")).marginal("b", null=False)
+    assert values.total == 75
+    assert as_tuples(values.heavy_hitters(0.05)) == [((0, 0), 67.5, 67.5)]
+
+
+def test_no_heavy_hitters_without_records() -> None:
+    assert histogram(Interval(0, 1), 1, [0, 0]).heavy_hitters(0.1) == []
 
 
 def test_heavy_hitters_without_root() -> None:

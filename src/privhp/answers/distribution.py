@@ -17,7 +17,7 @@ from privhp.answers import quantiles
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.estimate import Estimate, as_scalar
 from privhp.answers.leaf_numbers import LineUnit
-from privhp.answers.leaves import Leaves
+from privhp.answers.leaves import CountedCells, Leaves
 from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
@@ -44,16 +44,19 @@ class Distribution(SyntheticRecords):
             frame; None for a dict of arrays.
     """
 
-    def __init__(self, domain: Domain, leaves: Leaves, errors: StandardErrors) -> None:
+    def __init__(
+        self, domain: Domain, leaves: Leaves, errors: StandardErrors, cells: CountedCells | None = None
+    ) -> None:
         """Take the leaves of a partition with their counts.
 
         Args:
             domain: Domain of the records.
             leaves: Partition of the domain, with the count of each leaf.
             errors: Standard errors of the expectations of functions on these leaves.
+            cells: Cells that the release counts, if they are not the leaves: the cells of a marginal may nest.
         """
         super().__init__(domain, leaves)
-        self._errors = errors
+        self._errors, self._cells = errors, leaves if cells is None else cells
 
     @cached_property
     def axis_cells(self) -> AxisCells:
@@ -172,7 +175,8 @@ class Distribution(SyntheticRecords):
 
         The residual share of a cell excludes the heavy hitters inside it, which
         are found first, from the leaves to the root. Residual shares sum to at
-        most 1. Neither parts of leaves nor the whole domain are reported.
+        most 1. At least half the threshold is in leaves that lie inside the cell.
+        Neither parts of leaves nor the whole domain are reported.
 
         Args:
             threshold: Share of all records, above 0 and at most 1.
@@ -181,7 +185,7 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.heavy_hitters import heavy_hitters
 
-        return heavy_hitters(self._histogram, self.total, self._errors, threshold=threshold, levels=levels)
+        return heavy_hitters(self._histogram, self._cells, self._errors, threshold=threshold, levels=levels)
 
     def marginal(self, columns: Name | list[Name], *, null: bool = True, where: Any = None) -> Distribution:
         """Marginal distribution of a column of a `Table`, or of the table of several columns.
@@ -198,7 +202,7 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.marginals import marginalize
 
-        parts = marginalize(self.domain, self._leaves, self._errors, columns, null=null, where=where)
+        parts = marginalize(self.domain, self._cells, self._errors, columns, null=null, where=where)
         marginal = Distribution(*parts)
         marginal.frame = self.frame
         return marginal

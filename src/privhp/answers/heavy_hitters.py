@@ -1,4 +1,10 @@
-"""Hierarchical heavy hitters: cells with a large residual share (the conditioned count of the literature)."""
+"""Hierarchical heavy hitters: cells with a large residual share (the conditioned count of the literature).
+
+The leaves of a table may be wider than a cell of one column that others lie
+inside. The base measure divides the records of such a leaf among the cells of the
+marginal, which says nothing about where they are. So a part of the residual share
+must be supported: it lies in leaves inside the cell.
+"""
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
@@ -10,11 +16,15 @@ import numpy as np
 
 from privhp.answers.estimate import Estimate
 from privhp.answers.histogram import Histogram, sum_by_index
+from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import StandardErrors
 from privhp.answers.uncertainty import MassUncertainty
 from privhp.core.cells import Codes, Floats, ancestors
 from privhp.core.number_format import format_share
 from privhp.errors import QueryError, describe_value
+
+SUPPORT = 0.5
+"""Least share of the threshold that lies in leaves inside a heavy hitter."""
 
 
 @dataclass(frozen=True)
@@ -43,22 +53,36 @@ class HeavyHitter:
 
 
 def heavy_hitters(
-    histogram: Histogram, total: float, errors: StandardErrors, *, threshold: float, levels: Iterable[int] | None
+    histogram: Histogram,
+    counted: CountedCells,
+    errors: StandardErrors,
+    *,
+    threshold: float,
+    levels: Iterable[int] | None,
 ) -> list[HeavyHitter]:
-    """Cells whose residual share reaches the threshold, in descending order of residual share."""
+    """Cells whose residual share reaches the threshold, in descending order of residual share.
+
+    Args:
+        histogram: The distribution.
+        counted: Cells that the release counts.
+        errors: Standard errors of the distribution.
+        threshold: Share of all records.
+        levels: Levels to report; None for those of reportable cells.
+    """
     threshold = _check_threshold(threshold)
     reported = _check_levels(levels, histogram.domain.depth)
-    hitters = []
-    codes, masses, residuals = np.zeros(0, dtype=np.uint64), np.zeros(0), np.zeros(0)
+    hitters, total = [], float(counted.counts.sum())
+    codes, shares = np.zeros(0, dtype=np.uint64), np.zeros((3, 0))
     for level in range(histogram.depth, 0, -1):
-        chosen = np.flatnonzero((histogram.levels == level) & (histogram.probabilities > 0))
-        probabilities = histogram.probabilities[chosen]
-        codes, masses, residuals = _merge_cells(
-            np.concatenate([codes, histogram.codes[chosen]]),
-            np.concatenate([masses, probabilities]),
-            np.concatenate([residuals, probabilities]),
+        leaves = np.flatnonzero((histogram.levels == level) & (histogram.probabilities > 0))
+        inside = np.flatnonzero((counted.levels == level) & (counted.counts > 0))
+        probabilities, supports = histogram.probabilities[leaves], counted.counts[inside] / total
+        codes, shares = _merge_cells(
+            np.concatenate([codes, histogram.codes[leaves], counted.codes[inside]]),
+            np.concatenate([shares, np.outer([1, 1, 0], probabilities), np.outer([0, 0, 1], supports)], axis=1),
         )
-        heavy = residuals >= threshold
+        masses, residuals, supported = shares
+        heavy = (residuals >= threshold) & (supported >= SUPPORT * threshold)
         if reported is not None:
             heavy &= level in reported
         elif heavy.any():
@@ -70,7 +94,7 @@ def heavy_hitters(
             estimate = Estimate(mass, MassUncertainty(mass, errors, errors.region_shares, [region]))
             counts = mass * total, residual * total
             hitters.append(HeavyHitter(region, level, code, mass, residual, *counts, estimate))
-        residuals[heavy] = 0.0
+        shares[1:, heavy] = 0.0
         codes = ancestors(codes, levels=1)
     return sorted(hitters, key=lambda hitter: -hitter.residual_mass)
 
@@ -89,10 +113,10 @@ def describe_remaining(share: float, *, least: float | None) -> str | None:
     return f"{whose} is {below}not resolved into values."
 
 
-def _merge_cells(codes: Codes, masses: Floats, residuals: Floats) -> tuple[Codes, Floats, Floats]:
-    """Distinct cells in order, with the sums of their masses and residuals."""
+def _merge_cells(codes: Codes, shares: Floats) -> tuple[Codes, Floats]:
+    """Distinct cells in order, with the sums of each row of shares."""
     cells, indices = np.unique(codes, return_inverse=True)
-    return cells, sum_by_index(indices, masses, cells.size), sum_by_index(indices, residuals, cells.size)
+    return cells, np.stack([sum_by_index(indices, row, cells.size) for row in shares])
 
 
 def _check_threshold(threshold: Any) -> float:

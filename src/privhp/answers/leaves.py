@@ -18,13 +18,13 @@ from privhp.release import Release
 
 
 @dataclass(frozen=True)
-class Leaves:
-    """A partition of the domain, in the order of the domain; its arrays are read-only.
+class CountedCells:
+    """Cells of a domain with their counts, some of which may lie inside others; its arrays are read-only.
 
     Args:
-        codes: Code of each leaf.
-        levels: Level of each leaf.
-        counts: Consistent, non-negative estimate of the count of each leaf.
+        codes: Code of each cell.
+        levels: Level of each cell.
+        counts: Consistent, non-negative estimate of the count of each cell.
     """
 
     codes: Codes
@@ -34,6 +34,10 @@ class Leaves:
     def __post_init__(self) -> None:
         for array in (self.codes, self.levels, self.counts):
             array.flags.writeable = False
+
+
+class Leaves(CountedCells):
+    """A partition of the domain, in the order of the domain, with the count of each leaf."""
 
     def measure(self, domain: Domain) -> Floats:
         """Base measure of each leaf."""

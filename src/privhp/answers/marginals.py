@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from privhp.answers.histogram import Histogram, sum_by_index
-from privhp.answers.leaves import Leaves
-from privhp.answers.regions import leaf_shares
+from privhp.answers.histogram import sum_by_index
+from privhp.answers.leaves import CountedCells, Leaves
+from privhp.answers.regions import cell_shares
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
@@ -29,13 +28,13 @@ Cells = dict[int, tuple[Codes, Floats]]
 
 
 def marginalize(
-    domain: Domain, leaves: Leaves, errors: StandardErrors, columns: Any, *, null: bool, where: Any = None
-) -> tuple[Domain, Leaves, StandardErrors]:
-    """Marginal of a distribution over a table: its domain, its leaves, and the standard errors of its answers.
+    domain: Domain, cells: CountedCells, errors: StandardErrors, columns: Any, *, null: bool, where: Any = None
+) -> tuple[Domain, Leaves, StandardErrors, CountedCells]:
+    """Marginal of a distribution over a table: its domain, its leaves, its standard errors, and its counted cells.
 
     Args:
         domain: The table.
-        leaves: Leaves of the joint distribution.
+        cells: Counted cells of the joint distribution.
         errors: Standard errors of the joint distribution.
         columns: Name of a column, or a list of names.
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
@@ -46,29 +45,28 @@ def marginalize(
     chosen, single = _choose_columns(domain, columns)
     part = _marginal_domain(chosen, single)
     if where is not None:
-        leaves, errors = _condition(domain, leaves, where, chosen), errors.given(where)
-    codes, levels = domain.project(leaves.codes, leaves.levels, columns=chosen)
-    projected = _partition(part, _merge_cells(codes, levels, leaves.counts))
+        cells, errors = _condition(domain, cells, where, chosen), errors.given(where)
+    cells = CountedCells(*domain.project(cells.codes, cells.levels, columns=chosen), cells.counts)
     errors = errors.marginal(part, chosen)
-    if null:
-        return part, projected, errors
-    if not part.nullable:
-        raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
-    return part.inner.named(*part.value_names), _without_null(part, projected), errors.given_value()
+    if not null:
+        if not part.nullable:
+            raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
+        cells, errors = _without_null(part, cells), errors.given_value()
+        part = part.inner.named(*part.value_names)
+    return part, _partition(part, _merge_cells(cells)), errors, cells
 
 
-def _condition(domain: Domain, leaves: Leaves, where: Any, chosen: list[TableColumn]) -> Leaves:
-    """The leaves with the counts of the records in a region of columns that are not chosen."""
+def _condition(domain: Domain, cells: CountedCells, where: Any, chosen: list[TableColumn]) -> CountedCells:
+    """The cells with the counts of the records in a region of columns that are not chosen."""
     names = [column.name for column in chosen]
     if isinstance(where, Mapping) and not where.keys().isdisjoint(names):
         raise QueryError(
             f"where= takes regions of other columns than those of the marginal, {', '.join(map(str, names))}"
         )
-    probabilities = leaves.counts / max(float(leaves.counts.sum()), 1e-300)
-    counts = leaves.counts * leaf_shares(Histogram(domain, leaves.codes, leaves.levels, probabilities), where)
+    counts = cells.counts * cell_shares(domain, cells, where)
     if not counts.sum() > 0:
         raise QueryError("the region of where= has mass 0, so its records have no distribution; check it with mass()")
-    return Leaves(leaves.codes, leaves.levels, counts)
+    return CountedCells(cells.codes, cells.levels, counts)
 
 
 def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
@@ -92,14 +90,14 @@ def _marginal_domain(columns: list[TableColumn], single: bool) -> Domain:
     )
 
 
-def _merge_cells(codes: Codes, levels: NDArray[np.int64], counts: Floats) -> Cells:
+def _merge_cells(cells: CountedCells) -> Cells:
     """Distinct cells of each level, with the sums of their counts."""
-    cells: Cells = {}
-    for level in np.unique(levels).tolist():
-        chosen = levels == level
-        distinct, indices = np.unique(codes[chosen], return_inverse=True)
-        cells[level] = distinct, sum_by_index(indices, counts[chosen], distinct.size)
-    return cells
+    merged: Cells = {}
+    for level in np.unique(cells.levels).tolist():
+        chosen = cells.levels == level
+        distinct, indices = np.unique(cells.codes[chosen], return_inverse=True)
+        merged[level] = distinct, sum_by_index(indices, cells.counts[chosen], distinct.size)
+    return merged
 
 
 def _partition(domain: Domain, cells: Cells) -> Leaves:
@@ -144,16 +142,10 @@ def _split(domain: Domain, codes: Codes, counts: Floats, level: int) -> tuple[Co
     return children.ravel(), parts.ravel()
 
 
-def _without_null(domain: Domain, leaves: Leaves) -> Leaves:
-    """The leaves of the values, without null."""
-    if leaves.levels[0] == 0:
-        return Leaves(leaves.codes, leaves.levels, leaves.counts * (1.0 - domain.null_share))
-    inner, there = (leaves.levels - 1).astype(np.uint64), _holds_values(leaves)
-    codes = leaves.codes[there] & ((np.uint64(1) << inner[there]) - np.uint64(1))
-    return Leaves(codes, leaves.levels[there] - 1, leaves.counts[there])
-
-
-def _holds_values(leaves: Leaves) -> NDArray[np.bool_]:
-    """Mask of the leaves below the first split that are not null."""
-    mask: NDArray[np.bool_] = leaves.codes >> (leaves.levels - 1).astype(np.uint64) == 1
-    return mask
+def _without_null(domain: Domain, cells: CountedCells) -> CountedCells:
+    """The cells of the values: those beyond the first split that are not null, and the values of the whole domain."""
+    whole, levels = cells.levels == 0, np.maximum(cells.levels - 1, 0)
+    first_code = np.uint64(1) << levels.astype(np.uint64)
+    kept = whole | (cells.codes >= first_code)
+    counts = np.where(whole, cells.counts * (1.0 - domain.null_share), cells.counts)
+    return CountedCells((cells.codes & (first_code - np.uint64(1)))[kept], levels[kept], counts[kept])

@@ -15,6 +15,7 @@ import numpy as np
 
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.histogram import Histogram, Indices
+from privhp.answers.leaves import CountedCells
 from privhp.core.cells import Floats, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.unions import parts_of, share_inside
@@ -79,11 +80,12 @@ def _interleave(left: Indices, right: Indices) -> Indices:
     return np.stack([left, right], axis=1).ravel()
 
 
-def leaf_shares(histogram: Histogram, region: Any) -> Floats:
+def cell_shares(domain: Domain, cells: CountedCells, region: Any) -> Floats:
     """Share of the base measure of each cell that a region covers."""
-    covered = cover(histogram, region, empty=True)
-    shares = np.zeros(histogram.codes.shape)
-    shares[covered.inside()], shares[covered.boundary] = 1.0, covered.shares
+    shares = np.empty(cells.counts.shape)
+    for level in np.unique(cells.levels).tolist():
+        chosen = cells.levels == level
+        shares[chosen] = share_inside(domain, region, cells.codes[chosen], level=level)
     return shares
 
 
