@@ -63,32 +63,32 @@ class _UnusableFileError(FileError):
         return str(self.args[0])
 
 
-class _MissingFileError(_UnusableFileError, FileNotFoundError):
-    pass
+class MissingFileError(_UnusableFileError, FileNotFoundError):
+    """File that does not exist."""
 
 
 class ExistingFileError(_UnusableFileError, FileExistsError):
     """File that exists and is not replaced."""
 
 
-class _PermissionFileError(_UnusableFileError, PermissionError):
-    pass
+class ForbiddenFileError(_UnusableFileError, PermissionError):
+    """File that may not be read or written."""
 
 
-class _DirectoryFileError(_UnusableFileError, IsADirectoryError):
-    pass
+class DirectoryFileError(_UnusableFileError, IsADirectoryError):
+    """Folder in the place of a file."""
 
 
-class _NotDirectoryFileError(_UnusableFileError, NotADirectoryError):
-    pass
+class NotDirectoryFileError(_UnusableFileError, NotADirectoryError):
+    """File in the place of a folder."""
 
 
 _FILE_ERRORS: dict[type[OSError], type[_UnusableFileError]] = {
-    FileNotFoundError: _MissingFileError,
+    FileNotFoundError: MissingFileError,
     FileExistsError: ExistingFileError,
-    PermissionError: _PermissionFileError,
-    IsADirectoryError: _DirectoryFileError,
-    NotADirectoryError: _NotDirectoryFileError,
+    PermissionError: ForbiddenFileError,
+    IsADirectoryError: DirectoryFileError,
+    NotADirectoryError: NotDirectoryFileError,
 }
 
 

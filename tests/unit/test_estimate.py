@@ -190,6 +190,49 @@ def test_repr_and_format() -> None:
     assert f"{constant(0.07041, 0.00123)}" == "0.0704 +- 0.0012"
 
 
+def test_times_are_marked_and_durations_have_units() -> None:
+    noon = np.datetime64("2020-02-29T12:00:00")
+    assert repr(constant(noon, np.timedelta64(90, "m"))) == "2020-02-29T12:00:00Z +- 1.5 hours"
+    several = constant(np.array([noon, noon + 1]), np.array([60, 0], dtype="m8[s]"))
+    assert repr(several) == "[2020-02-29T12:00:00Z 2020-02-29T12:00:01Z] +- [1 minute 0 seconds]"
+    days = constant(np.array(["2020-02-29"], dtype="M8[D]"), np.array([2], dtype="m8[D]"))
+    assert repr(days) == "[2020-02-29] +- [2 days]"
+
+
+def test_rounded_value() -> None:
+    assert round(constant(0.07041, 0.00123), 3) == 0.07
+    assert round(constant(0.07041, 0.00123)) == 0
+    with pytest.raises(TypeError):
+        round(constant(np.datetime64("2020-02-29"), np.timedelta64(2, "D")))
+
+
+def bounded(*bounds: float) -> Estimate[float]:
+    """A mass of 0.3 with a standard error of 0.01 and these bounds of its cells."""
+    return Estimate(0.3, Constant(0.3, 0.01), lambda: (bounds[0], bounds[1]))
+
+
+def test_bounds_of_cells_beyond_the_interval() -> None:
+    low, high = constant(0.3, 0.01).interval()
+    assert bounded(0.1, 0.3).cell_bounds == (0.1, high)
+    assert bounded(0.29, 0.5).cell_bounds == (low, 0.5)
+    assert bounded(low - 0.009, high + 0.009).cell_bounds is None
+    assert constant(0.3, 0.01).cell_bounds is None
+    assert Estimate(0.3, Constant(0.3, 0.01, resolved=False), lambda: (0.0, 1.0)).cell_bounds is None
+    assert repr(bounded(0.1, 0.5)) == "0.300 +- 0.010, cells allow 0.100 to 0.500"
+
+
+def test_bounds_of_cells_are_those_of_the_mass() -> None:
+    """The records are even, so the interval is narrow, but the release does not know that none are heaped in a cell."""
+    budgets = {3: "1/2", 5: "1/2"}
+    plan = hp.Plan(hp.Integers(0, 1023), epsilon=1, budgets=budgets, exact_depth=5, inference="least-squares")
+    generator = hp.Generator(release_of(plan, np.arange(1024).repeat(50)))
+    inside, touched = generator.mass_bounds((0, 599))
+    assert (inside, touched) == pytest.approx((576 / 1024, 608 / 1024), abs=0.001)
+    assert generator.mass((0, 599)).cell_bounds == pytest.approx((inside, touched), abs=0.001)
+    assert generator.mass((0, 511)).cell_bounds is None
+    assert [hitter.estimate.cell_bounds for hitter in generator.heavy_hitters(0.4)] == [None, None]
+
+
 def test_arrays_of_estimates(generator: hp.Generator) -> None:
     assert np.array_equal(np.asarray(generator.cdf([1, 2])), generator.cdf([1, 2]).value)
     assert np.isclose(generator.mass((0, 5)), generator.cdf(5).value)

@@ -1,5 +1,6 @@
 """HTML and plots of distributions, plans, domains and estimates in a notebook."""
 
+import re
 import struct
 import sys
 
@@ -109,9 +110,22 @@ def test_html_of_many_estimates_and_of_bounds() -> None:
     assert "Estimate 0.625 this plan uses the paper's top-down inference" in Reader(unknown._repr_html_()).text
 
 
+def test_html_of_bounds_of_cells() -> None:
+    budgets = {3: "1/2", 5: "1/2"}
+    plan = Plan(Integers(0, 1023), epsilon=1, budgets=budgets, exact_depth=5, inference="least-squares")
+    generator = Generator(Release(plan, {3: np.full(8, 6400), 5: np.full(32, 1600)}))
+    mass = generator.mass((0, 599))
+    assert mass.cell_bounds is not None
+    low, high = repr(mass).split("cells allow ")[1].split(" to ")
+    assert f"Cells allow {low} to {high} if values are heaped" in Reader(mass._repr_html_()).text
+    assert "Cells allow" not in generator.mass((0, 511))._repr_html_()
+
+
 def test_html_of_times() -> None:
     generator = measured(Time("2018-01-01", "2018-01-09"), 3, [400, 0, 0, 200, 0, 0, 0, 200])
     assert "2018-01-0" in Reader(generator.quantile(0.5)._repr_html_()).text
+    table = Reader(generator.quantile([0.25, 0.5])._repr_html_()).text
+    assert len(re.findall(r"2018-01-0\dT\d\d:\d\d:\d\dZ", table)) == 6
 
 
 def test_names_are_escaped() -> None:

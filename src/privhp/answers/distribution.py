@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 
 from privhp.answers import quantiles
 from privhp.answers.axis_cells import AxisCells
-from privhp.answers.estimate import Estimate, as_scalar
+from privhp.answers.estimate import Estimate, as_scalar, mass_estimate
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import CountedCells, Leaves
-from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses
+from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses, resolved_mass_bounds
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
 from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
@@ -74,7 +74,7 @@ class Distribution(SyntheticRecords):
         """
         value = mass(self._histogram, where)
         self._warn_outside([value], [where])
-        return Estimate(value, MassUncertainty(value, self._errors, self._errors.region_shares, [where]))
+        return mass_estimate(value, self._errors, where)
 
     def masses(self, regions: Sequence[Any]) -> Estimate[Floats]:
         """Probability of each of several regions, faster than one after the other.
@@ -100,9 +100,7 @@ class Distribution(SyntheticRecords):
         """
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)
-        value, shares = mass(self._histogram, where), self._errors.region_shares(where)
-        inside, touched = (self._errors.mass(chosen) for chosen in (shares.inside, shares.touched))
-        return min(inside, value), min(max(touched, value), 1.0)  # sums that round differently
+        return resolved_mass_bounds(self._errors, where, mass(self._histogram, where))
 
     def cdf(self, x: ArrayLike) -> Estimate[Any]:
         """Probability at or below each value: a number for a scalar, an array for an array.

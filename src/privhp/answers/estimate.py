@@ -3,13 +3,17 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
+from collections.abc import Callable
+from functools import partial
 from numbers import Number
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.uncertainty import Uncertainty
+from privhp.answers.regions import resolved_mass_bounds
+from privhp.answers.standard_errors import StandardErrors
+from privhp.answers.uncertainty import MassUncertainty, Uncertainty
 from privhp.core.display import render
 from privhp.core.number_format import format_duration, format_share
 from privhp.errors import QueryError
@@ -35,14 +39,17 @@ class Estimate(Generic[T]):
 
     value: T
 
-    def __init__(self, value: T, uncertainty: Uncertainty) -> None:
+    def __init__(
+        self, value: T, uncertainty: Uncertainty, mass_bounds: Callable[[], tuple[float, float]] | None = None
+    ) -> None:
         """Take the answer and what computes the rest on demand.
 
         Args:
             value: The answer.
             uncertainty: Computes the standard error and the intervals of each number in `value`.
+            mass_bounds: Computes the bounds of the mass of one region from whole cells.
         """
-        self.value, self._uncertainty = value, uncertainty
+        self.value, self._uncertainty, self._mass_bounds = value, uncertainty, mass_bounds
 
     @property
     def stderr(self) -> Any:
@@ -74,6 +81,20 @@ class Estimate(Generic[T]):
         low, high = self._uncertainty.interval(NormalDist().inv_cdf(0.5 + float(level) / 2.0))
         return as_scalar(np.asarray(low)), as_scalar(np.asarray(high))
 
+    @property
+    def cell_bounds(self) -> tuple[float, float] | None:
+        """What the cells of the release allow for the mass of a region, up to noise, where the interval is narrower.
+
+        If values are heaped, such as at round numbers, and cells are wider than the heaps, the mass can be anywhere
+        between the two. None if they exceed the 90% interval by no more than a standard error, and for other answers.
+        """
+        if self._mass_bounds is None or not self.resolved:
+            return None
+        (low, high), (at_least, at_most) = self.interval(0.9), self._mass_bounds()
+        if max(low - at_least, at_most - high) <= self.stderr:
+            return None
+        return min(at_least, low), max(at_most, high)  # the bounds have noise, which the interval holds
+
     def __eq__(self, other: object) -> bool:
         """Identity of two estimates; a number is refused, since it is compared with the value."""
         if isinstance(other, Number | np.generic | np.ndarray):
@@ -94,6 +115,9 @@ class Estimate(Generic[T]):
     def __float__(self) -> float:
         return float(self.value)  # type: ignore[arg-type]  # arrays and times raise a TypeError
 
+    def __round__(self, ndigits: SupportsIndex | None = None) -> Any:
+        return round(self.value, ndigits)  # type: ignore[call-overload]  # arrays and times raise a TypeError
+
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.value, dtype=dtype, copy=copy)
 
@@ -107,14 +131,21 @@ class Estimate(Generic[T]):
             return str(self.value)
         if not self.resolved:
             return "between {} and {}".format(*map(format_share, self.interval()))
-        return "{1} +- {0}".format(*format_alike(stderr, self.value))
+        error, value, *bounds = format_alike(stderr, self.value, *(self.cell_bounds or ()))
+        return f"{value} +- {error}" + (", cells allow {} to {}".format(*bounds) if bounds else "")
 
     def _repr_html_(self) -> str:
         return str(render("estimate card", self))
 
 
+def mass_estimate(value: float, errors: StandardErrors, region: Any) -> Estimate[float]:
+    """Estimate of the mass of a region."""
+    uncertainty = MassUncertainty(value, errors, errors.region_shares, [region])
+    return Estimate(value, uncertainty, partial(resolved_mass_bounds, errors, region, value))
+
+
 def format_alike(stderr: Any, *values: Any) -> list[str]:
-    """A standard error to two digits, and values with as many decimals; times, durations and arrays as they print."""
+    """A standard error to two digits, and values with as many decimals; times with a mark of UTC."""
     if not isinstance(stderr, float):
         return [_text(number) for number in (stderr, *values)]
     if isinstance(values[0], float) and stderr < _ROUNDING * abs(values[0]):
@@ -134,9 +165,18 @@ def as_scalar(array: NDArray[Any]) -> Any:
 
 
 def _text(value: Any) -> str:
-    """A value for people: a duration in its largest unit."""
-    is_duration = isinstance(value, np.timedelta64)
-    return format_duration(float(value / np.timedelta64(1, "s"))) if is_duration else str(value)
+    """A value for people: times with a mark of UTC, durations in their largest unit."""
+    if np.asarray(value).dtype.kind not in "mM":
+        return str(value)
+    return np.array2string(np.asarray(value), formatter={"datetime": _format_time, "timedelta": _format_length})
+
+
+def _format_time(time: np.datetime64) -> str:
+    return str(np.datetime_as_string(time, timezone="naive" if time.dtype == "M8[D]" else "UTC"))
+
+
+def _format_length(length: np.timedelta64) -> str:
+    return format_duration(float(length / np.timedelta64(1, "s")))
 
 
 def _decimals(stderr: float) -> int:

@@ -14,11 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from privhp.answers.estimate import Estimate
+from privhp.answers.estimate import Estimate, mass_estimate
 from privhp.answers.histogram import Histogram, sum_by_index
 from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import StandardErrors
-from privhp.answers.uncertainty import MassUncertainty
 from privhp.core.cells import Codes, Floats, ancestors
 from privhp.core.number_format import format_share
 from privhp.errors import QueryError, describe_value
@@ -91,9 +90,10 @@ def heavy_hitters(
             codes[heavy].tolist(), masses[heavy].tolist(), residuals[heavy].tolist(), strict=True
         ):
             region = histogram.domain.describe(code, level=level)
-            estimate = Estimate(mass, MassUncertainty(mass, errors, errors.region_shares, [region]))
             counts = mass * total, residual * total
-            hitters.append(HeavyHitter(region, level, code, mass, residual, *counts, estimate))
+            hitters.append(
+                HeavyHitter(region, level, code, mass, residual, *counts, mass_estimate(mass, errors, region))
+            )
         shares[1:, heavy] = 0.0
         codes = ancestors(codes, levels=1)
     return sorted(hitters, key=lambda hitter: -hitter.residual_mass)

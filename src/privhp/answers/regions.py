@@ -16,6 +16,7 @@ import numpy as np
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.histogram import Histogram, Indices
 from privhp.answers.leaves import CountedCells
+from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Floats, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.unions import parts_of, share_inside
@@ -94,6 +95,13 @@ def mass_bounds(histogram: Histogram, region: Any) -> tuple[float, float]:
     covered = cover(histogram, region)
     inside = min(float((histogram.before(covered.after) - histogram.before(covered.first)).sum()), 1.0)
     return inside, min(inside + float(histogram.probabilities[covered.boundary].sum()), 1.0)
+
+
+def resolved_mass_bounds(errors: StandardErrors, region: Any, value: float) -> tuple[float, float]:
+    """The same for a region of this mass, where cells that a sketch hardly distinguishes count as one leaf."""
+    shares = errors.region_shares(region)
+    inside, touched = (errors.mass(chosen) for chosen in (shares.inside, shares.touched))
+    return min(inside, value), min(max(touched, value), 1.0)  # sums that round differently
 
 
 def mass(histogram: Histogram, region: Any) -> float:

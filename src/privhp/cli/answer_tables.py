@@ -48,11 +48,13 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
     """Shares of the records that satisfy each condition."""
     regions = _read_conditions(conditions, generator.domain, options)
     objects: list[dict[str, Any]] = []
+    bounds: list[tuple[float, float] | None] = []
     for text, region in zip(conditions, regions, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivhpWarning)  # name_outside names the conditions
             mass = generator.mass(region)
         at_least, at_most = generator.mass_bounds(region)
+        bounds.append(mass.cell_bounds if has_stderr(generator) else None)
         objects.append(
             {
                 "where": text,
@@ -63,27 +65,17 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
                 "count": mass.value * generator.total,
             }
         )
-    rows = [_mass_row(one) for one in objects]
+    rows = [_mass_row(*pair) for pair in zip(objects, bounds, strict=True)]
     note = _FINER if any(map(_is_interpolated, objects)) else ""
-    note += _IN_CELLS if any(map(_ends_in_cells, objects)) else ""
+    note += _IN_CELLS if any(bounds) else ""
     return Answers(objects, ("share", *ERROR_HEADER, "at least", "at most", "count", "where"), rows, note)
 
 
-def _mass_row(answer: dict[str, Any]) -> list[str]:
+def _mass_row(answer: dict[str, Any], bounds: tuple[float, float] | None) -> list[str]:
     """Row of a share; an interpolated one is left out, since only its interval says something about the records."""
     share, *ends = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
     known = ("", "") if _is_interpolated(answer) else (share, f"{answer['count']:,.0f}")
-    bounds = ["", ""]
-    if _ends_in_cells(answer):  # the bounds have noise, which the interval holds
-        bounds = [_percent(min(answer["at_least"], answer["low"])), _percent(max(answer["at_most"], answer["high"]))]
-    return [known[0], *ends, *bounds, known[1], answer["where"]]
-
-
-def _ends_in_cells(answer: dict[str, Any]) -> bool:
-    """Whether the cells at the ends of a region could hold a share outside its interval, by a standard error."""
-    if answer["stderr"] is None:
-        return False
-    return bool(max(answer["low"] - answer["at_least"], answer["at_most"] - answer["high"]) > answer["stderr"])
+    return [known[0], *ends, *map(_percent, bounds or (None, None)), known[1], answer["where"]]
 
 
 def _is_interpolated(answer: dict[str, Any]) -> bool:

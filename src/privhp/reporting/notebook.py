@@ -92,7 +92,11 @@ def estimate_card(estimate: Estimate[Any]) -> str:
         header = ("index", "estimate", "standard error", "90% interval")
         return _styled(f'<div class="stacked">{table(header, rows)}</div>')
     ((_, value, stderr, interval),) = rows
-    return _styled(facts([("Estimate", value, ""), ("Standard error", stderr, ""), ("90% interval", interval, "")]))
+    shown = [("Estimate", value, ""), ("Standard error", stderr, ""), ("90% interval", interval, "")]
+    if estimate.cell_bounds is not None:
+        _, *ends = format_alike(as_scalar(error), *estimate.cell_bounds)
+        shown.append(("Cells allow", " to ".join(ends), "if values are heaped inside the cells of the release"))
+    return _styled(facts(shown))
 
 
 def _figures(distribution: Distribution) -> str:
