@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
+from privhp.release import Release
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +63,23 @@ def test_quantiles_of_groups(run, trips, command):
 def test_a_group_without_records_may_have_any_mean(run, trips):
     *_, found, _ = answers(run, "query", trips, "--mean", "--marginal", "fare", "--by", "kind")
     assert (found["where"], found["low"], found["high"]) == ("kind = cheque", 0, 500)
+
+
+def test_groups_of_few_integers_without_records_are_marked(run, tmp_path):
+    days = hp.Table(day=hp.Integers(1, 4), fare=hp.Interval(0, 500))
+    plan = hp.Plan(days, epsilon=1, budgets={4: 1}, exact_depth=4, inference="least-squares")
+    cells = days.encode({"day": np.repeat([1, 2, 3, 4], 4), "fare": np.tile([50, 200, 300, 400], 4)}, level=4)
+    counts = np.empty(16, dtype=np.int64)
+    counts[cells.astype(np.int64)] = np.repeat([1000, 500, 1, 2000], 4)
+    hp.save(hp.Generator(Release(plan, {4: counts})), tmp_path / "days.privhp")
+    found = answers(run, "query", "days.privhp", "--mean", "--marginal", "fare", "--by", "day")
+    groups = [(one["where"], one["significant"]) for one in found]
+    assert groups == [("day = 1", True), ("day = 2", True), ("day = 3", False), ("day = 4", True)]
+    for command in (["query", "days.privhp", "--mean"], ["quantiles", "days.privhp", "1"]):
+        code, out, err = run(*command, "--marginal", "fare", "--by", "day")
+        assert (code, err) == (0, "")
+        marked = [line.endswith("(no records beyond noise)") for line in out.splitlines()[1:]]
+        assert marked == [False, False, True, False]
 
 
 @pytest.mark.parametrize("by", ["fare", "tip", "colour"])

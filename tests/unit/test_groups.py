@@ -1,11 +1,24 @@
 """Marginals of a group of records: their masses, moments and quantiles, with errors of ratios."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
-from privhp import Categories, DomainError, Generator, Integers, Interval, Nullable, Plan, QueryError, Table, fit
+from privhp import (
+    Categories,
+    DomainError,
+    Generator,
+    Integers,
+    Interval,
+    Nullable,
+    Plan,
+    PrivhpWarning,
+    QueryError,
+    Table,
+    fit,
+)
 from privhp.release import Release
 
 KINDS = ["a", "b"]
@@ -66,6 +79,18 @@ def test_mass_of_a_group_is_the_ratio_of_masses(trips: Generator, where: dict[st
     assert both.stderr / own.value / 2 < group.mass(region).stderr < 2 * both.stderr / own.value
     low, high = group.quantile(0.5).interval()
     assert low <= group.quantile(0.5).value <= high
+
+
+def test_a_group_without_records_warns() -> None:
+    table = Table(kind=Categories(KINDS), value=Integers(0, 1))
+    plan = Plan(table, epsilon=1, budgets={2: 1}, exact_depth=2, inference="least-squares")
+    release = Release(plan, {2: np.array([1000, 500, 2, 0])})
+    generator = Generator(release)
+    assert [generator.shows_records({"kind": kind}) for kind in KINDS] == [True, False]
+    with pytest.warns(PrivhpWarning, match="does not show that the region of where= holds records"):
+        generator.marginal("value", where={"kind": "b"})
+    generator.marginal("value", where={"kind": "a"})
+    assert Generator(replace(release, plan=replace(plan, inference="top-down"))).shows_records({"kind": "b"}) is None
 
 
 def test_groups_add_up_to_all_records(trips: Generator) -> None:

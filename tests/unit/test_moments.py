@@ -208,6 +208,15 @@ def test_shares() -> None:
     assert shares["bus"].stderr > 0
     tree = Taxonomy({"web": ["http", "https"], "mail": ["smtp", "imap"]})
     assert list(generator_of(tree, FULL * np.ones(4, dtype=np.int64)).shares()) == ["http", "https", "smtp", "imap"]
+    table = Table(hour=Nullable(Integers(22, 25)))
+    hours = table_generator(table, {"hour": [None, 22, 22, 24] * 5000}).marginal("hour").shares()
+    assert {value: round(share.value, 2) for value, share in hours.items()} == {
+        22: 0.5,
+        23: 0,
+        24: 0.25,
+        25: 0,
+        None: 0.25,
+    }
     table = Table(kind=Nullable(Categories([False, True])))
     found = table_generator(table, {"kind": [None, True, True, None] * 5000}).marginal("kind").shares()
     assert {value: round(share.value, 2) for value, share in found.items()} == {False: 0, True: 0.5, None: 0.5}
@@ -220,6 +229,8 @@ def test_refusals() -> None:
             ask()
     with pytest.raises(DomainError, match=r"no list of values; use mass\(...\)"):
         plane.shares()
+    with pytest.raises(DomainError, match=r"Integers\(0, 128\) has no list of values"):
+        generator_of(Integers(0, 128), np.ones(16, dtype=np.int64)).shares()
     table = table_generator(Table(x=Integers(0, 31), kind=Categories(["a", "b"])), {"x": [1], "kind": ["a"]})
     with pytest.raises(DomainError, match=r"use marginal\(COLUMN\)"):
         table.mean()

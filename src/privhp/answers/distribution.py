@@ -32,6 +32,9 @@ if TYPE_CHECKING:  # imported when they are asked for
     from privhp.answers.moments import Moments
     from privhp.domains.table_column import Name
 
+SIGNIFICANT_Z = 3.0
+"""Standard errors that the mass of a region with records exceeds."""
+
 
 class Distribution(SyntheticRecords):
     """A partition of a domain with a probability for each leaf, and the domain's base measure inside a leaf.
@@ -102,6 +105,19 @@ class Distribution(SyntheticRecords):
             return mass_bounds(self._histogram, where)
         return resolved_mass_bounds(self._errors, where, mass(self._histogram, where))
 
+    def shows_records(self, where: Any) -> bool | None:
+        """Whether the release shows that a region holds records: its mass exceeds three standard errors.
+
+        None for plans with the paper's top-down inference, which have no standard errors.
+
+        Args:
+            where: The region, as for `mass`.
+        """
+        if isinstance(self._errors, UnavailableErrors):
+            return None
+        share = mass_estimate(mass(self._histogram, where), self._errors, where)
+        return bool(share.value > SIGNIFICANT_Z * share.stderr)
+
     def cdf(self, x: ArrayLike) -> Estimate[Any]:
         """Probability at or below each value: a number for a scalar, an array for an array.
 
@@ -159,14 +175,14 @@ class Distribution(SyntheticRecords):
         return Moments(self._errors.variables())
 
     def shares(self) -> dict[Any, Estimate[float]]:
-        """Share of each value of a finite domain, in declared order; of a nullable one, also of None.
+        """Share of each value of categories, of a taxonomy or of up to 128 integers; of nullable ones, also of None.
 
         For a column of a table, use `marginal`.
         """
         regions = self.domain.value_regions()
         if not regions:
             raise DomainError(f"{self.domain!r} has no list of values; use mass(...) or heavy_hitters(...)")
-        return {region: self.mass(region) for region in regions}
+        return {value: self.mass(region) for value, region in regions.items()}
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
         """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest first.
@@ -190,7 +206,8 @@ class Distribution(SyntheticRecords):
 
         Its answers have standard errors too: those of the same regions of the
         joint distribution. With `where` it is that of a group of records, such as
-        `marginal("fare", where={"paid": "cash"}).mean()`.
+        `marginal("fare", where={"paid": "cash"}).mean()`. A `PrivhpWarning` says if the
+        release does not show that the group holds records.
 
         Args:
             columns: Name of a column, or a list of names.
@@ -201,6 +218,11 @@ class Distribution(SyntheticRecords):
         from privhp.answers.marginals import marginalize
 
         parts = marginalize(self.domain, self._cells, self._errors, columns, null=null, where=where)
+        if where is not None and self.shows_records(where) is False:
+            warn(
+                "the release does not show that the region of where= holds records: its mass is within three standard "
+                "errors of 0, and answers about it are noise"
+            )
         marginal = Distribution(*parts)
         marginal.frame = self.frame
         return marginal

@@ -61,7 +61,8 @@ def _condition(domain: Domain, cells: CountedCells, where: Any, chosen: list[Tab
     names = [column.name for column in chosen]
     if isinstance(where, Mapping) and not where.keys().isdisjoint(names):
         raise QueryError(
-            f"where= takes regions of other columns than those of the marginal, {', '.join(map(str, names))}"
+            f"where= takes regions of other columns than those of the marginal, {', '.join(map(str, names))}; for part "
+            "of their values divide two masses, or use sample(where=...)"
         )
     counts = cells.counts * cell_shares(domain, cells, where)
     if not counts.sum() > 0:

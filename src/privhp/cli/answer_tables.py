@@ -106,14 +106,14 @@ def name_outside(generator: Generator, options: Namespace) -> str | None:
 
 
 def find_shares(generator: Generator, options: Namespace) -> Answers:
-    """Share of each value of a column of categories or nodes."""
+    """Share of each value of a column with a list of values."""
     column = asked_column(generator, options)
     part = marginal_of(generator, column)
     regions = part.domain.value_regions()
     if not regions:
         raise QueryError(f"--shares needs --marginal COLUMN with a list of values, got {part.domain!r}")
     names = options.columns if column is None else column.split(",")
-    conditions = [format_condition(region, part.domain, names=names) for region in regions]
+    conditions = [format_condition(region, part.domain, names=names) for region in regions.values()]
     return find_masses(generator, conditions, options)
 
 

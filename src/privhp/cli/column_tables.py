@@ -1,6 +1,7 @@
 """Moments and quantiles of columns, of all records or of each group, as JSON objects and as tables."""
 
 import re
+import warnings
 from argparse import Namespace
 from collections.abc import Iterator, Sequence
 from itertools import product
@@ -23,7 +24,7 @@ from privhp.cli.answer_tables import (
 from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition
-from privhp.errors import QueryError
+from privhp.errors import PrivhpWarning, QueryError
 from privhp.io.sinks import format_values
 
 _IN_PYTHON = "in Python marginal(COLUMN, where=REGION)"
@@ -37,15 +38,22 @@ class _Group(NamedTuple):
     Args:
         condition: The condition that they meet; None for all records.
         part: Distribution of the values of the column.
+        significant: Whether the release shows that there are any; None if it is not known.
     """
 
     condition: str | None
     part: Distribution
+    significant: bool | None = None
 
     @property
-    def fields(self) -> dict[str, str]:
-        """The condition as a field of a JSON object, if there is one."""
-        return {} if self.condition is None else {"where": self.condition}
+    def fields(self) -> dict[str, Any]:
+        """The condition and its significance as fields of a JSON object, if there is one."""
+        return {} if self.condition is None else {"significant": self.significant, "where": self.condition}
+
+    @property
+    def text(self) -> str:
+        """The condition in a table, with a note on records that the release does not show."""
+        return (self.condition or "") + " (no records beyond noise)" * (self.significant is False)
 
 
 def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace) -> Answers:
@@ -58,7 +66,7 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
         ends = estimate.interval(0.9)
         numbers = [_plain(part.domain, number) for number in (estimate.value, estimate.stderr, *ends)]
         objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
-        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.condition or ""))
+        rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.text))
     header = ("", _label(generator, part, column, options), *ERROR_HEADER, "where")
     return Answers(objects, header, rows, _note(options))
 
@@ -95,7 +103,7 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
             stderr = None if error is None else _plain(part.domain, error)
             answer = {"quantile": share, "marginal": column, "value": value, **error_fields(stderr, low, high)}
             objects.append(answer | group.fields)
-            rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.condition or ""))
+            rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.text))
     header = ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where")
     return Answers(objects, header, rows, _note(options))
 
@@ -122,7 +130,7 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
         return
     known = {",".join(own.names): own for own in generator.domain.columns}
     own = known.get(options.by)
-    regions = [] if own is None else own.domain.value_regions()
+    regions = {} if own is None else own.domain.value_regions()
     if own is None or not regions or options.by == column:
         listed = [name for name, each in known.items() if each.domain.value_regions() and name != column]
         advice = (
@@ -131,10 +139,12 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
             else f"this release has none; for other groups use {_IN_PYTHON}"
         )
         raise QueryError(f"--by needs another column with a list of values; {advice}")
-    for region in regions:
+    for region in regions.values():
         where = {own.name: region}
-        values = marginal_of(generator, column, values_only=True, where=where)
-        yield _Group(format_condition(where, generator.domain), values)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", PrivhpWarning)  # the table marks the groups
+            values = marginal_of(generator, column, values_only=True, where=where)
+        yield _Group(format_condition(where, generator.domain), values, generator.shows_records(where))
 
 
 def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | None, Distribution]:

@@ -278,7 +278,9 @@ def add_names(parser: CommandParser) -> None:
 def add_by(parser: CommandParser, answers: str) -> None:
     """Add `--by` for answers of each group of records."""
     parser.add_argument(
-        "--by", metavar="COLUMN", help=f"{answers} for each value of this column of categories or of a tree"
+        "--by",
+        metavar="COLUMN",
+        help=f"{answers} for each value of this column: categories, a tree, up to 128 integers",
     )
 
 

@@ -244,9 +244,9 @@ class Domain(Presentation):
         """Mask of the cells that reports name, such as prefixes of whole octets. All unless overridden."""
         return np.ones(codes.shape, dtype=np.bool_)
 
-    def value_regions(self) -> list[Any]:
-        """Region of each value of a finite domain, in declared order; empty unless overridden."""
-        return []
+    def value_regions(self) -> dict[Any, Any]:
+        """Region of each value of a domain with few of them, in declared order; empty unless overridden."""
+        return {}
 
     def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""

@@ -109,9 +109,8 @@ class Finite(IntegerRangeDomain):
         values = self._values[first:after].tolist()
         return values[0] if len(values) == 1 else values
 
-    def value_regions(self) -> list[Any]:
-        values: list[Any] = self._values.tolist()
-        return values
+    def value_regions(self) -> dict[Any, Any]:
+        return {value: value for value in self._values.tolist()}
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Mask of the largest cell of each value."""

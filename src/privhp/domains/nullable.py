@@ -258,10 +258,10 @@ class Nullable(Domain):
         null = level > 0 and code < 2 ** (level - 1)
         return None if null else self.domain.describe(code & (2 ** max(level - 1, 0) - 1), level=max(level - 1, 0))
 
-    def value_regions(self) -> list[Any]:
+    def value_regions(self) -> dict[Any, Any]:
         """The regions of the inner domain, and null."""
         regions = self.domain.value_regions()
-        return [*regions, None] if regions else []
+        return {**regions, None: None} if regions else {}
 
     def is_reportable(self, codes: Codes, *, level: int) -> NDArray[np.bool_]:
         """Mask of the largest null cell and of the reportable cells of the inner domain, but not all of it."""

@@ -208,14 +208,8 @@ class Interval(GridDomain):
 
     def parameters(self) -> dict[str, Any]:
         cuts = {} if self.cuts is None else {"cuts": list(self.cuts)}
-        return {
-            "low": self.low,
-            "high": self.high,
-            "scale": self.scale,
-            **cuts,
-            "outside": self.outside,
-            **self._typed(),
-        }
+        bounds = {"low": self.low, "high": self.high, "scale": self.scale}
+        return {**bounds, **cuts, "outside": self.outside, **self._typed()}
 
 
 class Integers(IntegerRangeDomain):
@@ -240,6 +234,7 @@ class Integers(IntegerRangeDomain):
     accepts = NUMERIC
     value_step = 1.0
     LIMIT: ClassVar[int] = 2**61
+    MAX_LISTED: ClassVar[int] = 128
 
     def __init__(self, low: int, high: int, *, outside: Outside = "drop", dtype: Any = "int64") -> None:
         self.low = check_integer_bound(low, "the lower bound of the integers")
@@ -318,6 +313,10 @@ class Integers(IntegerRangeDomain):
     def describe(self, code: int, *, level: int) -> tuple[int, int]:
         first = self.low + (code << (self.depth - level))
         return first, min(first + (1 << (self.depth - level)) - 1, self.high)
+
+    def value_regions(self) -> dict[Any, Any]:
+        values = range(self.low, self.high + 1) if self.size <= self.MAX_LISTED else ()
+        return {value: (value, value) for value in values}
 
     def cell_cdf(self, records: Any, codes: Codes, *, level: int) -> Floats:
         numbers = np.clip(floor_int64(query_numbers(np.asarray(records))), self.low - 1, self.high)

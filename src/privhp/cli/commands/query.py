@@ -58,7 +58,9 @@ def add(commands: Commands) -> None:
         metavar="CONDITION",
         help="share of the records that satisfy the condition; may be repeated; other answers are of all records",
     )
-    parser.add_argument("--shares", action="store_true", help="share of each value of categories or of a tree")
+    parser.add_argument(
+        "--shares", action="store_true", help="share of each value of categories, of a tree or of up to 128 integers"
+    )
     parser.add_argument("--mean", action="store_true", help="mean of numbers or times")
     parser.add_argument("--std", action="store_true", help="standard deviation of numbers or times")
     parser.add_argument(
