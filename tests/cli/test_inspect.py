@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import privhp
+from privhp.core.number_format import format_number
 from privhp.planning.guarantee import state_odds
 
 
@@ -17,7 +18,8 @@ def test_release(run, release):
     assert f"{generator.plan}\n\n" in out
     assert state_odds(generator.plan) in " ".join(out.split())
     assert f"leaves      {generator.leaves().codes.size:,}\n" in out
-    assert f"records     about {generator.total:,.0f} (noisy)\n" in out
+    stderr = format_number(float(f"{generator.total_stderr:.2g}"))
+    assert f"records     about {generator.total:,.0f} (noisy, standard error {stderr})\n" in out
     assert f"     0.5   {generator.quantile(0.5).value:.6g}\n" in out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import math
 from typing import Any
 
 from privhp.answers.distribution import Distribution
@@ -46,9 +47,12 @@ class Generator(Distribution):
         self.release = release
         if release.plan.inference == "top-down":
             super().__init__(release.plan.domain, build_leaves_top_down(release), UnavailableErrors(NO_VARIANCES))
+            first = release.plan.exact_levels[0]
+            self._total_variance = 2**first * release.plan.noise_variance(first, merged=release.merged)
         else:
             hierarchy = Hierarchy(release)
-            domain = release.plan.domain
+            domain, top = release.plan.domain, hierarchy.layers[0]
+            self._total_variance = float(top.subtree_variance[top.possible].sum())
             errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain)
             super().__init__(domain, build_leaves(hierarchy), errors)
 
@@ -56,6 +60,11 @@ class Generator(Distribution):
     def plan(self) -> Plan:
         """The plan: everything fixed before the data."""
         return self.release.plan
+
+    @property
+    def total_stderr(self) -> float:
+        """Standard error of `total` by the noise of the release."""
+        return math.sqrt(self._total_variance)
 
     @property
     def partition(self) -> Partition:

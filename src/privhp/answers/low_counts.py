@@ -1,6 +1,5 @@
 """Releases with far fewer records than their plan expects."""
 
-import math
 from collections.abc import Collection
 
 from privhp.answers.generator import Generator
@@ -29,7 +28,7 @@ def describe_low_count(
     expected = generator.plan.expected_records
     if not expected or generator.total >= LOW_SHARE * expected:
         return None
-    if expected - generator.total <= NOISE_Z * _noise(generator):
+    if expected - generator.total <= NOISE_Z * generator.total_stderr:
         return None
     causes = _causes(generator.domain.fields(), formats=formats, persons=persons)
     return (
@@ -59,10 +58,3 @@ def _causes(fields: tuple[Field, ...], *, formats: Collection[str] | None, perso
         _PERSONS if persons else f"with a declared column of persons, {_PERSONS}": persons is not False,
     }
     return [cause for cause, applies in likely.items() if applies]
-
-
-def _noise(generator: Generator) -> float:
-    """Standard deviation of the sum of all counters of a level, the least of all levels."""
-    plan, merged = generator.plan, generator.release.merged
-    sizes = {level: 2**level for level in plan.exact_levels} or dict.fromkeys(plan.budgets, plan.leaves)
-    return math.sqrt(min(size * plan.noise_variance(level, merged=merged) for level, size in sizes.items()))

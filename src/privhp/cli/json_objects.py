@@ -36,6 +36,7 @@ def content_object(content: Generator | Checkpoint | Plan) -> dict[str, Any]:
         "kind": "release",
         "public": True,
         "records": content.total,
+        "records_stderr": content.total_stderr,
         "leaves": content.leaves().codes.size,
         "merged": content.release.merged,
         "quantiles": _quantiles(content),

@@ -41,11 +41,11 @@ def plan_facts(plan: Plan) -> list[tuple[str, str, str]]:
     ]
 
 
-def distribution_facts(distribution: Distribution) -> list[tuple[str, str, str]]:
-    """Key figures of a distribution."""
+def distribution_facts(distribution: Distribution, *, of_count: str = "") -> list[tuple[str, str, str]]:
+    """Key figures of a distribution, with a note on the number of records."""
     leaves = distribution.leaves()
     return [
-        ("Records", format_number(distribution.total), "estimated by a noisy count"),
+        ("Records", format_number(distribution.total), f"estimated by a noisy count{of_count}"),
         ("Detail", f"{leaves.codes.size:,} cells", f"level {int(leaves.levels.max())} at the finest"),
     ]
 
@@ -53,7 +53,8 @@ def distribution_facts(distribution: Distribution) -> list[tuple[str, str, str]]
 def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     """Key figures of a plan and its release."""
     privacy, protected, memory = plan_facts(generator.plan)
-    return [privacy, protected, *distribution_facts(generator), memory]
+    of_count = f", standard error {format_number(float(f'{generator.total_stderr:.2g}'))}"
+    return [privacy, protected, *distribution_facts(generator, of_count=of_count), memory]
 
 
 def warnings_section(generator: Generator) -> str:

@@ -118,10 +118,12 @@ def describe(generator: "Generator") -> str:
     from privhp.cli.answer_tables import as_table
     from privhp.cli.column_tables import find_quantiles
     from privhp.cli.json_objects import SHARES
+    from privhp.core.number_format import format_number
 
+    stderr = float(f"{generator.total_stderr:.2g}")
     lines = [
         f"leaves      {generator.leaves().codes.size:,}",
-        f"records     about {generator.total:,.0f} (noisy)",
+        f"records     about {generator.total:,.0f} (noisy, standard error {format_number(stderr)})",
     ]
     if generator.release.merged > 1:
         lines.append(f"merged      {generator.release.merged:,} summaries, each with the noise of the plan")
