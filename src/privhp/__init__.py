@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from privhp.domains.time import Time as Time
     from privhp.errors import DomainError as DomainError
     from privhp.errors import FileError as FileError
+    from privhp.errors import LowCountError as LowCountError
     from privhp.errors import PlanError as PlanError
     from privhp.errors import PrivhpError as PrivhpError
     from privhp.errors import PrivhpWarning as PrivhpWarning
@@ -86,7 +87,8 @@ _PUBLIC = {
     "privhp.domains.table": "Table",
     "privhp.domains.taxonomy": "Taxonomy",
     "privhp.domains.time": "Time",
-    "privhp.errors": "DomainError FileError PlanError PrivhpError PrivhpWarning QueryError RecordsError StateError",
+    "privhp.errors": "DomainError FileError LowCountError PlanError PrivhpError PrivhpWarning QueryError RecordsError "
+    "StateError",
     "privhp.evaluate": "grid_wasserstein range_errors tree_wasserstein wasserstein",
     "privhp.fitting": "fit learn",
     "privhp.io.sources.csv_dialect": "CsvDialect",

@@ -6,7 +6,8 @@
     |-- RecordsError   batch whose type or shape does not fit the domain
     |-- QueryError     invalid question to a generator
     |-- StateError     operation that the state of a summary forbids
-    `-- FileError      file of another kind, damaged, missing or not permitted
+    |-- FileError      file of another kind, damaged, missing or not permitted
+    `-- LowCountError  release of fewer records than the caller asks for
 
     PrivhpWarning      a plan, a release or a question that is probably not what the user wants
 
@@ -21,6 +22,7 @@ import warnings
 from collections.abc import Iterator
 from decimal import Decimal
 from fractions import Fraction
+from typing import Any
 
 _INNER_FILES = (__file__.removesuffix("errors.py"), contextlib.__file__)
 """Files of the package, and of the context manager that wraps its functions."""
@@ -52,6 +54,21 @@ class StateError(PrivhpError, RuntimeError):
 
 class FileError(PrivhpError, OSError):
     """File that is of another kind, damaged, missing or not permitted."""
+
+
+class LowCountError(PrivhpError, ValueError):
+    """Noisy number of records below `min_records=`.
+
+    Attributes:
+        generator: The generator of the release, which was paid for: a second fit costs epsilon again.
+    """
+
+    def __init__(self, message: str, generator: Any) -> None:
+        super().__init__(message, generator)
+        self.generator = generator
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class PrivhpWarning(UserWarning):
@@ -110,14 +127,14 @@ def file_errors() -> Iterator[None]:
         raise wrapped from None
 
 
-def warn(text: str | None) -> None:
-    """Warn, if there is a text, at the call from outside the package. It follows from types and other public values."""
-    if text is None:
-        return
+def warn(*texts: str | None) -> None:
+    """Warn of each text at the call from outside the package. They follow from types and other public values."""
     frame, level = inspect.currentframe(), 1
     while frame is not None and frame.f_code.co_filename.startswith(_INNER_FILES):
         frame, level = frame.f_back, level + 1
-    warnings.warn(text, PrivhpWarning, stacklevel=level)
+    for text in texts:
+        if text is not None:
+            warnings.warn(text, PrivhpWarning, stacklevel=level)
 
 
 def describe_value(value: object) -> str:

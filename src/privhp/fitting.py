@@ -8,16 +8,16 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from privhp.answers.generator import Generator
-from privhp.answers.low_counts import describe_low_count
+from privhp.answers.low_counts import check_min_records, describe_low_count
 from privhp.core.budget import Neighbours
 from privhp.core.progress import Progress, Unit
 from privhp.core.progress_displays import watch_session
 from privhp.domains import Domain
 from privhp.errors import PlanError, RecordsError, describe_value, file_errors, warn
 from privhp.planning.learning import MAX_PASSES
-from privhp.planning.parameter_checks import check_integer, check_is_domain
+from privhp.planning.parameter_checks import MAX_RECORDS, check_integer, check_is_domain
 from privhp.planning.plan import Plan
-from privhp.planning.wide_tables import describe_coarse_columns
+from privhp.planning.plan_warnings import plan_warnings
 
 if TYPE_CHECKING:
     from privhp.collect.ingest import Ingestion
@@ -47,6 +47,7 @@ def fit(
     header: bool = True,
     csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
+    min_records: int | None = None,
     progress: bool = True,
 ) -> Generator:
     """Return a differentially private generator of synthetic records.
@@ -81,12 +82,16 @@ def fit(
             fields are skipped.
         csv: Dialect of CSV files: what a record is, the delimiter, nulls, decimal mark and encoding.
         format: Format of a file, if its name does not say: "csv", "ndjson", "parquet", "arrow" or "npy".
+        min_records: Raise `LowCountError` if the noisy number of records is below it. The generator is an attribute of
+            the error, since its budget is spent.
         progress: Whether a long fit shows its progress, as a bar in a notebook or a line in an interactive session. It
             is removed at the end. A script shows none.
     """
     from privhp.collect.ingest import Ingestion  # slow to import, and needed by fit and learn only
     from privhp.io.frames import frame_kind
 
+    if min_records is not None:
+        check_integer(min_records, "min_records", 0, MAX_RECORDS)
     persons = _persons(person, null_person)
     reading: dict[str, Any] = {"columns": columns, "header": header, "csv": csv, "format": format, "persons": persons}
     if plan is not None:
@@ -115,13 +120,14 @@ def fit(
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
         )
-    warn(describe_coarse_columns(plan))
+    warn(*plan_warnings(plan).values())
     with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
     warn(describe_low_count(generator, formats=source.formats, persons=persons is not None))
+    check_min_records(generator, min_records)
     return generator
 
 
@@ -185,7 +191,7 @@ def learn(
         max_records_per_person=max_records_per_person,
         pan_private=pan_private,
     )
-    warn(describe_coarse_columns(plan))
+    warn(*plan_warnings(plan).values())
     with watch_session(shown=progress) as watched:
         ingestion = Ingestion(name_columns(plan, columns, header=header), source)
         run_passes(ingestion, plan, source, watched, learn_only=True)

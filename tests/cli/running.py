@@ -15,7 +15,7 @@ PLAN = [
     "--domain",
     "interval:0:1000",
     "--epsilon",
-    "1",
+    "2",
     "--expected-records",
     "1e3",
     "--method",

@@ -12,7 +12,7 @@ from pyarrow import parquet
 
 from cli.running import spawn
 
-PLAN = ["--epsilon", "1", "--expected-records", "1e3"]
+PLAN = ["--epsilon", "2", "--expected-records", "1e3"]
 FARE = ["--columns", "fare", "--domain", "interval:0:1000", *PLAN]
 OUT = ["-o", "out.privhp"]
 
@@ -164,7 +164,7 @@ def test_empty_parquet_file(run, tmp_path):
 
 
 def test_quiet(run, tmp_path):
-    few = [*FARE, "--epsilon", "100", "--expected-records", "3"]
+    few = [*FARE, "--epsilon", "1000", "--expected-records", "3"]
     assert run("fit", "trips.csv", *few, *OUT, "--quiet") == (0, "", "")
     assert run("sample", "out.privhp", "-n", "5", "-o", "s.csv", "--quiet") == (0, "", "")
     assert run("report", "out.privhp", "-o", "r.html", "--quiet") == (0, "", "")

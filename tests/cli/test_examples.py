@@ -36,7 +36,7 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     tip = '[columns.tip]\nkind = "interval"\nlow = 0\nhigh = 100\n'
     paid = '[columns.paid]\nkind = "categories"\nvalues = ["cash", "card"]\n'
     (tmp_path / "t.toml").write_text(fare + tip + paid)
-    (tmp_path / "rides.toml").write_text(f"[plan]\nepsilon = 1\nexpected_records = 1000\n{fare}")
+    (tmp_path / "rides.toml").write_text(f"[plan]\nepsilon = 2\nexpected_records = 1000\n{fare}")
     texts = [run(command.__name__.rpartition(".")[2], "--help").out for command in COMMANDS]
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below

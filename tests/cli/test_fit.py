@@ -41,7 +41,7 @@ def test_fit_and_load(run, tmp_path):
     assert (code, err) == (0, "")
     generator = privhp.load(tmp_path / "fares.privhp")
     assert out == (
-        f"wrote fares.privhp: epsilon = 1 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
+        f"wrote fares.privhp: epsilon = 2 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
         f"1,000 expected; see privhp inspect fares.privhp\n{stated(generator.plan)}"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
@@ -175,7 +175,7 @@ def test_message_without_valid_records(run, tmp_path):
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
     generator = privhp.load("out.privhp")
     assert out == (
-        f"wrote out.privhp: epsilon = 1 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
+        f"wrote out.privhp: epsilon = 2 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
         f"1,000 expected; see privhp inspect out.privhp\n{stated(generator.plan)}"
     )
 

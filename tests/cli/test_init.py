@@ -282,7 +282,7 @@ def test_suggested_places():
 
 FILLED = """\
 [plan]
-epsilon = 0.5
+epsilon = 2.5
 expected_records = 1e3
 memory = "64 KiB"
 [columns.fare]
@@ -302,13 +302,13 @@ def trips(tmp_path):
 def test_a_file_of_everything(run, trips):
     code, out, err = run("fit", "trips.csv", "trips.toml")
     assert (code, err) == (0, "")
-    assert out.startswith("wrote trips.privhp: epsilon = 0.5 ")
+    assert out.startswith("wrote trips.privhp: epsilon = 2.5 ")
     plan = hp.load("trips.privhp").plan
-    assert (float(plan.epsilon), plan.expected_records, plan.memory) == (0.5, 1000, 65536)
+    assert (float(plan.epsilon), plan.expected_records, plan.memory) == (2.5, 1000, 65536)
     assert hp.read_domain("trips.toml") == plan.domain
-    assert run("fit", "trips.csv", "trips.toml", "--epsilon", "2", "--memory", "1MiB", "-o", "b.privhp").code == 0
+    assert run("fit", "trips.csv", "trips.toml", "--epsilon", "3", "--memory", "1MiB", "-o", "b.privhp").code == 0
     other = hp.load("b.privhp").plan
-    assert (float(other.epsilon), other.memory) == (2, 2**20)
+    assert (float(other.epsilon), other.memory) == (3, 2**20)
     assert run("plan", "--domain", "trips.toml", "-o", "plan.json").code == 0
     assert run("learn", "trips.csv", "trips.toml", "--passes", "1", "-o", "l.json").code == 2
     assert run("compare", "trips.csv", "trips.csv", "--domain", "trips.toml").code == 0
@@ -319,10 +319,10 @@ def test_a_file_of_everything(run, trips):
 @pytest.mark.parametrize(
     ("change", "arguments", "says"),
     [
-        (("0.5", '""'), ["trips.csv", "trips.toml"], "trips.toml: epsilon is blank; fill it in, or give --epsilon"),
-        (("0.5", "true"), ["trips.csv", "trips.toml"], "expected epsilon as a number or a text, got bool"),
+        (("2.5", '""'), ["trips.csv", "trips.toml"], "trips.toml: epsilon is blank; fill it in, or give --epsilon"),
+        (("2.5", "true"), ["trips.csv", "trips.toml"], "expected epsilon as a number or a text, got bool"),
         (("1e3", '"many"'), ["trips.csv", "trips.toml"], "expected expected_records as a number such as 1e6"),
-        (("epsilon = 0.5", ""), ["trips.csv", "trips.toml"], "--epsilon is missing; give it, or epsilon in the"),
+        (("epsilon = 2.5", ""), ["trips.csv", "trips.toml"], "--epsilon is missing; give it, or epsilon in the"),
         (("memory", "colour"), ["trips.csv", "trips.toml"], "max_records_per_person and person, got 'colour'\n"),
         (("memory", "memmory"), ["trips.csv", "trips.toml"], "got 'memmory'; did you mean memory?"),
         (("[plan]", "plan = 3\n[other]"), ["trips.csv", "trips.toml"], "expected plan as a section [plan], which may"),
@@ -345,7 +345,7 @@ def test_wrong_file_of_everything(refused, trips, change, arguments, says):
 def test_persons_of_a_file(run, tmp_path):
     """The section [plan] holds the number of records per person and their column; options take precedence."""
     (tmp_path / "trips.csv").write_text("user,fare\n" + "".join(f"{row // 4},5\n" for row in range(4000)))
-    (tmp_path / "trips.toml").write_text(FILLED.replace("0.5", '50\nmax_records_per_person = 2\nperson = "user"'))
+    (tmp_path / "trips.toml").write_text(FILLED.replace("2.5", '50\nmax_records_per_person = 2\nperson = "user"'))
     assert run("fit", "trips.csv", "trips.toml").code == 0
     generator = hp.load("trips.privhp")
     assert generator.plan.max_records_per_person == 2
@@ -355,7 +355,7 @@ def test_persons_of_a_file(run, tmp_path):
 
 
 def test_blank_plan_is_no_matter_in_python(trips):
-    (trips / "trips.toml").write_text(FILLED.replace("0.5", '""'))
+    (trips / "trips.toml").write_text(FILLED.replace("2.5", '""'))
     assert hp.read_domain(trips / "trips.toml") == hp.Table(fare=hp.Interval(0, 9))
 
 

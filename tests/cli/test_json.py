@@ -199,7 +199,7 @@ def test_card(run: Run, release: str) -> None:
     generator = hp.load(release)
     assert card["privacy_loss"]["number_of_privacy_units"] == round(generator.total)
     assert "adding or removing one record of a person (add-remove)" in card["privacy_loss"]["privacy_unit_details"]
-    assert "      epsilon: 1.0\n" in out
+    assert "      epsilon: 2.0\n" in out
     assert card["basic"]["name"] == card["implementation"]["justification"] == ""
 
 

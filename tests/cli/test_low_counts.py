@@ -46,6 +46,22 @@ def test_min_records(run, refused, swapped, tmp_path):
     )
 
 
+def test_unseen_categories(run, tmp_path):
+    """A note, or a warning if the count is low, too."""
+    (tmp_path / "d.csv").write_text("drink\n" + "tea\nwater\n" * 2000)
+    fit = ["fit", "d.csv", "--domain", "drink=categories:tea,caf\u00e9,water", "--epsilon", "50"]
+    unseen = "these declared categories hold no records that the noise lets us see: drink = caf\u00e9"
+    code, out, err = run(*fit, "--expected-records", "4e3", "-o", "a.privhp")
+    assert (code, err) == (0, "")
+    assert out.endswith(f"\nnote: {unseen}; check their spelling, and the encoding of the file\n")
+    assert run(*fit, "--expected-records", "4e3", "-o", "b.privhp", "--quiet") == (0, "", "")
+    code, out, err = run(*fit, "--expected-records", "5e3", "-o", "c.privhp")
+    assert err.startswith("privhp: warning: about ")
+    assert f"5,000 were expected, and {unseen}. Check their spelling" in err
+    assert "note: " not in out
+    assert "note: " in run(*fit, "--expected-records", "4e3", "-o", "d.privhp", "--json").err
+
+
 def test_min_records_of_a_repeated_fit(run, swapped):
     command = ["fit", swapped, *GEO, "--min-records", "1e4", "--checkpoint", "s", "--resume", "-o", "a.privhp"]
     assert [run(*command).code for _ in range(2)] == [1, 1]
@@ -59,6 +75,16 @@ def test_merge_warns(run, swapped):
     code, _, err = run("merge", "a.summary", "b.summary", "-o", "all.privhp")
     assert code == 0
     assert err.startswith("privhp: warning: about ")
+
+
+def test_little_data_warns(run, tmp_path):
+    (tmp_path / "few.csv").write_text("fare\n" + "5\n" * 500)
+    fit = ["fit", "few.csv", "--domain", "fare=interval:0:100", "--expected-records", "500", "--quiet"]
+    little = "privhp: warning: epsilon times the expected number of records is 1,000, which is little data: "
+    assert run(*fit, "--epsilon", "2", "-o", "a.privhp").err.startswith(little)
+    assert run(*fit, "--epsilon", "9", "-o", "b.privhp").err == ""
+    learn = ["learn", *fit[1:], "--epsilon", "2", "-o", "plan.json"]
+    assert run(*learn).err.startswith(little)
 
 
 def test_wide_table_warns(run, tmp_path):

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from commands import LOW_COUNT
+from commands import SMALL_DATA
 
 HERE = Path(__file__).parent
 KILL = -1
@@ -74,7 +74,7 @@ class Commands:
         self._process.stdin.write(json.dumps(request) + "\n")
         self._process.stdin.flush()
         done = Done(**json.loads(self._process.stdout.readline()))
-        return done._replace(output=LOW_COUNT.sub("", done.output))
+        return done._replace(output=SMALL_DATA.sub("", done.output))
 
 
 @contextlib.contextmanager

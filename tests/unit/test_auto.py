@@ -30,6 +30,7 @@ from privhp import (
     Taxonomy,
     Time,
 )
+from privhp.planning.plan_warnings import plan_warnings
 
 SLOW = pytest.mark.slow
 LINE = 100
@@ -239,7 +240,7 @@ def test_predictions_are_printed() -> None:
 @pytest.mark.parametrize(("records", "per_person", "little"), [(1_000, 1, True), (10_000, 1, False), (10_000, 9, True)])
 def test_little_data_warns(records: int, per_person: int, little: bool) -> None:
     plan = Plan.auto(UNIT, epsilon=1, expected_records=records, max_records_per_person=per_person)
-    assert ("little data" in str(plan)) == little
+    assert ("little data" in str(plan)) == ("Little data" in plan_warnings(plan)) == little
 
 
 def test_only_causes_that_occur_are_printed() -> None:

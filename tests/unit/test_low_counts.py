@@ -1,5 +1,6 @@
 """Warnings that follow from public values: a low noisy count, and columns that a plan hardly resolves."""
 
+import pickle
 import warnings
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from pyarrow import parquet as pq
 
 import privhp as hp
 from pages import coarse_pictures
-from privhp import PrivhpWarning, RecordsError
+from privhp import LowCountError, PlanError, PrivhpWarning, RecordsError
 from privhp.answers.low_counts import LOW_SHARE, describe_low_count
 from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
 from privhp.release import Release
@@ -47,6 +48,20 @@ def test_only_noisy_numbers_decide() -> None:
         generator = hp.fit(places(10), BRITAIN, **PLAN)
     again = hp.Generator.from_bytes(generator.to_bytes())
     assert describe_low_count(again) == describe_low_count(generator)
+
+
+def test_min_records() -> None:
+    plan, few = {"epsilon": 50, "expected_records": 1000}, np.linspace(0, 1, 900)
+    with pytest.raises(
+        LowCountError, match=r"^about \d+ records \(noisy\) were counted, fewer than min_records=1,000$"
+    ) as low:
+        hp.fit(few, hp.Interval(0, 1), min_records=1000, **plan)
+    assert abs(low.value.generator.total - 900) < 10
+    assert pickle.loads(pickle.dumps(low.value)).generator.total == low.value.generator.total
+    assert hp.fit(few, hp.Interval(0, 1), min_records=800, **plan).total > 800
+    for wrong in (-1, 0.5, "many", True):
+        with pytest.raises(PlanError, match="expected min_records= as an integer from 0"):
+            hp.fit(few, hp.Interval(0, 1), min_records=wrong, **plan)
 
 
 def test_report_warns(tmp_path: Path) -> None:
@@ -85,6 +100,21 @@ def test_the_split_of_null_tells_no_values_apart() -> None:
     splits = nullable.splits_by_column(smooth_level(plan))
     assert coarse_columns(plan) == [name for name in numbers if splits[name] - 1 <= FEW_SPLITS]
     assert len(coarse_columns(plan)) > len(coarse_columns(plain))
+
+
+def test_fit_and_learn_of_little_data_warn() -> None:
+    data, domain = np.linspace(0, 1, 500), hp.Interval(0, 1)
+    for call in (hp.fit, hp.learn):
+        with pytest.warns(
+            PrivhpWarning, match="epsilon times the expected number of records is 1,500, which"
+        ) as caught:
+            call(data, domain, epsilon=3, expected_records=500)
+        assert [one.filename for one in caught] == [__file__]
+    with pytest.warns(PrivhpWarning, match="records, divided by the number per person, is 1,250, which is little data"):
+        hp.fit(data, domain, epsilon=5, expected_records=500, max_records_per_person=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hp.fit(data, domain, epsilon=5, expected_records=500)
 
 
 def test_fit_and_learn_of_a_wide_table_warn() -> None:
@@ -152,7 +182,7 @@ def test_text_declared_as_categories_does_not_warn() -> None:
     frame = pd.DataFrame({"kind": pd.Series(["a", "b"] * 20, dtype="string")})
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        hp.fit(frame, hp.Table(kind=hp.Categories(["a", "b"])), epsilon=9, expected_records=40)
+        hp.fit(frame, hp.Table(kind=hp.Categories(["a", "b"])), epsilon=90, expected_records=40)
 
 
 def test_format_is_named_for_times_alone() -> None:
@@ -176,32 +206,60 @@ def test_noise_may_explain_a_low_count(epsilon: float, low: bool) -> None:
     assert (describe_low_count(generator) is not None) == low
 
 
-CAUSES = {
-    hp.Interval(0, 1): ["currency signs", "outside the bounds"],
-    hp.Geo(-9, 49.8, 2, 61): ["another order, such as latitude", "currency signs", "outside the bounds"],
-    hp.Box([(0, 1), (0, 1)]): ["another order;", "currency signs", "outside the bounds"],
-    hp.Categories(["a", "b"]): ["not declared"],
-    hp.IPv4(): ["outside the bounds"],
-    hp.Time("2024-01-01", "2024-12-31"): ["times in", "outside the bounds"],
-    hp.Table(a=hp.Interval(0, 1), b=hp.Categories(["a", "b"])): [
-        "another order;",
-        "currency signs",
-        "outside the bounds",
-        "not declared",
-    ],
-}
+CAUSES: list[tuple[hp.Domain, list[str]]] = [
+    (hp.Interval(0, 1), ["numbers count from 1", "currency signs", "outside the bounds"]),
+    (hp.Interval(0, 1, outside="clamp"), ["numbers count from 1", "currency signs"]),
+    (hp.Interval(0, 1).named("fare"), ["currency signs", "outside the bounds"]),
+    (hp.Geo(-9, 49.8, 2, 61).named("x", "y"), ["order, such as latitude", "currency signs", "outside the bounds"]),
+    (hp.Box([(0, 1), (0, 1)]).named("x", "y"), ["columns in another order;", "currency signs", "outside the bounds"]),
+    (hp.Categories(["a", "b"]).named("c"), ["not declared"]),
+    (hp.Categories(["a", "b"], other="c").named("c"), []),
+    (hp.IPv4().named("a"), ["not addresses"]),
+    (hp.IPv4("10.0.0.0/8").named("a"), ["not addresses", "outside the bounds"]),
+    (hp.Time("2024-01-01", "2024-12-31").named("t"), ["form than 2024-12-31 or", "outside the bounds"]),
+    (hp.Time("2024-01-01", "2024-12-31", format="%d.%m.%Y").named("t"), ["form than %d.%m.%Y,", "outside the bounds"]),
+    (
+        hp.Table(a=hp.Interval(0, 1), b=hp.Categories(["a", "b"])),
+        [
+            "columns without names in another order;",
+            "currency signs",
+            "outside the bounds",
+            "not declared",
+        ],
+    ),
+    (
+        hp.Table({("x", "y"): hp.Box([(0, 1), (0, 1)]), "c": hp.IPv6()}),
+        [
+            "columns in another order;",
+            "currency signs",
+            "not addresses",
+            "outside the bounds",
+        ],
+    ),
+]
 
 
-@pytest.mark.parametrize(("domain", "causes"), CAUSES.items(), ids=repr)
-def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> None:
-    everything = {cause for own in CAUSES.values() for cause in own}
+def low_release(domain: hp.Domain) -> hp.Generator:
     plan = hp.Plan(domain, epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
-    generator = hp.Generator(Release(plan, {1: np.array([50, 50])}))
-    text = describe_low_count(generator, formats=["csv"], persons=False)
+    return hp.Generator(Release(plan, {1: np.array([50, 50])}))
+
+
+@pytest.mark.parametrize(("domain", "causes"), CAUSES, ids=repr)
+def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> None:
+    everything = {cause for _, own in CAUSES for cause in own}
+    text = describe_low_count(low_release(domain), formats=["csv"], persons=False)
     assert text is not None
     assert {cause for cause in everything if cause in text} == set(causes)
     assert "delimiter" in text
+    assert "an input that has no records or was cut short, such as a pipe" in text
     assert "person" not in text
+
+
+@pytest.mark.parametrize(("formats", "named"), [(["parquet"], True), (["csv"], False), (["npy"], False), ([], False)])
+def test_columns_with_names_may_be_in_any_order(formats: list[str], named: bool) -> None:
+    text = describe_low_count(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)
+    assert text is not None
+    assert ("another order" not in text) == named
 
 
 def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
@@ -214,6 +272,7 @@ def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
             hp.fit(data, domain, **plan)
         texts.append(str(caught[0].message))
     assert [("delimiter" in text, "currency" in text) for text in texts] == [(False, False)] * 2 + [(True, True)]
+    assert ["cut short" in text for text in texts] == [False, True, True]
     assert not any("person" in text for text in texts)
     data = {"fare": [5.0] * 200, "who": np.arange(200) // 2}
     with pytest.warns(PrivhpWarning, match="; records beyond the number per person"):

@@ -3,7 +3,9 @@
 from collections.abc import Collection
 
 from privhp.answers.generator import Generator
-from privhp.domains.fields import Field, FieldKind
+from privhp.answers.unseen_categories import describe_unseen_categories
+from privhp.domains.fields import FieldKind
+from privhp.errors import LowCountError
 
 LOW_SHARE = 1 / 2
 """A count below this share of the expected number of records is low."""
@@ -11,7 +13,13 @@ LOW_SHARE = 1 / 2
 NOISE_Z = 3.0
 """Standard deviations of noise that do not explain a low count."""
 
-_TIMES = "2024-12-31 or 2024-12-31T19:30"
+FULL_SHARE = 9 / 10
+"""A count below this share is low if the release shows no records of a declared category."""
+
+_ISO = "2024-12-31 or 2024-12-31T19:30"
+_ADDRESSES = {"ipv4", "ipv6"}
+_BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
+_LISTED = {"categories", "taxonomy", "pattern"}
 _PERSONS = "records beyond the number per person"
 
 
@@ -26,35 +34,61 @@ def describe_low_count(
         persons: Whether a column of persons was declared; None if it is not known.
     """
     expected = generator.plan.expected_records
-    if not expected or generator.total >= LOW_SHARE * expected:
+    if not expected or generator.total >= FULL_SHARE * expected:
         return None
     if expected - generator.total <= NOISE_Z * generator.total_stderr:
         return None
-    causes = _causes(generator.domain.fields(), formats=formats, persons=persons)
-    return (
-        f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected: many records "
-        f"may have been skipped. Likely causes, if that number was right: {'; '.join(causes)}. Check them before you "
-        "use the release; a second fit of the same data costs epsilon again"
-    )
+    unseen = describe_unseen_categories(generator)
+    counted = f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected"
+    if generator.total < LOW_SHARE * expected:
+        causes = _causes(generator, formats=formats, persons=persons)
+        causes += [] if unseen is None else [unseen]
+        counted += (
+            ": many records may have been skipped. Likely causes, if that number was right: "
+            f"{'; '.join(causes)}. Check them before you use the release"
+        )
+    elif unseen is not None:
+        counted += f", and {unseen}. Check their spelling, and the encoding of the file"
+    else:
+        return None
+    return f"{counted}; a second fit of the same data costs epsilon again"
 
 
-def _causes(fields: tuple[Field, ...], *, formats: Collection[str] | None, persons: bool | None) -> list[str]:
-    """Causes that apply to these fields and to these formats of files."""
-    csv, ndjson = (formats is None or each in formats for each in ("csv", "ndjson"))
-    kinds = {field.declared_as for field in fields}
+def check_min_records(generator: Generator, least: int | None) -> None:
+    """Refuse a release whose noisy number of records is below `min_records=`; the error holds its generator."""
+    if least is not None and generator.total < least:
+        raise LowCountError(
+            f"about {generator.total:,.0f} records (noisy) were counted, fewer than min_records={least:,}", generator
+        )
+
+
+def _causes(generator: Generator, *, formats: Collection[str] | None, persons: bool | None) -> list[str]:
+    """Causes that apply to the domain and to these formats of files."""
+    domain = generator.domain
+    fields, columns = domain.fields(), domain.columns
+    specs = [own.domain.inner.cell_spec() for own in columns] or [domain.inner.cell_spec()]
+    kinds = {spec["kind"] for spec in specs}
+    unbounded = [spec for spec in specs if spec.get("outside") == "clamp" or "other" in spec or spec.keys() == {"kind"}]
+    dropping = {spec["kind"] for spec in specs if spec not in unbounded}
+    forms = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
+    csv, ndjson, npy = (formats is None or each in formats for each in ("csv", "ndjson", "npy"))
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
-    bounded = numbers or not kinds.isdisjoint(("time", "ipv4", "ipv6"))
-    listed = not kinds.isdisjoint(("categories", "taxonomy", "pattern"))
+    points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
     signs = ", currency signs or decimal commas" if csv else ""
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
     likely = {
-        f"columns in another order{swapped}": len(fields) > 1,
+        f"columns in another order{swapped}": points,
+        "columns without names in another order": not points and len(columns) > 1 and (csv or npy or not formats),
+        "another column of a file without a header, where numbers count from 1": csv and numbered,
         f"text{signs} where numbers are declared": numbers,
-        f"times in another form than {_TIMES}, which a column of kind time declares by its format": "time" in kinds,
-        "values outside the bounds": bounded,
-        "values that are not declared": listed,
+        f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
+        "texts that are not addresses": kinds & _ADDRESSES,
+        "values outside the bounds": dropping & _BOUNDED,
+        "values that are not declared": dropping & _LISTED,
+        "values outside the domain": dropping - _BOUNDED - _LISTED,
         "another delimiter or encoding of the file": csv,
         "in NDJSON, a key that the objects do not have (nested keys are not read)": ndjson,
+        "an input that has no records or was cut short, such as a pipe": formats is None or formats,
         _PERSONS if persons else f"with a declared column of persons, {_PERSONS}": persons is not False,
     }
     return [cause for cause, applies in likely.items() if applies]

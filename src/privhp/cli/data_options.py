@@ -2,8 +2,8 @@
 
 import sys
 from argparse import Namespace
-from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
@@ -53,7 +53,7 @@ def open_data(options: Namespace, plan: Plan) -> Source:
         header=not options.no_header,
         csv=csv_dialect(options),
         persons=_persons(options),
-        warn=_note(options),
+        warn=partial(note, options),
     )
     return FileSource(options.data, selection, format=options.format)
 
@@ -66,13 +66,9 @@ def _persons(options: Namespace) -> Persons | None:
     return Persons(options.person, options.null_person, most)
 
 
-def _note(options: Namespace) -> Callable[[str], None]:
-    """Function that prints a note about column types; the output with --json is JSON alone."""
-    stream = sys.stderr if getattr(options, "json", False) else sys.stdout  # learn has no --json
-
-    def note(text: str) -> None:
-        if not options.quiet:
-            with suppress(BrokenPipeError):  # the release is still wanted
-                print(f"note: {text}", file=stream, flush=True)
-
-    return note
+def note(options: Namespace, text: str) -> None:
+    """Print a note that follows from public values; the output with --json is JSON alone."""
+    if not options.quiet:
+        with suppress(BrokenPipeError):  # the release is still wanted
+            stream = sys.stderr if getattr(options, "json", False) else sys.stdout  # learn has no --json
+            print(f"note: {text}", file=stream, flush=True)

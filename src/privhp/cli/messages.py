@@ -25,6 +25,7 @@ OPTIONS = {
     "hot_cells=": "--hot-cells",
     "max_records_per_person=": "--max-records-per-person",
     "memory=": "--memory",
+    "min_records=": "--min-records",
     "names=": "--columns",
     "neighbours=": "--neighbours",
     "null_person=": "--null-person",
@@ -68,10 +69,11 @@ def speak_options(message: str) -> str:
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
 
 
-def warn(text: str | None) -> None:
-    """Print a warning to standard error, if there is one; with --quiet too, since a job may have no other sign."""
-    if text is not None:
-        say(f"privhp: warning: {speak_options(text)}")
+def warn(*texts: str | None) -> None:
+    """Print each warning to standard error; with --quiet too, since a job may have no other sign."""
+    for text in texts:
+        if text is not None:
+            say(f"privhp: warning: {speak_options(text)}")
 
 
 def describe_release(generator: "Generator", output: Path, *, note: str, capped: bool | None = None) -> str:

@@ -26,7 +26,7 @@ from privhp.errors import PlanError, warn
 from privhp.fitting import DEFAULT_PASSES, name_columns
 from privhp.io.sources import open_source
 from privhp.planning.plan import Plan
-from privhp.planning.wide_tables import describe_coarse_columns
+from privhp.planning.plan_warnings import plan_warnings
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ def fit_passes(
         run_pass: Runs one pass over all records and returns its tallies: one, or one of each shard.
         columns: Columns of a record, by name.
     """
-    warn(describe_coarse_columns(plan))
+    warn(*plan_warnings(plan).values())
     for number in range(first_pass(plan), plan.passes):
         learning = plan.learning if is_learning(plan, number) else None
         rate = None if learning is None else learning.passes[number].rate

@@ -9,14 +9,12 @@ from privhp.planning.guarantee import state_conditions, state_guarantee, state_o
 from privhp.planning.paper import paper_bound
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import describe_memory, typical_error
+from privhp.planning.plan_warnings import describe_little_data
 from privhp.planning.prediction_table import prediction_table
 from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
-
-_LITTLE = 2_000
-"""Epsilon times the number of records, below which the noise hides most of a distribution."""
 
 _PAN_PRIVATE = "One stolen summary file and the release together have it too, if no record decides when it is saved."
 
@@ -137,7 +135,7 @@ def _predictions(plan: "Plan") -> list[str]:
         *wrap(f"expected error (1-Wasserstein distance) for {plan.expected_records:,} records. {meaning}", 100),
         *(line.rstrip() for line in _align(("if the records are", "error", *causes), rows)),
         *_wide_bounds(plan),
-        *_little_data(plan),
+        *_warning(describe_little_data(plan)),
     ]
 
 
@@ -153,16 +151,9 @@ def _wide_bounds(plan: "Plan") -> list[str]:
     return wrap(text, 100)
 
 
-def _little_data(plan: "Plan") -> list[str]:
-    """A warning where a simpler method does as well."""
-    signal = float(plan.epsilon) * (plan.expected_records or 0) / plan.max_records_per_person
-    if signal >= _LITTLE:
-        return []
-    text = (
-        f"little data: epsilon times the number of records is {format_number(round_digits(signal))}. Below a few "
-        "thousand, a flat histogram with well-chosen bins does as well or better"
-    )
-    return wrap(text, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
+def _warning(text: str | None) -> list[str]:
+    """A sentence as a warning, if there is one."""
+    return [] if text is None else wrap(text, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
 
 
 def _paper_bound(plan: "Plan") -> float:
@@ -182,7 +173,4 @@ def _columns(plan: "Plan") -> list[str]:
     rows = [(f"{'':12}{name}", str(splits[name]), sizes[name]) for name in splits]
     lines = ["", f"columns     in cells of level {level}, the leaves if the records are spread evenly"]
     lines += _align((f"{'':12}column", "splits", "cell size"), rows)
-    warning = describe_coarse_columns(plan)
-    if warning is not None:
-        lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
-    return lines
+    return lines + _warning(describe_coarse_columns(plan))

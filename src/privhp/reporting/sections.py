@@ -12,8 +12,8 @@ from privhp.answers.generator import Generator
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.plan import Plan
+from privhp.planning.plan_warnings import plan_warnings
 from privhp.planning.prediction_table import prediction_table
-from privhp.planning.wide_tables import describe_coarse_columns
 from privhp.reporting.prose import guarantee_sentences
 
 
@@ -58,8 +58,8 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
 
 
 def warnings_section(generator: Generator) -> str:
-    """What makes the release less useful than it looks: a low count, columns that are hardly resolved."""
-    found = {"Low count": describe_low_count(generator), "Coarse columns": describe_coarse_columns(generator.plan)}
+    """What makes the release less useful than it looks: a low count, little data, columns that are hardly resolved."""
+    found = {"Low count": describe_low_count(generator), **plan_warnings(generator.plan)}
     return "".join(
         f'<aside class="warning"><strong>{name}:</strong> {escape(text)}.</aside>'
         for name, text in found.items()

@@ -110,7 +110,7 @@ def run(options: Namespace) -> None:
     from privhp.core.container import CHECKPOINT, RELEASE
     from privhp.fitting import run_passes
     from privhp.io.disk import remove_partials
-    from privhp.planning.wide_tables import describe_coarse_columns
+    from privhp.planning.plan_warnings import plan_warnings
 
     take_domain_file(options)
     plan = plan_data(options)
@@ -120,7 +120,7 @@ def run(options: Namespace) -> None:
     checkpoint = check_checkpoint(options, output)
     remove_partials(output, magic=CHECKPOINT if options.summary_only else RELEASE)
     source = open_data(options, plan)
-    warn(describe_coarse_columns(plan))
+    warn(*plan_warnings(plan).values())
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
@@ -152,18 +152,23 @@ def run(options: Namespace) -> None:
 
 def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
-    from privhp.answers.low_counts import describe_low_count
+    from privhp.answers.low_counts import check_min_records, describe_low_count
+    from privhp.answers.unseen_categories import describe_unseen_categories
     from privhp.cli import FAILED
-    from privhp.cli.messages import warn
+    from privhp.cli.data_options import note
+    from privhp.cli.messages import speak_options, warn
     from privhp.cli.streams import say
+    from privhp.errors import LowCountError
 
-    warn(describe_low_count(generator, formats=source.formats, persons=source.persons is not None))
-    if options.min_records is not None and generator.total < options.min_records:
-        say(
-            f"privhp: error: about {generator.total:,.0f} records (noisy) were counted, fewer than --min-records "
-            f"{options.min_records:,}; {options.output} is written"
-        )
-        raise SystemExit(FAILED)
+    low = describe_low_count(generator, formats=source.formats, persons=source.persons is not None)
+    warn(low)
+    if low is None and (unseen := describe_unseen_categories(generator)) is not None:
+        note(options, f"{unseen}; check their spelling, and the encoding of the file")
+    try:
+        check_min_records(generator, options.min_records)
+    except LowCountError as error:
+        say(f"privhp: error: {speak_options(str(error))}; {options.output} is written")
+        raise SystemExit(FAILED) from None
 
 
 def _could_learn(plan: "Plan") -> bool:

@@ -44,7 +44,7 @@ def run(options: Namespace) -> None:
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
     from privhp.fitting import run_passes
-    from privhp.planning.wide_tables import describe_coarse_columns
+    from privhp.planning.plan_warnings import plan_warnings
 
     take_domain_file(options)
     output = check_result(options, example="plan.json")
@@ -60,7 +60,7 @@ def run(options: Namespace) -> None:
             "this plan has nothing to learn: either --passes is 1, or the plan of least predicted error has no "
             "partition; give --passes 2 or 3, or fit the data without learning"
         )
-    warn(describe_coarse_columns(plan))
+    warn(*plan_warnings(plan).values())
     ingestion = Ingestion(plan, source)
     with watch(options) as progress, noting_loss(options):
         run_passes(ingestion, plan, source, progress, unit="bytes", learn_only=True)
