@@ -260,6 +260,9 @@ def test_columns_with_names_may_be_in_any_order(formats: list[str], named: bool)
     text = describe_low_count(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)
     assert text is not None
     assert ("another order" not in text) == named
+    assert ("records that are not tuples, dicts or rows of a frame (files are a list of Paths)" in text) == (
+        not formats
+    )
 
 
 def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
     dropping = {spec["kind"] for spec in specs if spec not in unbounded}
     forms = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
     csv, ndjson, npy = (formats is None or each in formats for each in ("csv", "ndjson", "npy"))
+    in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
     signs = ", currency signs or decimal commas" if csv else ""
@@ -79,6 +80,7 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
     likely = {
         f"columns in another order{swapped}": points,
         "columns without names in another order": not points and len(columns) > 1 and (csv or npy or not formats),
+        "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": columns and in_memory,
         "another column of a file without a header, where numbers count from 1": csv and numbered,
         f"text{signs} where numbers are declared": numbers,
         f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
@@ -88,7 +90,7 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
         "values outside the domain": dropping - _BOUNDED - _LISTED,
         "another delimiter or encoding of the file": csv,
         "in NDJSON, a key that the objects do not have (nested keys are not read)": ndjson,
-        "an input that has no records or was cut short, such as a pipe": formats is None or formats,
+        "an input that has no records or was cut short, such as a pipe": not in_memory,
         _PERSONS if persons else f"with a declared column of persons, {_PERSONS}": persons is not False,
     }
     return [cause for cause, applies in likely.items() if applies]
