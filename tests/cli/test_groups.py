@@ -78,7 +78,7 @@ def test_groups_of_few_integers_without_records_are_marked(run, tmp_path):
     for command in (["query", "days.privhp", "--mean"], ["quantiles", "days.privhp", "1"]):
         code, out, err = run(*command, "--marginal", "fare", "--by", "day")
         assert (code, err) == (0, "")
-        marked = [line.endswith("(no records beyond noise)") for line in out.splitlines()[1:]]
+        marked = [line.endswith("(no records shown)") for line in out.splitlines()[1:]]
         assert marked == [False, False, True, False]
 
 

@@ -221,7 +221,7 @@ class Distribution(SyntheticRecords):
         if where is not None and self.shows_records(where) is False:
             warn(
                 "the release does not show that the region of where= holds records: its mass is within three standard "
-                "errors of 0, and answers about it are noise"
+                "errors of 0, and answers about it say little"
             )
         marginal = Distribution(*parts)
         marginal.frame = self.frame

@@ -53,7 +53,7 @@ class _Group(NamedTuple):
     @property
     def text(self) -> str:
         """The condition in a table, with a note on records that the release does not show."""
-        return (self.condition or "") + " (no records beyond noise)" * (self.significant is False)
+        return (self.condition or "") + " (no records shown)" * (self.significant is False)
 
 
 def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace) -> Answers:
