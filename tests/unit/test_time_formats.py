@@ -179,25 +179,29 @@ def test_evenings_on_a_12_hour_clock() -> None:
     )
 
 
-PIECES = ["%Y", "%m", "%d", "%H", "%M", "%S", "%I", "%p", "/", " ", ":", "T", "é", ".", "%%", "%y", "%b"]
+PIECES = ["%Y", "%m", "%d", "%H", "%M", "%S", "%I", "%p", "/", " ", ":", "T", "é", ".", "%%", "%y", "%b", "%z", "+"]
+ZONES = st.integers(-1439, 1439).map(lambda minutes: dt.timezone(dt.timedelta(minutes=minutes)))
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=6), st.data())
 def test_fixed_width_reads_what_strptime_reads(pieces: list[str], data: st.DataObject) -> None:
     """strptime, one text after the other, is the reference: for texts in the format, and for damaged ones."""
-    text = "".join(data.draw(st.permutations(["%Y", "%m", "%d", *pieces])))
+    day = [data.draw(st.sampled_from(own)) for own in (["%Y", "%y"], ["%m", "%b"], ["%d"])]
+    text = "".join(data.draw(st.permutations([*day, *pieces])))
+    zone = data.draw(st.sampled_from([None, "Europe/Berlin"]))
     try:
-        domain, slow = (hp.Time("1900-01-01", "2100-12-31", format=text) for _ in range(2))
+        domain, slow = (hp.Time("1900-01-01", "2100-12-31", format=text, zone=zone) for _ in range(2))
     except hp.DomainError:
         return
     assert slow.format is not None
     slow.format.fixed = None
-    times = data.draw(st.lists(st.datetimes(dt.datetime(1, 1, 1), dt.datetime(9999, 12, 31)), max_size=5))
-    texts = [time.strftime(text) for time in times]
-    damaged = data.draw(st.lists(st.text("0123456789/ :AaPpMm\u0663", max_size=20), max_size=3))
+    dates = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30), timezones=ZONES)
+    texts = [time.strftime(text) for time in data.draw(st.lists(dates, max_size=5))]
+    texts += [data.draw(st.sampled_from([own.lower(), own.upper()])) for own in texts]
+    damaged = data.draw(st.lists(st.text("0123456789/ :AaPpMm+-\u0663", max_size=20), max_size=3))
     for own in texts:
         place = data.draw(st.integers(0, len(own)))
-        damaged.append(own[:place] + data.draw(st.sampled_from("09:x \u0663")) + own[place + 1 :])
+        damaged.append(own[:place] + data.draw(st.sampled_from("09:+-x \u0663")) + own[place + 1 :])
     records = [*texts, *damaged, None, 5, "2024-02-30", "x" * 10_000]
     assert codes(domain, records) == codes(slow, records)
 
@@ -210,4 +214,12 @@ def test_texts_of_fixed_width_are_read_at_once() -> None:
     places, seconds = domain.format.fixed.read(written)
     assert places.tolist() == [0, 3]
     assert seconds.astype("M8[s]").astype(str).tolist() == ["2024-12-31T19:05:00", "2024-12-31T00:00:00"]
+    logs = hp.Time(LOW, HIGH, format="[%d/%b/%y:%H:%M:%S %z]", zone="Europe/Berlin")
+    assert logs.format is not None
+    assert logs.format.fixed is not None
+    written = ["[29/Feb/24:23:30:00 -0100]", "[29/FEB/68:00:00:00 +0030]", "[01/Mai/24:00:00:00 +0000]"]
+    written += ["[01/May/24:00:00:00 +2400]", "[01/May/24:00:00:00 +0060]", "[01/May/24:00:00:00 00000]"]
+    places, seconds = logs.format.fixed.read(written)
+    assert places.tolist() == [0, 1]
+    assert seconds.astype("M8[s]").astype(str).tolist() == ["2024-03-01T00:30:00", "2068-02-28T23:30:00"]
     assert hp.Time(LOW, HIGH, format="%d %B %Y").format.fixed is None  # type: ignore[union-attr]  # it has a format

@@ -221,7 +221,7 @@ class Time(IntegerRangeDomain):
     def _read_each(self, values: Sequence[Any], form: TimeFormat | None) -> tuple[Counts, NDArray[np.bool_]]:
         """Tick of each value and a mask of the valid ones: those of fixed width at once, the others one by one."""
         read = partial(self._near_tick, form=form)
-        if form is None or form.fixed is None or self._zone is not dt.UTC:
+        if form is None or form.fixed is None or not (form.fixed.has_offset or self._zone is dt.UTC):
             return read_each(values, read)
         ticks, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
         places, seconds = form.fixed.read(values)

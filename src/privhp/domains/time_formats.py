@@ -48,8 +48,7 @@ class TimeFormat:
                 f'expected a format with year, month and day, such as "%d.%m.%Y" or "%m/%d/%Y %H:%M", or "epoch", '
                 f"got {quote(text)}"
             )
-
-        self.fixed = FixedTimes.of_format(text) if self.step is None else None
+        self.fixed = FixedTimes.of_format(text.strip()) if self.step is None else None
 
     def nanoseconds(self, value: Any, read_iso: Callable[[Any], int]) -> int:
         """Nanoseconds of one time since 1970; raises if it cannot be read.
@@ -70,7 +69,7 @@ class TimeFormat:
         """A text, or a whole number such as 20241231, by the directives."""
         if _is_number(value) and value == int(value):
             value = str(int(value))
-        return dt.datetime.strptime(value.strip() if isinstance(value, str) else value, self.text)
+        return dt.datetime.strptime(value.strip() if isinstance(value, str) else value, self.text.strip())
 
     def _epoch(self, value: Any) -> int:
         """A number since 1970 in nanoseconds, rounded down."""
