@@ -234,6 +234,33 @@ def test_state_after_refused_batch() -> None:
     assert tally.counters.sum() == 1
 
 
+SINGLE_COLUMNS = [
+    lambda texts: pd.Series(texts, dtype="string"),
+    lambda texts: pd.Series(texts, dtype="category"),
+    pl.Series,
+    lambda texts: pl.Series(texts, dtype=pl.Categorical),
+    pa.array,
+    lambda texts: pa.chunked_array([texts]),
+]
+
+
+@pytest.mark.parametrize("column", SINGLE_COLUMNS)
+def test_single_column_of_values(column: Any) -> None:
+    """Its type says that it holds no records of several columns; that of a table of one column it is."""
+    kinds = Categories(["cash", "card"])
+    texts = ["cash", "card", None, "cheque"]
+    assert Table(kind=kinds).encode(column(texts), level=1).tolist() == kinds.encode(texts, level=1).tolist()
+    with pytest.raises(RecordsError, match="expected records with the columns kind, fare, got a single column"):
+        Table(kind=kinds, fare=Interval(0, 1)).encode(column(texts), level=1)
+
+
+def test_numbers_of_a_single_column() -> None:
+    table, fares = Table(fare=Interval(0, 10)), [1.5, None, 11.0]
+    expected = table.encode({"fare": fares}, level=6).tolist()
+    for column in (pd.Series(fares), pl.Series(fares), pa.array(fares)):
+        assert table.encode(column, level=6).tolist() == expected
+
+
 RECORDS = [{"a": 1, "b": "x"}, {"a": 2, "b": "y"}]
 COLUMNS_OF_RECORDS: dict[str, tuple[Any, list[Any]]] = {
     "pandas": (lambda records: pd.Series(records, dtype=object), ["?", None, 3, {"a": "?", "b": 4}, {}, ("?",)]),

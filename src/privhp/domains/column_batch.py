@@ -8,6 +8,7 @@ value of a record.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,9 @@ from privhp.domains.column import Column, Indices, Mask
 from privhp.domains.conversion import as_floats
 from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
+
+_OF_RECORDS = re.compile(r"object|struct|map|array|\w*list|extension", re.IGNORECASE)
+"""Types of columns that may hold records, by the beginning of their names in pandas, polars and Arrow."""
 
 
 class ColumnBatch:
@@ -74,7 +78,7 @@ def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
     if known is not None:
         return _from_frame(records, known, names)
     if is_column(records):
-        return _from_sequence(to_column(records).to_list(), names)
+        return _from_column(records, names)
     if hasattr(records, "__arrow_c_stream__"):
         return _from_frame(table := _arrow_table(records), table.column_names, names)
     single = isinstance(records, str | bytes | np.generic) or getattr(records, "ndim", 1) == 0
@@ -98,6 +102,18 @@ def _from_array(array: NDArray[Any], names: Sequence[str]) -> ColumnBatch:
             f"expected an array of shape (n, {len(names)}) with the columns {', '.join(names)}, got one of {found}"
         )
     return ColumnBatch(list(array.T), length=len(array))
+
+
+def _from_column(column: Any, names: Sequence[str]) -> ColumnBatch:
+    """A column of records, read one by one; one whose type has single values is the column of a table that has one."""
+    if _OF_RECORDS.match(str(getattr(column, "dtype", None) or column.type)):
+        return _from_sequence(to_column(column).to_list(), names)
+    if len(names) > 1:
+        raise RecordsError(
+            f"expected records with the columns {', '.join(names)}, got a single column of a type without columns; "
+            "pass a data frame or a dict of arrays"
+        )
+    return ColumnBatch([column], length=len(column))
 
 
 def _column_names(records: Any) -> list[Any] | None:
