@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
+from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.standard_errors import LeafShares
-from privhp.answers.unevenness import own_deviation, share_deviation
 from privhp.core.cells import Codes
 from privhp.domains.shares import AxisShares
 
@@ -33,9 +33,11 @@ def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) ->
         ((cell,), cuts), unevenness, share = cells[part.axis], errors.unevenness[part.axis], float(part.share[0])
         expected = _expected_error(errors, region, part, int(level), cells[part.axis])
         heap = _heap(errors, part.axis, int(cell), cuts) * max(share, 1 - share) * (0 < share < 1)
-        shared = float(share_deviation(part.share, unevenness.further(np.array([cell]), cuts))[0])
+        heaped = unevenness.further_heaps(cuts)
+        slopes = slope_deviation(part.share, unevenness.further(np.array([cell]), cuts) - heaped[:, None])
+        shared = math.hypot(float(slopes[0]), float(heap_deviation(part.share, heaped)[0]))
         deviation += float(others) * max(shared, heap, expected)
-        variance += float(others * own_deviation(part.share, unevenness.further_own(cuts))[0]) ** 2
+        variance += float(others * slope_deviation(part.share, unevenness.further_own(cuts))[0]) ** 2
     return mean, deviation * (mean > 0), variance**0.5 * (mean > 0)
 
 

@@ -1,7 +1,7 @@
 """Laws of the axes of every domain, and the unevenness that is learned along them."""
 
 import math
-from itertools import product
+from itertools import pairwise
 from typing import Any
 
 import hypothesis.strategies as st
@@ -12,7 +12,8 @@ from hypothesis.strategies import DataObject
 
 from privhp import Box, Domain, Generator, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
-from privhp.answers.unevenness import FINER_CUTS, _Measured, _smooth, learn_unevenness, share_deviation
+from privhp.answers.share_deviations import heap_deviation, slope_deviation
+from privhp.answers.unevenness import FINER_CUTS, _extend, _Measured, _smooth, learn_unevenness
 from privhp.release import Release
 from regions import regions
 from strategies import any_domains, generators, ordered_domains
@@ -92,44 +93,41 @@ def test_intervals_hold_a_heap_at_the_end(high: float) -> None:
         assert most - low < 0.8
 
 
-def mass_below(share: float, halves: list[float], last: float) -> float:
-    """Mass of a cell below an end at this share of it, given the mass of each half that holds the end."""
-    if not halves:
-        return last
-    if share <= 0.5:
-        return halves[0] * mass_below(2 * share, halves[1:], last)
-    return 1 - halves[0] + halves[0] * mass_below(2 * share - 1, halves[1:], last)
+def heap_error(share: float, cuts: int, *, inside: bool) -> float:
+    """Error of a share of a leaf if all records of the cell with its end, after some cuts, are on one side of the end.
+
+    They are inside if they are at the end, and outside if they are just beyond it. All other records are even.
+    """
+    position = share * 2**cuts
+    before = math.ceil(position) - 1 if inside else math.floor(position)  # cells between the leaf's start and this one
+    return (before + inside) / 2**cuts - share
 
 
 @given(
     share=st.one_of(st.floats(0.001, 0.999), st.integers(1, 31).map(lambda number: number / 32)),
-    unevenness=st.lists(st.floats(0, 1), min_size=5, max_size=5),
+    heaped=st.lists(st.floats(0, 1), min_size=5, max_size=5).map(sorted),
 )
-def test_deviation_is_that_of_all_cascades(share: float, unevenness: list[float]) -> None:
-    """Every cell divides by plus or minus the root of its unevenness; the end is at one of the records."""
-    errors = []
-    for last in (0.0, 1.0):
-        expected = 0.0
-        for signs in product((-1, 1), repeat=5):
-            halves = [(1 + sign * own**0.5) / 2 for sign, own in zip(signs, unevenness, strict=True)]
-            expected += math.prod(halves) * (mass_below(share, halves, last) - share) ** 2
-        errors.append(expected**0.5)
-    wanted = errors[1] if share * 32 % 1 == 0 else max(errors)  # an end between the smallest cells cuts none
-    assert share_deviation(np.array([share]), np.array(unevenness)) == pytest.approx(wanted, abs=1e-7)
+def test_deviation_is_that_of_one_heap(share: float, heaped: list[float]) -> None:
+    """The heap holds all records of a cell after 0, 1, 2 ... cuts, with these probabilities in total."""
+    shares = [below - above for above, below in pairwise([0.0, *heaped])]
+    errors = [
+        sum(own * heap_error(share, cuts, inside=inside) ** 2 for cuts, own in enumerate(shares)) ** 0.5
+        for inside in (False, True)
+    ]
+    assert heap_deviation(np.array([share]), np.array(heaped)) == pytest.approx(max(errors), abs=1e-7)
 
 
 @given(share=st.floats(0, 1))
 def test_deviation_of_heaps(share: float) -> None:
     """All records of a leaf at one number, at which the region ends: they are all inside or all outside."""
     wanted = max(share, 1 - share) if 0 < share < 1 else 0
-    if share * 2**FINER_CUTS % 1:
-        assert share_deviation(np.array([share]), np.ones(FINER_CUTS)) == pytest.approx(wanted)
+    assert heap_deviation(np.array([share]), np.ones(FINER_CUTS)) == pytest.approx(wanted)
 
 
 def test_deviation_of_even_leaves() -> None:
     shares = np.array([0, 0.125, 0.3, 0.5, 0.999, 1])
-    assert (share_deviation(shares, np.zeros(FINER_CUTS)) <= 2.0**-FINER_CUTS).all()
-    assert share_deviation(np.array([0.0, 1.0]), np.ones(FINER_CUTS)).tolist() == [0, 0]
+    assert not heap_deviation(shares, np.zeros(FINER_CUTS)).any()
+    assert not slope_deviation(shares, np.zeros((FINER_CUTS, 1))).any()
 
 
 @given(data=st.data(), generator=generators(any_domains()))
@@ -161,9 +159,9 @@ def test_sketches_show_more_unevenness_never_less() -> None:
         measured = [_Measured(splits=100, share=share) for _, share in levels]
         before = [0.0, *(unevenness for unevenness, _ in levels)]
         pairs = [(unevenness, above) for (unevenness, _), above in zip(levels, before, strict=False)]
-        return _smooth(measured, pairs, otherwise=1.0)[: len(levels)].tolist()
+        return _extend(_smooth(measured, pairs, otherwise=1.0), measured)[0][: len(levels)].tolist()
 
     counted = [(0.04, 1.0), (0.02, 1.0)]
-    assert smooth(*counted, (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.02])
+    assert smooth(*counted, (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.015])  # slopes 0.02 / 3, heaps 0.04 / 3
     assert smooth(*counted, (0.04, 0.0), (0.0, 0.0)) == pytest.approx([0.04, 0.02, 0.04, 0.08])
     assert smooth(*counted, (0.0, 1.0)) == pytest.approx([0.04, 0.02, 0.0])

@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 from privhp.answers.hierarchy_errors import _hidden_bias
+from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.unevenness import (
     FINER_CUTS,
     AxisUnevenness,
+    _extend,
     _measure,
     _Measured,
     _smooth,
     _Splits,
-    own_deviation,
-    share_deviation,
 )
 from privhp.domains.box import Box
 
@@ -105,7 +105,52 @@ def test_unevenness_comes_back_after_a_cut_that_shows_none(unevenness: float) ->
     assert found[2] > 0.99
 
 
-def test_own_deviation_is_that_of_random_halves() -> None:
+def told(*noises: float, cuts: int) -> list[_Measured]:
+    """Levels of an axis, of which the first have unevenness of this noise."""
+    return [_Measured(noise=noise) for noise in noises] + [_Measured()] * (cuts - len(noises))
+
+
+def test_what_falls_as_a_slope_is_no_heap() -> None:
+    total, heaped = _extend(np.array([0.4, 0.1, 0.025]), told(0, 0, 0, cuts=5))
+    assert total[:5] == pytest.approx(0.4 * 0.25 ** np.arange(5))
+    assert heaped[:5] == pytest.approx(np.zeros(5))
+    assert heaped[5:].tolist() == [1.0] * FINER_CUTS
+
+
+def test_what_does_not_fall_as_a_slope_is_heaps() -> None:
+    """Slopes 0.4, 0.1, 0.025 and heaps that explain 0.08."""
+    total, heaped = _extend(np.array([0.48, 0.18, 0.105]), told(0, 0, 0, cuts=5))
+    assert heaped[:5] == pytest.approx(np.full(5, 0.08))
+    assert total[:5] == pytest.approx(0.4 * 0.25 ** np.arange(5) + 0.08)
+
+
+def test_heaps_grow_as_the_unevenness_did() -> None:
+    total, heaped = _extend(np.array([0.1, 0.05, 0.1]), told(0, 0, 0, cuts=8))
+    assert total[3:8] == pytest.approx([0.2, 0.4, 0.8, 1, 1])
+    assert heaped[2:8] == pytest.approx([0.1, 0.2, 0.4, 0.8, 1, 1])
+    assert heaped[0] == heaped[1] == pytest.approx(0.1 / 3)  # as few as at the cut with the fewest
+
+
+def test_noise_is_no_heap() -> None:
+    _, heaped = _extend(np.array([0.1, 0.05]), told(0, 0.04, cuts=2))
+    assert heaped[1] == 0
+    _, clear = _extend(np.array([0.1, 0.05]), told(0, 0.01, cuts=2))
+    assert clear[1] == pytest.approx(0.1 / 3 - 0.01)
+
+
+@pytest.mark.parametrize("cells", [16, 256])
+def test_noise_of_unevenness_that_is_not_there(cells: int) -> None:
+    rng, found = np.random.default_rng(7), []
+    for _ in range(300):
+        counts, variance = np.full(cells, 1e4), np.full(cells, 1e6)
+        first = rng.normal(counts / 2, np.sqrt(variance / 4))
+        splits = _Splits(np.arange(cells, dtype=np.uint64) << np.uint64(4), first, counts, variance)
+        found.append(_measure(PLANE, 0, 12, splits, total=1e10))
+    shown = np.array([own.shared for own in found])
+    assert np.sqrt(np.mean(shown**2) * 2) == pytest.approx(found[0].noise, rel=0.25)  # negative ones count as 0
+
+
+def test_slope_deviation_is_that_of_random_halves() -> None:
     """Cells whose halves get the share (1 + D) / 2 of the records, with a D of either sign."""
     rng = np.random.default_rng(9)
     unevenness = np.array([0.3, 0.1, 0.5, 0.0, 0.2, 0.4, 0.1, 0.0, 0.0, 0.0])
@@ -115,14 +160,14 @@ def test_own_deviation_is_that_of_random_halves() -> None:
         masses = np.stack([masses * first, masses * (1 - first)], axis=2).reshape(masses.shape[0], -1)
     for share in (0.125, 0.5, 0.7):
         exact = np.std(masses[:, : round(share * 1024)].sum(axis=1))
-        assert own_deviation(np.array([share]), unevenness[:, None])[0] == pytest.approx(exact, rel=0.03)
+        assert slope_deviation(np.array([share]), unevenness[:, None])[0] == pytest.approx(exact, rel=0.03)
 
 
 @pytest.mark.parametrize("share", [0.0, 1.0])
 def test_whole_cells_have_no_deviation(share: float) -> None:
     unevenness = np.full((FINER_CUTS, 1), 0.5)
-    assert own_deviation(np.array([share]), unevenness)[0] == 0
-    assert share_deviation(np.array([share]), unevenness)[0] == 0
+    assert slope_deviation(np.array([share]), unevenness)[0] == 0
+    assert heap_deviation(np.array([share]), unevenness[:, 0])[0] == 0
 
 
 def test_hidden_bias() -> None:

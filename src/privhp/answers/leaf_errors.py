@@ -19,16 +19,10 @@ from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.histogram import sum_by_index
 from privhp.answers.leaf_numbers import leaf_numbers
 from privhp.answers.nested_sides import NestedSides
+from privhp.answers.share_deviations import heap_deviation, mean_deviation, slope_deviation
 from privhp.answers.side_shares import SideShares, cdf_parts, combine
 from privhp.answers.standard_errors import CdfMasses, Condition, LeafShares
-from privhp.answers.unevenness import (
-    FINER_CUTS,
-    AxisUnevenness,
-    learn_unevenness,
-    mean_deviation,
-    own_deviation,
-    share_deviation,
-)
+from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, learn_unevenness
 from privhp.answers.variables import Variable
 from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
@@ -221,8 +215,10 @@ class LeafErrors:
             (cells, cuts), share = self.domain.axis_cells(codes[cut], level=level)[part.axis], part.share[cut]
             unevenness = self.unevenness[part.axis]
             heaps = self._heaps(part.axis, cells, cuts) * np.maximum(share, 1.0 - share)
-            found[0, cut] = np.maximum(share_deviation(share, unevenness.further(cells, cuts)), heaps)
-            found[1, cut] = own_deviation(share, unevenness.further_own(cuts))
+            heaped = unevenness.further_heaps(cuts)
+            slopes = slope_deviation(share, unevenness.further(cells, cuts) - heaped[:, None])
+            found[0, cut] = np.maximum(np.hypot(slopes, heap_deviation(share, heaped)), heaps)
+            found[1, cut] = slope_deviation(share, unevenness.further_own(cuts))
         return found
 
     def _heaps(self, axis: int, cells: Codes, cuts: int) -> Floats:

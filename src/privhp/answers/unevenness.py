@@ -34,8 +34,8 @@ SIGNIFICANT_SLOPE = 2.0
 ENOUGH_SPLITS = 8
 """Number of significant cells that show the unevenness of a level; with fewer, the level above counts as well."""
 
-MAX_RATIO = 4.0
-"""Largest factor by which unevenness grows with each cut that is finer than the release resolves."""
+SLOPE_RATIO = 4.0
+"""Factor by which the unevenness of a slope falls with each cut, and that of heaps grows at most."""
 
 FINER_CUTS = 10
 """Number of further cuts of a leaf whose unevenness counts: a smaller part of a leaf is less than its noise."""
@@ -68,6 +68,7 @@ class _Measured(NamedTuple):
         cells: Their sides along the axis, in increasing order.
         slopes: Imbalance of each side, below 1; 0 where it may be noise.
         above: Shared and own unevenness at the cut before, of the cells that hold these cells.
+        noise: Standard deviation of `shared` if there is none.
     """
 
     shared: float = 0.0
@@ -77,6 +78,7 @@ class _Measured(NamedTuple):
     cells: Codes = np.zeros(0, dtype=np.uint64)
     slopes: Floats = np.zeros(0)
     above: tuple[float, float] = (0.0, 0.0)
+    noise: float = 0.0
 
 
 class AxisUnevenness:
@@ -84,13 +86,17 @@ class AxisUnevenness:
 
     Attributes:
         by_cuts: Shared unevenness of all sides by the number of their cuts, and FINER_CUTS beyond the last one.
+        heaped_by_cuts: The part of it that heaps explain.
         own_by_cuts: Unevenness of each cell's own.
     """
 
     def __init__(self, measured: list[_Measured]) -> None:
         self._measured = measured
-        self.by_cuts = _smooth(measured, [(own.shared, own.above[0]) for own in measured], otherwise=1.0)
-        own_by_cuts = _smooth(measured, [(own.own, own.above[1]) for own in measured], otherwise=0.0)
+        shared = _smooth(measured, [(own.shared, own.above[0]) for own in measured], otherwise=1.0)
+        self.by_cuts, self.heaped_by_cuts = _extend(shared, measured)
+        own_by_cuts, _ = _extend(
+            _smooth(measured, [(own.own, own.above[1]) for own in measured], otherwise=0.0), measured
+        )
         self.own_by_cuts = np.minimum(own_by_cuts, 1.0 - self.by_cuts)
 
     def further(self, cells: Codes, cuts: int) -> Floats:
@@ -105,6 +111,10 @@ class AxisUnevenness:
         further = 2.0 ** (-halvings * (cuts - above + np.arange(FINER_CUTS)[:, None]))
         squares: Floats = np.tanh(further * np.arctanh(slopes)) ** 2
         return np.maximum(self.by_cuts[cuts : cuts + FINER_CUTS, None], squares)
+
+    def further_heaps(self, cuts: int) -> Floats:
+        """Unevenness by heaps after 0, 1, 2 ... further cuts than a number of them."""
+        return self.heaped_by_cuts[cuts : cuts + FINER_CUTS]
 
     def further_own(self, cuts: int) -> Floats:
         """Unevenness of a cell's own after 0, 1, 2 ... further cuts than a number of them, shape (FINER_CUTS, 1)."""
@@ -210,22 +220,23 @@ def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: floa
     count, variance = splits.counts[there], splits.variance[there]
     spread = expected * (1.0 - expected)
     imbalance = (first_count / count - expected) / np.sqrt(spread)
-    noise = variance * (0.5 / spread - 1.0)
+    noise_variance = variance * (0.5 / spread - 1.0)
     cells, _ = domain.axis_cells(codes, level=level)[axis]
     sides, owner = np.unique(cells, return_inverse=True)
-    counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise))
+    counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise_variance))
     pooled = sums / counts
     sampling = np.maximum(1.0 - pooled**2, 0.0)
     variances = noises / counts**2 + sampling / counts
     unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
-    single = float((count * imbalance**2 - noise / count - sampling[owner]).sum() / counts.sum())
+    single = float((count * imbalance**2 - noise_variance / count - sampling[owner]).sum() / counts.sum())
     shared, own = _parts(
         unevenness, single, float((count**2 / counts[owner]).sum() / counts.sum()), count.size - sides.size
     )
     slopes = np.sqrt(np.clip(pooled**2 - variances, 0.0, ALMOST_ONE))
     slopes = np.where(pooled**2 > SIGNIFICANT_SLOPE**2 * variances, slopes, 0.0)
     share = min(float(count.sum()) / total, 1.0)
-    return _Measured(shared, own, count.size, share, sides, slopes)
+    noise = math.sqrt(2.0 * ((counts * variances) ** 2).sum()) / float(counts.sum())
+    return _Measured(shared, own, count.size, share, sides, slopes, noise=noise)
 
 
 def _parts(pooled: float, single: float, concentration: float, freedom: int) -> tuple[float, float]:
@@ -247,12 +258,11 @@ def _parts(pooled: float, single: float, concentration: float, freedom: int) -> 
 
 
 def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *, otherwise: float) -> Floats:
-    """Unevenness by the number of cuts, from what the release shows of each.
+    """Unevenness by the number of cuts, up to the last one that the release shows.
 
     The cells that are cut again are the larger and less even ones. So the others
     are not taken to be as uneven as these, but to become more or less even as these do from
-    one cut to the next. Below the last cut, unevenness grows as it did last. Cells
-    of the last cut are single values, as uneven as can be.
+    one cut to the next.
 
     Args:
         measured: What the cells of each number of cuts show.
@@ -260,83 +270,37 @@ def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *,
         otherwise: What counts where the release shows nothing.
     """
     found: list[float] = []
-    before, last = otherwise, -1
+    before, last = otherwise, 0
     for cuts, (own, (each, above)) in enumerate(zip(measured, unevenness, strict=True)):
         if own.splits:
             enough = min(own.splits / ENOUGH_SPLITS, 1.0)
             factor = each / above if above > 0 else math.inf if each > 0 else 1.0
-            least = 1.0 / MAX_RATIO if own.share > 0 else 1.0  # sketches are shrunk to even halves
+            least = 1.0 / SLOPE_RATIO if own.share > 0 else 1.0  # sketches are shrunk to even halves
             others = min(max(before, 1e-300) * max(factor, least), max(each, before))
             told = enough * own.share
             last = cuts if own.share > 0 or others > before else last
             before = enough * (told * each + (1.0 - told) * others) + (1.0 - enough) * before
         found.append(before)
-    ratio = min(max(found[last] / max(found[last - 1], 1e-300), 1.0), MAX_RATIO) if last > 0 else 1.0
-    for cuts in range(last + 1, len(found)):
-        found[cuts] = min(max(found[cuts], found[cuts - 1] * ratio) if cuts else otherwise, 1.0)
-    return np.array([*found, *[1.0] * FINER_CUTS])
+    return np.array(found[: last + 1])
 
 
-def share_deviation(shares: Floats, unevenness: Floats) -> Floats:
-    """Root mean square error of the share of a leaf in a region, if the region ends at a value that records have.
+def _extend(unevenness: Floats, measured: list[_Measured]) -> tuple[Floats, Floats]:
+    """Unevenness by the number of cuts, also of finer ones than the release shows, and the part that heaps explain.
 
-    People ask for ranges that end at values that occur, and for values that
-    occur. So each cut is seen from a record at the end: the half that holds the
-    end has the share h = (1 + D) / 2 of the records, and for an imbalance D of mean square
-    S a record is in it with probability h, so that E[h] = (1 + S) / 2 and
-    E[h^2] = (1 + 3 S) / 4. If e is the error in that half, the error in the cell is
-    h e + (h - 1/2) q, where q is the share of the half between its outer edge and the end.
-    In the smallest cell that holds the end, the records are all inside or all outside;
-    the larger error counts.
-
-    Args:
-        shares: Share of each leaf's side in the region.
-        unevenness: Unevenness S of each leaf's side after 0, 1, 2 ... further cuts.
+    The unevenness of a slope falls by SLOPE_RATIO with each cut; that of heaps never falls. So
+    S = s + h is followed by s / SLOPE_RATIO + h, and what heaps explain at one cut is at
+    most what they explain at the next. It counts as far as it exceeds its standard deviation.
+    Below the last cut, it grows as the unevenness did last. Cells of the last cut are
+    single values, as uneven as can be.
     """
-    cuts, position = [], shares
-    for own in unevenness:
-        lower = position <= 0.5
-        cuts.append((own, np.where(lower, 1.0, -1.0), np.minimum(position, 1.0 - position)))
-        position = np.where(lower, 2.0 * position, 2.0 * position - 1.0)
-    largest = np.zeros(position.shape)
-    for last in (1.0 - position, np.where(position < 1.0, -position, 0.0)):
-        mean, square = last, last**2
-        for own, sign, part in reversed(cuts):
-            square = (1.0 + 3.0 * own) / 4.0 * square + own * part * (2.0 * sign * mean + part)
-            mean = (1.0 + own) / 2.0 * mean + sign * own * part
-        largest = np.maximum(largest, square)
-    return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)
-
-
-def own_deviation(shares: Floats, unevenness: Floats) -> Floats:
-    """Root mean square error of the share of a leaf in a region by imbalances of the leaf's own.
-
-    The region may end at a record of one leaf, but not of each. So a half has the share h = (1 + D) / 2 of the records
-    with E[h] = 1 / 2 and E[h^2] = (1 + S) / 4.
-
-    Args:
-        shares: Share of each leaf's side in the region.
-        unevenness: Unevenness S of the leaf's own after 0, 1, 2 ... further cuts.
-    """
-    square, weight, position = np.zeros(shares.shape), 1.0, shares
-    for own in unevenness:
-        square += weight * own * np.minimum(position, 1.0 - position) ** 2
-        weight = weight * (1.0 + own) / 4.0
-        position = 2.0 * position % 1.0
-    return np.sqrt(square)
-
-
-def mean_deviation(unevenness: Floats) -> float:
-    """Standard deviation of the mean of a leaf's records from that of the base measure, as a share of its width.
-
-    An imbalance D of a cell moves its mean by D / 4 of the width; the cuts below it move the means of its halves, and
-    may do so in the same direction. For values at the ends of cells 1.645 deviations exceed half the width.
-
-    Args:
-        unevenness: Unevenness S of the leaf's side after 0, 1, 2 ... further cuts.
-    """
-    variance, weight = 0.0, 1.0
-    for own in unevenness.tolist():
-        variance += weight * own
-        weight *= (1.0 + own) / 4.0
-    return math.sqrt(variance) / 4.0
+    noise = np.array([own.noise for own in measured[: unevenness.size]])
+    before = np.concatenate([np.zeros(1), unevenness[:-1]])[: unevenness.size]
+    heaped = np.clip((SLOPE_RATIO * unevenness - before) / (SLOPE_RATIO - 1.0) - noise, 0.0, unevenness)
+    ratio = min(max(unevenness[-1] / max(before[-1], 1e-300), 1.0), SLOPE_RATIO) if unevenness.size > 1 else 1.0
+    cuts = np.arange(1, len(measured) - unevenness.size + 1)
+    by_heaps = np.minimum(heaped[-1:] * ratio**cuts, 1.0)
+    by_slopes = (unevenness[-1:] - heaped[-1:]) / SLOPE_RATIO**cuts
+    single = np.ones(FINER_CUTS)
+    heaped = np.concatenate([heaped, by_heaps, single])
+    total = np.concatenate([unevenness, np.minimum(by_heaps + by_slopes, 1.0), single])
+    return total, np.minimum.accumulate(heaped[::-1])[::-1]
