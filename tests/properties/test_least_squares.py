@@ -250,17 +250,21 @@ def test_significant_splits_stay() -> None:
 # Sums of shrunk estimates
 
 
+def _unmeasured(size: int) -> tuple[Floats, Floats]:
+    return np.zeros(size), np.full(size, np.inf)
+
+
 def test_trusted_sums_without_shrinkage() -> None:
     """The same measurements twice are not two measurements."""
     sums, variances = np.linspace(0, 1e6, 100), np.linspace(1, 100, 100)
-    mean, variance = trusted_sums(sums, variances, sums, variances)
+    mean, variance = trusted_sums(*_unmeasured(100), sums, variances, sums, variances)
     np.testing.assert_allclose(mean, sums, rtol=1e-12)
     np.testing.assert_allclose(variance, variances, rtol=1e-12)
 
 
 def test_trusted_sums_of_empty_parts() -> None:
     sums = np.random.default_rng(0).normal(0, 100, 320)
-    mean, variance = trusted_sums(sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
+    mean, variance = trusted_sums(*_unmeasured(320), sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
     assert np.abs(mean).mean() < 0.5 * np.abs(sums).mean()
     assert (variance >= 1).all()
 
@@ -268,9 +272,36 @@ def test_trusted_sums_of_empty_parts() -> None:
 def test_trusted_sums_of_biased_posteriors() -> None:
     """Where the posterior has lost ten standard deviations, the sums stay."""
     sums = 1000 + np.random.default_rng(0).normal(0, 100, 320)
-    mean, variance = trusted_sums(sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
+    mean, variance = trusted_sums(*_unmeasured(320), sums, np.full(320, 1e4), np.zeros(320), np.ones(320))
     np.testing.assert_allclose(mean, sums, rtol=0.05)
     np.testing.assert_allclose(variance, 1e4, rtol=0.05)
+
+
+def test_trusted_sums_of_measured_counts() -> None:
+    """Parts that show no record outweigh the noise of a measured count; parts that show records leave it unbiased."""
+    rng = np.random.default_rng(0)
+    truth = np.resize([0.0, 5000.0], 320)
+    own, sums = (truth + rng.normal(0, deviation, 320) for deviation in (30, 100))
+    own_variances, variances, shrunk_variances = np.full(320, 900.0), np.full(320, 1e4), np.full(320, 25.0)
+    found = trusted_sums(own, own_variances, sums, variances, truth, shrunk_variances)
+    unbiased = inverse_variance_mean(own, own_variances, sums, variances)
+    empty = truth == 0
+    assert np.abs(found[0][empty]).mean() < 0.3 * np.abs(unbiased[0][empty]).mean()
+    assert (found[1][empty] < unbiased[1][empty]).all()
+    for trusted, plain in zip(found, unbiased, strict=True):
+        np.testing.assert_array_equal(trusted[~empty], plain[~empty])
+
+
+def test_the_noise_of_empty_cells_is_not_in_the_total() -> None:
+    """One cell of sixteen holds all records; most noise of the others is not in the total."""
+    plan = Plan(Interval(0, 1), epsilon=1, budgets={4: 1}, exact_depth=4)
+    noise = np.random.default_rng(1).laplace(0, 1, (200, 16)).round().astype(np.int64)
+    totals = []
+    for own in noise:
+        counts = own.copy()
+        counts[3] += 10_000
+        totals.append(Hierarchy(Release(plan, {4: counts})).layers[0].estimate.sum())
+    assert np.std(totals) < 0.8 * np.std(noise.sum(axis=1))
 
 
 def test_partition_with_cells_that_hold_no_record() -> None:

@@ -12,7 +12,7 @@ from privhp.engines import PassFold
 from privhp.engines.spark_stream import BatchCounter
 from spies import record_draws
 
-PLAN = hp.Plan.auto(hp.Integers(0, 9), epsilon=1, expected_records=100, memory=4096)
+PLAN = hp.Plan.auto(hp.Integers(0, 9), epsilon=64, expected_records=100, memory=4096)
 
 
 @pytest.fixture(autouse=True)

@@ -102,7 +102,7 @@ def test_noise_in_a_far_tail_does_not_move_the_mean(side: int) -> None:
     counts[near] = 50_000
     generator = generator_of(Interval(low, high), counts)
     sample = generator.sample(50_000, rng=0)
-    assert abs(sample.mean()) > 600  # what the rule prevents
+    assert abs(sample.mean()) > 525  # what the rule prevents
     mean, std = generator.mean(), generator.std()
     assert abs(mean.value - side * 512) < 1
     assert std.value < 400

@@ -150,15 +150,20 @@ def enforce_consistency(parents: Floats, estimates: Floats, possible: NDArray[np
     return project_to_simplex(parents, clipped, np.ones(clipped.shape), possible)
 
 
-def trusted_sums(sums: Floats, variances: Floats, shrunk: Floats, shrunk_variances: Floats) -> tuple[Floats, Floats]:
-    """Sums of parts, weighted with the sums of their shrunk estimates where those are unbiased.
+def trusted_sums(
+    own: Floats, own_variances: Floats, sums: Floats, variances: Floats, shrunk: Floats, shrunk_variances: Floats
+) -> tuple[Floats, Floats]:
+    """Counts from their own measurements and the sums of their parts, shrunk where shrinkage shows no bias.
 
     The sum of many parts that are mostly empty is mostly noise. The sum of their
     posterior means has less noise, but may be biased. The squared bias is estimated
-    from the differences of the two in a block of neighbouring sums. Both come from
+    from the differences between it and the unbiased counts in a block of neighbours. Both come from
     the same measurements, so the result is never more certain than the posterior.
+    A count with a measurement of its own stays unbiased unless its parts show no record.
 
     Args:
+        own: Measurements of the counts themselves.
+        own_variances: Their variances; infinite for counts that are not measured.
         sums: Sums of the unbiased estimates of the parts.
         variances: Variances of these sums.
         shrunk: Sums of the posterior means of the parts.
@@ -166,12 +171,17 @@ def trusted_sums(sums: Floats, variances: Floats, shrunk: Floats, shrunk_varianc
     """
     starts = np.arange(0, sums.size, BIAS_BLOCK)
     sizes = np.diff(np.append(starts, sums.size))
-    expected = np.maximum(variances - shrunk_variances, 0.1 * variances)
-    excess = np.add.reduceat((sums - shrunk) ** 2 - expected, starts) / sizes
+    unbiased, unbiased_variances = inverse_variance_mean(own, own_variances, sums, variances)
+    # The shrunk sum is efficient among estimates from the parts, so its covariance with their sum is its variance.
+    covariances = _ratio(unbiased_variances, variances, otherwise=1.0) * shrunk_variances
+    expected = np.maximum(unbiased_variances + shrunk_variances - 2.0 * covariances, 0.1 * unbiased_variances)
+    excess = np.add.reduceat((unbiased - shrunk) ** 2 - expected, starts) / sizes
     margin = 0.1 * np.add.reduceat(expected, starts) / sizes * np.sqrt(3.5 / BIAS_BLOCK)
     squared_bias = np.repeat(np.maximum(excess, 0.0) + margin, sizes)
-    mean, variance = inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
-    return mean, np.maximum(variance, shrunk_variances)
+    below, below_variances = inverse_variance_mean(sums, variances, shrunk, shrunk_variances + squared_bias)
+    mean, variance = inverse_variance_mean(own, own_variances, below, np.maximum(below_variances, shrunk_variances))
+    trusted = np.isinf(own_variances) | (shrunk < np.sqrt(shrunk_variances))
+    return np.where(trusted, mean, unbiased), np.where(trusted, variance, unbiased_variances)
 
 
 def spike_and_slab_posterior(

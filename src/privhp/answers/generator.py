@@ -50,9 +50,8 @@ class Generator(Distribution):
             first = release.plan.exact_levels[0]
             self._total_variance = 2**first * release.plan.noise_variance(first, merged=release.merged)
         else:
-            hierarchy = Hierarchy(release)
-            domain, top = release.plan.domain, hierarchy.layers[0]
-            self._total_variance = float(top.subtree_variance[top.possible].sum())
+            domain, hierarchy = release.plan.domain, Hierarchy(release)
+            self._total_variance = hierarchy.total_variance
             errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain)
             super().__init__(domain, build_leaves(hierarchy), errors)
 

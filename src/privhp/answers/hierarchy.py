@@ -3,7 +3,8 @@
 A layer holds cells; their children are in the next layer. The bottom-up pass
 combines the measurement of each cell with those of its descendants by
 inverse-variance weighting. A spike-and-slab posterior then shrinks the
-estimates of cells that are probably empty. The top-down pass projects the estimates of children
+estimates of cells that are probably empty; the total and the coarsest cells learn
+from it, as far as it shows no bias. The top-down pass projects the estimates of children
 so that they are non-negative and sum to their parent's estimate; splits between
 complete levels that show nothing but noise are tempered. Sketched levels are
 decoded below the result, one after the other.
@@ -216,21 +217,26 @@ class Hierarchy:
             for group in layer.child_groups:
                 own = (layer.measured[group.parents], layer.measured_variance[group.parents])
                 sums = _sum_children(below, group.children, below.subtree_estimate, below.subtree_variance)
-                if self.trusts_sums and np.isinf(own[1]).all():
-                    shrunk = _sum_children(below, group.children, below.mean, below.variance)
-                    found = trusted_sums(*sums, *shrunk)
-                else:
-                    found = inverse_variance_mean(*own, *sums)
-                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = found
-            layer.mean, layer.variance = spike_and_slab_posterior(
-                layer.subtree_estimate, layer.subtree_variance, layer.possible
-            )
+                found = shrunk = inverse_variance_mean(*own, *sums)
+                trusts_sums = self.trusts_sums and np.isinf(own[1]).all()
+                if trusts_sums or layer is self.layers[0]:
+                    means = _sum_children(below, group.children, below.mean, below.variance)
+                    shrunk = trusted_sums(*own, *sums, *means)
+                layer.mean[group.parents], layer.variance[group.parents] = shrunk
+                layer.subtree_estimate[group.parents], layer.subtree_variance[group.parents] = (
+                    shrunk if trusts_sums else found
+                )
+            layer.mean, layer.variance = spike_and_slab_posterior(layer.mean, layer.variance, layer.possible)
 
     def _top_down_pass(self) -> None:
         """Project the posterior means of children so that they are consistent with the estimate of their parent."""
         top = self.layers[0]
-        total = np.maximum(np.where(top.possible, top.subtree_estimate, 0.0).sum(keepdims=True), 0.0)
-        top.estimate = _estimate_children(total, top, np.arange(top.codes.size)[None])[0]
+        roots = np.arange(top.codes.size)[None]
+        sums = _sum_children(top, roots, top.subtree_estimate, top.subtree_variance)
+        shrunk = _sum_children(top, roots, top.mean, top.variance)
+        total, variance = trusted_sums(np.zeros(1), np.full(1, np.inf), *sums, *shrunk)
+        self.total_variance = float(variance[0])
+        top.estimate = _estimate_children(np.maximum(total, 0.0), top, roots)[0]
         for layer, below in pairwise(self.layers):
             for parents, children, _ in layer.child_groups:
                 below.estimate[children] = _estimate_children(layer.estimate[parents], below, children)

@@ -63,8 +63,8 @@ class Tuning(NamedTuple):
         max_split_levels: Levels by which one refinement splits a cell, at most.
         zoom_levels: Levels by which one refinement splits a cell with at least `zoom_share` of all records, at most.
         zoom_share: Share of all records from which a cell may be split by `zoom_levels`.
-        trusts_sums: Whether sums of shrunk leaves count where the sums themselves are not measured; on a table of taxi
-            trips they cost 7%.
+        trusts_sums: Whether sums of shrunk leaves count in all layers where the sums themselves are not measured; on a
+            table of taxi trips they cost 7%.
         uneven_pairs: Sibling pairs whose unevenness is estimated together.
         uneven_z: Standard deviations by which the estimate of the unevenness is lowered.
     """
