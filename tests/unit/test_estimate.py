@@ -249,7 +249,7 @@ def test_comparison_with_number_is_refused(generator: hp.Generator) -> None:
     estimate = generator.mass((0, 5))
     for compare in (operator.eq, operator.ne, operator.lt, operator.le, operator.gt, operator.ge):
         for number in (0.5, 1, np.float64(0.5)):
-            with pytest.raises(TypeError, match=r"compare float\(estimate\) or estimate.value"):
+            with pytest.raises(TypeError, match=r"compute with float\(estimate\) or estimate.value"):
                 compare(estimate, number)
         with pytest.raises(TypeError, match="not a number"):
             compare(0.5, estimate)
@@ -257,6 +257,21 @@ def test_comparison_with_number_is_refused(generator: hp.Generator) -> None:
     assert estimate != generator.mass((0, 5))
     assert estimate in {estimate}
     assert estimate != "text"
+
+
+BINARY = [operator.add, operator.sub, operator.mul, operator.truediv, operator.floordiv, operator.mod, operator.pow]
+
+
+def test_arithmetic_is_refused_with_advice(generator: hp.Generator) -> None:
+    estimate = generator.mass((0, 5))
+    for compute in BINARY:
+        for operands in ((estimate, 2), (2, estimate), (estimate, estimate)):
+            with pytest.raises(TypeError, match=r"compute with float\(estimate\) or estimate.value"):
+                compute(*operands)
+    for sign in (operator.neg, operator.abs):
+        with pytest.raises(TypeError, match="an Estimate is not a number"):
+            sign(estimate)
+    assert np.array([2.0]) * estimate == 2 * estimate.value
 
 
 @pytest.mark.parametrize("value", [None, [None, 0.5], "a", ["0.5", "a"], object(), [[1], [2, 3]], 1j, {}, "NaT"])

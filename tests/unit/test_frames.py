@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pyarrow as pa
 import pytest
 
@@ -108,6 +109,15 @@ def test_spark_frames_are_refused() -> None:
     frame = type("DataFrame", (), {"__module__": "pyspark.sql.classic.dataframe", "__arrow_c_stream__": None})()
     with pytest.raises(RecordsError, match=r"privhp\.engines\.spark\.fit"):
         hp.fit(frame, hp.Interval(0, 1), epsilon=1, expected_records=10)
+
+
+def test_groups_of_a_frame_are_refused() -> None:
+    """Each of them would count as one record."""
+    columns = {"city": ["a", "b", "a"], "km": [1.0, 2.0, 3.0]}
+    pandas, polars = pd.DataFrame(columns).groupby("city"), pl.DataFrame(columns).group_by("city")
+    for groups in (pandas, pandas["km"], polars):
+        with pytest.raises(RecordsError, match=r"got the groups of a frame .*; pass the frame"):
+            hp.fit(groups, hp.Interval(0, 9), epsilon=1, expected_records=3)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Heavy hitters: prefixes, nodes, categories, ranges and cells of tables."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from privhp import (
     Box,
     Categories,
     Distribution,
+    Generator,
     Geo,
     HeavyHitter,
     Integers,
@@ -26,6 +28,7 @@ from privhp import (
 )
 from privhp.answers.leaves import Leaves
 from privhp.answers.standard_errors import UnavailableErrors
+from privhp.release import Release
 from releases import exact_generator, histogram
 
 
@@ -210,3 +213,10 @@ def test_paper_plans_have_no_errors() -> None:
 )
 def test_rounded_regions(domain: Any, region: Any, rounded: Any) -> None:
     assert domain.round_region(region) == rounded
+
+
+def test_printed_heavy_hitters() -> None:
+    plan = Plan(Integers(0, 3), epsilon=1, budgets={2: 1}, exact_depth=2, inference="least-squares")
+    (hitter,) = Generator(Release(plan, {2: np.array([6001, 3000, 0, 998])})).heavy_hitters(0.5, levels=[2])
+    shares, counts = r"mass=0\.600\d+ \+- 0\.000\d+, residual_mass=0\.600\d", r"count=600\d, residual_count=600\d"
+    assert re.fullmatch(rf"HeavyHitter\(region=\(0, 0\), level=2, code=0, {shares}, {counts}\)", repr(hitter))

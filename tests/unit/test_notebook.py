@@ -93,7 +93,12 @@ def test_html_of_estimates() -> None:
     assert card.text == f"Estimate {value} Standard error {stderr} 90% interval {interval}"
     table = Reader(generator.cdf([0, 3, 7])._repr_html_())
     assert table.tags.count("tr") == 4
-    assert table.text.startswith("index estimate standard error 90% interval 0 0.5")
+    assert table.text.startswith("value estimate standard error 90% interval 0 0.5")
+    assert re.findall(r"<th scope=\"row\"[^>]*>(.*?)</th>", generator.cdf([0, 3, 7])._repr_html_()) == ["0", "3", "7"]
+    quantiles = generator.quantile([[0.5], [0.9]])._repr_html_()
+    assert Reader(quantiles).text.startswith("share estimate")
+    assert re.findall(r"<th scope=\"row\"[^>]*>(.*?)</th>", quantiles) == ["0.5", "0.9"]
+    assert Reader(generator.masses([(0, 1), (2, 3)])._repr_html_()).text.startswith("index estimate")
     assert repr(mass) not in table.text
 
 

@@ -20,14 +20,17 @@ from privhp import (
     Interval,
     IPv4,
     Nullable,
+    Pattern,
     RecordsError,
     Table,
+    Taxonomy,
     Time,
     check_domain,
 )
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 from privhp.domains.column_batch import ColumnBatch
+from releases import histogram
 
 DELAY = Nullable(Integers(-120, 1440))
 NULL = 0
@@ -197,3 +200,11 @@ def test_samples() -> None:
 def test_wrong_arguments(build: Any, says: str) -> None:
     with pytest.raises(DomainError, match=says):
         build()
+
+
+@pytest.mark.parametrize("inner", [Categories(["a", "b"]), Taxonomy({"x": ["a", "b"]}), Pattern("[ab]")], ids=repr)
+@pytest.mark.parametrize("region", [["a", None], (None, None)], ids=repr)
+def test_null_in_a_list_of_values_is_refused_with_advice(inner: Domain, region: Any) -> None:
+    generator = histogram(Nullable(inner), 1, [3, 1])
+    with pytest.raises(DomainError, match="None alone is the region of null, and not in a list"):
+        generator.mass(region)

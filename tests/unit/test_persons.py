@@ -223,3 +223,11 @@ def test_checkpoint_belongs_to_its_persons(tmp_path: Path) -> None:
                 with pytest.raises(hp.StateError, match="other files, columns or options"):
                     CheckpointedIngestion(PLAN, source, state, resume=True)
         state.unlink()
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, dict, pa.table])
+def test_ids_of_persons_have_no_warning_about_values(frame: Any) -> None:
+    """Warnings are errors: the ids are whole numbers, and the values are not."""
+    data = frame({"user": IDS, "km": VALUES / 8.0})
+    common: dict[str, Any] = {"epsilon": 1, "expected_records": 1000, "max_records_per_person": MOST}
+    hp.fit(data, hp.Interval(0, 10), person="user", **common)

@@ -127,7 +127,8 @@ class Distribution(SyntheticRecords):
             x: One value of the domain, or several.
         """
         values = quantiles.cdf(self._histogram, x)
-        return Estimate(as_scalar(values), CdfUncertainty(values, np.asarray(x), self._errors))
+        asked = np.asarray(x)
+        return Estimate(as_scalar(values), CdfUncertainty(values, asked, self._errors), asked=("value", asked))
 
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
         """Quantiles: the least value at or below which each share of the distribution lies.
@@ -141,7 +142,8 @@ class Distribution(SyntheticRecords):
         """
         values = quantiles.quantile(self._histogram, q)
         shares = np.asarray(q, dtype=np.float64)
-        return Estimate(as_scalar(values), QuantileUncertainty(self._histogram, shares, values, self._errors))
+        uncertainty = QuantileUncertainty(self._histogram, shares, values, self._errors)
+        return Estimate(as_scalar(values), uncertainty, asked=("share", shares))
 
     def mean(self) -> Estimate[Any]:
         """Mean of numbers or times, over the values that the release shows to hold records.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from functools import partial
 from numbers import Number
-from typing import Any, Generic, SupportsIndex, TypeVar
+from typing import Any, Generic, NoReturn, SupportsIndex, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,12 +35,17 @@ class Estimate(Generic[T]):
 
     Attributes:
         value: The answer: a number, a time, or an array of them.
+        asked: What the answers of an array belong to, if it is known: "share" or "value", and an array of them.
     """
 
     value: T
 
     def __init__(
-        self, value: T, uncertainty: Uncertainty, mass_bounds: Callable[[], tuple[float, float]] | None = None
+        self,
+        value: T,
+        uncertainty: Uncertainty,
+        mass_bounds: Callable[[], tuple[float, float]] | None = None,
+        asked: tuple[str, NDArray[Any]] | None = None,
     ) -> None:
         """Take the answer and what computes the rest on demand.
 
@@ -48,8 +53,9 @@ class Estimate(Generic[T]):
             value: The answer.
             uncertainty: Computes the standard error and the intervals of each number in `value`.
             mass_bounds: Computes the bounds of the mass of one region from whole cells.
+            asked: What the answers belong to: its name, and an array in the shape of the answers.
         """
-        self.value, self._uncertainty, self._mass_bounds = value, uncertainty, mass_bounds
+        self.value, self._uncertainty, self._mass_bounds, self.asked = value, uncertainty, mass_bounds, asked
 
     @property
     def stderr(self) -> Any:
@@ -98,19 +104,17 @@ class Estimate(Generic[T]):
     def __eq__(self, other: object) -> bool:
         """Identity of two estimates; a number is refused, since it is compared with the value."""
         if isinstance(other, Number | np.generic | np.ndarray):
-            raise self._no_comparison()
+            self._refuse(other)
         return NotImplemented
 
     __hash__ = object.__hash__
 
-    def __lt__(self, other: object) -> bool:
-        raise self._no_comparison()
+    def _refuse(self, other: object = None) -> NoReturn:
+        raise TypeError("an Estimate is not a number; compute with float(estimate) or estimate.value")
 
-    __le__ = __gt__ = __ge__ = __lt__
-
-    @staticmethod
-    def _no_comparison() -> TypeError:
-        return TypeError("an Estimate is not a number; compare float(estimate) or estimate.value")
+    __lt__ = __le__ = __gt__ = __ge__ = _refuse
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = __abs__ = _refuse
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _refuse
 
     def __float__(self) -> float:
         return float(self.value)  # type: ignore[arg-type]  # arrays and times raise a TypeError

@@ -48,7 +48,12 @@ class HeavyHitter:
     residual_mass: float
     count: float
     residual_count: float
-    estimate: Estimate[float] = field(repr=False, compare=False)
+    estimate: Estimate[float] = field(compare=False)
+
+    def __repr__(self) -> str:
+        shares = f"mass={self.estimate!r}, residual_mass={self.residual_mass:.4g}"
+        counts = f"count={self.count:.0f}, residual_count={self.residual_count:.0f}"
+        return f"HeavyHitter(region={self.region!r}, level={self.level}, code={self.code}, {shares}, {counts})"
 
 
 def heavy_hitters(

@@ -16,7 +16,7 @@ from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import NOT_FOUND, Lookup
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.validation import check_integer_dtype, quote
+from privhp.domains.validation import check_integer_dtype, null_hint, quote
 from privhp.errors import DomainError
 
 _CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
@@ -92,7 +92,7 @@ class Categories(Finite):
             return self._indices[value]
         except (KeyError, TypeError):
             raise DomainError(
-                f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}"
+                f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}{null_hint(value)}"
             ) from None
 
     def format_distance(self, distance: float) -> str:

@@ -19,7 +19,7 @@ from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.text_list import TextList
 from privhp.domains.to_column import to_column
-from privhp.domains.validation import quote
+from privhp.domains.validation import null_hint, quote
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class Pattern(IntegerRangeDomain):
             hint = f'; write "{text}{ANY}" for all texts that begin with it' if begins else ""
             raise DomainError(
                 f'expected a text of the domain, such as "{example}", or a prefix such as "{example[:1]}{ANY}", '
-                f"got {quote(text)}{hint}"
+                f"got {quote(text)}{hint}{null_hint(text)}"
             )
         return span
 

@@ -15,7 +15,7 @@ from privhp.core.cells import MAX_DEPTH, Codes
 from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import Lookup
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.validation import quote
+from privhp.domains.validation import null_hint, quote
 from privhp.errors import DomainError
 
 Path: TypeAlias = tuple[str, ...]
@@ -103,6 +103,7 @@ class Taxonomy(Finite):
             reason = "the name of several nodes; write the path" if spans else "no node of the tree"
             raise DomainError(
                 f'expected a node by name or path, such as "{self._values[0]}", got {quote(node)}, {reason}'
+                f"{null_hint(node)}"
             )
         return spans[0]
 

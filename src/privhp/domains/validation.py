@@ -18,6 +18,11 @@ def quote(value: Any) -> str:
     return " ".join(reprlib.repr(value).split())
 
 
+def null_hint(value: Any) -> str:
+    """End of a message on a value in a list; of None, that it is a region by itself."""
+    return "; None alone is the region of null, and not in a list" if value is None else ""
+
+
 def check_number(value: Any, name: str) -> int | float:
     """A finite number as int or float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

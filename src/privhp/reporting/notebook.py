@@ -87,9 +87,11 @@ def estimate_card(estimate: Estimate[Any]) -> str:
     rows = []
     for index in np.ndindex(values.shape):
         stderr, *texts = format_alike(*(as_scalar(part[index]) for part in (error, values, low, high)))
-        rows.append((", ".join(map(str, index)), texts[0], stderr, "{1} to {2}".format(*texts)))
+        label = ", ".join(map(str, index)) if estimate.asked is None else str(estimate.asked[1][index])
+        rows.append((label, texts[0], stderr, "{1} to {2}".format(*texts)))
     if values.ndim:
-        header = ("index", "estimate", "standard error", "90% interval")
+        asked = "index" if estimate.asked is None else estimate.asked[0]
+        header = (asked, "estimate", "standard error", "90% interval")
         return _styled(f'<div class="stacked">{table(header, rows)}</div>')
     ((_, value, stderr, interval),) = rows
     shown = [("Estimate", value, ""), ("Standard error", stderr, ""), ("90% interval", interval, "")]

@@ -106,7 +106,9 @@ class InMemorySource:
         fields = self._selection.fields
         columns = {str(index + 1): data for index in range(len(fields))}
         if _is_frame(data) or isinstance(data, Mapping):
-            columns = {name: data[name] for name in self._selection.names or list(data) if name in data}
+            persons = None if self._selection.persons is None else self._selection.persons.column
+            names = self._selection.names or [name for name in data if str(name) != persons]
+            columns = {name: data[name] for name in names if name in data}
         for (name, column), field in zip(columns.items(), fields, strict=False):
             dtype = getattr(column, "dtype", None)
             if getattr(dtype, "kind", "") in ("i", "u"):
@@ -251,6 +253,11 @@ def check_records(data: Any) -> None:
     """Refuse data that holds no records."""
     if data is None or isinstance(data, int | float | bool):
         raise RecordsError(f"expected a path, records, a frame or an iterator of batches, got {type(data).__name__}")
+    if type(data).__name__.endswith("GroupBy"):
+        raise RecordsError(
+            f"expected records, got the groups of a frame ({type(data).__name__}); pass the frame, or the rows of one "
+            "group"
+        )
     if type(data).__module__.partition(".")[0] == "pyspark":
         raise RecordsError(
             "a Spark data frame may be computed anew with its rows in another order, and each pass must count each row "
