@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 import privhp as hp
 from privhp.io.sources import open_source
-from privhp.reporting import report_page
+from privhp.reporting import RealRecords, report_page
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURES = ROOT / "docs" / "pictures"
@@ -101,7 +101,7 @@ def draw_flights(picture: Picture) -> None:
     picture.show(report_page(generator, title="Flights from New York City"), width=1080)
     picture.cut("report.png", "header", "section:nth-of-type(2)")
     source = open_source(FLIGHTS, domain=table)
-    against = (batch.records for batch in source.batches())
+    against = RealRecords(table, (batch.records for batch in source.batches()))
     picture.show(report_page(generator, title="Flights from New York City", against=against), width=1080)
     picture.cut("beside.png", "figure h3", "figure:nth-of-type(2) figcaption")
 

@@ -20,6 +20,7 @@ from privhp.io.disk import check_absent, write_file
 from privhp.release import Release
 
 if TYPE_CHECKING:
+    from privhp.core.record_counts import RecordCounts
     from privhp.evaluate.comparison import Comparison
     from privhp.io.sources import CsvDialect, Format, Source
 
@@ -117,11 +118,13 @@ def report(
     csv: "CsvDialect | None" = None,
     format: "Format | None" = None,  # noqa: A002 - the name of the parameter in the public API
     replace: bool = False,
-) -> None:
+) -> "RecordCounts | None":
     """Write an HTML report on a generator: guarantee, accuracy and plots.
 
     The page is as private as the release. With `against` it shows real records:
-    it is then NOT private, says so, and only its owner may read the file.
+    it is then NOT private, says so, and only its owner may read the file. The
+    numbers of real records that were read and that are inside the domain are
+    on the page, and are returned.
 
     Args:
         generator: A generator.
@@ -134,7 +137,7 @@ def report(
         format: Format of `against`, if its name does not say.
         replace: Whether an existing file is replaced; otherwise it is a FileExistsError.
     """
-    from privhp.reporting import report_page  # slow to import, and needed by report only
+    from privhp.reporting import RealRecords, report_page  # slow to import, and needed by report only
 
     if not isinstance(generator, Generator):
         raise QueryError(
@@ -148,13 +151,14 @@ def report(
         raise RecordsError(
             f"columns= needs {size} name{'s' * (size > 1)} for this release, got {len(columns)}: {', '.join(columns)}"
         )
-    batches = None
+    real = None
     if against is not None:
         source = _open(against, generator.domain, columns=columns, header=header, csv=csv, format=format)
-        batches = (batch.records for batch in source.batches())
+        real = RealRecords(generator.domain, (batch.records for batch in source.batches()))
     with watch_session():
-        page = report_page(generator, title=title or Path(path).stem, names=columns, against=batches)
+        page = report_page(generator, title=title or Path(path).stem, names=columns, against=real)
     write_file(Path(path), [page.encode()], mode=0o644 if against is None else 0o600, replace=replace)
+    return None if real is None else real.counts
 
 
 @file_errors()
@@ -182,8 +186,8 @@ def compare(
             others are held in memory, at least 16 bytes each.
         domain: Domain of the records, if neither side is a generator.
         columns: Columns of a record, by name or, without names, by number from 1.
-        header: Whether the first record of a CSV file names its columns.
-        csv: Dialect of CSV files.
+        header: Whether the first record of a CSV file of real records names its columns. A sample always has a header.
+        csv: Dialect of CSV files of real records. Synthetic records are in plain CSV, as samples are.
         format: Format of a file, if its name does not say.
     """
     from privhp.evaluate.comparison import compare_sides  # slow to import, and needed by compare only
@@ -198,15 +202,10 @@ def compare(
     if any(other != domains[0] for other in domains):
         raise DomainError("the two sides have different domains; compare them in one domain, that of the release")
     with watch_session():
-        real, synthetic = (
-            side
-            if isinstance(side, Generator)
-            else _read_records(
-                _open(side, domains[0], columns=columns, header=header, csv=csv, format=format), domains[0]
-            )
-            for side in sides
-        )
-        return compare_sides(real, synthetic, domain=domains[0])
+        real, counts = _read_side(sides[0], domains[0], columns=columns, header=header, csv=csv, format=format)
+        named = columns if header else None  # numbers of columns are those of the real records
+        synthetic, _ = _read_side(sides[1], domains[0], columns=named, format=format)
+        return compare_sides(real, synthetic, domain=domains[0], counts=counts)
 
 
 def check_page(path: str | os.PathLike[str]) -> None:
@@ -230,19 +229,32 @@ def _open(data: Any, domain: Domain, **options: Any) -> "Source":
     return data if hasattr(data, "batches") else open_source(data, domain=domain, **options)
 
 
-def _read_records(source: "Source", domain: Domain) -> Any:
-    """All records of a source inside the domain, in random order and at the resolution of the deepest cells."""
+def _read_side(side: Any, domain: Domain, **options: Any) -> tuple[Any, "RecordCounts | None"]:
+    """A generator as it is, or all records inside the domain, in random order, and their numbers.
+
+    The records have the resolution of the deepest cells.
+    """
     import numpy as np
 
     from privhp.core.cells import OUTSIDE
+    from privhp.core.record_counts import RecordCounts
 
-    batches = (domain.encode(batch.records, level=domain.depth) for batch in source.batches())
-    codes = np.concatenate([np.zeros(0, dtype=np.uint64), *(own[own != OUTSIDE] for own in batches)])
+    if isinstance(side, Generator):
+        return side, None
+    read, inside = 0, [np.zeros(0, dtype=np.uint64)]
+    for batch in _open(side, domain, **options).batches():
+        codes = domain.encode(batch.records, level=domain.depth)
+        read += codes.size
+        inside.append(codes[codes != OUTSIDE])
+    codes = np.concatenate(inside)
     if codes.size < 2:
-        raise RecordsError("compare needs at least two records inside the domain; check columns= and the bounds")
+        raise RecordsError(
+            "compare needs at least two records inside the domain; check columns=, how CSV files are written, "
+            "and the bounds"
+        )
     rng = np.random.default_rng(0)
     rng.shuffle(codes)  # the halves of the baseline are random, whatever the order of the records
-    return domain.decode(codes, level=domain.depth, rng=rng)
+    return domain.decode(codes, level=domain.depth, rng=rng), RecordCounts(read, codes.size)
 
 
 def _write_all(file: BinaryIO, chunks: Iterable[bytes | memoryview]) -> None:

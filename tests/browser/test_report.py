@@ -13,7 +13,7 @@ import pytest
 from browser.chromium import Page, browser, find_chromium
 from browser.layout import check_layout
 from privhp import Categories, Generator, Geo, Interval, IPv4, Nullable, Plan, Table, Time
-from privhp.reporting import report_page
+from privhp.reporting import RealRecords, report_page
 from releases import release_of
 
 PHONE, DESK = 390, 1280
@@ -52,7 +52,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     addresses = (rng.lognormal(20, 1, size) % 2**32).astype(np.uint32)
     written = {
         "table": report_page(_fitted(table, trips), title="Trips"),
-        "beside": report_page(_fitted(table, trips), title="Trips", against=[trips]),
+        "beside": report_page(_fitted(table, trips), title="Trips", against=RealRecords(table, [trips])),
         "places": report_page(_fitted(Geo(-9, 49.8, 2, 61), places), title="Places", names=["lon", "lat"]),
         "addresses": report_page(_fitted(IPv4(), addresses), title="Addresses"),
     }

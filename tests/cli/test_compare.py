@@ -34,6 +34,7 @@ def distances(run, *arguments):
 def test_two_files_of_records(run, files):
     found = distances(run, "real.csv", "other.csv", *DOMAIN)
     assert found["private"] is False
+    assert found["real"] == {"read": 4002, "inside": 4000}
     assert found["distances"]["wasserstein"] == pytest.approx(7, abs=1e-6)
     assert found["distances"]["tree_wasserstein"] == pytest.approx(
         hp.tree_wasserstein(files, files + 7, domain=hp.Interval(0, 1000)), rel=1e-6
@@ -67,7 +68,8 @@ def test_not_private_label(run, files):
     out = run("compare", "real.csv", "real.privhp", "--columns", "fare").out
     assert out.startswith("NOT PRIVATE: ")
     assert re.search(r"^ *distance   baseline \(real vs real\)   metric$", out, flags=re.MULTILINE)
-    assert out.count("\n") == 7
+    assert out.splitlines()[1] == "real: 4,002 records read, 4,000 inside the domain"
+    assert out.count("\n") == 8
 
 
 def test_two_releases(run, files):
@@ -113,13 +115,29 @@ def test_errors(refused, files, tmp_path):
     assert "different domains" in refused("compare", "real.csv", "real.privhp", "--domain", "ipv4")
     assert "cannot use nope.privhp: No such file" in refused("compare", "real.csv", "nope.privhp")
     assert "cannot use no.csv" in refused("compare", "real.csv", "no.csv", *DOMAIN)
-    assert "at least two records inside the domain; check --columns and the bounds" in refused(
+    assert "at least two records inside the domain; check --columns" in refused(
         "compare", "real.csv", "empty.csv", *DOMAIN
     )
     assert "to name a column 'toll'" in refused("compare", "real.csv", "real.privhp", "--columns", "toll")
 
 
+def test_dialect_is_that_of_real_records(run, files, tmp_path):
+    """A sample of privhp is plain CSV, whatever the real records are written in."""
+    (tmp_path / "german.csv").write_text("a;fare\n" + "".join(f"x;{fare}\n".replace(".", ",") for fare in files))
+    dialect = ["--columns", "fare", "--delimiter", ";", "--decimal", ","]
+    assert run("sample", "real.privhp", "-n", "4000", "-o", "sample.csv").code == 0
+    found = distances(run, "german.csv", "sample.csv", *dialect, "--domain", "interval:0:1000")
+    assert found["real"] == {"read": 4000, "inside": 4000}
+    assert found["distances"]["wasserstein"] < 10
+    for sides in (["german.csv", "real.privhp"], ["real.privhp", "german.csv"]):
+        assert distances(run, *sides, *dialect)["real"] == found["real"]
+    numbered = [*dialect[2:], "--no-header", "--columns", "2", "--domain", "interval:0:1000"]
+    (tmp_path / "bare.csv").write_text("".join(f"x;{fare}\n".replace(".", ",") for fare in files))
+    assert distances(run, "bare.csv", "sample.csv", *numbered) == found
+
+
 def test_file_without_header(run, files, tmp_path):
     (tmp_path / "bare.csv").write_text("\n".join(map(str, files)))
     found = distances(run, "bare.csv", "real.privhp", "--no-header", "--columns", "1")
-    assert found == distances(run, "real.csv", "real.privhp", "--columns", "fare")
+    assert found.pop("real") == {"read": 4000, "inside": 4000}
+    assert found.items() < distances(run, "real.csv", "real.privhp", "--columns", "fare").items()

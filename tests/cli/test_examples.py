@@ -72,7 +72,7 @@ def test_demo(run, few_flights, tmp_path):
     shown = re.findall(r"^\$ privhp (\w+) ", out, flags=re.MULTILINE)
     assert shown == ["plan", "fit", "sample", "query", "fit", "sample", "query", "report", "compare", "report"]
     assert out.count("wrote ") == 6
-    assert "NOT PRIVATE: computed from real records" in out
+    assert "NOT PRIVATE: computed from records" in out
     page = (folder / "report.html").read_text()
     assert "sched_dep_min and arr_delay" in page
     assert "NOT PRIVATE" not in page

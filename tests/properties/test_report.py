@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 
 from cases import case_count
 from pages import Reader, coarse_pictures
-from privhp import Generator
+from privhp import Generator, RecordsError
 from privhp.reporting import report_page
-from privhp.reporting.overlay import RealBatch, RealShares
+from privhp.reporting.overlay import RealBatch, RealRecords, real_shares
 from privhp.reporting.pictures import HistogramPicture, Map, pictures_of
 from privhp.reporting.region_masses import RegionSides, mean_levels, pair_masses
 from strategies import any_domains, batches, generators
@@ -81,12 +81,17 @@ def test_counts_of_real_records(data: st.DataObject) -> None:
     domain = generator.domain
     inputs = [data.draw(batches(domain)) for _ in range(2)]
     drawn = pictures_of(generator, max_maps=1)
-    against = RealShares(domain, drawn, inputs)
-    assert against.size == sum(RealBatch(domain, batch).size for batch in inputs)
-    encoded = [domain.encode(domain.as_batch(batch), level=domain.depth) for batch in inputs]
-    assert against.size == sum(np.count_nonzero(codes != np.uint64(2**64 - 1)) for codes in encoded)
-    for picture, shares in zip(drawn, against.shares, strict=True):
+    encoded = np.concatenate([domain.encode(domain.as_batch(batch), level=domain.depth) for batch in inputs])
+    size = np.count_nonzero(encoded != np.uint64(2**64 - 1))
+    against = RealRecords(domain, inputs)
+    if not size:
+        with pytest.raises(RecordsError, match="at least one real record inside the domain"):
+            real_shares(drawn, against)
+        return
+    found = real_shares(drawn, against)
+    assert against.counts == (encoded.size, size)
+    for picture, shares in zip(drawn, found, strict=True):
         assert (shares >= 0).all()
-        if isinstance(picture, HistogramPicture) and against.size:
+        if isinstance(picture, HistogramPicture):
             valid = sum(int((~RealBatch(domain, batch).is_null(picture.axis.variable)).sum()) for batch in inputs)
-            assert abs(shares.sum() - valid / against.size) < 1e-9
+            assert abs(shares.sum() - valid / size) < 1e-9

@@ -7,7 +7,7 @@ import pytest
 
 from privhp import Categories, IPv4, Nullable, Pattern, Taxonomy
 from privhp.reporting.figures.bars import bars_figure
-from privhp.reporting.overlay import RealShares
+from privhp.reporting.overlay import RealRecords, real_shares
 from privhp.reporting.pictures import MAX_KINDS, Names, pictures_of
 from releases import exact_generator
 
@@ -81,7 +81,7 @@ def test_values_without_kinds_are_one_picture() -> None:
 def test_real_records_of_each_picture() -> None:
     records = ["A11"] * 50 + ["A20"] * 20 + ["B35"] * 30
     found = lists(CODES, records)
-    for own, real in zip(found, RealShares(CODES, found, [records]).shares, strict=True):
+    for own, real in zip(found, real_shares(found, RealRecords(CODES, [records])), strict=True):
         np.testing.assert_allclose(real, own.shares)
 
 

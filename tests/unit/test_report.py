@@ -36,7 +36,7 @@ from privhp.core.number_format import (
 from privhp.planning.guarantee import state_conditions, state_definition, state_guarantee, state_odds
 from privhp.reporting import report_page
 from privhp.reporting.axes import TAIL
-from privhp.reporting.overlay import RealShares
+from privhp.reporting.overlay import RealRecords, real_shares
 from privhp.reporting.pictures import HistogramPicture, Map, Names, pictures_of
 from privhp.reporting.png import shaded
 from privhp.reporting.prose import guarantee_sentences
@@ -106,7 +106,7 @@ def test_page_of_every_domain(name: str) -> None:
     generator, records = fitted(name)
     with coarse_pictures():
         private = Reader(report_page(generator, title=name))
-        against = Reader(report_page(generator, title=name, against=[records]))
+        against = Reader(report_page(generator, title=name, against=RealRecords(generator.domain, [records])))
     assert "NOT PRIVATE" not in private.text
     assert against.text.count("NOT PRIVATE") == 2  # in the title, and on top of the page
     for reader in (private, against):
@@ -119,9 +119,10 @@ def test_page_without_noise(name: str) -> None:
     """Agreement up to the position of records inside a leaf."""
     generator, records = fitted(name)
     pictures = pictures_of(generator)
-    against = RealShares(generator.domain, pictures, [records])
-    assert against.size <= SIZE
-    for picture, real in zip(pictures, against.shares, strict=True):
+    against = RealRecords(generator.domain, [records])
+    shares = real_shares(pictures, against)
+    assert against.counts.inside <= against.counts.read == SIZE
+    for picture, real in zip(pictures, shares, strict=True):
         if isinstance(picture, HistogramPicture):
             below = np.abs(np.cumsum(picture.shares) - np.cumsum(real))
             assert below.max() < 0.12
@@ -170,7 +171,9 @@ def test_map() -> None:
 def test_map_of_real_records() -> None:
     generator = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4])
     picture = pictures_of(generator)[0]
-    (counts, *_) = RealShares(generator.domain, [picture], [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])]).shares
+    real = RealRecords(generator.domain, [np.array([[0.1, 0.9], [0.1, 0.9], [2.0, 0.5]])])
+    (counts,) = real_shares([picture], real)
+    assert real.counts == (3, 2)
     row, column = np.argwhere(counts == 1.0)[0].tolist()
     height, width = counts.shape
     assert (row, column) == (int(0.9 * height), int(0.1 * width))
@@ -179,7 +182,7 @@ def test_map_of_real_records() -> None:
 def test_bin_of_upper_bound() -> None:
     generator = histogram(Interval(0, 1), 1, [1, 1])
     (picture,) = pictures_of(generator)
-    (real,) = RealShares(generator.domain, [picture], [np.array([0.0, 1.0])]).shares
+    (real,) = real_shares([picture], RealRecords(generator.domain, [np.array([0.0, 1.0])]))
     assert (real[1], real[-2], real.sum()) == (0.5, 0.5, 1.0)
 
 
@@ -187,7 +190,7 @@ def test_longitudes_beyond_antimeridian() -> None:
     generator, records = fitted("antimeridian")
     longitude = pictures_of(generator)[1]
     assert isinstance(longitude, HistogramPicture)
-    (real,) = RealShares(generator.domain, [longitude], [records]).shares
+    (real,) = real_shares([longitude], RealRecords(generator.domain, [records]))
     assert real[[0, -1]].sum() < 0.01
     assert longitude.axis.edges[-1] > 180
     assert all(
@@ -246,7 +249,8 @@ def test_page_of_custom_domain_without_regions() -> None:
         def parameters(self):
             return {}
 
-    page = Reader(report_page(histogram(Switch(), 1, [3, 1]), title="switches", against=[np.array([0, 1, 1, 1])])).text
+    real = RealRecords(Switch(), [np.array([0, 1, 1, 1])])
+    page = Reader(report_page(histogram(Switch(), 1, [3, 1]), title="switches", against=real)).text
     assert "cell 0 75.0%" in page
     assert "25.0% cell 1" in page
 

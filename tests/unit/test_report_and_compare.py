@@ -188,8 +188,12 @@ def test_compare_two_releases(fares):
 
 
 def test_comparison_repr(fares):
-    notice, blank, header, *lines = repr(hp.compare(fares, FARES)).splitlines()
-    assert notice == "NOT PRIVATE: computed from real records. Do not publish it."
+    notice, real, blank, header, *lines = repr(hp.compare(fares, FARES)).splitlines()
+    assert notice == (
+        "NOT PRIVATE: computed from records as they are. Do not publish it, unless all of them are synthetic."
+    )
+    inside = np.count_nonzero((FARES >= 0) & (FARES <= 1000))
+    assert real == f"real: {len(FARES):,} records read, {inside:,} inside the domain"
     assert blank == ""
     assert header.split("   ")[-1] == "metric"
     assert len(lines) == 4
@@ -205,8 +209,22 @@ def test_comparison_repr(fares):
 def test_comparison_dict(fares):
     content = hp.compare(fares, FARES).to_dict()
     assert content["private"] is False
+    assert content["real"]["read"] == len(FARES)
+    assert hp.compare(fares, fares).to_dict()["real"] is None
     assert content["distances"].keys() == content["baseline"].keys()
     assert {"wasserstein", "tree_wasserstein", "range_error_mean"} <= content["distances"].keys()
+
+
+def test_dialect_is_that_of_real_records(fares, tmp_path):
+    """A sample is plain CSV with a header, whatever the real records are written in."""
+    real, sample = tmp_path / "real.csv", tmp_path / "sample.csv"
+    real.write_text("".join(f"{fare:.6f};x\n".replace(".", ",") for fare in FARES))
+    sample.write_text("fare\n" + "".join(f"{fare:.6f}\n" for fare in FARES))
+    dialect = hp.CsvDialect(delimiter=";", decimal=",")
+    found = hp.compare(sample, real, domain=DOMAIN, header=False, columns=[1], csv=dialect)
+    assert found["wasserstein"].distance == pytest.approx(0, abs=1e-6)
+    assert found.real == (len(FARES), len(FARES))
+    assert hp.compare(fares, real, header=False, columns=[1], csv=dialect).real == found.real
 
 
 def test_compare_needs_domain():

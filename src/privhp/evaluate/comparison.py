@@ -8,6 +8,7 @@ from typing import Any
 
 from privhp.answers.distribution import Distribution
 from privhp.core.number_format import format_share
+from privhp.core.record_counts import RecordCounts
 from privhp.domains import Domain
 from privhp.errors import DomainError
 from privhp.evaluate.grid_distance import grid_wasserstein
@@ -52,11 +53,13 @@ class Comparison:
         distances: One distance per metric that the domain supports.
         private: Whether both sides are releases, so that no real record was read.
         domain: Domain of the records, which formats the distances.
+        real: Numbers of real records; None if the real side is a generator.
     """
 
     distances: tuple[Distance, ...]
     private: bool
     domain: Domain
+    real: RecordCounts | None = None
 
     def __getitem__(self, metric: str) -> Distance:
         """Distance of a metric, such as "tree_wasserstein"."""
@@ -67,8 +70,9 @@ class Comparison:
         notice = (
             "Both sides are releases, so the comparison is as private as they are."
             if self.private
-            else "NOT PRIVATE: computed from real records. Do not publish it."
+            else "NOT PRIVATE: computed from records as they are. Do not publish it, unless all of them are synthetic."
         )
+        notices = [notice] if self.real is None else [notice, str(self.real)]
         header = ("distance", "baseline (real vs real)", "metric")
         rows = [
             (*(self._format(one.metric, value) for value in (one.distance, one.baseline)), DESCRIPTIONS[one.metric])
@@ -76,7 +80,7 @@ class Comparison:
         ]
         widths = [max(map(len, column)) for column in zip(header, *rows, strict=True)]
         lines = [f"{a:>{widths[0]}}   {b:>{widths[1]}}   {c}" for a, b, c in (header, *rows)]
-        return "\n".join([notice, "", *lines])
+        return "\n".join([*notices, "", *lines])
 
     def _format(self, metric: str, value: float | None) -> str:
         """A distance in the unit of the domain; others are shares."""
@@ -88,17 +92,26 @@ class Comparison:
         """Distances and baselines by metric, for JSON."""
         baselines = {one.metric: one.baseline for one in self.distances if one.baseline is not None}
         distances = {one.metric: one.distance for one in self.distances}
-        return {"private": self.private, "distances": distances, "baseline": baselines or None}
+        real = None if self.real is None else self.real._asdict()
+        return {"private": self.private, "real": real, "distances": distances, "baseline": baselines or None}
 
 
-def compare_sides(real: Any, synthetic: Any, *, domain: Domain) -> Comparison:
-    """Distances between two sides, each a generator or records in random order. NOT private."""
+def compare_sides(real: Any, synthetic: Any, *, domain: Domain, counts: RecordCounts | None = None) -> Comparison:
+    """Distances between two sides, each a generator or records in random order. NOT private.
+
+    Args:
+        real: The real side.
+        synthetic: The synthetic side.
+        domain: Domain of both.
+        counts: Numbers of real records that were read and that are inside the domain; None for a generator.
+    """
     distances = dict(_distances(real, synthetic, domain))
     baselines = {} if isinstance(real, Distribution) else dict(_distances(real[::2], real[1::2], domain))
     return Comparison(
         tuple(Distance(metric, value, baselines.get(metric)) for metric, value in distances.items()),
         private=isinstance(real, Distribution) and isinstance(synthetic, Distribution),
         domain=domain,
+        real=counts,
     )
 
 

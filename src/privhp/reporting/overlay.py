@@ -2,15 +2,17 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import OUTSIDE, Codes, Floats
+from privhp.core.record_counts import RecordCounts
 from privhp.domains import Domain
 from privhp.domains.table_column import Name
+from privhp.errors import RecordsError
 from privhp.reporting.variables import Variable
 
 if TYPE_CHECKING:
@@ -42,7 +44,7 @@ class RealBatch:
         if valid is not None:
             inside &= valid
         self._codes = {column: cells[inside] for column, cells in codes.items()}
-        self.size = int(np.count_nonzero(inside))
+        self.read, self.size = inside.size, int(np.count_nonzero(inside))
 
     def codes(self, column: Name | None) -> tuple[Codes, int]:
         """Cells of a column at its deepest level, and that level."""
@@ -60,21 +62,35 @@ class RealBatch:
         return variable.domain.inner.decode(inner, level=level, rng=np.random.default_rng(0))
 
 
-class RealShares:
-    """Shares of real records in the bins of some pictures. NOT PRIVATE.
+class RealRecords:
+    """Batches of real records, which are counted while they are read.
 
     Args:
         domain: Domain of the records.
-        pictures: The pictures.
-        batches: Batches of records, read once.
+        batches: Batches as `Summary.update` takes them, read once.
     """
 
-    def __init__(self, domain: Domain, pictures: Sequence[Picture], batches: Iterable[Any]) -> None:
-        self.size = 0
-        counts: list[Floats] = [np.zeros(picture.shares.shape) for picture in pictures]
-        for records in batches:
-            batch = RealBatch(domain, records)
-            self.size += batch.size
-            for picture, total in zip(pictures, counts, strict=True):
-                total += picture.count(batch)
-        self.shares = [total / max(self.size, 1) for total in counts]
+    def __init__(self, domain: Domain, batches: Iterable[Any]) -> None:
+        self._domain, self._batches = domain, batches
+        self.counts = RecordCounts(0, 0)
+        """Numbers of records up to now."""
+
+    def __iter__(self) -> Iterator[RealBatch]:
+        for records in self._batches:
+            batch = RealBatch(self._domain, records)
+            self.counts = RecordCounts(self.counts.read + batch.read, self.counts.inside + batch.size)
+            yield batch
+
+
+def real_shares(pictures: Sequence[Picture], real: RealRecords) -> list[Floats]:
+    """Shares of real records in the bins of each picture. NOT PRIVATE."""
+    counts: list[Floats] = [np.zeros(picture.shares.shape) for picture in pictures]
+    for batch in real:
+        for picture, total in zip(pictures, counts, strict=True):
+            total += picture.count(batch)
+    if not real.counts.inside:
+        raise RecordsError(
+            "report needs at least one real record inside the domain; check columns=, how CSV files are written, "
+            "and the bounds"
+        )
+    return [total / real.counts.inside for total in counts]

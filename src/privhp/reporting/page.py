@@ -2,10 +2,9 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from importlib.resources import files
-from typing import Any
 
 from privhp.answers.generator import Generator
 from privhp.core.cells import Floats
@@ -13,7 +12,7 @@ from privhp.core.version import __version__
 from privhp.reporting.figures.bars import bars_figure
 from privhp.reporting.figures.histograms import histogram_figure
 from privhp.reporting.figures.maps import depth_figure, map_figure
-from privhp.reporting.overlay import RealShares
+from privhp.reporting.overlay import RealRecords, real_shares
 from privhp.reporting.pictures import HistogramPicture, Map, Names, Picture, pictures_of
 from privhp.reporting.region_masses import mean_levels
 from privhp.reporting.sections import (
@@ -31,7 +30,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 _NOT_PRIVATE = (
     '<aside class="warning"><strong>NOT PRIVATE.</strong> This page shows real records, in orange, beside synthetic '
     "ones. Nothing on it protects the people in the data. Store it as safely as the data; to share a report, make one "
-    "without the real records.</aside>"
+    "without the real records. {}.</aside>"
 )
 
 
@@ -40,7 +39,7 @@ def report_page(
     *,
     title: str,
     names: Sequence[str] | None = None,
-    against: Iterable[Any] | None = None,
+    against: RealRecords | None = None,
 ) -> str:
     """Report on a generator as HTML. With real records it is NOT PRIVATE.
 
@@ -48,12 +47,12 @@ def report_page(
         generator: The generator.
         title: Heading of the page.
         names: Names of the values of a record, for a domain without columns.
-        against: Batches of real records for comparison, each as `Summary.update` takes them, read once.
+        against: Real records for comparison.
     """
     pictures = pictures_of(generator, names)
     real: Sequence[Floats | None] = [None] * len(pictures)
     if against is not None:
-        real = RealShares(generator.domain, pictures, against).shares
+        real = real_shares(pictures, against)
     figures = [picture_figure(picture, shares) for picture, shares in zip(pictures, real, strict=True)]
     maps = [picture for picture in pictures if isinstance(picture, Map)]
     sections = [
@@ -68,7 +67,7 @@ def report_page(
         ("Full plan", f'<pre class="wide" tabindex="0">{escape(str(generator.plan))}</pre>'),
     ]
     summary = warnings_section(generator) + facts(generator_facts(generator))
-    return _document(title, summary, sections, private=against is None)
+    return _document(title, summary, sections, against)
 
 
 def _depth_figure(generator: Generator, picture: Map) -> str:
@@ -91,8 +90,8 @@ def read_style() -> str:
     return files("privhp.reporting").joinpath("style.css").read_text()
 
 
-def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, private: bool) -> str:
-    heading = escape(title)
+def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], against: RealRecords | None) -> str:
+    heading, private = escape(title), against is None
     body = "".join(f"<section><h2>{escape(name)}</h2>{content}</section>" for name, content in sections)
     return f"""<!doctype html>
 <html lang="en">
@@ -110,7 +109,7 @@ def _document(title: str, summary: str, sections: Sequence[tuple[str, str]], *, 
 <p class="kind">A differentially private release{"" if private else ", beside the real records"}</p>
 <h1>{heading}</h1>
 </header>
-{"" if private else _NOT_PRIVATE}
+{"" if against is None else _NOT_PRIVATE.format(against.counts)}
 {summary}
 <main>{body}</main>
 <footer>Made by privhp {__version__} {

@@ -13,8 +13,11 @@ examples:
 
 Each side is a file of records or a release; next to a release, the file of records is REAL
 in either order. A release has a domain, and its distribution is compared without
-sampling. The result is NOT PRIVATE if a side is real records. Records
-outside the domain are skipped; all others are held in memory, at least 16 bytes each.
+sampling. The result is NOT PRIVATE if a side is real records. Records outside the domain are
+skipped, and their number is printed; all others are held in memory, at least 16 bytes each.
+
+The options of CSV files are those of REAL. A file of SYNTHETIC is plain CSV with a header, as
+privhp sample writes it.
 
 The baseline is the distance between two random halves of REAL. A generator closer than
 the baseline is within sampling error.
@@ -66,11 +69,13 @@ def run(options: Namespace) -> None:
         domain = next((side.domain for side in sides if isinstance(side, Generator)), given)
         if domain is None:
             raise DomainError("neither side is a release, so the domain is unknown; give --domain")
-        selection = Selection(domain, options.columns, header=not options.no_header, csv=csv_dialect(options))
+        declared = Selection(domain, options.columns, header=not options.no_header, csv=csv_dialect(options))
+        plain = Selection(domain, None if options.no_header else options.columns)
+        mixed = any(isinstance(side, Generator) for side in sides)  # the file beside a release is the real side
         comparison = compare(
             *(
                 side if isinstance(side, Generator) else WatchedSource(FileSource([side], selection), progress)
-                for side in sides
+                for side, selection in zip(sides, (declared if mixed else plain, declared), strict=True)
             ),
             domain=given,
         )

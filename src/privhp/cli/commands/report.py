@@ -45,7 +45,7 @@ def run(options: Namespace) -> None:
     output = check_output(options)
     with watch(options):
         generator = read_file(load, options.release)
-        report(
+        real = report(
             generator,
             output,
             title=options.title or Path(options.release).stem,
@@ -59,4 +59,4 @@ def run(options: Namespace) -> None:
         if options.against is None:
             print(f"wrote {output}, as private as the release; open it in a browser\n{state_guarantee(generator.plan)}")
         else:
-            print(f"wrote {output}, NOT PRIVATE: it shows real records; open it in a browser")
+            print(f"wrote {output}, NOT PRIVATE: it shows real records; open it in a browser\n{real}")
