@@ -19,7 +19,8 @@ def main() -> int:
 
         signal.signal(signal.SIGINT, interrupt)
         code = run_command()
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)  # the command is done, and its code is final
     except KeyboardInterrupt:
         return 130
     return code

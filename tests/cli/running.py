@@ -25,6 +25,10 @@ PLAN = [
 ]
 
 
+STOPPED = "stopped; nothing was kept, and no epsilon is spent; with --checkpoint FILE a run of files can be continued\n"
+"""What fit says when it is interrupted."""
+
+
 class Outcome(NamedTuple):
     """Exit code, standard output and standard error of a command."""
 

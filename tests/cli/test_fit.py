@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import privhp
-from cli.running import PLAN, stated
+from cli.running import PLAN, STOPPED, stated
 from privhp.answers.low_counts import describe_low_count
 from privhp.core import progress
 from privhp.io.sources.files import format_of
@@ -205,7 +205,7 @@ def test_interrupt_while_reading(tmp_path):
         process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=60)
     assert (process.returncode, out) == (130, b"")
-    assert err == b"stopped; nothing was kept, and no epsilon is spent\n"
+    assert err == STOPPED.encode()
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -217,10 +217,7 @@ def test_interrupt_of_files_names_checkpoints(run, tmp_path, monkeypatch):
 
     monkeypatch.setattr("privhp.fitting.run_passes", interrupt)
     code, _, err = run("fit", "data.csv", *PLAN, "-o", "out.privhp")
-    assert (code, err) == (
-        130,
-        "stopped; nothing was kept, and no epsilon is spent; with --checkpoint FILE a run can be continued\n",
-    )
+    assert (code, err) == (130, STOPPED)
     assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--quiet") == (130, "", "")
 
 
@@ -232,7 +229,7 @@ def test_interrupt_while_writing(run, tmp_path, monkeypatch):
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "fsync", interrupt)
-        assert run("fit", "data.csv", *PLAN, "-o", "out.privhp") == (130, "", "")
+        assert run("fit", "data.csv", *PLAN, "-o", "out.privhp") == (130, "", STOPPED)
     assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
 
 

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from cli.running import PLAN
-from privhp.cli.signals import interrupting, noting
+from cli.running import PLAN, STOPPED
+from privhp.cli.signals import ignore_signals, interrupting, noting
 
 ENDING = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP]
 
@@ -39,7 +39,7 @@ def test_fit_leaves_nothing(tmp_path, number):
         pipe.write(b"fare\n" + b"5\n" * 1000)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)
-    assert (process.returncode, out, err) == (130, b"", b"stopped; nothing was kept, and no epsilon is spent\n")
+    assert (process.returncode, out, err) == (130, b"", STOPPED.encode())
     assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
 
 
@@ -64,6 +64,15 @@ def test_handlers(number):
     if number != signal.SIGINT:
         with interrupting(), pytest.raises(KeyboardInterrupt):
             signal.raise_signal(number)
+    assert [signal.getsignal(one) for one in ENDING] == before
+
+
+@pytest.mark.parametrize("number", ENDING)
+def test_handlers_return_after_signals_were_ignored(number):
+    before = [signal.getsignal(one) for one in ENDING]
+    with interrupting():
+        ignore_signals()
+        signal.raise_signal(number)
     assert [signal.getsignal(one) for one in ENDING] == before
 
 
@@ -138,3 +147,62 @@ def test_signal_before_the_command_has_begun(tmp_path, number):
     command = [sys.executable, "-c", BEFORE, str(number.value)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, timeout=60)
     assert (done.returncode, done.stdout, done.stderr) == (-number, "", "")
+
+
+# A signal comes while a module is imported, when the release has got its name, or while Python ends.
+MOMENTS = """
+import atexit, os, signal, sys
+
+moment, number = sys.argv.pop(1), int(sys.argv.pop(1))
+end = lambda: os.kill(os.getpid(), number)
+
+class Ending:
+    def find_spec(self, name, path=None, target=None):
+        if name == moment:
+            end()
+
+from privhp.__main__ import main
+signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+sys.meta_path.insert(0, Ending())
+if moment == "written":
+    import privhp.io.disk
+    publish = privhp.io.disk._NewFile.publish
+    privhp.io.disk._NewFile.publish = lambda *own, **options: (publish(*own, **options), end())
+if moment == "end":
+    atexit.register(end)
+sys.exit(main())
+"""
+
+
+def fit_until(folder, moment, number, *options):
+    """A fit that gets a signal at a moment."""
+    (folder / "data.csv").write_text("fare\n" + "5\n" * 1000)
+    command = [sys.executable, "-c", MOMENTS, moment, str(number.value), "fit", "data.csv", *PLAN, "-o", "out.privhp"]
+    return subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
+@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("moment", ["privhp.cli.data_options", "privhp.answers.generator"])
+def test_signal_before_the_first_record(tmp_path, moment, number):
+    done = fit_until(tmp_path, moment, number)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", STOPPED)
+    assert [path.name for path in tmp_path.iterdir()] == ["data.csv"]
+
+
+@pytest.mark.parametrize("number", ENDING)
+@pytest.mark.parametrize("moment", ["written", "end"])
+def test_signal_after_the_release_is_written(tmp_path, moment, number):
+    """The code says that the release is there, so that a script does not fit the data again."""
+    done = fit_until(tmp_path, moment, number)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("wrote out.privhp")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["data.csv", "out.privhp"]
+
+
+def test_signal_before_the_first_record_of_a_checkpoint(tmp_path):
+    done = fit_until(tmp_path, "privhp.cli.data_options", signal.SIGTERM, "--checkpoint", "state")
+    assert (done.returncode, done.stderr) == (130, "stopped; nothing was kept, and no epsilon is spent\n")
+    (tmp_path / "state").write_bytes(b"of an earlier run")
+    done = fit_until(tmp_path, "privhp.cli.data_options", signal.SIGTERM, "--checkpoint", "state", "--resume")
+    assert done.returncode == 130
+    assert done.stderr.startswith("stopped; state holds the state and is confidential; continue with")

@@ -39,9 +39,9 @@ def _run(arguments: Sequence[str] | None) -> int:
         options = build_parser().parse_args(arguments)
         with interrupting():
             import_module(f"privhp.cli.commands.{options.command}").run(options)
-        written = True
-        if sys.stdout is not None:
-            sys.stdout.flush()
+            written = True
+            if sys.stdout is not None:
+                sys.stdout.flush()
     except PrivhpError as error:
         return _end(REFUSED, _describe(error))
     except BrokenPipeError:

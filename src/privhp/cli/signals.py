@@ -3,49 +3,75 @@
 import signal
 import threading
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
+from pathlib import Path
 from threading import Event
 from typing import Any
 
 from privhp.cli.streams import say
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
 
 @contextmanager
 def interrupting() -> Iterator[None]:
     """Handle SIGTERM and SIGHUP like Ctrl-C, so that a command ends in order; a handler of the caller stays."""
-    ending = [number for number in (signal.SIGTERM, signal.SIGHUP) if signal.getsignal(number) == signal.SIG_DFL]
-    with _handled(ending, signal.default_int_handler):
+    own = {number: signal.getsignal(number) for number in ENDING}
+    with _handled(
+        {number: signal.default_int_handler if one == signal.SIG_DFL else one for number, one in own.items()}
+    ):
         yield
+
+
+def ignore_signals() -> None:
+    """Ignore signals up to the end of `interrupting`, from before the output is written: exit codes say if it is."""
+    if threading.current_thread() is threading.main_thread():
+        for number in ENDING:
+            signal.signal(number, signal.SIG_IGN)
 
 
 @contextmanager
 def noting() -> Iterator[Event]:
     """Event that a signal sets, so that the current batch is counted to its end; an ignored signal stays ignored."""
     event = Event()
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    with _handled([number for number in numbers if signal.getsignal(number) != signal.SIG_IGN], lambda *_: event.set()):
+    ending = [number for number in ENDING if signal.getsignal(number) != signal.SIG_IGN]
+    with _handled(dict.fromkeys(ending, lambda *_: event.set())):
         yield event
 
 
-@contextmanager
-def noting_loss(options: Namespace, *, advice: str = "") -> Iterator[None]:
-    """Say that nothing is kept if the block is interrupted, with advice after it."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        if not options.quiet:
-            say(f"stopped; nothing was kept, and no epsilon is spent{advice}")
-        raise
+def saying_what_is_kept(run: Callable[[Namespace], None]) -> Callable[[Namespace], None]:
+    """A command that says what is kept of its work if it is interrupted."""
+
+    @wraps(run)
+    def saying(options: Namespace) -> None:
+        try:
+            run(options)
+        except KeyboardInterrupt:
+            if not options.quiet:
+                say(f"stopped; {_describe_kept(options)}")
+            raise
+
+    return saying
+
+
+def _describe_kept(options: Namespace) -> str:
+    checkpoint = getattr(options, "checkpoint", None)
+    if checkpoint is not None and Path(checkpoint).exists():
+        return f"{checkpoint} holds the state and is confidential; continue with the same command and --resume"
+    continued = hasattr(options, "checkpoint") and checkpoint is None
+    advice = "; with --checkpoint FILE a run of files can be continued" if continued else ""
+    return f"nothing was kept, and no epsilon is spent{advice}"
 
 
 @contextmanager
-def _handled(numbers: Iterable[int], handler: Callable[..., Any]) -> Iterator[None]:
+def _handled(handlers: Mapping[signal.Signals, Any]) -> Iterator[None]:
     """Handle signals within the block; outside the main thread, which alone gets them, nothing changes."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in numbers}
+    before = {number: signal.signal(number, handler) for number, handler in handlers.items() if handler is not None}
     try:
         yield
     finally:

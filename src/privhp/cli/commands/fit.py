@@ -16,6 +16,7 @@ from privhp.cli.options import (
     seconds,
 )
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import ignore_signals, noting, saying_what_is_kept
 
 if TYPE_CHECKING:
     from privhp.answers.generator import Generator
@@ -94,6 +95,7 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Check all arguments, then read the data."""
     from privhp.api import load
@@ -103,7 +105,6 @@ def run(options: Namespace) -> None:
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
     from privhp.cli.plan_options import take_domain_file
-    from privhp.cli.signals import noting_loss
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
@@ -124,10 +125,8 @@ def run(options: Namespace) -> None:
     kept = checkpoint is not None and is_kept(output, options)
     if checkpoint is None:
         ingestion = Ingestion(plan, source)
-        advice = "" if source.identity is None else "; with --checkpoint FILE a run can be continued"
         with watch(options) as progress:
-            with noting_loss(options, advice=advice):
-                run_passes(ingestion, plan, source, progress, unit="bytes")
+            run_passes(ingestion, plan, source, progress, unit="bytes")
             result, generator = _write(ingestion.summary, output, options)
     elif kept:
         with watch(options):
@@ -195,9 +194,12 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> tuple[str, "
     from privhp.cli.messages import describe_release
 
     if options.summary_only:
+        ignore_signals()
         save(summary, output, replace=options.force)
         return f"wrote {output}: a summary, confidential; merge it with others by privhp merge", None
-    save(generator := summary.release(), output, replace=options.force)
+    generator = summary.release()
+    ignore_signals()
+    save(generator, output, replace=options.force)
     # The expected number is printed whatever the count is: nothing else here may depend on a record.
     expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
     note, capped = f"{expected}; see privhp inspect {output}", options.person is not None
@@ -212,8 +214,6 @@ def _run_resumable(
     The checkpoint stays if this fails, unless the input is refused: mended files
     are other files, which no checkpoint continues. One of an earlier run stays all the same.
     """
-    from privhp.cli.signals import noting
-    from privhp.cli.streams import say
     from privhp.cli.watching import watch
     from privhp.errors import PrivhpError
     from privhp.fitting import run_passes
@@ -234,9 +234,6 @@ def _run_resumable(
                 result = _write(ingestion.summary, output, options)
                 remove = True
                 return result
-        if not options.quiet:
-            kept = f"{options.checkpoint} holds the state and is confidential"
-            say(f"stopped; {kept}; continue with the same command and --resume")
         raise KeyboardInterrupt
     finally:
         ingestion.close(remove=remove)

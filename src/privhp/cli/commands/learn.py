@@ -4,6 +4,7 @@ from argparse import Namespace
 
 from privhp.cli.options import DOMAINS, SIZES, add_data, add_learning_plan, add_output, add_persons
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import ignore_signals, saying_what_is_kept
 
 _EXAMPLES = """\
 examples:
@@ -33,13 +34,13 @@ def add(commands: Commands) -> None:
     add_output(parser, "plan to write, such as plan.json")
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Check all arguments, then run the learning passes."""
     from privhp.cli.data_options import open_data, plan_data
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_result
     from privhp.cli.plan_options import save_plan, take_domain_file
-    from privhp.cli.signals import noting_loss
     from privhp.cli.watching import watch
     from privhp.collect.ingest import Ingestion
     from privhp.errors import PlanError, RecordsError
@@ -62,8 +63,9 @@ def run(options: Namespace) -> None:
         )
     warn(*plan_warnings(plan).values())
     ingestion = Ingestion(plan, source)
-    with watch(options) as progress, noting_loss(options):
+    with watch(options) as progress:
         run_passes(ingestion, plan, source, progress, unit="bytes", learn_only=True)
+    ignore_signals()
     save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:
         print(

@@ -46,6 +46,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
+    from privhp.cli.signals import ignore_signals
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.core.container import RELEASE
@@ -63,7 +64,9 @@ def run(options: Namespace) -> None:
                 summary.merge(other)
             except StateError as error:
                 raise StateError(f"{path}: {error}") from None
-        save(generator := summary.release(), output, replace=options.force)
+        generator = summary.release()
+        ignore_signals()
+        save(generator, output, replace=options.force)
     if options.json:
         print_object({"file": options.output, "written": True} | content_object(generator))
     elif not options.quiet:
