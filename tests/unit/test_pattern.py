@@ -124,6 +124,26 @@ def test_only_declared_normalisation_is_applied(declared: Any) -> None:
         assert relaxed.encode(batch, level=0).tolist() == [OUTSIDE] * 4
 
 
+@pytest.mark.parametrize("declared", ["[A-Z]{2}[0-9]{2}", ["AB12", "AB13", "CD12", "CX1"]])
+def test_regions_are_normalised_like_records(declared: Any) -> None:
+    exact, relaxed = Pattern(declared), Pattern(declared, ignore=" -.", ignore_case=True)
+    cells = np.arange(2**relaxed.depth, dtype=np.uint64)
+    pairs = {"ab-12": "AB12", "AB.12": "AB12", "a b 1 2-": "AB12", "ab1*": "AB1*", "AB-*": "AB*", "aB-1.*": "AB1*"}
+    for written, plain in pairs.items():
+        share = relaxed.overlap(written, cells, level=relaxed.depth)
+        np.testing.assert_array_equal(share, exact.overlap(plain, cells, level=relaxed.depth))
+        assert share.any()
+        if not plain.endswith("*"):
+            assert share[relaxed.encode([written], level=relaxed.depth)] == 1
+        with pytest.raises(DomainError, match="expected a text of the domain"):
+            exact.overlap(written, cells, level=exact.depth)
+    for other in ("ab_12", "ab-1", "-", "*-", "zz9*" if isinstance(declared, list) else "zzz*"):
+        with pytest.raises(DomainError, match="expected a text of the domain"):
+            relaxed.overlap(other, cells, level=relaxed.depth)
+    with pytest.raises(DomainError, match=r'write "ab-1\*" for all texts that begin with it'):
+        relaxed.overlap("ab-1", cells, level=relaxed.depth)
+
+
 def test_records_of_every_library_have_the_same_cells() -> None:
     domain = Pattern(ICD)
     texts = ["E11", "E11.9", "E11.99", "E1", "x", "", "E11.999", "E11.9\u00e9", "A00"]

@@ -14,7 +14,7 @@ from privhp.domains.conversion import single_value, values_of_kind
 from privhp.domains.fields import Field, FieldKind
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.lookup import is_plain_text, text_characters
-from privhp.domains.pattern_automaton import Automaton, Span, common_prefix
+from privhp.domains.pattern_automaton import Automaton, Span, common_prefix, other_case
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.text_list import TextList
@@ -41,7 +41,8 @@ class Pattern(IntegerRangeDomain):
     with their beginning, are at distance 2**-l.
 
     Texts that do not match the pattern are dropped. Samples match it. A region
-    is a text, a prefix such as "E11*", or a collection of these.
+    is a text, a prefix such as "E11*", or a collection of these, each written as
+    in the pattern or as in records.
 
     Args:
         pattern: The pattern, such as `"[A-Z][0-9]{2}"`, or a list of all texts. Public knowledge.
@@ -69,7 +70,8 @@ class Pattern(IntegerRangeDomain):
         if ANY in self._texts.alphabet:
             raise DomainError(f"expected texts without {ANY}, which ends a prefix in conditions")
         self.ignore, self.ignore_case = ignore, ignore_case
-        self._without_ignored = str.maketrans("", "", ignore)
+        others = other_case(self._texts.alphabet) if ignore_case else {}
+        self._as_declared = str.maketrans({**others, **dict.fromkeys(ignore, "")})
 
     def __repr__(self) -> str:
         options = "".join(f", {name}={value!r}" for name, value in self.parameters().items() if name != "pattern")
@@ -104,7 +106,7 @@ class Pattern(IntegerRangeDomain):
     def _encode_each(self, values: list[Any]) -> Codes:
         texts = [value if type(value) is str else attempt(value, _read_text, "") for value in values]
         if self.ignore:
-            texts = [text.translate(self._without_ignored) for text in texts]
+            texts = [text.translate(self._as_declared) for text in texts]
         longest = self._texts.longest
         short = [text if len(text) <= longest and "\0" not in text else "" for text in texts]  # "" is in no domain
         return self._texts.encode(text_characters(np.array(short, dtype=f"U{longest}")))
@@ -142,14 +144,13 @@ class Pattern(IntegerRangeDomain):
         return _Spans([self._span(text) for text in texts])
 
     def _span(self, text: Any) -> Span:
-        span = None
+        span, begins = None, False
         if isinstance(text, str):
-            prefix = text.removesuffix(ANY)
-            whole = prefix == text
-            span = self._texts.span_of_text(text) if whole else self._texts.span_of_prefix(prefix)
+            prefix = text.removesuffix(ANY).translate(self._as_declared)
+            begins = self._texts.span_of_prefix(prefix) is not None
+            span = self._texts.span_of_prefix(prefix) if text.endswith(ANY) else self._texts.span_of_text(prefix)
         if span is None:
             example = self._records_at(np.zeros(1, dtype=np.int64)).tolist()[0]
-            begins = isinstance(text, str) and self._texts.span_of_prefix(text) is not None
             hint = f'; write "{text}{ANY}" for all texts that begin with it' if begins else ""
             raise DomainError(
                 f'expected a text of the domain, such as "{example}", or a prefix such as "{example[:1]}{ANY}", '
