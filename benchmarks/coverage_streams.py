@@ -161,7 +161,7 @@ SYNTHETIC: dict[str, tuple[hp.Domain, Draw]] = {
         _patients,
     ),
     "visits": (
-        hp.Table(time=hp.Time("2022-01-01", "2024-01-01"), amount=hp.Interval(0, 500)),
+        hp.Table(time=hp.Time("2022-01-01", "2024-01-01T00:00"), amount=hp.Interval(0, 500)),
         _visits,
     ),
     "points": (hp.Box([(0, 1), (0, 1)]), _line(lambda rng, size: _points(rng, size, step=1e-9))),

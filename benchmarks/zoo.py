@@ -240,7 +240,9 @@ PLANES: dict[str, tuple[hp.Domain, Callable[[int, Rng], Records]]] = {
 
 TABLES: dict[str, tuple[hp.Domain, Callable[[int, Rng], Records]]] = {
     "trips": (
-        hp.Table(time=hp.Time("2023-01-01", "2024-01-01"), distance=hp.Interval(0, 100), fare=hp.Interval(0, 500)),
+        hp.Table(
+            time=hp.Time("2023-01-01", "2024-01-01T00:00"), distance=hp.Interval(0, 100), fare=hp.Interval(0, 500)
+        ),
         _trips,
     ),
     "people": (hp.Table(age=hp.Integers(0, 120), years=hp.Integers(0, 100), pay=hp.Interval(0, 250_000)), _people),

@@ -25,7 +25,7 @@ DOMAINS: dict[str, tuple[hp.Domain, Any]] = {
     "box": (hp.Box([(0, 1), (0, 4)]), [(0.1, 0.55), (0.2, 3.9)]),
     "geo": (hp.Geo(), (100, -45, -100, 80)),
     "ipv4": (hp.IPv4(), "128.0.0.0/2"),
-    "time": (hp.Time("2020-01-01", "2021-01-01"), ("2020-02-03", "2020-11-05")),
+    "time": (hp.Time("2020-01-01", "2021-01-01T00:00"), ("2020-02-03T00:00", "2020-11-05T00:00")),
     "categories": (hp.Categories(list("abcdefgh")), ["b", "e", "g"]),
     "nullable": (hp.Nullable(hp.Interval(0, 1)), (0.21, 0.77)),
     "table": (

@@ -41,7 +41,7 @@ BAD_SPECS: list[tuple[dict[str, Any], str]] = [
     ({"low": "2020-01-01", "high": None}, "for the upper bound, year first, got None"),
     ({"low": "NaT", "high": "2021-01-01"}, "for the lower bound, year first, got 'NaT'"),
     ({"low": np.datetime64("NaT", "s"), "high": "2021-01-01"}, "for the lower bound"),
-    ({"low": "2020-01-01", "high": "2020-01-01"}, "a lower bound before the upper"),
+    ({"low": "2020-01-01", "high": "2020-01-01", "unit": "D"}, "a lower bound before the upper"),
     ({"low": "2020-01-02", "high": "2020-01-01"}, "a lower bound before the upper"),
     ({"low": "2020-01-01T00:00", "high": "2020-01-01T12:00", "unit": "D"}, "a lower bound before the upper"),
     ({"low": "1600-01-01", "high": "2020-01-01", "unit": "ns"}, "choose a coarser unit"),
@@ -92,7 +92,7 @@ def test_overlap_of_dates() -> None:
 
 def test_unit_of_distance() -> None:
     for unit, length in {"D": 1.0, "s": 86_400, "ms": 86_400, "us": 86_400, "ns": 86_400}.items():
-        domain: Any = Time("2020-02-28", "2020-02-29", unit=unit)  # type: ignore[arg-type]  # a wrong type is the test
+        domain: Any = Time("2020-02-28T00:00", "2020-02-29T00:00", unit=unit)  # type: ignore[arg-type]  # a wrong type is the test
         assert domain.diameter(0) == pytest.approx(length)
         assert domain.diameter(domain.depth) == 0
 

@@ -124,11 +124,11 @@ class Distribution(SyntheticRecords):
         Only ordered domains have it; for a column of a table, use `marginal`.
 
         Args:
-            x: One value of the domain, or several.
+            x: One value of the domain, or several. A date is its whole day, as the upper end of a region is.
         """
-        values = quantiles.cdf(self._histogram, x)
-        asked = np.asarray(x)
-        return Estimate(as_scalar(values), CdfUncertainty(values, asked, self._errors), asked=("value", asked))
+        points = quantiles.upper_ends(self.domain, x)
+        values = quantiles.cdf(self._histogram, points)
+        return Estimate(as_scalar(values), CdfUncertainty(values, points, self._errors), asked=("value", np.asarray(x)))
 
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
         """Quantiles: the least value at or below which each share of the distribution lies.

@@ -15,9 +15,15 @@ from privhp.domains.domain import Domain
 from privhp.errors import DomainError, QueryError, RecordsError
 
 
-def cdf(histogram: Histogram, records: ArrayLike) -> Floats:
+def upper_ends(domain: Domain, values: ArrayLike) -> NDArray[Any]:
+    """Records at or below which a cdf counts."""
+    with _query_errors(domain):
+        return domain.upper_ends(_flat_array(values)).reshape(np.shape(values))
+
+
+def cdf(histogram: Histogram, records: NDArray[Any]) -> Floats:
     """Probability at or below each record."""
-    points = _flat_array(records)
+    points = np.ravel(records)
     if points.dtype.kind == "f" and np.isnan(points).any():
         raise QueryError("cdf: NaN is not a value of the domain; leave it out")
     with _query_errors(histogram.domain):

@@ -48,7 +48,10 @@ _NULLABLE = "# nullable = true     # if values may be missing"
 _BOUNDS = ['low = ""              # fill in', 'high = ""             # fill in']
 _NUMBER = [*_BOUNDS, '# outside = "clamp"   # move values outside the bounds to the nearest bound; default: skip them']
 _STEP = '# step = "0.01"       # if values are decimals, such as amounts in cents'
-_TIMES = ['low = ""              # fill in, such as "2018-01-01"', 'high = ""             # fill in']
+_TIMES = [
+    'low = ""              # fill in, such as "2018-01-01"',
+    'high = ""             # fill in; "2020-12-31" is the whole day',
+]
 _TEXTS = [
     'kind = "categories"',
     "values = []           # fill in all possible values, or choose another kind:",

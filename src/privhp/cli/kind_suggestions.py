@@ -51,7 +51,7 @@ _SUGGESTIONS = (
     _suggest("ip ipv ipaddr", 'perhaps kind = "ipv4" or kind = "ipv6"', numbers=False),
     _suggest(
         "date day time datetime timestamp created updated birthday dob",
-        'perhaps kind = "time" with low = "2018-01-01", high = "2021-01-01" and unit = "D" or "s";',
+        'perhaps kind = "time" with low = "2018-01-01", high = "2020-12-31" and unit = "D" or "s";',
         'with format = "%d.%m.%Y", "%m/%d/%Y %I:%M %p" or another, if they are not written as 2018-01-31T19:30',
         numbers=False,
     ),

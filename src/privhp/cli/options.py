@@ -12,7 +12,7 @@ domains:
   interval:0.01:1e6:log      positive numbers on a logarithmic scale
   integers:-120:1440:clamp   integers; values outside the bounds are moved to the nearest bound
   box:-9:2,49.8:61           points, one pair of bounds per coordinate
-  time:2018-01-01:2021-01-01 times, in UTC unless the values or :zone=Europe/Berlin give a zone;
+  time:2018-01-01:2020-12-31 times, in UTC unless the values or :zone=Europe/Berlin give a zone;
                              :unit=D for dates; :format=%d.%m.%Y if they are not written as
                              2018-01-31, :format=epoch for seconds since 1970
   geo:-9:49.8:2:61           longitude and latitude: west, south, east, north

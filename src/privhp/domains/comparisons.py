@@ -89,18 +89,19 @@ def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:
     Args:
         sign: The sign of the comparison.
         value: The value as written, for messages.
-        around: The last value of the domain up to the one written, and the first from it on.
+        around: The last value of the domain up to the one written, and the first from it on. If what is written
+            stands for several, such as a day, the last and the first of them.
         step: Distance between neighbouring values.
     """
     before, after = around
-    if sign == "=" and before != after:
+    if sign == "=" and before < after:
         raise DomainError(f"{value!r} is not a possible value of this column")
     return {
         "<": (None, after - step),
         "<=": (None, before),
         ">": (before + step, None),
         ">=": (after, None),
-        "=": (before, after),
+        "=": (after, before),
     }[sign]
 
 

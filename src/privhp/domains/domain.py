@@ -248,6 +248,10 @@ class Domain(Presentation):
         """Region of each value of a domain with few of them, in declared order; empty unless overridden."""
         return {}
 
+    def upper_ends(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Records at or below which a cdf counts, from values as ends of a region; unless overridden, the same."""
+        return values
+
     def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")

@@ -21,7 +21,7 @@ from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.time_formats import TimeFormat, parse_zone
+from privhp.domains.time_formats import TimeFormat, as_date, parse_zone
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_ends, outside_argument, quote
@@ -51,12 +51,14 @@ class Time(IntegerRangeDomain):
     in days. Records are NumPy, pandas or Arrow arrays, or sequences of
     datetimes, dates and ISO 8601 text. Records with an offset or a zone are
     converted to UTC. NumPy's times are UTC; other times without an offset are
-    in the declared zone, UTC by default. A date is read as its midnight. There
-    are no leap seconds. Other text, and numbers, need a declared `format`.
+    in the declared zone, UTC by default. There are no leap seconds. Other
+    text, and numbers, need a declared `format`.
 
     Samples are datetime64 in UTC; in data frames and files they have the zone.
     A region is a pair (low, high) of times in any form that records have, both
-    included, with None for an open end.
+    included, with None for an open end. In bounds and regions, "2020-02-29" and
+    `datetime.date` are the whole day, from its first time to its last; a record
+    that is a date is its midnight.
 
     Args:
         low: Lower bound, public knowledge: ISO text, a datetime or a date.
@@ -98,7 +100,7 @@ class Time(IntegerRangeDomain):
         if zone is not None and unit == "D":
             raise DomainError(f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out')
         self._zone = dt.UTC if zone is None else parse_zone(zone)
-        first, last = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
+        (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
         if max(-first, last) > _Ticks.LIMIT - 1 or last - first >= 2**62:
@@ -112,10 +114,11 @@ class Time(IntegerRangeDomain):
         if max(-first, last) >= 2**63 // ratio:
             raise DomainError(f"expected a dtype that holds {quote(low)} and {quote(high)}, got {self.dtype}")
 
-    def _bound(self, value: Any, name: str) -> int:
-        """Tick of a declared time."""
+    def _bound(self, value: Any, name: str) -> tuple[int, int]:
+        """First and last tick of a declared time, or of a whole day."""
         try:
-            return self._tick(value)
+            first, last = self._span(value)
+            return first // TICKS[self.unit], last // TICKS[self.unit]
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(
                 f"expected a time such as {_EXAMPLE} for {name}, year first, got {quote(value)}"
@@ -153,9 +156,13 @@ class Time(IntegerRangeDomain):
     def output_forms(self) -> tuple[OutputForm, ...]:
         return (OutputForm(zone=self.zone),)
 
-    def _tick(self, value: Any) -> int:
-        """Tick of one time; raises if it cannot be read."""
-        return self._nanoseconds(value) // TICKS[self.unit]
+    def _span(self, value: Any) -> tuple[int, int]:
+        """First and last nanosecond of a date without a time of day, in the zone; of a time, twice its own."""
+        first, day = self._nanoseconds(value), as_date(value)
+        if day is None:
+            return first, first
+        end = dt.datetime.combine(day, dt.time.max, self._zone).replace(fold=1)  # the later one, where it occurs twice
+        return first, self._nanoseconds(end) + 999
 
     def _nanoseconds(self, value: Any) -> int:
         """Nanoseconds of one time since 1970, at least to the precision of the unit; raises if it cannot be read."""
@@ -181,21 +188,26 @@ class Time(IntegerRangeDomain):
         return int(seconds * SECOND + since.microseconds * 1000 + nanoseconds)
 
     def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
-        """Last tick at or before a time and first tick at or after it, at most one tick out of bounds."""
+        """Last tick at or before a time and first tick at or after it, at most one tick out of bounds.
+
+        Of a whole day, its last tick and its first.
+        """
         try:
-            nanoseconds = self._nanoseconds(value)
+            first, last = self._span(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(f"expected a time such as {_EXAMPLE}, year first, got {quote(value)}") from None
         step = TICKS[self.unit]
-        around = (nanoseconds // step, -(-nanoseconds // step))
-        low, high = self._ticks.low - 1, self._ticks.high + 1
-        before, after = self._times(np.array([min(max(tick, low), high) for tick in around]))
+        before, after = self._times(np.array([self._clip(last // step), self._clip(-(-first // step))]))
         return before, after
+
+    def _clip(self, tick: int) -> int:
+        """The nearest tick that is at most one tick out of bounds."""
+        return min(max(tick, self._ticks.low - 1), self._ticks.high + 1)
 
     def _near_tick(self, value: Any, form: TimeFormat | None) -> int:
         """Tick of one time, at most one tick out of bounds."""
         nanoseconds = self._nanoseconds(value) if form is None else form.nanoseconds(value, self._nanoseconds)
-        return min(max(nanoseconds // TICKS[self.unit], self._ticks.low - 1), self._ticks.high + 1)
+        return self._clip(nanoseconds // TICKS[self.unit])
 
     def _read(self, records: Any, form: TimeFormat | None = None) -> tuple[Counts, NDArray[np.bool_]]:
         """Tick of each time, clipped for times far out of bounds, and a mask of the valid times."""
@@ -269,8 +281,8 @@ class Time(IntegerRangeDomain):
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
         first, last = check_ends(region)
-        low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")
-        high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")
+        low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")[0]
+        high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")[1]
         if low > high and first is not None and last is not None:
             raise DomainError(f"expected a region whose lower end is not after its upper, got {quote(region)}")
         return low, high
@@ -290,6 +302,12 @@ class Time(IntegerRangeDomain):
         if not readable.all():
             raise DomainError(f"expected times such as {_EXAMPLE} for a cdf, got other values")
         return self._ticks.cell_cdf(ticks, codes, level=level)
+
+    def upper_ends(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Times; a date is the last time of its day."""
+        if values.dtype.kind == "M":
+            return values
+        return np.array([self.ticks_around(value)[0] for value in values.tolist()], dtype=f"M8[{self.unit}]")
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         return self._times(self._ticks.cell_quantile(shares, codes, level=level))

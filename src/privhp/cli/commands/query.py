@@ -27,7 +27,7 @@ conditions, joined by and; conditions on one column also by or:
   fare >= 5 and fare < 10           numbers; on a continuous scale < and <= are the same
   fare between 5 and 10             the same with both ends
   port in [22, 445], port != 80     any of several integers, all but one
-  pickup < 2018-02-01               times; a date is its midnight; quote '2018-02-01 12:30'
+  pickup < 2018-02-01               times; a date is the whole day; quote '2018-02-01 12:30'
   kind = cash                       categories and nodes of a tree, such as service = web/https
   kind in [cash, card, 'gift card'] any of several values; kind != cash
   code in E11*, code = E11.9        prefixes and texts of a pattern; code in [E10*, E11*]
