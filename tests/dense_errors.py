@@ -34,7 +34,8 @@ def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) ->
         expected = _expected_error(errors, region, part, int(level), cells[part.axis])
         heap = _heap(errors, part.axis, int(cell), cuts) * max(share, 1 - share) * (0 < share < 1)
         heaped = unevenness.further_heaps(cuts)
-        slopes = slope_deviation(part.share, unevenness.further(np.array([cell]), cuts) - heaped[:, None])
+        steepness = np.array([_steepness(errors, part.axis, int(cell), cuts)])
+        slopes = slope_deviation(part.share, unevenness.further(np.array([cell]), cuts, steepness) - heaped[:, None])
         shared = math.hypot(float(slopes[0]), float(heap_deviation(part.share, heaped)[0]))
         deviation += float(others) * max(shared, heap, expected)
         variance += float(others * slope_deviation(part.share, unevenness.further_own(cuts))[0]) ** 2
@@ -53,6 +54,17 @@ def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
         return excess
     halves = [(_count(errors, axis, half, cuts + 1), half) for half in (2 * cell, 2 * cell + 1)]
     return max(count * _heap(errors, axis, half, cuts + 1) for count, half in halves) / max(own, 1e-300)
+
+
+def _steepness(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
+    """A fourth of the logarithm of a side's count in units of that of its smaller neighbour."""
+    own = max(_count(errors, axis, cell, cuts), 1.0)
+    neighbours = [cell + step for step in (-1, 1) if 0 <= cell + step < 2**cuts]
+    if not neighbours:
+        return 0.0
+    smaller = max(min(_count(errors, axis, each, cuts) for each in neighbours), 1.0)
+    rate = math.log(own / smaller) / 4
+    return abs(rate) if len(neighbours) == 1 else max(rate, 0.0)
 
 
 def _count(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:

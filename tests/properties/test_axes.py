@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis.strategies import DataObject
 
-from privhp import Box, Domain, Generator, Interval, Plan, Table
+from privhp import Box, Domain, Generator, Integers, Interval, Plan, Table
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.unevenness import FINER_CUTS, _extend, _Measured, _smooth, learn_unevenness
@@ -91,6 +91,19 @@ def test_intervals_hold_a_heap_at_the_end(high: float) -> None:
         low, most = generator.mass(region).interval(0.9)
         assert low <= truth <= most
         assert most - low < 0.8
+
+
+def test_intervals_hold_a_heap_just_beyond_the_end() -> None:
+    """Half of the records at 9, 19, 29 ..., the others even; leaves hold four of the whole numbers."""
+    domain, level = Integers(0, 255), 6
+    counts = np.full(256, 50) + np.where(np.arange(256) % 10 == 9, 500, 0)
+    plan = Plan(domain, epsilon=1, budgets={level: 1}, exact_depth=level, inference="least-squares")
+    generator = Generator(Release(plan, {level: counts.reshape(-1, 4).sum(axis=1) * 10**4}))
+    ends = np.arange(8, 255)
+    low, high = generator.masses([(0, int(end)) for end in ends]).interval(0.9)
+    below = np.cumsum(counts)[ends] / counts.sum()
+    assert ((low <= below) & (below <= high)).all()
+    assert (high - low).max() < 0.06
 
 
 def heap_error(share: float, cuts: int, *, inside: bool) -> float:

@@ -74,3 +74,17 @@ def test_counts_and_excess_are_those_of_even_sides(seed: int) -> None:
             expected = np.clip(1 - other / np.maximum(counts[1:-1], 1e-300), 0, 1)
             assert found == pytest.approx(expected, abs=1e-9)
             assert expected.max() > 0.1
+
+
+def test_steepness_of_an_exponential_density() -> None:
+    """Cells on the slope have its imbalance; one that is smaller than both neighbours has none."""
+    edges = np.exp(np.linspace(0, 6, 9))
+    counts = np.append(np.diff(edges), np.zeros(8)) * 1000
+    sides = NestedSides(np.arange(16, dtype=np.uint64), np.full(16, 4), counts)
+    found = np.tanh(sides.steepness(np.arange(16, dtype=np.uint64), 4))
+    middle = np.exp(np.linspace(0, 6, 17))[1::2]
+    halves = (edges[1:] - middle) / np.diff(edges)
+    assert found[:7] == pytest.approx(2 * halves[:7] - 1)
+    assert found[7] > 0.98  # at the edge of a gap
+    assert not found[8:].any()
+    assert sides.steepness(np.zeros(1, dtype=np.uint64), 0).tolist() == [0]

@@ -47,10 +47,12 @@ def test_a_side_lies_on_the_slope_of_the_smallest_measured_side_around_it(seed: 
     axis = AxisUnevenness(measured)
     for cuts in (0, 3, 7, 8):
         cells = np.arange(2**cuts, dtype=np.uint64)
-        found = axis.further(cells, cuts)
+        steepness = rng.random(cells.size)
+        found = axis.further(cells, cuts, steepness)
         assert found.shape == (FINER_CUTS, cells.size)
         for cell in {*range(0, cells.size, 5), cells.size - 1}:
-            slopes = slow_slopes(measured, cell, cuts)
+            neighbours = [math.tanh(steepness[cell] / 2**further) ** 2 for further in range(FINER_CUTS)]
+            slopes = np.maximum(slow_slopes(measured, cell, cuts), neighbours)
             assert found[:, cell] == pytest.approx(np.maximum(axis.by_cuts[cuts : cuts + FINER_CUTS], slopes))
 
 

@@ -216,7 +216,8 @@ class LeafErrors:
             unevenness = self.unevenness[part.axis]
             heaps = self._heaps(part.axis, cells, cuts) * np.maximum(share, 1.0 - share)
             heaped = unevenness.further_heaps(cuts)
-            slopes = slope_deviation(share, unevenness.further(cells, cuts) - heaped[:, None])
+            steepness = self._nested_sides(part.axis).steepness(cells, cuts)
+            slopes = slope_deviation(share, unevenness.further(cells, cuts, steepness) - heaped[:, None])
             found[0, cut] = np.maximum(np.hypot(slopes, heap_deviation(share, heaped)), heaps)
             found[1, cut] = slope_deviation(share, unevenness.further_own(cuts))
         return found

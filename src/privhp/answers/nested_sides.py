@@ -6,7 +6,8 @@ of a coarse leaf, too, are expected to lie where those of its neighbours along t
 other axes do. What that differs from the base measure is an error of the answer.
 
 Neighbours along the axis show where records may be heaped: what a side holds
-beyond the mean of its neighbours, such as zeros at the lower bound.
+beyond the mean of its neighbours, such as zeros at the lower bound. They also show a slope: beside
+a side with fewer records, such as at the edge of a gap, the records of a side lie away from it.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -54,11 +55,29 @@ class NestedSides:
 
         Outside the axis is no mass.
         """
-        ends = cells.astype(np.float64) + np.arange(-1, 3)[:, None]
-        before, own, after = np.diff(self._mass_before(ends, cuts), axis=0)
+        before, own, after = self._with_neighbours(cells, cuts)
         others = (before + after) / 2.0, np.minimum(before, after)
         mean, least = (np.clip(1.0 - other / np.maximum(own, 1e-300), 0.0, 1.0) for other in others)
         return mean, least
+
+    def steepness(self, cells: Codes, cuts: int) -> Floats:
+        """The x of which tanh(x) is the imbalance of the exponential density of each cell and its smaller neighbour.
+
+        A cell at an end of the axis has one neighbour. A cell that is smaller than both, or has none, has a steepness
+        of 0. Less than one record counts as one.
+        """
+        before, own, after = self._with_neighbours(cells, cuts)
+        first, last = cells == 0, cells + np.uint64(1) == np.uint64(1) << np.uint64(cuts)
+        smaller = np.minimum(np.where(first, after, before), np.where(last, before, after))
+        rates = np.log(np.maximum(own, 1.0) / np.maximum(smaller, 1.0)) / 4.0
+        steepness: Floats = np.where(first ^ last, np.abs(rates), np.maximum(rates, 0.0)) * ~(first & last)
+        return steepness
+
+    def _with_neighbours(self, cells: Codes, cuts: int) -> Floats:
+        """Mass of the cells before, of the cells themselves, and of those after."""
+        ends = cells.astype(np.float64) + np.arange(-1, 3)[:, None]
+        masses: Floats = np.diff(self._mass_before(ends, cuts), axis=0)
+        return masses
 
     def _mass_before(self, ends: Floats, cuts: int) -> Floats:
         """Mass before some positions, in units of a cell of a number of cuts."""

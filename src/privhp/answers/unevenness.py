@@ -99,17 +99,24 @@ class AxisUnevenness:
         )
         self.own_by_cuts = np.minimum(own_by_cuts, 1.0 - self.by_cuts)
 
-    def further(self, cells: Codes, cuts: int) -> Floats:
+    def further(self, cells: Codes, cuts: int, steepness: Floats) -> Floats:
         """Shared unevenness of sides with a number of cuts, after 0, 1, 2 ... further cuts, shape (FINER_CUTS, sides).
 
         At the edge of the data sides are less even than most: they lie on the slope of the smallest side around them
-        that was cut. An exponential density has the imbalance tanh(x) with an x that halves with each cut. At an end of
-        the axis the density may be a power, with the same imbalance after each cut.
+        that was cut, or on that of their neighbours, the larger of both. An exponential density has the imbalance
+        tanh(x) with an x that halves with each cut. At an end of the axis the density may be a power, with the same
+        imbalance after each cut.
+
+        Args:
+            cells: The sides.
+            cuts: Number of their cuts.
+            steepness: The x of each side that its neighbours show.
         """
         slopes, above = self._slopes(cells, cuts)
+        finer = np.arange(FINER_CUTS)[:, None]
         halvings = np.where(self.are_ends(cells, cuts), 0.0, 1.0)
-        further = 2.0 ** (-halvings * (cuts - above + np.arange(FINER_CUTS)[:, None]))
-        squares: Floats = np.tanh(further * np.arctanh(slopes)) ** 2
+        further = np.arctanh(slopes) / 2.0 ** (halvings * (cuts - above + finer))
+        squares: Floats = np.tanh(np.maximum(further, steepness / 2.0**finer)) ** 2
         return np.maximum(self.by_cuts[cuts : cuts + FINER_CUTS, None], squares)
 
     def further_heaps(self, cuts: int) -> Floats:
