@@ -46,6 +46,26 @@ def test_min_records(run, refused, swapped, tmp_path):
     )
 
 
+def test_count_below_the_expected_number(run, tmp_path):
+    """A note, since the number may be a rough guess."""
+    (tmp_path / "f.csv").write_text("fare,who\n" + "5,1\n,2\n7,3\n9999,4\n2,5\n" * 2000)
+    (tmp_path / "g.csv").write_text("fare\n" + "5\n" * 10_000)
+    fit = ["--domain", "fare=interval:0:100", "--epsilon", "50", "--expected-records", "1e4"]
+    noted = re.compile(r"note: about [56],\d+ of 10,000 expected records; records outside the domain, .* not counted\n")
+    code, out, err = run("fit", "f.csv", *fit, "-o", "a.privhp")
+    assert (code, err) == (0, "")
+    assert noted.fullmatch(out.splitlines(keepends=True)[-1])
+    assert re.search(r"note +about [56],\d+ of 10,000 expected records; ", run("inspect", "a.privhp").out)
+    assert run("fit", "f.csv", *fit, "-o", "b.privhp", "--quiet") == (0, "", "")
+    assert "note: about" not in run("fit", "g.csv", *fit, "-o", "c.privhp").out
+    (tmp_path / "p.csv").write_text("fare,who\n" + "".join(f"5,{max(row // 2, row - 3000)}\n" for row in range(10_000)))
+    capped = run("fit", "p.csv", *fit, "--person", "who", "-o", "d.privhp")
+    assert re.search(r"note: about [67],.* not counted, nor are records beyond the number per person\n", capped.out)
+    assert run("plan", *fit, "--passes", "1", "-o", "plan.json").code == 0
+    assert run("fit", "f.csv", "--plan", "plan.json", "--summary-only", "-o", "a.summary").code == 0
+    assert noted.search(run("merge", "a.summary", "-o", "e.privhp").out)
+
+
 def test_unseen_categories(run, tmp_path):
     """A note, or a warning if the count is low, too."""
     (tmp_path / "d.csv").write_text("drink\n" + "tea\nwater\n" * 2000)

@@ -12,7 +12,7 @@ import pytest
 from pyarrow import parquet as pq
 
 import privhp as hp
-from pages import coarse_pictures
+from pages import Reader, coarse_pictures
 from privhp import LowCountError, PlanError, PrivhpWarning, RecordsError
 from privhp.answers.low_counts import LOW_SHARE, describe_low_count
 from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
@@ -40,6 +40,37 @@ def test_threshold(share: float, low: bool) -> None:
         warnings.simplefilter("ignore")
         generator = hp.fit(places(int(20_000 * share)), BRITAIN, **PLAN)
     assert (describe_low_count(generator) is not None) == low
+
+
+@pytest.mark.parametrize(("records", "epsilon", "below"), [(850, 50, True), (920, 50, False), (850, 0.02, False)])
+def test_counts_below_the_expected_number_are_printed(records: int, epsilon: float, below: bool) -> None:
+    """Without a warning, since the number may be a rough guess; and only if noise does not explain the difference."""
+    plan = hp.Plan(
+        hp.Integers(0, 3),
+        epsilon=epsilon,
+        expected_records=1000,
+        budgets={2: epsilon},
+        exact_depth=2,
+        inference="least-squares",
+    )
+    generator = hp.Generator(Release(plan, {2: np.array([records - 300, 100, 100, 100])}))
+    assert generator.is_below_expected == below
+    assert describe_low_count(generator) is None
+    counted = f"about {records} of 1,000 expected records; records outside the domain, and nulls where it allows none"
+    assert (counted in repr(generator)) == below
+    assert ("1,000 were expected. Note: records outside the domain" in Reader(generator._repr_html_()).text) == below
+    assert repr(generator).endswith(" records)") != below
+
+
+def test_no_expected_number_and_no_note() -> None:
+    plan = hp.Plan(hp.Integers(0, 3), epsilon=50, budgets={2: 50}, exact_depth=2)
+    assert not hp.Generator(Release(plan, {2: np.zeros(4, dtype=np.int64)})).is_below_expected
+
+
+def test_nulls_and_sentinels_are_noted() -> None:
+    values = np.tile([1.0, 2.0, np.nan, 9999.0, 3.0], 4000)
+    generator = hp.fit(values, hp.Interval(0, 10), epsilon=50, expected_records=20_000)
+    assert "of 20,000 expected records; " in repr(generator)
 
 
 def test_only_noisy_numbers_decide() -> None:

@@ -9,7 +9,8 @@ import pytest
 
 import privhp as hp
 from privhp import PrivhpWarning
-from privhp.answers.low_counts import FULL_SHARE, describe_low_count
+from privhp.answers.generator import FULL_SHARE
+from privhp.answers.low_counts import describe_low_count
 from privhp.answers.unseen_categories import MOST_VALUES, describe_unseen_categories, unseen_categories
 from privhp.release import Release
 

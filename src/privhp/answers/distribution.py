@@ -240,7 +240,12 @@ class Distribution(SyntheticRecords):
         return str(render("distribution card", self))
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self._summary()}, about {self.total:,.0f} records)"
+        return f"{type(self).__name__}({self._summary()}, {self.count_text})"
+
+    @property
+    def count_text(self) -> str:
+        """The number of records in words."""
+        return f"about {self.total:,.0f} records"
 
     def _summary(self) -> str:
         return f"{self.domain.short_text}, {self._leaves.codes.size:,} leaves"

@@ -22,6 +22,14 @@ NO_VARIANCES = (
     'use a plan with inference="least-squares", such as Plan.auto(...)'
 )
 
+FULL_SHARE = 9 / 10
+"""A count below this share of the expected number of records is below it."""
+
+NOISE_Z = 3.0
+"""Standard deviations of noise that do not explain a count below the expected number."""
+
+NOT_COUNTED = "records outside the domain, and nulls where it allows none, are not counted"
+
 
 class Generator(Distribution):
     """The distribution estimated from a release: it samples synthetic records and answers queries.
@@ -64,6 +72,20 @@ class Generator(Distribution):
     def total_stderr(self) -> float:
         """Standard error of `total` by the noise of the release."""
         return math.sqrt(self._total_variance)
+
+    @property
+    def is_below_expected(self) -> bool:
+        """Whether the number of records is below nine tenths of the expected one, and noise does not explain that."""
+        expected = self.plan.expected_records
+        missing = expected - self.total
+        return self.total < FULL_SHARE * expected and missing > NOISE_Z * self.total_stderr
+
+    @property
+    def count_text(self) -> str:
+        """The number of records in words; if it is below the expected one, what is not counted."""
+        if not self.is_below_expected:
+            return super().count_text
+        return f"about {self.total:,.0f} of {self.plan.expected_records:,} expected records; {NOT_COUNTED}"
 
     @property
     def partition(self) -> Partition:

@@ -10,12 +10,6 @@ from privhp.errors import LowCountError
 LOW_SHARE = 1 / 2
 """A count below this share of the expected number of records is low."""
 
-NOISE_Z = 3.0
-"""Standard deviations of noise that do not explain a low count."""
-
-FULL_SHARE = 9 / 10
-"""A count below this share is low if the release shows no records of a declared category."""
-
 _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
@@ -28,15 +22,15 @@ def describe_low_count(
 ) -> str | None:
     """Sentence on a noisy count far below the expected number, with likely causes; None for other counts.
 
+    Far below is less than half; or less than nine tenths, if the release shows no records of a declared category.
+
     Args:
         generator: The generator of the release.
         formats: Formats of the files that were read; None if they are not known.
         persons: Whether a column of persons was declared; None if it is not known.
     """
     expected = generator.plan.expected_records
-    if not expected or generator.total >= FULL_SHARE * expected:
-        return None
-    if expected - generator.total <= NOISE_Z * generator.total_stderr:
+    if not generator.is_below_expected:
         return None
     unseen = describe_unseen_categories(generator)
     counted = f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected"

@@ -8,7 +8,7 @@ from html import escape
 import numpy as np
 
 from privhp.answers.distribution import Distribution
-from privhp.answers.generator import Generator
+from privhp.answers.generator import NOT_COUNTED, Generator
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.plan import Plan
@@ -54,6 +54,8 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
     """Key figures of a plan and its release."""
     privacy, protected, memory = plan_facts(generator.plan)
     of_count = f", standard error {format_number(float(f'{generator.total_stderr:.2g}'))}"
+    if generator.is_below_expected:
+        of_count += f"; {generator.plan.expected_records:,} were expected. Note: {NOT_COUNTED}"
     return [privacy, protected, *distribution_facts(generator, of_count=of_count), memory]
 
 

@@ -161,7 +161,12 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
 
     low = describe_low_count(generator, formats=source.formats, persons=source.persons is not None)
     warn(low)
-    if low is None and (unseen := describe_unseen_categories(generator)) is not None:
+    if low is None and generator.is_below_expected:
+        note(
+            options,
+            generator.count_text + ", nor are records beyond the number per person" * (source.persons is not None),
+        )
+    elif low is None and (unseen := describe_unseen_categories(generator)) is not None:
         note(options, f"{unseen}; check their spelling, and the encoding of the file")
     try:
         check_min_records(generator, options.min_records)

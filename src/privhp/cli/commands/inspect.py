@@ -130,6 +130,8 @@ def describe(generator: "Generator") -> str:
     warning = describe_low_count(generator)
     if warning is not None:
         lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
+    elif generator.is_below_expected:
+        lines += wrap(generator.count_text, 100, initial_indent="note        ", subsequent_indent=" " * 12)
     if generator.domain.ordered:
         quantiles = find_quantiles(generator, SHARES, Namespace(marginal=None, columns=None, by=None), flag="")
         lines += ["", as_table(quantiles.header, quantiles.rows)]

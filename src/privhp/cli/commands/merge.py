@@ -43,6 +43,7 @@ def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
     from privhp.answers.low_counts import describe_low_count
     from privhp.api import save
+    from privhp.cli.data_options import note
     from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
@@ -71,9 +72,11 @@ def run(options: Namespace) -> None:
         print_object({"file": options.output, "written": True} | content_object(generator))
     elif not options.quiet:
         merged = generator.release.merged
-        note = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
-        print(describe_release(generator, output, note=note if merged > 1 else ""))
-    warn(describe_low_count(generator))
+        origin = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
+        print(describe_release(generator, output, note=origin if merged > 1 else ""))
+    warn(low := describe_low_count(generator))
+    if low is None and generator.is_below_expected:
+        note(options, generator.count_text)
 
 
 def _read_summary(path: str) -> "Summary":
