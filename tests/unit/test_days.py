@@ -97,3 +97,23 @@ def test_one_day_and_the_last_day_of_the_calendar() -> None:
     assert hp.Time("0001-01-01", "9999-12-31").parameters()["high"] == "9999-12-31T23:59:59Z"
     with pytest.raises(hp.DomainError, match="a lower bound before the upper"):
         hp.Time("2024-04-30", "2024-04-29")
+
+
+def test_printed_times_are_local_and_values_are_utc() -> None:
+    domain = hp.Time("2024-03-30", "2024-04-01", zone="Europe/Berlin")
+    assert repr(domain) == (
+        'Time("2024-03-30T00:00:00+01:00", "2024-04-01T23:59:59+02:00", unit="s", zone=\'Europe/Berlin\')'
+    )
+    assert domain.parameters()["low"] == "2024-03-29T23:00:00Z"
+    region = np.datetime64("2024-03-31T00:30:00"), np.datetime64("2024-03-31T01:30:00")
+    condition = domain.format_region(region, "value")
+    assert condition == "value >= 2024-03-31T01:30:00+01:00 and value <= 2024-03-31T03:30:00+02:00"
+    assert read_condition(condition, domain) == region
+    plan = hp.Plan(domain, epsilon=1, budgets={9: 1}, exact_depth=9, inference="least-squares")
+    generator = hp.Generator(release_of(plan, np.datetime64("2024-03-31T12:00:00") + np.arange(1000)))
+    for estimate in (generator.quantile(0.5), generator.mean(), generator.quantile([0.5, 0.6])):
+        assert np.asarray(estimate.value).astype("M8[D]").reshape(-1)[0] == np.datetime64("2024-03-31")
+        assert "2024-03-31T14:" in repr(estimate)
+        assert "+02:00" in repr(estimate)
+        assert "+02:00" in estimate._repr_html_()
+        assert "Z" not in repr(estimate)

@@ -117,4 +117,4 @@ def test_declared_offset():
     times: list[Any] = ["2020-07-01T12:00", dt.datetime(2020, 7, 1, 12), "2020-07-01T10:00Z", "2020-07-01T06:00-04:00"]
     codes = domain.encode(times, level=domain.depth)
     assert set(codes.tolist()) == set(domain.encode(column, level=domain.depth).tolist())
-    assert repr(domain) == 'Time("2019-12-31T22:00:00Z", "2020-12-31T21:59:59Z", unit="s", zone=\'+02:00\')'
+    assert repr(domain) == 'Time("2020-01-01T00:00:00+02:00", "2020-12-31T23:59:59+02:00", unit="s", zone=\'+02:00\')'

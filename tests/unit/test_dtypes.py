@@ -30,8 +30,8 @@ from privhp import (
 from privhp.core.cells import OUTSIDE
 from privhp.domains.short_forms import parse_columns
 from privhp.domains.specs import read_domain
+from privhp.domains.time_zones import zoned_texts
 from privhp.io.sinks import write_sample
-from privhp.io.sinks.time_zones import zoned_texts
 from privhp.io.sources import open_source
 from privhp.release import Release
 

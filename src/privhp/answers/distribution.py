@@ -143,7 +143,9 @@ class Distribution(SyntheticRecords):
         values = quantiles.quantile(self._histogram, q)
         shares = np.asarray(q, dtype=np.float64)
         uncertainty = QuantileUncertainty(self._histogram, shares, values, self._errors)
-        return Estimate(as_scalar(values), uncertainty, asked=("share", shares))
+        return Estimate(
+            as_scalar(values), uncertainty, asked=("share", shares), zone=self.domain.output_forms()[0].zone
+        )
 
     def mean(self) -> Estimate[Any]:
         """Mean of numbers or times, over the values that the release shows to hold records.

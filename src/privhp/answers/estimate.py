@@ -16,6 +16,7 @@ from privhp.answers.standard_errors import StandardErrors
 from privhp.answers.uncertainty import MassUncertainty, Uncertainty
 from privhp.core.display import render
 from privhp.core.number_format import format_duration, format_share
+from privhp.domains.time_zones import time_texts
 from privhp.errors import QueryError
 
 T = TypeVar("T")
@@ -36,6 +37,7 @@ class Estimate(Generic[T]):
     Attributes:
         value: The answer: a number, a time, or an array of them.
         asked: What the answers of an array belong to, if it is known: "share" or "value", and an array of them.
+        zone: Time zone in which times are printed, that of the domain; None for UTC. Values are UTC.
     """
 
     value: T
@@ -46,6 +48,7 @@ class Estimate(Generic[T]):
         uncertainty: Uncertainty,
         mass_bounds: Callable[[], tuple[float, float]] | None = None,
         asked: tuple[str, NDArray[Any]] | None = None,
+        zone: str | None = None,
     ) -> None:
         """Take the answer and what computes the rest on demand.
 
@@ -54,8 +57,10 @@ class Estimate(Generic[T]):
             uncertainty: Computes the standard error and the intervals of each number in `value`.
             mass_bounds: Computes the bounds of the mass of one region from whole cells.
             asked: What the answers belong to: its name, and an array in the shape of the answers.
+            zone: Time zone in which times are printed; None for UTC.
         """
-        self.value, self._uncertainty, self._mass_bounds, self.asked = value, uncertainty, mass_bounds, asked
+        self.value, self._uncertainty, self._mass_bounds = value, uncertainty, mass_bounds
+        self.asked, self.zone = asked, zone
 
     @property
     def stderr(self) -> Any:
@@ -135,7 +140,7 @@ class Estimate(Generic[T]):
             return str(self.value)
         if not self.resolved:
             return "between {} and {}".format(*map(format_share, self.interval()))
-        error, value, *bounds = format_alike(stderr, self.value, *(self.cell_bounds or ()))
+        error, value, *bounds = format_alike(stderr, self.value, *(self.cell_bounds or ()), zone=self.zone)
         return f"{value} +- {error}" + (", cells allow {} to {}".format(*bounds) if bounds else "")
 
     def _repr_html_(self) -> str:
@@ -148,10 +153,10 @@ def mass_estimate(value: float, errors: StandardErrors, region: Any) -> Estimate
     return Estimate(value, uncertainty, partial(resolved_mass_bounds, errors, region, value))
 
 
-def format_alike(stderr: Any, *values: Any) -> list[str]:
-    """A standard error to two digits, and values with as many decimals; times with a mark of UTC."""
+def format_alike(stderr: Any, *values: Any, zone: str | None = None) -> list[str]:
+    """A standard error to two digits, and values with as many decimals; times with their offset in a zone."""
     if not isinstance(stderr, float):
-        return [_text(number) for number in (stderr, *values)]
+        return [_text(number, zone) for number in (stderr, *values)]
     if isinstance(values[0], float) and stderr < _ROUNDING * abs(values[0]):
         stderr = 0.0
     decimals = _decimals(stderr)
@@ -168,15 +173,15 @@ def as_scalar(array: NDArray[Any]) -> Any:
     return array.item() if array.dtype.kind in "fiu" else array[()]
 
 
-def _text(value: Any) -> str:
-    """A value for people: times with a mark of UTC, durations in their largest unit."""
+def _text(value: Any, zone: str | None) -> str:
+    """A value for people: times with their offset in a zone, durations in their largest unit."""
     if np.asarray(value).dtype.kind not in "mM":
         return str(value)
-    return np.array2string(np.asarray(value), formatter={"datetime": _format_time, "timedelta": _format_length})
 
+    def format_time(time: np.datetime64) -> str:
+        return str(time_texts(np.array([time]), zone)[0])
 
-def _format_time(time: np.datetime64) -> str:
-    return str(np.datetime_as_string(time, timezone="naive" if time.dtype == "M8[D]" else "UTC"))
+    return np.array2string(np.asarray(value), formatter={"datetime": format_time, "timedelta": _format_length})
 
 
 def _format_length(length: np.timedelta64) -> str:

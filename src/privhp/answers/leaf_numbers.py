@@ -41,6 +41,7 @@ class LineUnit:
     Attributes:
         low: The least number of the domain.
         high: The largest number.
+        zone: Time zone of times; None for UTC.
     """
 
     def __init__(self, domain: Domain) -> None:
@@ -59,6 +60,7 @@ class LineUnit:
         bounds = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
         if bounds.dtype == "datetime64[D]":
             bounds = bounds.astype("datetime64[s]")  # the mean of dates is a time
+        self.zone = domain.output_forms()[0].zone
         self._origin = bounds[0] if bounds.dtype.kind == "M" else None
         self.low, self.high = self.to_numbers(bounds).tolist()
 

@@ -84,7 +84,8 @@ class Moments:
             side, (below, above) = self._margin(influence, z), self._tail_bounds(variable, offsets, 1, z)
             return max(value - math.hypot(side, below), unit.low), min(value + math.hypot(side, above), unit.high)
 
-        return Estimate(unit.to_value(value), MomentUncertainty(ends, unit.to_value, unit.to_length))
+        uncertainty = MomentUncertainty(ends, unit.to_value, unit.to_length)
+        return Estimate(unit.to_value(value), uncertainty, zone=unit.zone)
 
     def std(self, unit: LineUnit) -> Estimate[Any]:
         """Standard deviation of a variable."""

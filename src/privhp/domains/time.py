@@ -22,6 +22,7 @@ from privhp.domains.numbers import Integers
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.time_formats import TimeFormat, as_date, parse_zone
+from privhp.domains.time_zones import time_texts
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_ends, outside_argument, quote
@@ -126,15 +127,10 @@ class Time(IntegerRangeDomain):
 
     def __repr__(self) -> str:
         zone = "" if self.zone is None else f", zone={self.zone!r}"
-        low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
+        low, high = map(self.format_value, self._times(np.array([self._ticks.low, self._ticks.high])))
         dtype = "" if self._is_plain else f', dtype="{self.dtype}"'
         form = "" if self.format is None else f", format={self.format.text!r}"
         return f'Time("{low}", "{high}", unit="{self.unit}"{zone}{outside_argument(self.outside)}{dtype}{form})'
-
-    def _text(self, tick: int) -> str:
-        """ISO text of a tick, in UTC unless it is a date."""
-        time = self._times(np.array([tick]))[0]
-        return str(np.datetime_as_string(time, timezone="naive" if self.unit == "D" else "UTC"))
 
     @property
     def _is_plain(self) -> bool:
@@ -321,7 +317,7 @@ class Time(IntegerRangeDomain):
         return "exact" if ticks == 1 else self.format_distance(ticks * self._tick_length)
 
     def format_value(self, value: Any) -> str:
-        return str(np.datetime_as_string(value, timezone="naive" if self.unit == "D" else "UTC"))
+        return str(time_texts(np.array([value]), self.zone)[0])
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         return ranges_region(comparisons, self._comparison_range)
@@ -341,7 +337,7 @@ class Time(IntegerRangeDomain):
         return PlotScale("time", self._ticks.low, self._ticks.high + 1, integer=True, unit=self.unit, note=note)
 
     def parameters(self) -> dict[str, Any]:
-        low, high = (self._text(end) for end in (self._ticks.low, self._ticks.high))
+        low, high = time_texts(self._times(np.array([self._ticks.low, self._ticks.high])), None).tolist()
         zone = {} if self.zone is None else {"zone": self.zone}
         dtype = {} if self._is_plain else {"dtype": str(self.dtype)}
         form = {} if self.format is None else {"format": self.format.text}

@@ -86,7 +86,8 @@ def estimate_card(estimate: Estimate[Any]) -> str:
         )
     rows = []
     for index in np.ndindex(values.shape):
-        stderr, *texts = format_alike(*(as_scalar(part[index]) for part in (error, values, low, high)))
+        parts = (as_scalar(part[index]) for part in (error, values, low, high))
+        stderr, *texts = format_alike(*parts, zone=estimate.zone)
         label = ", ".join(map(str, index)) if estimate.asked is None else str(estimate.asked[1][index])
         rows.append((label, texts[0], stderr, "{1} to {2}".format(*texts)))
     if values.ndim:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from privhp.domains import Domain
 from privhp.domains.fields import OutputForm
-from privhp.io.sinks.time_zones import zoned_texts
+from privhp.domains.time_zones import time_texts
 
 
 def format_values(domain: Domain, values: NDArray[Any]) -> list[Any]:
@@ -21,7 +21,7 @@ def format_column(form: OutputForm, values: NDArray[Any]) -> NDArray[Any]:
     values = form.apply_text(values)
     if values.dtype.kind != "M":
         return values
-    texts = _format_times(np.ma.getdata(values), form.zone)
+    texts = time_texts(np.ma.getdata(values), form.zone)
     return np.ma.MaskedArray(texts, mask=np.ma.getmaskarray(values))
 
 
@@ -31,10 +31,3 @@ def to_list(values: NDArray[Any]) -> list[Any]:
         values = values.astype(np.str_).astype(np.float64)  # the float64 with the shortest digits of the float32
     written: list[Any] = values.tolist()
     return written
-
-
-def _format_times(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:
-    """ISO texts of times with the offset of the zone, and of dates without one."""
-    if zone is not None:
-        return zoned_texts(times, zone)
-    return np.datetime_as_string(times, timezone="naive" if times.dtype == "M8[D]" else "UTC")

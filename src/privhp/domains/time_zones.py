@@ -15,6 +15,13 @@ _FIRST, _LAST = (int((limit - _EPOCH).total_seconds()) for limit in _LIMITS)
 """Seconds between which Python computes offsets; outside, the offset of the nearer end is used."""
 
 
+def time_texts(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.str_]:
+    """ISO texts of UTC times with the offset of the zone, Z without one; of dates, without either."""
+    if zone is not None:
+        return zoned_texts(times, zone)
+    return np.datetime_as_string(times, timezone="naive" if times.dtype == "M8[D]" else "UTC")
+
+
 def zoned_texts(times: NDArray[np.datetime64], zone: str) -> NDArray[np.str_]:
     """ISO texts of UTC times, such as 2020-07-01T12:00:00+02:00."""
     minutes = _offsets(times.astype("M8[s]").view(np.int64), parse_zone(zone))
