@@ -138,7 +138,7 @@ class Bench:
             errors["ranges"] = float(relative_errors(masses(side, self.regions), self.truth).mean())
         if "rectangles" in extras:
             for name, each in self.rectangles.items():
-                found = masses(side, each.tolist()) * side.total
+                found = masses(side, [list(map(tuple, sides)) for sides in each.tolist()]) * side.total
                 errors[name] = float(np.abs(found - self.true_counts[name]).mean())
         if "grid" in extras and isinstance(side, hp.Distribution):
             errors["grid"] = hp.grid_wasserstein(side, self.in_order) * len(self.stream)
