@@ -155,14 +155,23 @@ def test_gain_of_learning(run, options, parameters):
     assert "reads       the data once; its order does not matter" in text
     assert "reads       the data 3 times, 2 of them to learn; its order does not matter" in str(three)
     found = re.fullmatch(
-        "With --passes 3 the data is read 3 times, and the predicted errors are (.*) times these in geometric mean, "
-        "from (.*) to (.*) times by stream.\n",
+        "With --passes 3 the data is read 3 times, and the typical predicted error is (.*) times that of this plan:\n"
+        "from (.*) to (.*) times, in the lines of the table above.\n",
         gain,
     )
     ratios = [three.predictions()[stream].total / error.total for stream, error in one.predictions().items()]
     assert min(ratios) < 0.5
     expected = [np.prod(ratios) ** (1 / len(ratios)), min(ratios), max(ratios)]
     assert [float(number) for number in found.groups()] == pytest.approx(expected, abs=0.006)
+
+
+def test_loss_by_learning(run):
+    """The sentence says so where one pass has the lower prediction."""
+    table = ["--domain", "status=categories:a,b,c,d,e,f", "--domain", "when=time:2024-01-01:2024-01-08"]
+    given = [*table, "--epsilon", "1", "--expected-records", "150000"]
+    gain = run("plan", *given, "--passes", "1").out.rpartition("\n\n")[2]
+    assert float(re.search(r"error is (.*) times that", gain)[1]) > 1
+    assert gain.endswith("table above. By this prediction, one pass is better.\n")
 
 
 def test_no_gain_of_learning(run):

@@ -202,7 +202,13 @@ def test_other_answers_are_of_all_records(run, trips):
     assert "of all records" not in run("query", trips, "--mean", "--marginal", "fare").out
     for hint, options in ((1, ["--where", "fare < 3"]), (0, []), (0, ["--where", "fare < 3", "--by", "kind"])):
         found = run("query", trips, "--mean", "--marginal", "fare", *options).out
-        assert found.count("--where selects no records here; for those of a group use --by COLUMN, or") == hint
+        assert found.count("--where does not apply to --mean; for the records of a group use --by COLUMN, or") == hint
+    moments = run(
+        "query", trips, "--mean", "--std", "--quantile", "0.5", "--marginal", "fare", "--where", "fare < 3"
+    ).out
+    assert [line.split(";")[0] for line in moments.splitlines() if line.startswith("--where")] == [
+        f"--where does not apply to {flags}" for flags in ("--mean and --std", "--quantile")
+    ]
 
 
 def test_errors(refused, trips, release):

@@ -73,6 +73,20 @@ def test_domain_files_that_take_long(tmp_path: Path, case: str) -> None:
     assert time.process_time() - start < 5
 
 
+@pytest.mark.parametrize(
+    ("line", "advice"),
+    [
+        ("epsilon = 0,5  # a half", "; write 0.5, with a decimal point"),
+        ("low = -1,25", "; write -1.25, with a decimal point"),
+        ("low =", ""),
+    ],
+)
+def test_decimal_comma(tmp_path: Path, line: str, advice: str) -> None:
+    (tmp_path / "a.toml").write_text(f'kind = "interval"\nlow = 0\nhigh = 1\n[plan]\n{line}\n')
+    with pytest.raises(hp.DomainError, match=rf"expected a TOML file at .*\(at line 5, column \d+\){advice}$"):
+        hp.read_domain(tmp_path / "a.toml")
+
+
 def test_large_domain_file(tmp_path: Path) -> None:
     (tmp_path / "a.toml").write_bytes(b"#" * (MAX_DOMAIN_FILE + 1))
     with pytest.raises(hp.FileError, match=r"a\.toml: this file has more than 2 MiB, which no file of its kind needs"):

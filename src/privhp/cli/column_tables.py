@@ -28,7 +28,6 @@ from privhp.errors import PrivhpWarning, QueryError
 from privhp.io.sinks import format_values
 
 _IN_PYTHON = "in Python marginal(COLUMN, where=REGION)"
-_OF_ALL = f"\n--where selects no records here; for those of a group use --by COLUMN, or {_IN_PYTHON}"
 _ZONE = re.compile(r"(?:Z|[-+]\d\d:\d\d)$")
 
 
@@ -68,7 +67,7 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
         objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
         rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.text))
     header = ("", _label(generator, part, column, options), *ERROR_HEADER, "where")
-    return Answers(objects, header, rows, _note(options))
+    return Answers(objects, header, rows, _note(options, " and ".join(f"--{kind}" for kind in kinds)))
 
 
 def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
@@ -105,7 +104,7 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
             objects.append(answer | group.fields)
             rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.text))
     header = ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where")
-    return Answers(objects, header, rows, _note(options))
+    return Answers(objects, header, rows, _note(options, flag))
 
 
 def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]) -> list[tuple[Any, ...]]:
@@ -170,9 +169,11 @@ def _has_where(options: Namespace) -> bool:
     return bool(getattr(options, "where", []))  # quantiles has no --where
 
 
-def _note(options: Namespace) -> str:
+def _note(options: Namespace, flag: str) -> str:
     """Note on answers of all records beside those of conditions."""
-    return _OF_ALL if _has_where(options) and options.by is None else ""
+    if not _has_where(options) or options.by is not None:
+        return ""
+    return f"\n--where does not apply to {flag}; for the records of a group use --by COLUMN, or {_IN_PYTHON}"
 
 
 def _plain(domain: Domain, number: Any) -> Any:

@@ -247,7 +247,8 @@ def add_learning_plan(parser: CommandParser, *, plan_file: bool = False, require
         type=integer,
         metavar="PASSES",
         help="number of times that the data is read: 2 or 3 learn a partition on private samples first, which lowers "
-        "the error; 1 for streams and for summaries to merge; default 3, or 1 for standard input and with --partition",
+        "the error of most data, see privhp plan --passes 1; 1 for streams and for summaries to merge; default 3, or 1 "
+        "for standard input and with --partition",
     )
     plan.add_argument(
         "--max-records-per-person",

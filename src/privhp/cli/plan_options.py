@@ -204,8 +204,9 @@ def predict_gain(plan: Plan) -> str:
         return "Learning would gain nothing: the plan of least predicted error has no partition."
     before, after = plan.predictions(), learned.predictions()
     ratios = [after[stream].total / before[stream].total for stream in before]
+    typical = math.prod(ratios) ** (1 / len(ratios))
     return (
-        f"With --passes {DEFAULT_PASSES} the data is read {DEFAULT_PASSES} times, and the predicted errors are "
-        f"{math.prod(ratios) ** (1 / len(ratios)):.2f} times these in geometric mean, from {min(ratios):.2f} to "
-        f"{max(ratios):.2f} times by stream."
+        f"With --passes {DEFAULT_PASSES} the data is read {DEFAULT_PASSES} times, and the typical predicted error is "
+        f"{typical:.2f} times that of this plan:\nfrom {min(ratios):.2f} to {max(ratios):.2f} times, in the lines of "
+        f"the table above.{' By this prediction, one pass is better.' * (typical > 1)}"
     )

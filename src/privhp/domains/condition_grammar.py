@@ -132,10 +132,8 @@ class _Reader:
     def finish(self) -> None:
         """Refuse further tokens."""
         if self._next is not _END:
-            raise DomainError(
-                f"expected and, or, or the end of the condition, got {self._next.text!r}; "
-                "quote names and values with spaces"
-            )
+            advice = self._decimal_advice() or "; quote names and values with spaces"
+            raise DomainError(f"expected and, or, or the end of the condition, got {self._next.text!r}{advice}")
 
     def read_conjunction(self) -> list[Predicate]:
         """The next comparisons, up to `or` or the end."""
@@ -163,7 +161,8 @@ class _Reader:
         if self.take_word("between"):
             low = self._read_value(f"column {label!r}: expected a value")
             if not self.take_word("and"):
-                raise DomainError(f"column {label!r}: expected between LOW and HIGH, got {self._describe_next()}")
+                found = f"{self._describe_next()}{self._decimal_advice()}"
+                raise DomainError(f"column {label!r}: expected between LOW and HIGH, got {found}")
             high = self._read_value(f"column {label!r}: expected a value")
             return [Predicate(names, ">=", [low]), Predicate(names, "<=", [high])]
         if not self._next.is_sign(*SIGNS, "=="):
@@ -185,6 +184,13 @@ class _Reader:
         if self._next.kind not in ("word", "quoted"):
             raise DomainError(f"{what}, got {self._describe_next()}")
         return self._take().text
+
+    def _decimal_advice(self) -> str:
+        """End of a message if a comma after a number is followed by digits."""
+        before, comma, after = (self._tokens + [_END] * 2)[self._position - 1 : self._position + 2]
+        if comma.is_sign(",") and re.fullmatch(r"-?\d+", before.text) and re.fullmatch(r"\d+", after.text):
+            return f"; write {before.text}.{after.text}, with a decimal point"
+        return ""
 
     def _describe_next(self) -> str:
         return "the end" if self._next is _END else repr(self._next.text)

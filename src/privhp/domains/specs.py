@@ -18,6 +18,7 @@ MAX_DOMAIN_FILE = 2**21
 MAX_KEY_PARTS = 100
 
 _STRINGS = re.compile(r"""\"(?:\\.|[^"\\\n])*\"?|'[^'\n]*'?""")  # each to its end or that of the line: in linear time
+_DECIMAL_COMMA = re.compile(r"^[^=\n]*=[ \t]*([-+]?\d+),(\d+)[ \t]*(?:#.*)?$", re.MULTILINE)
 _BETWEEN_KEYS = re.compile(r"[=,{}\[\]#\n]")
 PLAN_KEYS = ("epsilon", "expected_records", "memory", "max_records_per_person", "person")
 """Keys of the section `[plan]`."""
@@ -55,7 +56,9 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
         _check_keys(text)
         spec = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DomainError(f"expected a TOML file at {path}: {error}") from None
+        comma = _DECIMAL_COMMA.search(text)
+        advice = "" if comma is None else f"; write {comma[1]}.{comma[2]}, with a decimal point"
+        raise DomainError(f"expected a TOML file at {path}: {error}{advice}") from None
     except FileError as error:
         raise error if error.filename else FileError(f"{path}: {error}") from None
     except (ValueError, RecursionError):

@@ -190,9 +190,9 @@ class Plan(PlanLayout):
         """The plan with the least predicted error for a memory.
 
         One pass suits streams, and data on many machines. With two or three passes
-        the plan learns a partition on samples first, which lowers the error; the data
-        is then read as often. With a partition that is known before, one pass has
-        most of that gain.
+        the plan learns a partition on samples first, which lowers the error of most
+        data; the data is then read as often. With a partition that is known before,
+        one pass has most of that gain.
 
         Args:
             domain: Domain of the records.

@@ -41,7 +41,7 @@ rides.privhp.
 
 _END = """
 Standard input and pipes are read once. A partition that was learned before from such data, by
-privhp learn or an earlier fit of files, lowers their error: --partition FILE.
+privhp learn or an earlier fit of files, may lower their error: --partition FILE.
 
 At the end, fit prints the noisy number of records beside the expected number, and warns if it
 is below half of it, with the causes that are likely for these columns and files. For scripts,
