@@ -12,6 +12,7 @@ from pyarrow import ipc, parquet
 import privhp as hp
 from cli.running import PLAN, spawn
 from privhp.answers.low_counts import describe_low_count
+from privhp.cli.messages import speak_options
 from privhp.io.sources.files import format_of
 
 FIT = ["--columns", "fare", *PLAN, "-o", "out.privhp"]
@@ -72,7 +73,7 @@ def test_invalid_values(run, tmp_path, monkeypatch, name):
         generator = hp.load("out.privhp")
         public = f"about {generator.total:,.0f} records (noisy)"
         low = describe_low_count(generator, formats=[format_of(name)], persons=False)
-        assert err == ("" if low is None else f"privhp: warning: {low}\n")
+        assert err == ("" if low is None else f"privhp: warning: {speak_options(low)}\n")
         said.append((code, out.replace(public, "")))
         expected = 0 if folder == "bad" else 1000
         assert abs(generator.total - expected) < 30, "the noise has scale 0.2 per level"

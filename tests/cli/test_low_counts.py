@@ -25,9 +25,13 @@ def test_low_count(run, swapped):
     assert code == 0
     assert out.startswith("wrote a.privhp")
     assert err.startswith("privhp: warning: about ")
-    assert err.count("\n") == 1
     assert "20,000 were expected" in err
-    assert "warning     about " in run("inspect", "a.privhp").out
+    assert "\n- columns in another order, such as latitude before longitude: --columns\n" in err
+    assert "\n- another delimiter or encoding of the file: --delimiter ';', --encoding cp1252\n" in err
+    assert "where numbers are declared: --decimal ,\n" in err
+    found = run("inspect", "a.privhp").out
+    assert "warning     about " in found
+    assert "\n            - columns in another order, such as latitude before longitude: --columns\n" in found
     code, out, err = run("fit", swapped, *GEO, "-o", "b.privhp", "--quiet")
     assert (code, out) == (0, "")
     assert err.startswith("privhp: warning: about ")

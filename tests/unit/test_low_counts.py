@@ -242,7 +242,10 @@ CAUSES: list[tuple[hp.Domain, list[str]]] = [
     (hp.Interval(0, 1, outside="clamp"), ["numbers count from 1", "currency signs"]),
     (hp.Interval(0, 1).named("fare"), ["currency signs", "outside the bounds"]),
     (hp.Geo(-9, 49.8, 2, 61).named("x", "y"), ["order, such as latitude", "currency signs", "outside the bounds"]),
-    (hp.Box([(0, 1), (0, 1)]).named("x", "y"), ["columns in another order;", "currency signs", "outside the bounds"]),
+    (
+        hp.Box([(0, 1), (0, 1)]).named("x", "y"),
+        ["columns in another order: columns=\n", "currency signs", "outside the bounds"],
+    ),
     (hp.Categories(["a", "b"]).named("c"), ["not declared"]),
     (hp.Categories(["a", "b"], other="c").named("c"), []),
     (hp.IPv4().named("a"), ["not addresses"]),
@@ -252,7 +255,7 @@ CAUSES: list[tuple[hp.Domain, list[str]]] = [
     (
         hp.Table(a=hp.Interval(0, 1), b=hp.Categories(["a", "b"])),
         [
-            "columns without names in another order;",
+            "columns without names in another order: columns=\n",
             "currency signs",
             "outside the bounds",
             "not declared",
@@ -261,7 +264,7 @@ CAUSES: list[tuple[hp.Domain, list[str]]] = [
     (
         hp.Table({("x", "y"): hp.Box([(0, 1), (0, 1)]), "c": hp.IPv6()}),
         [
-            "columns in another order;",
+            "columns in another order: columns=\n",
             "currency signs",
             "not addresses",
             "outside the bounds",
@@ -284,6 +287,10 @@ def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> Non
     assert "delimiter" in text
     assert "an input that has no records or was cut short, such as a pipe" in text
     assert "person" not in text
+    first, *lines, last = text.splitlines()
+    assert first.endswith("Likely causes, if that number was right:")
+    assert all(line.startswith("- ") for line in lines)
+    assert last.startswith("Check them before you use the release")
 
 
 @pytest.mark.parametrize(("formats", "named"), [(["parquet"], True), (["csv"], False), (["npy"], False), ([], False)])
@@ -309,5 +316,5 @@ def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
     assert ["cut short" in text for text in texts] == [False, True, True]
     assert not any("person" in text for text in texts)
     data = {"fare": [5.0] * 200, "who": np.arange(200) // 2}
-    with pytest.warns(PrivhpWarning, match="; records beyond the number per person"):
+    with pytest.warns(PrivhpWarning, match="\n- records beyond the number per person: max_records_per_person=\n"):
         hp.fit(data, hp.Table(fare=domain), person="who", **plan)

@@ -59,7 +59,7 @@ def test_low_counts_name_them_among_the_causes() -> None:
     generator = fit(np.repeat(["tea", "water", "wine"], 1000), hp.Categories(DRINKS), expected=10_000)
     text = describe_low_count(generator)
     assert text is not None
-    assert f"; {UNSEEN}value = café. Check them" in text
+    assert f"\n- {UNSEEN}value = café\nCheck them" in text
 
 
 def release_with(counts: list[int], *, epsilon: float, domain: hp.Domain) -> hp.Generator:

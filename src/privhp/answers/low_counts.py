@@ -14,13 +14,15 @@ _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
-_PERSONS = "records beyond the number per person"
+_PERSONS = "records beyond the number per person: max_records_per_person="
+_DECIMAL = "csv=CsvDialect(decimal=',')"
+_DIALECT = "csv=CsvDialect(delimiter=';'), csv=CsvDialect(encoding='cp1252')"
 
 
 def describe_low_count(
     generator: Generator, *, formats: Collection[str] | None = None, persons: bool | None = None
 ) -> str | None:
-    """Sentence on a noisy count far below the expected number, with likely causes; None for other counts.
+    """Text on a noisy count far below the expected number, with a line for each likely cause; None for other counts.
 
     Far below is less than half; or less than nine tenths, if the release shows no records of a declared category.
 
@@ -38,8 +40,9 @@ def describe_low_count(
         causes = _causes(generator, formats=formats, persons=persons)
         causes += [] if unseen is None else [unseen]
         counted += (
-            ": many records may have been skipped. Likely causes, if that number was right: "
-            f"{'; '.join(causes)}. Check them before you use the release"
+            ": many records may have been skipped. Likely causes, if that number was right:"
+            + "".join(f"\n- {cause}" for cause in causes)
+            + "\nCheck them before you use the release"
         )
     elif unseen is not None:
         counted += f", and {unseen}. Check their spelling, and the encoding of the file"
@@ -57,7 +60,7 @@ def check_min_records(generator: Generator, least: int | None) -> None:
 
 
 def _causes(generator: Generator, *, formats: Collection[str] | None, persons: bool | None) -> list[str]:
-    """Causes that apply to the domain and to these formats of files."""
+    """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check."""
     domain = generator.domain
     fields, columns = domain.fields(), domain.columns
     specs = [own.domain.inner.cell_spec() for own in columns] or [domain.inner.cell_spec()]
@@ -71,20 +74,23 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
     signs = ", currency signs or decimal commas" if csv else ""
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
+    selected = "" if in_memory else ": columns="
     likely = {
-        f"columns in another order{swapped}": points,
-        "columns without names in another order": not points and len(columns) > 1 and (csv or npy or not formats),
+        f"columns in another order{swapped}{selected}": points,
+        f"columns without names in another order{selected}": not points
+        and len(columns) > 1
+        and (csv or npy or not formats),
         "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": columns and in_memory,
-        "another column of a file without a header, where numbers count from 1": csv and numbered,
-        f"text{signs} where numbers are declared": numbers,
+        f"another column of a file without a header, where numbers count from 1{selected}": csv and numbered,
+        f"text{signs} where numbers are declared{f': {_DECIMAL}' if csv else ''}": numbers,
         f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
         "texts that are not addresses": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
-        "another delimiter or encoding of the file": csv,
-        "in NDJSON, a key that the objects do not have (nested keys are not read)": ndjson,
+        f"another delimiter or encoding of the file: {_DIALECT}": csv,
+        f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
         "an input that has no records or was cut short, such as a pipe": not in_memory,
-        _PERSONS if persons else f"with a declared column of persons, {_PERSONS}": persons is not False,
+        f"{'' if persons else 'with a declared column of persons, '}{_PERSONS}": persons is not False,
     }
     return [cause for cause, applies in likely.items() if applies]

@@ -118,6 +118,7 @@ def describe(generator: "Generator") -> str:
     from privhp.cli.answer_tables import as_table
     from privhp.cli.column_tables import find_quantiles
     from privhp.cli.json_objects import SHARES
+    from privhp.cli.messages import speak_options
     from privhp.core.number_format import format_number
 
     stderr = float(f"{generator.total_stderr:.2g}")
@@ -129,7 +130,10 @@ def describe(generator: "Generator") -> str:
         lines.append(f"merged      {generator.release.merged:,} summaries, each with the noise of the plan")
     warning = describe_low_count(generator)
     if warning is not None:
-        lines += wrap(warning, 100, initial_indent="warning     ", subsequent_indent=" " * 12)
+        wrapped = [
+            own for line in speak_options(warning).splitlines() for own in wrap(line, 88, break_on_hyphens=False)
+        ]
+        lines += [f"{'' if place else 'warning':12}{own}" for place, own in enumerate(wrapped)]
     elif generator.is_below_expected:
         lines += wrap(generator.count_text, 100, initial_indent="note        ", subsequent_indent=" " * 12)
     if generator.domain.ordered:
