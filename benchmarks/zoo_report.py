@@ -32,7 +32,7 @@ error, the partition is too coarse there; if it is little, noise and inference a
 
 Causes, by group. *Places, a spiral, prices and wide bounds*: PrivTree reads the records once for each level and splits
 only cells that hold some, so it has more leaves where they are; the default reads them three times and splits by
-several levels at once, and with wide bounds a few noisy records far out make its error, which varies from fit to fit.
+several levels at once, and with wide bounds a few noisy records far out make what is left of its error.
 *Lines of epsilon x records below 100,000*: the samples of the learning passes show too little, so the partition stays
 too coarse; the sketches of a plan of one pass find heaps, and flat histograms have bins chosen in hindsight. *Tables
 and curves at epsilon x records = 1,000*: the plan has exact levels alone, which are too coarse where records
