@@ -116,7 +116,7 @@ def test_long_calls_of_a_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     hp.save(generator, tmp_path / "a.privhp")
     calls = [
         (hp.Generator, "__init__", lambda: hp.load(tmp_path / "a.privhp")),
-        (api, "_read_records", lambda: hp.compare(generator, np.linspace(0, 1, 1000))),
+        (api, "_read_side", lambda: hp.compare(generator, np.linspace(0, 1, 1000))),
         (pictures, "_histogram", lambda: hp.report(generator, tmp_path / "a.html")),
         (pictures, "_histogram", generator._repr_html_),
         (pictures, "_histogram", generator.plot),
@@ -124,9 +124,9 @@ def test_long_calls_of_a_session(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     for owner, name, call in calls:
         display, work = Shown(), getattr(owner, name)
 
-        def slow(*given, display=display, work=work):
+        def slow(*given, display=display, work=work, **options):
             assert display.seen.wait(60)
-            return work(*given)
+            return work(*given, **options)
 
         with monkeypatch.context() as patch:
             patch.setattr(progress, "IDLE", 0.001)
