@@ -19,9 +19,6 @@ from privhp.errors import PlanError
 from privhp.kernels.partition_nodes import pack_nodes
 
 MAX_LEAVES = 2**24
-MAX_SPLIT_LEVELS = 3
-"""Levels from a node to its children in `layers`, at most: sums of neighbouring leaves show what no leaf shows."""
-
 MAX_NODE_LEVELS = 4
 """Levels by which a node is split, at most: a family of up to 16 leaves takes one node."""
 
@@ -144,12 +141,11 @@ class Partition:
         """The nodes, from the roots to the leaves.
 
         A node is split into all its descendants of the coarsest level with a leaf
-        below the node, or of `MAX_SPLIT_LEVELS` below it.
+        below the node.
         """
         codes, levels = self._cells(self.min_level)
         while codes.size:
             first, _, steps = self._below(codes, levels)
-            steps = np.minimum(steps, MAX_SPLIT_LEVELS)
             splits: list[Splits] = []
             below = [(codes[:0], levels[:0])]
             start = 0
