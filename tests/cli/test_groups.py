@@ -89,7 +89,12 @@ def test_refused_groups(refused, trips, by):
 
 
 def test_no_column_of_groups(refused, release):
-    line = refused("query", release, "--mean", "--by", "fare")
+    assert "--by needs a release of a table; this one is of Interval" in refused(
+        "query", release, "--mean", "--by", "x"
+    )
+    table = hp.Table(x=hp.Interval(0, 1), y=hp.Interval(0, 1))
+    hp.save(hp.fit({"x": [0.5] * 99, "y": [0.5] * 99}, table, epsilon=9, expected_records=99), "pairs")
+    line = refused("query", "pairs", "--mean", "--marginal", "x", "--by", "y")
     assert "this release has none; for other groups use in Python marginal(COLUMN, where=REGION)" in line
 
 

@@ -268,6 +268,21 @@ def test_moments(run, trips):
     assert all(f"\n{name} " in text or f" {name} " in text for name in ("mean", "std", "correlation"))
 
 
+def test_nullable_column_alone(run):
+    late = [None if place % 4 == 0 else place % 50 for place in range(4000)]
+    domain = hp.Nullable(hp.Integers(0, 255)).named("late")
+    hp.save(hp.fit(late, domain, epsilon=20, expected_records=4000), "r")
+    values = hp.load("r").marginal(null=False)
+    mean, quantile = answers(run, "r", "--mean", "--quantile", "0.5")
+    assert (mean["mean"], mean["stderr"]) == (values.mean().value, values.mean().stderr)
+    assert quantile["value"] == int(values.quantile(0.5).value)
+    for column in ([], ["--marginal", "late"]):
+        assert "late, of the values that are not null" in run("quantiles", "r", *column).out
+    assert "apply to --mean\n" in run("query", "r", "--mean", "--where", "late is null").out
+    assert "use --heavy-hitters or --where" in run("query", "r", "--shares").err
+    assert "--by needs a release of a table" in run("query", "r", "--mean", "--by", "late").err
+
+
 def test_moments_of_times(run, tmp_path):
     hours = [f"2024-01-01T{place % 24:02}:30:00" for place in range(4000)]
     (tmp_path / "data.csv").write_text("at\n" + "\n".join(hours))
@@ -300,7 +315,7 @@ def test_quantiles(run, refused, trips, release):
 def test_errors_of_moments(refused, trips, release):
     assert "--mean of a table needs --marginal COLUMN, one of fare, kind, delay" in refused("query", trips, "--mean")
     assert "only numbers and times" in refused("query", trips, "--std", "--marginal", "kind")
-    assert "--shares needs --marginal COLUMN with a list of values" in refused("query", release, "--shares")
+    assert "--shares needs --marginal COLUMN with a list of values" in refused("query", trips, "--shares")
     for columns in ("fare", "fare,kind,delay"):
         assert "two columns of a table, such as fare,tip; choose among fare, kind, delay" in refused(
             "query", trips, "--correlation", columns

@@ -13,6 +13,7 @@ from privhp import (
     Distribution,
     Domain,
     DomainError,
+    Estimate,
     Generator,
     Geo,
     Integers,
@@ -26,7 +27,7 @@ from privhp import (
     Table,
     Time,
 )
-from releases import exact_generator, histogram
+from releases import exact_generator, histogram, release_of
 
 
 class Halves(Domain):
@@ -134,6 +135,49 @@ def test_marginal_without_null(trips: Generator) -> None:
     assert values.mass((0, 15)).value == pytest.approx(late.mass((0, 15)).value / late.mass((None, None)).value)
 
 
+def same(first: Estimate[Any], second: Estimate[Any]) -> bool:
+    one, other = ([own.value, own.stderr, *own.interval(0.9)] for own in (first, second))
+    return all(map(np.array_equal, one, other))
+
+
+@pytest.mark.parametrize(
+    "inner", [Interval(0, 1000), Integers(0, 999), Time("2024-01-01", "2024-03-01", unit="D")], ids=repr
+)
+def test_nullable_column_alone_answers_as_in_a_table(inner: Domain) -> None:
+    rng = np.random.default_rng(0)
+    drawn = inner.decode(np.arange(64, dtype=np.uint64) // 4, level=5, rng=rng)
+    values = [None if place % 3 == 0 else value for place, value in enumerate([*drawn] * 9)]
+    noise = {level: rng.integers(-3, 4, 2**level) for level in (4, 7)}
+
+    def released(domain: Domain, records: Any) -> Generator:
+        plan = Plan(domain, epsilon=1, budgets={4: "1/2", 7: "1/2"}, exact_depth=7, inference="least-squares")
+        return Generator(release_of(plan, records, noise))
+
+    alone = released(Nullable(inner), values)
+    expected = released(Table(x=Nullable(inner)), {"x": values}).marginal("x", null=False)
+    for found in (
+        alone.marginal(null=False),
+        alone.marginal("value", null=False),
+        alone.marginal().marginal(null=False),
+    ):
+        assert found.domain == inner
+        assert found.total == pytest.approx(expected.total)
+        assert same(found.mean(), expected.mean())
+        assert same(found.std(), expected.std())
+        assert same(found.quantile([0.1, 0.5]), expected.quantile([0.1, 0.5]))
+        median = expected.quantile(0.5).value
+        assert same(found.cdf(median), expected.cdf(median))
+        assert same(found.mass((None, median)), expected.mass((None, median)))
+        assert found.heavy_hitters(0.1) == expected.heavy_hitters(0.1)
+    with pytest.raises(DomainError, match=r"; use marginal\(null=False\)"):
+        alone.mean()
+
+
+def test_only_column_needs_no_name() -> None:
+    generator = exact_generator(Table(x=Integers(0, 15)), {"x": [3] * 8})
+    assert generator.marginal().quantile(0.5).value == 3
+
+
 def test_marginal_without_null_of_unsplit_leaf() -> None:
     domain = Table(a=Interval(0, 1), b=Nullable(Interval(0, 1), share=0.25), weights={"b": 0.1})
     generator = exact_generator(domain, {"a": [0.1] * 8, "b": [0.3] * 8}, depth=1)
@@ -158,7 +202,11 @@ def test_marginal_of_empty_release() -> None:
         (lambda trips: trips.marginal([["fare"]]), r"got \['fare'\]"),
         (lambda trips: trips.marginal("fare", null=False), "null=False needs a single nullable column"),
         (lambda trips: trips.marginal(["late"], null=False), "null=False needs a single nullable column"),
-        (lambda trips: trips.marginal("fare").marginal("fare"), "only a Table has marginals"),
+        (lambda trips: trips.marginal("fare").marginal("late"), "only a Table has columns to choose from"),
+        (lambda trips: trips.marginal("fare").marginal(null=False), "null=False needs a single nullable column"),
+        (lambda trips: trips.marginal("fare").marginal(where=(0, 1)), "where= takes regions of other columns"),
+        (lambda trips: trips.marginal("late").marginal("fare"), r"are marginal\(null=False\)"),
+        (lambda trips: trips.marginal("late").correlation("late", "fare"), "only a Table has columns"),
         (lambda trips: trips.sample(3, where={"fare": (200, 300)}), "the region has mass 0"),
     ],
 )

@@ -205,7 +205,9 @@ class Distribution(SyntheticRecords):
 
         return heavy_hitters(self._histogram, self._cells, self._errors, threshold=threshold, levels=levels)
 
-    def marginal(self, columns: Name | list[Name], *, null: bool = True, where: Any = None) -> Distribution:
+    def marginal(
+        self, columns: Name | list[Name] | None = None, *, null: bool = True, where: Any = None
+    ) -> Distribution:
         """Marginal distribution of a column of a `Table`, or of the table of several columns.
 
         Its answers have standard errors too: those of the same regions of the
@@ -214,9 +216,10 @@ class Distribution(SyntheticRecords):
         release does not show that the group holds records.
 
         Args:
-            columns: Name of a column, or a list of names.
+            columns: Name of a column, or a list of names; left out for the only column, of a table or of another
+                domain.
             null: Whether to include null. With null=False, the marginal of a nullable column is conditioned on a
-                value being there; ordered values then have quantiles.
+                value being there; numbers then have moments and quantiles, as in `marginal(null=False).mean()`.
             where: Region of other columns, as for `mass`: the distribution is conditioned on it.
         """
         from privhp.answers.marginals import marginalize

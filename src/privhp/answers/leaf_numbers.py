@@ -55,7 +55,7 @@ class LineUnit:
             if domain.columns:
                 advice = "; use marginal(COLUMN)"
             elif domain.nullable and domain.inner.is_line:
-                advice = "; use marginal(..., null=False)"
+                advice = "; use marginal(null=False), the values that are not null"
             raise DomainError(f"only numbers and times have means, deviations and correlations, got {domain!r}{advice}")
         bounds = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
         if bounds.dtype == "datetime64[D]":

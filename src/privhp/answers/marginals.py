@@ -1,4 +1,4 @@
-"""Marginals of a distribution over a table.
+"""Marginals of a distribution over a table, and the values of a nullable column.
 
 The leaves of a table project to cells of the chosen columns, some of which lie
 inside others. The count of a larger cell is divided among its descendants by
@@ -30,24 +30,26 @@ Cells = dict[int, tuple[Codes, Floats]]
 def marginalize(
     domain: Domain, cells: CountedCells, errors: StandardErrors, columns: Any, *, null: bool, where: Any = None
 ) -> tuple[Domain, Leaves, StandardErrors, CountedCells]:
-    """Marginal of a distribution over a table: its domain, its leaves, its standard errors, and its counted cells.
+    """Marginal of a distribution: its domain, its leaves, its standard errors, and its counted cells.
 
     Args:
-        domain: The table.
+        domain: The table, or the domain of a single column.
         cells: Counted cells of the joint distribution.
         errors: Standard errors of the joint distribution.
-        columns: Name of a column, or a list of names.
+        columns: Name of a column, or a list of names; None for the only column.
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
         where: Region of other columns whose records alone count; None for all records.
     """
-    if not domain.columns:
-        raise QueryError(f"only a Table has marginals; the domain is {domain!r}")
-    chosen, single = _choose_columns(domain, columns)
-    part = _marginal_domain(chosen, single)
-    if where is not None:
-        cells, errors = _condition(domain, cells, where, chosen), errors.given(where)
-    cells = CountedCells(*domain.project(cells.codes, cells.levels, columns=chosen), cells.counts)
-    errors = errors.marginal(part, chosen)
+    if domain.columns:
+        chosen, single = _choose_columns(domain, columns)
+        part = _marginal_domain(chosen, single)
+        if where is not None:
+            cells, errors = _condition(domain, cells, where, chosen), errors.given(where)
+        cells = CountedCells(*domain.project(cells.codes, cells.levels, columns=chosen), cells.counts)
+        errors = errors.marginal(part, chosen)
+    else:
+        part = domain
+        _check_only_column(domain, columns, where)
     if not null:
         if not part.nullable:
             raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
@@ -70,9 +72,23 @@ def _condition(domain: Domain, cells: CountedCells, where: Any, chosen: list[Tab
     return CountedCells(cells.codes, cells.levels, counts)
 
 
+def _check_only_column(domain: Domain, columns: Any, where: Any) -> None:
+    """Refuse other columns than the only one, and conditions on them."""
+    names = domain.value_names
+    if columns is not None and columns not in (*names, names, list(names)):
+        advice = "; its values that are not null are marginal(null=False)" if domain.nullable else ""
+        raise QueryError(f"only a Table has columns to choose from; the domain is {domain!r}{advice}")
+    if where is not None:
+        raise QueryError(
+            "where= takes regions of other columns, and there are none; use mass(...) or sample(where=...)"
+        )
+
+
 def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], bool]:
     """The named columns, in the order of the table; and whether a single name was given, not a list."""
     known = {column.name: column for column in table.columns}
+    if columns is None and len(known) == 1:
+        return list(table.columns), True
     if isinstance(columns, str | tuple) and columns in known:
         return [known[columns]], True
     names = list(columns) if isinstance(columns, list | tuple | set | frozenset) else [columns]

@@ -98,5 +98,5 @@ def _query_errors(domain: Domain) -> Iterator[None]:
         if domain.columns:
             advice = "; use marginal(COLUMN)"
         elif domain.nullable and domain.inner.ordered:
-            advice = "; use marginal(..., null=False)"
+            advice = "; use marginal(null=False), the values that are not null"
         raise DomainError(f"{error}{advice}") from None

@@ -111,7 +111,9 @@ def find_shares(generator: Generator, options: Namespace) -> Answers:
     part = marginal_of(generator, column)
     regions = part.domain.value_regions()
     if not regions:
-        raise QueryError(f"--shares needs --marginal COLUMN with a list of values, got {part.domain!r}")
+        chosen = "--marginal COLUMN" if generator.domain.columns else "a release of a column"
+        advice = "" if part.domain.columns else "; use --heavy-hitters or --where"
+        raise QueryError(f"--shares needs {chosen} with a list of values, got {part.domain!r}{advice}")
     names = options.columns if column is None else column.split(",")
     conditions = [format_condition(region, part.domain, names=names) for region in regions.values()]
     return find_masses(generator, conditions, options)
@@ -175,19 +177,18 @@ def marginal_of(
 
     Args:
         generator: The generator.
-        column: The column; None for the generator itself.
+        column: The column; None for all of a record.
         values_only: Whether null is left out.
         where: Region of other columns whose records alone count.
     """
-    if column is None:
-        return generator
-    if not generator.domain.columns and column == ",".join(generator.domain.value_names):
-        return generator
-    if not generator.domain.columns:
-        raise QueryError(f"--marginal needs a release of a table; this one is of {generator.domain!r}; leave it out")
-    known = {",".join(own.names): own for own in generator.domain.columns}
+    domain = generator.domain
+    if column is None or (not domain.columns and column == ",".join(domain.value_names)):
+        return generator.marginal(null=False) if values_only and domain.nullable else generator
+    if not domain.columns:
+        raise QueryError(f"--marginal needs a release of a table; this one is of {domain!r}; leave it out")
+    known = {",".join(own.names): own for own in domain.columns}
     if column not in known:
-        raise QueryError(f"--marginal {column}: no such column; choose one of {list_columns(generator.domain)}")
+        raise QueryError(f"--marginal {column}: no such column; choose one of {list_columns(domain)}")
     own = known[column]
     return generator.marginal(own.name, null=not (values_only and own.domain.nullable), where=where)
 

@@ -67,7 +67,7 @@ def find_moments(generator: Generator, kinds: Sequence[str], options: Namespace)
         objects.append({kind: numbers[0], "marginal": column, **error_fields(*numbers[1:]), **group.fields})
         rows.append((kind, *_texts(estimate.stderr, numbers[0], *numbers[2:]), group.text))
     header = ("", _label(generator, part, column, options), *ERROR_HEADER, "where")
-    return Answers(objects, header, rows, _note(options, " and ".join(f"--{kind}" for kind in kinds)))
+    return Answers(objects, header, rows, _note(generator, options, " and ".join(f"--{kind}" for kind in kinds)))
 
 
 def find_correlation(generator: Generator, columns: Sequence[str]) -> Answers:
@@ -104,7 +104,7 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
             objects.append(answer | group.fields)
             rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.text))
     header = ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where")
-    return Answers(objects, header, rows, _note(options, flag))
+    return Answers(objects, header, rows, _note(generator, options, flag))
 
 
 def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]) -> list[tuple[Any, ...]]:
@@ -127,6 +127,8 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
     if options.by is None:
         yield _Group(None, part)
         return
+    if not generator.domain.columns:
+        raise QueryError(f"--by needs a release of a table; this one is of {generator.domain!r}; leave it out")
     known = {",".join(own.names): own for own in generator.domain.columns}
     own = known.get(options.by)
     regions = {} if own is None else own.domain.value_regions()
@@ -158,8 +160,8 @@ def _values(generator: Generator, options: Namespace, flag: str) -> tuple[str | 
 def _label(generator: Generator, part: Distribution, column: str | None, options: Namespace) -> str:
     """Name of a column of answers, with a note on null."""
     label = column or ",".join(options.columns or part.domain.value_names)
-    names_of_nullable = [",".join(own.names) for own in generator.domain.columns if own.domain.nullable]
-    null_left_out = part is not generator and column in names_of_nullable
+    nullable = {",".join(own.names): own.domain.nullable for own in generator.domain.columns}
+    null_left_out = nullable.get(column or "", generator.domain.nullable)
     if not _has_where(options):
         return f"{label}, of the values that are not null" if null_left_out else label
     return f"{label}, of all records{' in which it is not null' * null_left_out}"
@@ -169,11 +171,12 @@ def _has_where(options: Namespace) -> bool:
     return bool(getattr(options, "where", []))  # quantiles has no --where
 
 
-def _note(options: Namespace, flag: str) -> str:
+def _note(generator: Generator, options: Namespace, flag: str) -> str:
     """Note on answers of all records beside those of conditions."""
     if not _has_where(options) or options.by is not None:
         return ""
-    return f"\n--where does not apply to {flag}; for the records of a group use --by COLUMN, or {_IN_PYTHON}"
+    advice = f"; for the records of a group use --by COLUMN, or {_IN_PYTHON}" if generator.domain.columns else ""
+    return f"\n--where does not apply to {flag}{advice}"
 
 
 def _plain(domain: Domain, number: Any) -> Any:
