@@ -19,8 +19,6 @@
 
 namespace {
 
-constexpr std::ptrdiff_t MAX_QUOTED = 1 << 17;  // Python's csv refuses longer fields
-
 enum Place : u8 { FIELD_START, UNQUOTED, QUOTED, AFTER_QUOTE };
 
 const char* find(const char* at, const char* end, char wanted) {
@@ -50,8 +48,8 @@ INLINE inline i64 count_delimiters(const char* text, const char* at, const char*
     return count + (((last >> 7) + (other >> 7)) * EACH_BYTE >> 56);
 }
 
-// Splits a record into its fields and keeps the first `wanted`; the number of fields, or -1 if the record is not plainly
-// written. If `all` is not set, no field behind the wanted ones is counted.
+// Splits a record without quotes into its fields and keeps the first `wanted`; the number of fields. If `all` is not set,
+// no field behind the wanted ones is looked at.
 template <typename Delimiter>
 INLINE inline i64 split_plain(const char* text, const char* at, const char* end, Delimiter delimiter, Field* fields,
                               i64 wanted, bool all) {
@@ -64,37 +62,26 @@ INLINE inline i64 split_plain(const char* text, const char* at, const char* end,
     return wanted + (all ? 1 + count_delimiters(text, at, end, delimiter) : 0);
 }
 
-// The first delimiter, quote or carriage return, or the end.
+// The same for a record with quotes. A field whose first byte is a quote ends at the next quote that is not doubled; the
+// number is 0 if that is neither before a delimiter nor at the end of the record.
 template <typename Delimiter>
-const char* first_special(const char* at, const char* end, Delimiter delimiter) {
-    for (; end - at >= 8; at += 8) {
-        const u64 found = matches(at, delimiter) | matches(at, '"') | matches(at, '\r');
-        if (found) return at + __builtin_ctzll(found) / 8;
-    }
-    while (at < end && *at != delimiter && *at != '"' && *at != '\r') ++at;
-    return at;
-}
-
-template <typename Delimiter>
-i64 split_quoted(const char* at, const char* end, Delimiter delimiter, Field* fields, i64 wanted) {
+i64 split_quoted(const char* at, const char* end, Delimiter delimiter, Field* fields, i64 wanted, bool all) {
     if (end > at && end[-1] == '\r') --end;
-    if (end - at > MAX_QUOTED) return -1;
     for (i64 found = 0;; ++at) {
         Field field{at, end};
         if (at < end && *at == '"') {
             const char* close = find(at + 1, end, '"');
             for (; close && close + 1 < end && close[1] == '"'; close = find(close + 2, end, '"')) field.escaped = true;
-            if (!close || (close + 1 < end && close[1] != delimiter)) return -1;
+            if (!close || (close + 1 < end && close[1] != delimiter)) return 0;
             field.begin = at + 1, field.end = close;
             at = close + 1;
         } else {
-            at = first_special(at, end, delimiter);
-            if (at < end && *at != delimiter) return -1;
-            field.end = at;
+            const char* next = find(at, end, static_cast<char>(delimiter));
+            at = field.end = next ? next : end;
         }
         if (found < wanted) fields[found] = field;
         ++found;
-        if (at == end) return found;
+        if (at == end || (found == wanted && !all)) return found;
     }
 }
 
@@ -167,9 +154,9 @@ std::pair<size_t, u8> find_record_bounds(nb::bytes piece, u8 begin, u8 delimiter
 // Reads the selected columns of some records of a block, each from its start to the line feed before the next start.
 //
 // A value is the bits of a number, microseconds since 1970, the offset and length of a text, or, for dictionary-encoded
-// texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` records that are
-// not plainly written, `invalid` records that are too long, have too few fields, or another number than `width`, if it
-// is not 0.
+// texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` records with a
+// selected field that is not plainly written, `invalid` records that are too long, have too few fields, or another number
+// than `width`, if it is not 0.
 std::vector<std::vector<u64>> scan_records(nb::bytes block, In<i64> starts, In<i64> nexts, i64 longest, i64 width,
                                            In<i64> indices, In<u8> kinds, In<bool> nullable, u8 separator,
                                            const std::vector<nb::bytes>& null_lines, Out<u64, 2> values,
@@ -190,12 +177,12 @@ std::vector<std::vector<u64>> scan_records(nb::bytes block, In<i64> starts, In<i
             i64 found = 0;
             if (stop - at <= longest) {
                 found = quotes && find(at, stop, '"')
-                            ? split_quoted(at, stop, delimiter, fields.data(), wanted)
+                            ? split_quoted(at, stop, delimiter, fields.data(), wanted, width > 0)
                             : split_plain(text, at, stop, delimiter, fields.data(), wanted, width > 0);
             }
             const bool fits = found >= wanted && (!width || found == width);
-            odd(record) = found < 0;
-            invalid(record) = found >= 0 && !fits;
+            invalid(record) = !fits;
+            odd(record) = false;
             for (size_t c = 0; c < columns; ++c) {
                 const size_t cell = c * records + record;
                 Found outcome = EMPTY;

@@ -17,6 +17,7 @@ _LISTED = {"categories", "taxonomy", "pattern"}
 _PERSONS = "records beyond the number per person: max_records_per_person="
 _DECIMAL = "csv=CsvDialect(decimal=',')"
 _DIALECT = "csv=CsvDialect(delimiter=';'), csv=CsvDialect(encoding='cp1252')"
+_LINES = "csv=CsvDialect(records='lines')"
 
 
 def describe_low_count(
@@ -89,6 +90,7 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
         f"another delimiter or encoding of the file: {_DIALECT}": csv,
+        f'quotes (") that are not closed or, inside quotes, not doubled; if each line is a record: {_LINES}': csv,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
         "an input that has no records or was cut short, such as a pipe": not in_memory,
         f"{'' if persons else 'with a declared column of persons, '}{_PERSONS}": persons is not False,

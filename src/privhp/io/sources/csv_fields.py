@@ -5,9 +5,8 @@ They raise ValueError for an invalid record or field, and the caller skips that
 record.
 """
 
-import csv
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any, TypeAlias
 
 from privhp.domains.fields import Field, FieldKind
@@ -21,19 +20,32 @@ Convert: TypeAlias = Callable[[bytes], Any]
 NUMBERS = {FieldKind.REAL, FieldKind.INTEGER}
 TEXTS = {FieldKind.TEXT, FieldKind.DICTIONARY}
 
+_QUOTED = re.compile(rb'"((?:[^"]|"")*+)"')
 
-def split_record(record: bytes, separator: bytes = b",") -> list[bytes]:
-    """Fields of a record; raises ValueError if a quote is not closed in the record."""
+
+def split_record(record: bytes, separator: bytes = b",") -> Iterator[bytes]:
+    """Fields of a record, one by one; raises ValueError at a field whose quotes are not balanced.
+
+    A quote opens a field only as its first byte. The next quote that is not doubled closes it, and must end it.
+    """
     if len(record) > MAX_RECORD:
         raise ValueError
+    record, start = record.removesuffix(b"\r"), 0
     if b'"' not in record:
-        return record.split(separator)
-    try:
-        # Latin-1 maps bytes to characters one to one, so every byte is valid and preserved.
-        (fields,) = csv.reader([record.decode("latin-1")], strict=True, delimiter=separator.decode())
-    except csv.Error:
-        raise ValueError from None
-    return [field.encode("latin-1") for field in fields]
+        yield from record.split(separator)
+        return
+    while start <= len(record):
+        if record[start : start + 1] == b'"':
+            quoted = _QUOTED.match(record, start)
+            if quoted is None or record[quoted.end() : quoted.end() + 1] not in (b"", separator):
+                raise ValueError
+            yield quoted[1].replace(b'""', b'"')
+            end = quoted.end()
+        else:
+            end = record.find(separator, start)
+            end = len(record) if end < 0 else end
+            yield record[start:end]
+        start = end + 1
 
 
 def converter(field: Field, dialect: CsvDialect) -> Convert:

@@ -16,7 +16,7 @@ _DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertica
 def header_names(header: bytes, separator: bytes) -> list[str]:
     """Names in a header; none if its quotes are not balanced."""
     try:
-        return [field.decode("utf-8", "replace").strip() for field in split_record(header.rstrip(b"\r"), separator)]
+        return [field.decode("utf-8", "replace").strip() for field in split_record(header, separator)]
     except ValueError:
         return []
 

@@ -6,6 +6,7 @@ records without the compiled scanner, are read one by one.
 """
 
 from collections.abc import Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,8 @@ class Scanner:
         fields: The fields to read.
         indices: Index of each field in a record, from 0.
         dialect: How the records are written.
-        width: Number of fields of a valid record; 0 if any number is valid.
+        width: Number of fields of a valid record; 0 if any number is valid, and what is behind the last selected field
+            does not matter.
     """
 
     def __init__(self, fields: Sequence[Field], indices: Sequence[int], *, dialect: CsvDialect, width: int = 0) -> None:
@@ -44,6 +46,7 @@ class Scanner:
         self._is_compiled = dialect.plain_numbers or self._swaps or not kinds & NUMBERS
         self._converters = list(zip([converter(field, dialect) for field in fields], indices, strict=True))
         self._null_lines = [_lines(null_texts(field, dialect)) if field.nullable else b"" for field in fields]
+        self._first = None if width else max(indices, default=-1) + 1
         self._indices = np.array(indices, dtype=np.int64)
         self._kinds = np.array([field.kind for field in fields], dtype=np.uint8)
         self._nullable = np.array([field.nullable for field in fields], dtype=np.bool_)
@@ -100,7 +103,7 @@ class Scanner:
     def _read(self, record: bytes) -> tuple[Any, ...] | None:
         """Values of one record; None if the record is invalid."""
         try:
-            fields = split_record(record, self._separator)
+            fields = list(islice(split_record(record, self._separator), self._first))
             if self._width and len(fields) != self._width:
                 return None
             return tuple([convert(fields[index]) for convert, index in self._converters])
