@@ -88,11 +88,11 @@ def test_repr(domain: Time) -> None:
     assert eval(repr(domain), {"Time": Time}) == domain
 
 
-def instant(value: Any) -> dt.datetime:
-    """Instant of a record, computed with the standard library."""
+def instant(value: Any, unit: str) -> dt.datetime:
+    """Instant of a record, computed with the standard library; for days, that of the clock beside it."""
     value = dt.datetime.fromisoformat(value) if isinstance(value, str) else value
     value = value if isinstance(value, dt.datetime) else dt.datetime.combine(value, dt.time())
-    return (value if value.tzinfo else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
+    return (value if value.tzinfo and unit != "D" else value.replace(tzinfo=dt.UTC)).astimezone(dt.UTC)
 
 
 WRITTEN: list[Any] = [
@@ -113,7 +113,7 @@ WRITTEN: list[Any] = [
 @pytest.mark.parametrize("unit", UNITS)
 @pytest.mark.parametrize("record", WRITTEN, ids=str)
 def test_tick_of_record(record: Any, unit: Any) -> None:
-    since = instant(record) - dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
+    since = instant(record, unit) - dt.datetime(2000, 1, 1, tzinfo=dt.UTC)
     expected = since // dt.timedelta(microseconds=1) * 1000 // NANOSECONDS[unit]
     domain = FROM_2000[unit]
     assert domain.encode([record], level=domain.depth).tolist() == [expected]

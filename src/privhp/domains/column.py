@@ -28,9 +28,10 @@ class Column:
         invalid: Mask of the values that cannot be read.
         dictionary: The distinct values.
         declared: Type of the column in its library, with a NumPy kind, if the type of the values may differ.
+        zone: Time zone of the type of the column, as a name or a tzinfo; the values are UTC.
     """
 
-    __slots__ = ("declared", "dictionary", "invalid", "null", "values")
+    __slots__ = ("declared", "dictionary", "invalid", "null", "values", "zone")
 
     def __init__(
         self,
@@ -40,9 +41,10 @@ class Column:
         invalid: Mask | None = None,
         dictionary: list[Any] | None = None,
         declared: Any = None,
+        zone: Any = None,
     ) -> None:
         self.values, self.null, self.invalid = values, null, invalid
-        self.dictionary, self.declared = dictionary, declared
+        self.dictionary, self.declared, self.zone = dictionary, declared, zone
 
     def __len__(self) -> int:
         return len(self.values)
@@ -54,7 +56,9 @@ class Column:
             values: Values = [self.values[row] for row in rows.tolist()]
         else:
             values = self.values[rows]
-        return Column(values, null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared)
+        return Column(
+            values, null=null, invalid=invalid, dictionary=self.dictionary, declared=self.declared, zone=self.zone
+        )
 
     def __iter__(self) -> Iterator[Any]:
         return iter(self.to_list())
@@ -144,7 +148,8 @@ def concatenate(columns: Sequence[Column]) -> Column:
         dictionary = [value for own in columns for value in own.dictionary or []]
         return Column(np.concatenate(indices), null=null, invalid=invalid, dictionary=dictionary)
     if all(isinstance(own.values, np.ndarray) for own in columns):
-        return Column(np.concatenate([own.values for own in columns]), null=null, invalid=invalid)
+        arrays = [own.values for own in columns]
+        return Column(np.concatenate(arrays), null=null, invalid=invalid, zone=columns[0].zone)
     values = [value for own in columns for value in own.values]
     return Column(values, null=null, invalid=invalid, declared=columns[0].dtype)
 

@@ -51,9 +51,9 @@ class ColumnBatch:
         if self.invalid is None:
             return column
         invalid = self.invalid if column.invalid is None else self.invalid | column.invalid
-        return Column(
-            column.values, null=column.null, invalid=invalid, dictionary=column.dictionary, declared=column.declared
-        )
+        column = column[:]
+        column.invalid = invalid
+        return column
 
 
 def stack_points(columns: Sequence[Column]) -> Column:

@@ -53,8 +53,13 @@ class FixedTimes:
         """Whether each text has its offset from UTC."""
         return "z" in self._parts
 
-    def read(self, values: Sequence[Any]) -> tuple[NDArray[np.int64], Counts]:
-        """Places of the values that are times of this width, and the seconds of each since 1970 in UTC."""
+    def read(self, values: Sequence[Any], *, local: bool = False) -> tuple[NDArray[np.int64], Counts]:
+        """Places of the values that are times of this width, and the seconds of each since 1970.
+
+        Args:
+            values: The values.
+            local: Whether the seconds are those of the clock that a text shows; otherwise they are in UTC.
+        """
         fitting = (place for place, own in enumerate(values) if isinstance(own, str) and len(own) == self._width)
         places = np.fromiter(fitting, dtype=np.int64)
         texts = np.array([values[place] for place in places.tolist()], dtype=f"U{self._width}")
@@ -78,8 +83,8 @@ class FixedTimes:
         months = np.where(valid, (year - 1970) * 12 + month - 1, 0).astype("M8[M]")
         days = months.astype("M8[D]") + np.where(valid, numbers["d"] - 1, 0)
         valid &= days.astype("M8[M]") == months
-        seconds = days.astype(np.int64) * 86_400 + numbers["H"] * 3600 + numbers["M"] * 60 + numbers["S"] - numbers["z"]
-        return places[valid], seconds[valid]
+        seconds = days.astype(np.int64) * 86_400 + numbers["H"] * 3600 + numbers["M"] * 60 + numbers["S"]
+        return places[valid], (seconds if local else seconds - numbers["z"])[valid]
 
 
 def _read_digits(characters: NDArray[np.int64]) -> Numbers:

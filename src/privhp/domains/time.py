@@ -22,7 +22,7 @@ from privhp.domains.numbers import Integers
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.time_formats import TimeFormat, as_date, parse_zone
-from privhp.domains.time_zones import time_texts
+from privhp.domains.time_zones import local_times, time_texts
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
 from privhp.domains.validation import Outside, check_dtype, check_ends, outside_argument, quote
@@ -51,9 +51,9 @@ class Time(IntegerRangeDomain):
     Times are rounded down to the unit. Distances are in seconds, those of dates
     in days. Records are NumPy, pandas or Arrow arrays, or sequences of
     datetimes, dates and ISO 8601 text. Records with an offset or a zone are
-    converted to UTC. NumPy's times are UTC; other times without an offset are
-    in the declared zone, UTC by default. There are no leap seconds. Other
-    text, and numbers, need a declared `format`.
+    converted to UTC; the date of one is its local date. NumPy's times are UTC;
+    other times without an offset are in the declared zone, UTC by default. There
+    are no leap seconds. Other text, and numbers, need a declared `format`.
 
     Samples are datetime64 in UTC; in data frames and files they have the zone.
     A region is a pair (low, high) of times in any form that records have, both
@@ -99,7 +99,10 @@ class Time(IntegerRangeDomain):
         if self.format is not None:
             self.accepts = frozenset({"times", "text", "integers", "numbers"})
         if zone is not None and unit == "D":
-            raise DomainError(f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out')
+            raise DomainError(
+                f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out: the date of a time with '
+                "a zone is its local date"
+            )
         self._zone = dt.UTC if zone is None else parse_zone(zone)
         (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
@@ -177,7 +180,7 @@ class Time(IntegerRangeDomain):
             value = dt.datetime.fromisoformat(value.strip())
         elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
             value = dt.datetime(value.year, value.month, value.day)
-        if value.tzinfo is None:
+        if value.tzinfo is None or self.unit == "D":  # a date is the one that a clock beside it shows
             value = value.replace(tzinfo=self._zone)
         since = value - _EPOCH
         seconds = since.days * 86_400 + since.seconds
@@ -217,7 +220,9 @@ class Time(IntegerRangeDomain):
         readable = np.ones(batch.shape, dtype=np.bool_) if column.missing is None else ~column.missing
         if batch.dtype.kind == "M":
             readable &= ~np.isnat(batch)
-            counts, step = counts_and_step(batch)
+            counts, step = counts_and_step(
+                local_times(batch, column.zone) if self.unit == "D" and column.zone is not None else batch
+            )
         elif form is not None and form.step is not None and batch.dtype.kind in "iu":
             counts, step = floor_int64(batch), form.step
         else:
@@ -232,7 +237,7 @@ class Time(IntegerRangeDomain):
         if form is None or form.fixed is None or not (form.fixed.has_offset or self._zone is dt.UTC):
             return read_each(values, read)
         ticks, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
-        places, seconds = form.fixed.read(values)
+        places, seconds = form.fixed.read(values, local=self.unit == "D")
         ticks[places], valid[places] = self._as_ticks(seconds, SECOND), True
         others = np.flatnonzero(~valid)
         ticks[others], valid[others] = read_each([values[place] for place in others.tolist()], read)

@@ -109,6 +109,8 @@ def as_date(value: Any) -> dt.date | None:
 
 def parse_zone(name: Any) -> dt.tzinfo:
     """Time zone of a name or an offset."""
+    if name == "UTC":
+        return dt.UTC
     offset = _OFFSET.fullmatch(name) if isinstance(name, str) else None
     if offset is not None:
         ahead = dt.timedelta(hours=int(offset[2]), minutes=int(offset[3]))

@@ -1,6 +1,7 @@
-"""Times as text with the offset of a time zone."""
+"""Times in a time zone: as text with the offset, and as local times."""
 
 import datetime as dt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,10 +25,21 @@ def time_texts(times: NDArray[np.datetime64], zone: str | None) -> NDArray[np.st
 
 def zoned_texts(times: NDArray[np.datetime64], zone: str) -> NDArray[np.str_]:
     """ISO texts of UTC times, such as 2020-07-01T12:00:00+02:00."""
-    minutes = _offsets(times.astype("M8[s]").view(np.int64), parse_zone(zone))
+    minutes = _offsets(times.astype("M8[s]").view(np.int64), parse_zone(zone)) // 60
     distinct, inverse = np.unique(minutes, return_inverse=True)
     local = np.datetime_as_string(times + minutes.view("m8[m]"), timezone="naive")
     return np.strings.add(local, np.array([_text(offset) for offset in distinct.tolist()], dtype="U6")[inverse])
+
+
+def local_times(times: NDArray[np.datetime64], zone: Any) -> NDArray[np.datetime64]:
+    """Local times of UTC times, to the second.
+
+    Args:
+        times: The times; NaT becomes an arbitrary time.
+        zone: Time zone, as a name or a tzinfo.
+    """
+    seconds = np.clip(times.astype("M8[s]").view(np.int64), -(2**62), 2**62)
+    return (seconds + _offsets(seconds, parse_zone(zone) if isinstance(zone, str) else zone)).view("M8[s]")
 
 
 def _text(minutes: int) -> str:
@@ -36,16 +48,16 @@ def _text(minutes: int) -> str:
 
 
 def _offsets(seconds: Counts, zone: dt.tzinfo) -> Counts:
-    """Minutes ahead of UTC, computed once per day, except for days in which the offset changes."""
+    """Seconds ahead of UTC, computed once per day, except for days in which the offset changes."""
     seconds = np.clip(seconds, _FIRST, _LAST)
     days, inverse = np.unique(seconds // _DAY, return_inverse=True)
     starts, ends = (_each_offset(days * _DAY + after, zone) for after in (0, _DAY))
-    minutes = starts[inverse]
+    offsets = starts[inverse]
     changing = (starts != ends)[inverse]
-    minutes[changing] = _each_offset(seconds[changing], zone)
-    return minutes
+    offsets[changing] = _each_offset(seconds[changing], zone)
+    return offsets
 
 
 def _each_offset(seconds: Counts, zone: dt.tzinfo) -> Counts:
     offsets = [(_EPOCH + dt.timedelta(seconds=second)).astimezone(zone).utcoffset() for second in seconds.tolist()]
-    return np.array([(offset or dt.timedelta()) // dt.timedelta(minutes=1) for offset in offsets], dtype=np.int64)
+    return np.array([(offset or dt.timedelta()) // dt.timedelta(seconds=1) for offset in offsets], dtype=np.int64)

@@ -107,14 +107,16 @@ def _from_pandas(series: Any) -> Column:
         codes = np.asarray(own.codes).astype(np.int64)
         return Column(codes, null=codes < 0, dictionary=list(own.categories))
     if hasattr(dtype, "tz"):  # the values are UTC
-        return Column(np.asarray(series, dtype=f"M8[{dtype.unit}]"))
+        return Column(np.asarray(series, dtype=f"M8[{dtype.unit}]"), zone=dtype.tz)
     return _from_array_like(series)
 
 
 def _from_polars(series: Any) -> Column:
     if series.dtype.is_integer() and series.null_count():
         return Column(np.asarray(series.fill_null(0)), null=np.asarray(series.is_null()))
-    return _from_array_like(series)
+    column = _from_array_like(series)
+    column.zone = getattr(series.dtype, "time_zone", None)
+    return column
 
 
 def _from_arrow(array: Any) -> Column:
@@ -132,7 +134,10 @@ def _from_arrow(array: Any) -> Column:
         unit = {"date32[day]": "D", "date64[ms]": "ms"}.get(str(kind)) or kind.unit
         steps = array.cast("int32" if unit == "D" else "int64").cast("int64")
         steps = steps.fill_null(0) if array.null_count else steps
-        return Column(_arrow_numbers(steps).view(f"M8[{unit}]"), null=_arrow_null(array))
+        zone = getattr(kind, "tz", None)
+        return Column(_arrow_numbers(steps).view(f"M8[{unit}]"), null=_arrow_null(array), zone=zone)
+    if pa.types.is_dictionary(kind) and pa.types.is_timestamp(kind.value_type):
+        return _from_arrow(array.dictionary_decode())
     if pa.types.is_dictionary(kind):
         return _with_dictionary(_from_arrow(array.indices), _from_arrow(array.dictionary))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
