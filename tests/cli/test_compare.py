@@ -72,6 +72,16 @@ def test_not_private_label(run, files):
     assert out.count("\n") == 8
 
 
+def test_few_real_records(run, files, tmp_path):
+    """Advice, if most records of a file are outside the domain, as with other options than those of the fit."""
+    advice = ": fewer than half, so check that the columns and the options of CSV files are those of the fit"
+    for count, end in ((4, ""), (5, advice)):
+        (tmp_path / "few.csv").write_text("fare\n" + "5\n" * 4 + "5,5\n" * count)
+        out = run("compare", "few.csv", "real.privhp", "--columns", "fare").out
+        assert out.splitlines()[1] == f"real: {4 + count} records read, 4 inside the domain{end}"
+    assert run("report", "real.privhp", "--against", "few.csv", "-o", "few.html").out.endswith(f"{advice}\n")
+
+
 def test_two_releases(run, files):
     code, out, err = run("compare", "real.privhp", "real.privhp")
     assert (code, err) == (0, "")

@@ -8,6 +8,7 @@ import time
 
 import pytest
 
+import privhp as hp
 from cli.running import PLAN, STOPPED
 from privhp.cli.signals import ignore_signals, interrupting, noting
 
@@ -174,11 +175,16 @@ sys.exit(main())
 """
 
 
+def run_until(folder, moment, number, *options):
+    """A command that gets a signal at a moment."""
+    command = [sys.executable, "-c", MOMENTS, moment, str(number.value), *options]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+
+
 def fit_until(folder, moment, number, *options):
     """A fit that gets a signal at a moment."""
     (folder / "data.csv").write_text("fare\n" + "5\n" * 1000)
-    command = [sys.executable, "-c", MOMENTS, moment, str(number.value), "fit", "data.csv", *PLAN, "-o", "out.privhp"]
-    return subprocess.run([*command, *options], cwd=folder, capture_output=True, text=True, check=False, timeout=60)
+    return run_until(folder, moment, number, "fit", "data.csv", *PLAN, "-o", "out.privhp", *options)
 
 
 @pytest.mark.parametrize("number", ENDING)
@@ -206,3 +212,41 @@ def test_signal_before_the_first_record_of_a_checkpoint(tmp_path):
     done = fit_until(tmp_path, "privhp.cli.data_options", signal.SIGTERM, "--checkpoint", "state", "--resume")
     assert done.returncode == 130
     assert done.stderr.startswith("stopped; state holds the state and is confidential; continue with")
+
+
+@pytest.mark.parametrize(
+    ("moment", "command"),
+    [
+        ("privhp.io.sinks", ["sample", "a.privhp", "-n", "9", "-o", "out.csv"]),
+        ("privhp.reporting", ["report", "a.privhp", "-o", "out.html"]),
+        ("privhp.cli.plan_options", ["plan", *PLAN, "-o", "out.json"]),
+    ],
+    ids=["sample", "report", "plan"],
+)
+def test_what_became_of_the_output(tmp_path, release, moment, command):
+    """It is not written, complete or, with --force, unchanged."""
+    (tmp_path / "a.privhp").write_bytes(release)
+    name = command[-1]
+    done = run_until(tmp_path, moment, signal.SIGTERM, *command)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"stopped; {name} is not written\n")
+    assert not (tmp_path / name).exists()
+    done = run_until(tmp_path, "written", signal.SIGTERM, *command)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", f"stopped; {name} is complete\n")
+    before = (tmp_path / name).read_bytes()
+    done = run_until(tmp_path, moment, signal.SIGTERM, *command, "--force")
+    assert (done.returncode, done.stderr) == (130, f"stopped; {name} is unchanged\n")
+    assert (tmp_path / name).read_bytes() == before
+
+
+def test_interrupted_sample_on_standard_output(tmp_path, release):
+    (tmp_path / "a.privhp").write_bytes(release)
+    done = run_until(tmp_path, "privhp.io.sinks", signal.SIGTERM, "sample", "a.privhp", "-n", "9", "-o", "-")
+    assert (done.returncode, done.stderr) == (130, "stopped; the records on standard output are not complete\n")
+    quiet = ["sample", "a.privhp", "-n", "9", "-o", "-", "--quiet"]
+    assert run_until(tmp_path, "privhp.io.sinks", signal.SIGTERM, *quiet).stderr == ""
+
+
+@pytest.fixture(scope="module")
+def release():
+    """Bytes of a release."""
+    return hp.fit([5.0] * 100, hp.Interval(0, 10), epsilon=1, expected_records=100).to_bytes()

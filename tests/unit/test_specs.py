@@ -186,6 +186,7 @@ def test_wrong_file(tmp_path: Path, text: str, says: str) -> None:
         (["fare=money:0:1"], "column 'fare': expected one of interval"),
         (["fare=interval:0"], "column 'fare': expected interval:LOW:HIGH"),
         (["fare=interval:0:1:2"], "column 'fare': expected interval:LOW:HIGH"),
+        (["fare=interval:0:1:nulable"], "; a column, NAME=DOMAIN, may also end in :nullable or :weight=2; bounds"),
         (["fare=interval:0:1:size=3"], "column 'fare': expected a domain of kind 'interval'"),
         (["day=time:2018-01-01"], "column 'day': expected time:LOW:HIGH"),
         (["day=time"], "column 'day': expected time:LOW:HIGH"),

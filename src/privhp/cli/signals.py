@@ -1,5 +1,6 @@
 """Signals that end a command: SIGINT of Ctrl-C, SIGTERM, and SIGHUP of a closed terminal."""
 
+import os
 import signal
 import threading
 from argparse import Namespace
@@ -42,18 +43,40 @@ def noting() -> Iterator[Event]:
 
 
 def saying_what_is_kept(run: Callable[[Namespace], None]) -> Callable[[Namespace], None]:
-    """A command that says what is kept of its work if it is interrupted."""
+    """A command that says what is kept of its work if it is interrupted: of its records, or of its output."""
 
     @wraps(run)
     def saying(options: Namespace) -> None:
+        before = _file_at(options.output)
         try:
             run(options)
         except KeyboardInterrupt:
-            if not options.quiet:
-                say(f"stopped; {_describe_kept(options)}")
+            kept = _describe_kept(options) if hasattr(options, "data") else _describe_output(options.output, before)
+            if kept is not None and not getattr(options, "quiet", False):  # plan has no --quiet
+                say(f"stopped; {kept}")
             raise
 
     return saying
+
+
+def _file_at(path: str | None) -> tuple[int, int] | None:
+    """Device and inode of the file at a path; every write of a file at a path gives it a new inode."""
+    try:
+        status = os.lstat(path or "")
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino
+
+
+def _describe_output(path: str | None, before: tuple[int, int] | None) -> str | None:
+    """What became of an output, of which `before` was the file at the beginning; None without one."""
+    if path is None:
+        return None
+    if path == "-":
+        return "the records on standard output are not complete"
+    if _file_at(path) != before:
+        return f"{path} is complete"
+    return f"{path} is not written" if before is None else f"{path} is unchanged"
 
 
 def _describe_kept(options: Namespace) -> str:

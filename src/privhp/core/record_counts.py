@@ -15,5 +15,8 @@ class RecordCounts(NamedTuple):
     inside: int
 
     def __str__(self) -> str:
-        """Both numbers, for people."""
-        return f"real: {self.read:,} records read, {self.inside:,} inside the domain"
+        """Both numbers, for people, with advice if most records are outside the domain."""
+        counts = f"real: {self.read:,} records read, {self.inside:,} inside the domain"
+        if 2 * self.inside >= self.read:
+            return counts
+        return f"{counts}: fewer than half, so check that the columns and the options of CSV files are those of the fit"

@@ -77,7 +77,10 @@ def _parse_spec(text: str) -> dict[str, Any]:
     try:
         values = {} if KEY in spec and not parts else form.parse(parts)
     except ValueError:
-        raise DomainError(f"expected {form.usage}, got {text!r}; bounds must be public knowledge") from None
+        raise DomainError(
+            f"expected {form.usage}, got {text!r}; a column, NAME=DOMAIN, may also end in :nullable or :weight=2; "
+            "bounds must be public knowledge"
+        ) from None
     return read_declared(spec | values)
 
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from privhp.cli.options import add_file, add_json, add_output
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import ignore_signals, saying_what_is_kept
 
 if TYPE_CHECKING:
     from privhp.collect.summary import Summary
@@ -39,6 +40,7 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
     from privhp.answers.low_counts import describe_low_count
@@ -47,7 +49,6 @@ def run(options: Namespace) -> None:
     from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
-    from privhp.cli.signals import ignore_signals
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.core.container import RELEASE

@@ -4,6 +4,7 @@ from argparse import Namespace
 
 from privhp.cli.options import DOMAINS, add_file, add_json, add_plan
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import saying_what_is_kept
 
 _EXAMPLES = """\
 examples:
@@ -27,6 +28,7 @@ def add(commands: Commands) -> None:
     add_json(parser)
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Print the plan and, if asked, write it."""
     from privhp.cli.json_objects import content_object

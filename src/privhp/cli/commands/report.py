@@ -5,6 +5,7 @@ from pathlib import Path
 
 from privhp.cli.options import add_csv, add_file, add_names, add_output
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import saying_what_is_kept
 
 _EXAMPLES = """\
 examples:
@@ -33,6 +34,7 @@ def add(commands: Commands) -> None:
     add_output(parser, "page to write, such as fares.html")
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Write the page."""
     from privhp.api import check_page, load, report

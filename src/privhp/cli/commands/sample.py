@@ -5,6 +5,7 @@ from argparse import Namespace
 
 from privhp.cli.options import FORMATS, add_file, add_output, integer, names
 from privhp.cli.parsers import Commands, add_command
+from privhp.cli.signals import saying_what_is_kept
 
 _EXAMPLES = """\
 examples:
@@ -40,6 +41,7 @@ def add(commands: Commands) -> None:
     )
 
 
+@saying_what_is_kept
 def run(options: Namespace) -> None:
     """Write the sample in chunks, in bounded memory."""
     from privhp.api import load
