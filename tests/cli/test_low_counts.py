@@ -38,6 +38,14 @@ def test_low_count(run, swapped):
     assert run("fit", "right.csv", *GEO, "-o", "c.privhp").err == ""
 
 
+def test_given_options_are_not_proposed(run, tmp_path):
+    (tmp_path / "a.csv").write_text("fare;x\n" + "9;1\n" * 100)
+    command = ["a.csv", "--domain", "fare=interval:0:1", "--epsilon", "1", "--expected-records", "1e5"]
+    err = run("fit", *command, "--delimiter", ";", "--csv", "lines", "-o", "a.privhp").err
+    assert "\n- another delimiter or encoding of the file: --encoding cp1252\n" in err
+    assert '\n- quotes (") that are not closed or, inside quotes, not doubled\n' in err
+
+
 def test_min_records(run, refused, swapped, tmp_path):
     code, out, err = run("fit", swapped, *GEO, "--min-records", "1e4", "--quiet", "-o", "a.privhp")
     assert (code, out) == (1, "")

@@ -293,6 +293,21 @@ def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> Non
     assert last.startswith("Check them before you use the release")
 
 
+def test_declared_parameters_are_not_proposed() -> None:
+    release = low_release(hp.Interval(0, 1))
+    proposals = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
+    for name, value in proposals.items():
+        text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
+        assert text is not None
+        found = {other for other in proposals if f"csv=CsvDialect({other}=" in text}
+        assert found == proposals.keys() - {name}
+        assert ("text, or numbers that are not written as declared, where numbers" in text) == (name == "decimal")
+    text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**proposals).declared)
+    assert text is not None
+    assert "- another delimiter or encoding of the file\n- quotes" in text
+    assert "not doubled\n" in text
+
+
 @pytest.mark.parametrize(("formats", "named"), [(["parquet"], True), (["csv"], False), (["npy"], False), ([], False)])
 def test_columns_with_names_may_be_in_any_order(formats: list[str], named: bool) -> None:
     text = describe_low_count(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)

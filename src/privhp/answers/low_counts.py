@@ -15,13 +15,16 @@ _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
 _PERSONS = "records beyond the number per person: max_records_per_person="
-_DECIMAL = "csv=CsvDialect(decimal=',')"
-_DIALECT = "csv=CsvDialect(delimiter=';'), csv=CsvDialect(encoding='cp1252')"
-_LINES = "csv=CsvDialect(records='lines')"
+_DIALECT = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
+_FORM_OF_NUMBERS = {"decimal", "thousands", "currency"}
 
 
 def describe_low_count(
-    generator: Generator, *, formats: Collection[str] | None = None, persons: bool | None = None
+    generator: Generator,
+    *,
+    formats: Collection[str] | None = None,
+    persons: bool | None = None,
+    declared: Collection[str] = (),
 ) -> str | None:
     """Text on a noisy count far below the expected number, with a line for each likely cause; None for other counts.
 
@@ -31,6 +34,7 @@ def describe_low_count(
         generator: The generator of the release.
         formats: Formats of the files that were read; None if they are not known.
         persons: Whether a column of persons was declared; None if it is not known.
+        declared: Names of the parameters of `CsvDialect` that were given, which are not proposed.
     """
     expected = generator.plan.expected_records
     if not generator.is_below_expected:
@@ -38,7 +42,7 @@ def describe_low_count(
     unseen = describe_unseen_categories(generator)
     counted = f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected"
     if generator.total < LOW_SHARE * expected:
-        causes = _causes(generator, formats=formats, persons=persons)
+        causes = _causes(generator, formats=formats, persons=persons, declared=set(declared))
         causes += [] if unseen is None else [unseen]
         counted += (
             ": many records may have been skipped. Likely causes, if that number was right:"
@@ -60,8 +64,15 @@ def check_min_records(generator: Generator, least: int | None) -> None:
         )
 
 
-def _causes(generator: Generator, *, formats: Collection[str] | None, persons: bool | None) -> list[str]:
+def _causes(
+    generator: Generator, *, formats: Collection[str] | None, persons: bool | None, declared: set[str]
+) -> list[str]:
     """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check."""
+
+    def proposed(*names: str, start: str = ": ") -> str:
+        texts = [f"csv=CsvDialect({name}={_DIALECT[name]!r})" for name in names if name not in declared]
+        return f"{start}{', '.join(texts)}" if texts else ""
+
     domain = generator.domain
     fields, columns = domain.fields(), domain.columns
     specs = [own.domain.inner.cell_spec() for own in columns] or [domain.inner.cell_spec()]
@@ -73,7 +84,9 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
     in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
-    signs = ", currency signs or decimal commas" if csv else ""
+    form = ", currency signs or decimal commas"
+    if declared & _FORM_OF_NUMBERS:
+        form = ", or numbers that are not written as declared,"
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
     selected = "" if in_memory else ": columns="
     likely = {
@@ -83,14 +96,15 @@ def _causes(generator: Generator, *, formats: Collection[str] | None, persons: b
         and (csv or npy or not formats),
         "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": columns and in_memory,
         f"another column of a file without a header, where numbers count from 1{selected}": csv and numbered,
-        f"text{signs} where numbers are declared{f': {_DECIMAL}' if csv else ''}": numbers,
+        f"text{form * csv} where numbers are declared{proposed('decimal') * csv}": numbers,
         f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
         "texts that are not addresses": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
-        f"another delimiter or encoding of the file: {_DIALECT}": csv,
-        f'quotes (") that are not closed or, inside quotes, not doubled; if each line is a record: {_LINES}': csv,
+        f"another delimiter or encoding of the file{proposed('delimiter', 'encoding')}": csv,
+        'quotes (") that are not closed or, inside quotes, not doubled'
+        f"{proposed('records', start='; if each line is a record: ')}": csv,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
         "an input that has no records or was cut short, such as a pipe": not in_memory,
         f"{'' if persons else 'with a declared column of persons, '}{_PERSONS}": persons is not False,

@@ -99,6 +99,12 @@ class CsvDialect:
         """Whether numbers are written as Python writes them."""
         return self.decimal == "." and self.has_plain_digits
 
+    @property
+    def declared(self) -> frozenset[str]:
+        """Names of the parameters that are not the default."""
+        fields = dataclasses.fields(self)
+        return frozenset(field.name for field in fields if getattr(self, field.name) != field.default)
+
     def for_file(self, name: str) -> "CsvDialect":
         """The dialect of a file: without a declared delimiter, the suffix of its name decides."""
         path = PurePath(name.lower())
