@@ -126,7 +126,7 @@ def fit(
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
-    declared = () if csv is None else csv.declared
+    declared = source.declared
     warn(describe_low_count(generator, formats=source.formats, persons=persons is not None, declared=declared))
     check_min_records(generator, min_records)
     return generator

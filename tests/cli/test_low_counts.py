@@ -26,7 +26,7 @@ def test_low_count(run, swapped):
     assert out.startswith("wrote a.privhp")
     assert err.startswith("privhp: warning: about ")
     assert "20,000 were expected" in err
-    assert "\n- columns in another order, such as latitude before longitude: --columns\n" in err
+    assert "\n- columns in another order, such as latitude before longitude\n" in err
     assert "\n- another delimiter or encoding of the file: --delimiter ';', --encoding cp1252\n" in err
     assert "where numbers are declared: --decimal ,\n" in err
     found = run("inspect", "a.privhp").out
@@ -85,13 +85,20 @@ def test_unseen_categories(run, tmp_path):
     unseen = "these declared categories hold no records that the noise lets us see: drink = caf\u00e9"
     code, out, err = run(*fit, "--expected-records", "4e3", "-o", "a.privhp")
     assert (code, err) == (0, "")
-    assert out.endswith(f"\nnote: {unseen}; check their spelling, and the encoding of the file\n")
+    assert out.endswith(f"\nnote: {unseen}; check the encoding of the file, and their spelling\n")
     assert run(*fit, "--expected-records", "4e3", "-o", "b.privhp", "--quiet") == (0, "", "")
     code, out, err = run(*fit, "--expected-records", "5e3", "-o", "c.privhp")
     assert err.startswith("privhp: warning: about ")
-    assert f"5,000 were expected, and {unseen}. Check their spelling" in err
+    assert f"5,000 were expected, and {unseen}; check the encoding" in err
     assert "note: " not in out
     assert "note: " in run(*fit, "--expected-records", "4e3", "-o", "d.privhp", "--json").err
+
+
+def test_options_are_not_proposed_again(run, swapped):
+    given = ["--delimiter", ",", "--encoding", "cp1252"]
+    err = run("fit", swapped, *GEO, *given, "-o", "a.privhp").err
+    assert "\n- columns in another order, such as latitude before longitude\n" in err
+    assert "\n- another delimiter or encoding of the file\n" in err
 
 
 def test_min_records_of_a_repeated_fit(run, swapped):

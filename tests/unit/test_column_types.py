@@ -4,6 +4,7 @@ import datetime as dt
 from decimal import Decimal
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pytest
 from pyarrow import ipc, parquet
@@ -205,3 +206,34 @@ def test_invalid_column_names(tmp_path, ending):
     for use in (lambda: open_source(path, domain=hp.Interval(0, 9), columns=["b"]), lambda: read_schema(str(path))):
         with pytest.raises(FileError, match="a column name of the file is not valid UTF-8"):
             use()
+
+
+DAYS = hp.Time("2024-01-01", "2024-12-31", unit="D")
+PERIODS = pd.Series(pd.period_range("2024-01-01", periods=300), name="day")
+
+
+@pytest.mark.parametrize(
+    ("data", "domain", "name"),
+    [
+        (PERIODS, DAYS, ""),
+        (PERIODS[:0], DAYS, ""),
+        (pd.PeriodIndex(PERIODS), hp.Nullable(DAYS), ""),
+        (PERIODS.to_frame(), DAYS, "column 'day': "),
+        (PERIODS.to_frame(), hp.Table(day=DAYS), "column 'day': "),
+        ({"day": PERIODS}, hp.Table(day=hp.Categories(["a", "b"])), "column 'day': "),
+    ],
+)
+def test_periods_are_refused_by_type(data, domain, name):
+    plan = hp.Plan.auto(domain, epsilon=9, expected_records=300)
+    with pytest.raises(
+        hp.RecordsError, match=rf"^{name}expected single values, got period\[D\]; .* \.dt\.to_timestamp\(\)$"
+    ):
+        hp.fit(data, plan=plan)
+    assert hp.fit(PERIODS.dt.to_timestamp(), DAYS, epsilon=90, expected_records=300).total > 250
+
+
+@pytest.mark.parametrize(("name", "shown"), [("fare", "fare"), (None, "1"), (3, "1")])
+def test_warnings_have_the_name_of_a_series(name, shown):
+    for series, what in ((pd.Series([1, 2] * 200, name=name), "holds"), (pd.Series(["1"] * 400, dtype="string"), "is")):
+        with pytest.warns(hp.PrivhpWarning, match=f"^column '{shown}' {what} "):
+            hp.fit(series.rename(name), hp.Interval(0, 9), epsilon=9, expected_records=400)

@@ -26,7 +26,9 @@ def fit(values: Any, domain: hp.Domain, *, expected: int, **settings: Any) -> hp
 
 def test_a_word_that_is_not_declared_warns() -> None:
     drinks = np.repeat(["tea", "cafe", "water", "wine"], 1000)
-    with pytest.warns(PrivhpWarning, match=f"4,000 were expected, and {UNSEEN}value = café. Check their") as caught:
+    with pytest.warns(
+        PrivhpWarning, match=f"4,000 were expected, and {UNSEEN}value = café; check the encoding"
+    ) as caught:
         generator = hp.fit(drinks, hp.Categories(DRINKS), epsilon=50, expected_records=4000)
     assert [one.filename for one in caught] == [__file__]
     again = hp.Generator.from_bytes(generator.to_bytes())
@@ -37,7 +39,7 @@ def test_an_encoding_that_is_not_declared_warns(tmp_path: Path) -> None:
     path = tmp_path / "drinks.csv"
     path.write_bytes(("drink,price\n" + "".join(f"{drink},3\n" for drink in DRINKS) * 1000).encode("cp1252"))
     domain = hp.Table(drink=hp.Categories(DRINKS), price=hp.Integers(0, 9))
-    with pytest.warns(PrivhpWarning, match=f"{UNSEEN}drink = café. Check their spelling, and the encoding of the file"):
+    with pytest.warns(PrivhpWarning, match=f"{UNSEEN}drink = café; check the encoding of the file, and their spelling"):
         hp.fit(path, domain, epsilon=50, expected_records=4000)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -59,7 +61,26 @@ def test_low_counts_name_them_among_the_causes() -> None:
     generator = fit(np.repeat(["tea", "water", "wine"], 1000), hp.Categories(DRINKS), expected=10_000)
     text = describe_low_count(generator)
     assert text is not None
-    assert f"\n- {UNSEEN}value = café\nCheck them" in text
+    assert f"\n- {UNSEEN}value = café; check the encoding of the file, and their spelling\nCheck them" in text
+
+
+@pytest.mark.parametrize(("missing", "accents"), [("café", True), ("water", False)])
+def test_an_encoding_is_the_first_cause_of_missing_accents(missing: str, accents: bool) -> None:
+    seen = [drink for drink in DRINKS if drink != missing]
+    generator = fit(np.repeat(seen, 1000), hp.Categories(DRINKS), expected=10_000)
+    option = "csv=CsvDialect(encoding='cp1252')"
+    for formats, declared, first in (
+        (["csv"], (), f"another encoding of the file: {option}"),
+        ([], (), "texts that were read in another encoding"),
+        (["csv"], ("encoding",), "another column of a file"),
+        (["parquet"], (), "values that are not declared"),
+    ):
+        text = describe_low_count(generator, formats=formats, persons=False, declared=declared)
+        assert text is not None
+        assert text.splitlines()[1].startswith(f"- {first}") == (accents or "encoding" not in first)
+        assert text.count(option) == (formats == ["csv"] and not declared)
+    words = ["encoding of the file", "spelling"]
+    assert sorted(words, key=(describe_unseen_categories(generator) or "").index) == (words if accents else words[::-1])
 
 
 def release_with(counts: list[int], *, epsilon: float, domain: hp.Domain) -> hp.Generator:
@@ -106,7 +127,9 @@ def test_long_lists_and_other_domains_are_left_out() -> None:
         generator = fit(texts[:1] * 1000, hp.Categories(texts[:size]), expected=1000, epsilon=900)
         text = describe_unseen_categories(generator)
         assert (text is not None) == looked_through
-        assert text is None or text.endswith(f"value = v6 and {MOST_VALUES - 7} more")
+        assert text is None or text.endswith(
+            f"value = v6 and {MOST_VALUES - 7} more; check their spelling, and the encoding of the file"
+        )
     assert unseen_categories(fit(np.zeros(1000), hp.Interval(0, 1), expected=1000)) == []
     paper = hp.Plan.paper(hp.Categories(DRINKS), epsilon=50, expected_records=1000, hot_cells=4)
     assert unseen_categories(hp.fit(["tea"] * 1000, plan=paper)) == []

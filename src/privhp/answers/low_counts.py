@@ -2,7 +2,7 @@
 
 from collections.abc import Collection
 
-from privhp.answers.generator import Generator
+from privhp.answers.generator import NOISE_Z, Generator
 from privhp.answers.unseen_categories import describe_unseen_categories
 from privhp.domains.fields import FieldKind
 from privhp.errors import LowCountError
@@ -14,7 +14,6 @@ _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
-_PERSONS = "records beyond the number per person: max_records_per_person="
 _DIALECT = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
 _FORM_OF_NUMBERS = {"decimal", "thousands", "currency"}
 
@@ -34,7 +33,7 @@ def describe_low_count(
         generator: The generator of the release.
         formats: Formats of the files that were read; None if they are not known.
         persons: Whether a column of persons was declared; None if it is not known.
-        declared: Names of the parameters of `CsvDialect` that were given, which are not proposed.
+        declared: Names of the parameters that were given, which are not proposed: columns, and those of `CsvDialect`.
     """
     expected = generator.plan.expected_records
     if not generator.is_below_expected:
@@ -42,7 +41,8 @@ def describe_low_count(
     unseen = describe_unseen_categories(generator)
     counted = f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected"
     if generator.total < LOW_SHARE * expected:
-        causes = _causes(generator, formats=formats, persons=persons, declared=set(declared))
+        accents = unseen is not None and not unseen.isascii()
+        causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=accents)
         causes += [] if unseen is None else [unseen]
         counted += (
             ": many records may have been skipped. Likely causes, if that number was right:"
@@ -50,7 +50,7 @@ def describe_low_count(
             + "\nCheck them before you use the release"
         )
     elif unseen is not None:
-        counted += f", and {unseen}. Check their spelling, and the encoding of the file"
+        counted += f", and {unseen}"
     else:
         return None
     return f"{counted}; a second fit of the same data costs epsilon again"
@@ -65,9 +65,12 @@ def check_min_records(generator: Generator, least: int | None) -> None:
 
 
 def _causes(
-    generator: Generator, *, formats: Collection[str] | None, persons: bool | None, declared: set[str]
+    generator: Generator, *, formats: Collection[str] | None, persons: bool | None, declared: set[str], accents: bool
 ) -> list[str]:
-    """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check."""
+    """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check.
+
+    The likeliest are first: no rows at all, the cap of persons, and an encoding that changes accented categories.
+    """
 
     def proposed(*names: str, start: str = ": ") -> str:
         texts = [f"csv=CsvDialect({name}={_DIALECT[name]!r})" for name in names if name not in declared]
@@ -88,8 +91,16 @@ def _causes(
     if declared & _FORM_OF_NUMBERS:
         form = ", or numbers that are not written as declared,"
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
-    selected = "" if in_memory else ": columns="
+    selected = "" if in_memory or "columns" in declared else ": columns="
+    misread = accents and csv and "encoding" not in declared
+    dialect = ["delimiter"] if misread else ["delimiter", "encoding"]
+    beyond = "records beyond the number per person"
+    beyond += ": max_records_per_person=" if generator.plan.max_records_per_person == 1 else ""
     likely = {
+        "no rows: the input may be empty": generator.total <= NOISE_Z * generator.total_stderr,
+        beyond: persons,
+        f"another encoding of the file{proposed('encoding')}": misread,
+        "texts that were read in another encoding": accents and in_memory,
         f"columns in another order{swapped}{selected}": points,
         f"columns without names in another order{selected}": not points
         and len(columns) > 1
@@ -102,11 +113,11 @@ def _causes(
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
-        f"another delimiter or encoding of the file{proposed('delimiter', 'encoding')}": csv,
+        f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": csv,
         'quotes (") that are not closed or, inside quotes, not doubled'
         f"{proposed('records', start='; if each line is a record: ')}": csv,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
-        "an input that has no records or was cut short, such as a pipe": not in_memory,
-        f"{'' if persons else 'with a declared column of persons, '}{_PERSONS}": persons is not False,
+        "an input that was cut short, such as a pipe": not in_memory,
+        f"with a declared column of persons, {beyond}": persons is None,
     }
     return [cause for cause, applies in likely.items() if applies]

@@ -27,7 +27,10 @@ def describe_unseen_categories(generator: Generator) -> str | None:
         return None
     more = len(unseen) - _MOST_NAMES
     named = ", ".join(unseen[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
-    return f"these declared categories hold no records that the noise lets us see: {named}"
+    advice = "check the encoding of the file, and their spelling"
+    if all(map(str.isascii, unseen)):
+        advice = "check their spelling, and the encoding of the file"
+    return f"these declared categories hold no records that the noise lets us see: {named}; {advice}"
 
 
 def unseen_categories(generator: Generator) -> list[str]:

@@ -129,14 +129,21 @@ def _column_names(records: Any) -> list[Any] | None:
 
 def _from_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> ColumnBatch:
     _check_names(known, names)
-    columns = [frame[name] for name in names]
-    for name, column in zip(names, columns, strict=True):
-        if isinstance(column, str | bytes | Mapping) or not hasattr(column, "__getitem__"):
-            raise RecordsError(f"column {name!r}: expected an array, a list or a series, got {type(column).__name__}")
+    columns = [_named_column(name, frame[name]) for name in names]
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
         raise RecordsError(f"the columns {', '.join(names)} differ in length; pass columns of equal length")
     return ColumnBatch(columns, length=lengths.pop())
+
+
+def _named_column(name: str, values: Any) -> Column:
+    """The values of a column; errors name it."""
+    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__getitem__"):
+        raise RecordsError(f"column {name!r}: expected an array, a list or a series, got {type(values).__name__}")
+    try:
+        return to_column(values)
+    except RecordsError as error:
+        raise RecordsError(f"column {name!r}: {error}") from None
 
 
 def _check_names(known: Sequence[Any], names: Sequence[str]) -> None:

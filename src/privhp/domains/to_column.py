@@ -102,6 +102,8 @@ def _python_value(value: Any) -> Any:
 
 def _from_pandas(series: Any) -> Column:
     dtype = series.dtype
+    if str(dtype).startswith("period"):
+        raise RecordsError(f"expected single values, got {dtype}; convert the column with .dt.to_timestamp()")
     if hasattr(dtype, "categories"):
         own = getattr(series, "cat", series)
         codes = np.asarray(own.codes).astype(np.int64)

@@ -154,14 +154,13 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
     from privhp.answers.low_counts import check_min_records, describe_low_count
     from privhp.answers.unseen_categories import describe_unseen_categories
     from privhp.cli import FAILED
-    from privhp.cli.data_options import csv_dialect, note
+    from privhp.cli.data_options import note
     from privhp.cli.messages import speak_options, warn
     from privhp.cli.streams import say
     from privhp.errors import LowCountError
 
-    declared = csv_dialect(options).declared
     persons = source.persons is not None
-    low = describe_low_count(generator, formats=source.formats, persons=persons, declared=declared)
+    low = describe_low_count(generator, formats=source.formats, persons=persons, declared=source.declared)
     warn(low)
     if low is None and generator.is_below_expected:
         note(
@@ -169,7 +168,7 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
             generator.count_text + ", nor are records beyond the number per person" * persons,
         )
     elif low is None and (unseen := describe_unseen_categories(generator)) is not None:
-        note(options, f"{unseen}; check their spelling, and the encoding of the file")
+        note(options, unseen)
     try:
         check_min_records(generator, options.min_records)
     except LowCountError as error:

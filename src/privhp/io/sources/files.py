@@ -96,6 +96,11 @@ class FileSource:
         return frozenset(self._format or format_of(file.name) for file in self._files)
 
     @property
+    def declared(self) -> frozenset[str]:
+        """Parameters of the reading that the caller gave."""
+        return self._selection.declared
+
+    @property
     def persons(self) -> Persons | None:
         """The declared persons."""
         return self._selection.persons

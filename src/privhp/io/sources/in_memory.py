@@ -45,6 +45,11 @@ class InMemorySource:
         return not isinstance(self._data, Iterator)
 
     @property
+    def declared(self) -> frozenset[str]:
+        """Parameters of the reading that the caller gave."""
+        return self._selection.declared
+
+    @property
     def persons(self) -> Persons | None:
         """The declared persons. All rows of a frame, a table or a dict are in memory, those of batches are not."""
         declared = self._selection.persons
@@ -105,6 +110,8 @@ class InMemorySource:
         """Warn of columns whose declared type is that of integers, texts or times, in an array, a dict or a frame."""
         fields = self._selection.fields
         columns = {str(index + 1): data for index in range(len(fields))}
+        if len(fields) == 1 and is_column(data) and isinstance(getattr(data, "name", None), str):
+            columns = {data.name: data}
         if _is_frame(data) or isinstance(data, Mapping):
             persons = None if self._selection.persons is None else self._selection.persons.column
             names = self._selection.names or [name for name in data if str(name) != persons]

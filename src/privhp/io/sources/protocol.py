@@ -71,6 +71,10 @@ class Source(Protocol):
         """Formats of the files; none for data in memory."""
 
     @property
+    def declared(self) -> frozenset[str]:
+        """Parameters of the reading that the caller gave."""
+
+    @property
     def persons(self) -> Persons | None:
         """The declared persons; None if no column of persons is declared."""
 

@@ -88,6 +88,11 @@ class Selection:
             self._check_points(self.names)
 
     @property
+    def declared(self) -> frozenset[str]:
+        """Parameters that the caller gave: columns, and those of the dialect."""
+        return self.csv.declared | ({"columns"} if self.columns else set())
+
+    @property
     def rows(self) -> int:
         """Maximum number of rows in a batch, smaller for many columns."""
         return min(max(MAX_VALUES // len(self.fields), MIN_ROWS), MAX_ROWS)

@@ -1,0 +1,134 @@
+"""Likely causes of a low count: those of the domain and of the data, the likeliest first."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import privhp as hp
+from privhp import PrivhpWarning
+from privhp.answers.low_counts import describe_low_count
+from privhp.release import Release
+
+CAUSES: list[tuple[hp.Domain, list[str]]] = [
+    (hp.Interval(0, 1), ["numbers count from 1", "currency signs", "outside the bounds"]),
+    (hp.Interval(0, 1, outside="clamp"), ["numbers count from 1", "currency signs"]),
+    (hp.Interval(0, 1).named("fare"), ["currency signs", "outside the bounds"]),
+    (hp.Geo(-9, 49.8, 2, 61).named("x", "y"), ["order, such as latitude", "currency signs", "outside the bounds"]),
+    (
+        hp.Box([(0, 1), (0, 1)]).named("x", "y"),
+        ["columns in another order: columns=\n", "currency signs", "outside the bounds"],
+    ),
+    (hp.Categories(["a", "b"]).named("c"), ["not declared"]),
+    (hp.Categories(["a", "b"], other="c").named("c"), []),
+    (hp.IPv4().named("a"), ["not addresses"]),
+    (hp.IPv4("10.0.0.0/8").named("a"), ["not addresses", "outside the bounds"]),
+    (hp.Time("2024-01-01", "2024-12-31").named("t"), ["form than 2024-12-31 or", "outside the bounds"]),
+    (hp.Time("2024-01-01", "2024-12-31", format="%d.%m.%Y").named("t"), ["form than %d.%m.%Y,", "outside the bounds"]),
+    (
+        hp.Table(a=hp.Interval(0, 1), b=hp.Categories(["a", "b"])),
+        [
+            "columns without names in another order: columns=\n",
+            "currency signs",
+            "outside the bounds",
+            "not declared",
+        ],
+    ),
+    (
+        hp.Table({("x", "y"): hp.Box([(0, 1), (0, 1)]), "c": hp.IPv6()}),
+        [
+            "columns in another order: columns=\n",
+            "currency signs",
+            "not addresses",
+            "outside the bounds",
+        ],
+    ),
+]
+
+
+def low_release(domain: hp.Domain) -> hp.Generator:
+    plan = hp.Plan(domain, epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
+    return hp.Generator(Release(plan, {1: np.array([50, 50])}))
+
+
+@pytest.mark.parametrize(("domain", "causes"), CAUSES, ids=repr)
+def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> None:
+    everything = {cause for _, own in CAUSES for cause in own}
+    text = describe_low_count(low_release(domain), formats=["csv"], persons=False)
+    assert text is not None
+    assert {cause for cause in everything if cause in text} == set(causes)
+    assert "delimiter" in text
+    assert "an input that was cut short, such as a pipe" in text
+    assert "no rows" not in text
+    assert "person" not in text
+    first, *lines, last = text.splitlines()
+    assert first.endswith("Likely causes, if that number was right:")
+    assert all(line.startswith("- ") for line in lines)
+    assert last.startswith("Check them before you use the release")
+
+
+@pytest.mark.parametrize(("formats", "named"), [(["parquet"], True), (["csv"], False), (["npy"], False), ([], False)])
+def test_columns_with_names_may_be_in_any_order(formats: list[str], named: bool) -> None:
+    text = describe_low_count(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)
+    assert text is not None
+    assert ("another order" not in text) == named
+    assert ("records that are not tuples, dicts or rows of a frame (files are a list of Paths)" in text) == (
+        not formats
+    )
+
+
+def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
+    domain, plan = hp.Interval(0, 9), {"epsilon": 9, "expected_records": 1000}
+    (tmp_path / "a.csv").write_text("fare\n" + "5\n" * 100)
+    pq.write_table(pa.table({"fare": [5.0] * 100}), tmp_path / "a.parquet")
+    texts = []
+    for data in ([5.0] * 100, tmp_path / "a.parquet", tmp_path / "a.csv"):
+        with pytest.warns(PrivhpWarning, match="Likely causes, if that number was right") as caught:
+            hp.fit(data, domain, **plan)
+        texts.append(str(caught[0].message))
+    assert [("delimiter" in text, "currency" in text) for text in texts] == [(False, False)] * 2 + [(True, True)]
+    assert ["cut short" in text for text in texts] == [False, True, True]
+    assert not any("person" in text for text in texts)
+    data = {"fare": [5.0] * 200, "who": np.arange(200) // 2}
+    first = "number was right:\n- records beyond the number per person: max_records_per_person=\n"
+    with pytest.warns(PrivhpWarning, match=first):
+        hp.fit(data, hp.Table(fare=domain), person="who", **plan)
+    with pytest.warns(PrivhpWarning, match="number was right:\n- records beyond the number per person\n"):
+        hp.fit(data, hp.Table(fare=domain), person="who", max_records_per_person=2, **plan)
+
+
+def test_no_rows_are_the_first_cause() -> None:
+    """The noisy count decides: a refusal of an empty input would show that nobody is in it."""
+    for data in (np.zeros(0), pd.DataFrame({"fare": np.zeros(0)}), [], [99.0] * 1000):
+        with pytest.warns(PrivhpWarning, match="number was right:\n- no rows: the input may be empty\n- "):
+            hp.fit(data, hp.Interval(0, 9), epsilon=9, expected_records=1000)
+
+
+def test_declared_parameters_are_not_proposed() -> None:
+    release = low_release(hp.Interval(0, 1))
+    proposals = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
+    for name, value in proposals.items():
+        text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
+        assert text is not None
+        found = {other for other in proposals if f"csv=CsvDialect({other}=" in text}
+        assert found == proposals.keys() - {name}
+        assert ("text, or numbers that are not written as declared, where numbers" in text) == (name == "decimal")
+        assert "columns=" in text
+    text = describe_low_count(release, formats=["csv"], declared=[*hp.CsvDialect(**proposals).declared, "columns"])
+    assert text is not None
+    assert "- another delimiter or encoding of the file\n- quotes" in text
+    assert "not doubled\n" in text
+    assert "columns=" not in text
+
+
+def test_options_that_a_source_declares(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("fare;who\n" + "5;1\n" * 100)
+    domain, plan = hp.Interval(0, 9), {"epsilon": 9, "expected_records": 1000}
+    with pytest.warns(
+        PrivhpWarning, match="another delimiter or encoding of the file: csv=CsvDialect.encoding='cp1252'.\n"
+    ) as caught:
+        hp.fit(tmp_path / "a.csv", domain, columns="fare", csv=hp.CsvDialect(delimiter=";"), **plan)
+    assert "columns=" not in str(caught[0].message)
