@@ -16,7 +16,7 @@
 
 namespace {
 
-enum Kind : u8 { REAL, INTEGER, ADDRESS, TIME, TEXT, CODED };
+enum Kind : u8 { REAL, INTEGER, ADDRESS, TIME, DATE, TEXT, CODED };
 enum Found : u8 { VALUE, EMPTY, ODD };
 
 struct Field {
@@ -116,9 +116,28 @@ i64 days(i64 year, i64 month, i64 day) {
     return era * 146097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719468;
 }
 
-// "2019-07-04", "2019-07-04 12:30", with seconds and up to six digits of a fraction, in UTC: microseconds since 1970.
-bool time(Field field, u64& value) {
+// Takes an offset from UTC off the end of a time of day: "Z", "+02", "+0200" or "+02:00", in minutes, or 0 without one;
+// false if it is invalid.
+bool take_offset(Field& field, i64& minutes) {
+    minutes = 0;
+    if (field.end[-1] == 'Z') return --field.end, true;
+    for (const int width : {3, 5, 6}) {
+        const char* sign = field.end - width;
+        if (*sign != '+' && *sign != '-') continue;
+        const i64 hour = digits(sign + 1, 2), minute = width > 3 ? digits(field.end - 2, 2) : 0;
+        minutes = (*sign == '-' ? -1 : 1) * (60 * hour + minute);
+        field.end = sign;
+        return (width < 6 || sign[3] == ':') && hour >= 0 && hour < 24 && minute >= 0 && minute < 60;
+    }
+    return true;
+}
+
+// "2019-07-04", "2019-07-04 12:30", with seconds, up to six digits of a fraction and an offset: microseconds since 1970, in
+// UTC or, for a date, on the clock that the text shows.
+bool time(Field field, bool in_utc, u64& value) {
     constexpr int LENGTHS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+    i64 offset = 0;
+    if (field.end - field.begin > 16 && !take_offset(field, offset)) return false;
     const size_t size = field.end - field.begin;
     const char* at = field.begin;
     if (size < 10 || size == 11 || at[4] != '-' || at[7] != '-') return false;
@@ -144,7 +163,7 @@ bool time(Field field, u64& value) {
         if (hour < 0 || hour > 23 || minute < 0 || minute > 59 || second < 0 || second > 59) return false;
     }
     const i64 seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    value = static_cast<u64>(seconds * 1000000 + fraction);
+    value = static_cast<u64>((seconds - (in_utc ? 60 * offset : 0)) * 1000000 + fraction);
     return true;
 }
 
@@ -184,7 +203,7 @@ INLINE inline Found read(Field field, Kind kind, const Nulls* nulls, const char*
     const bool plain = kind == REAL      ? real(field, value)
                        : kind == INTEGER   ? whole(field, value)
                        : kind == ADDRESS ? address(field, value)
-                                         : time(field, value);
+                                         : time(field, kind == TIME, value);
     return plain ? VALUE : ODD;
 }
 

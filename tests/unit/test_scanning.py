@@ -24,11 +24,40 @@ numbers = st.one_of(
     st.sampled_from(["1e5", "+3", ".5", "5.", "-.5", ".", "-", "1e", "1e999", "1e-999", "0x1", "1_0", "nan(1)", "007"]),
     st.sampled_from(["inf", "nan", "-nan", "Infinity", "", " ", "NA", "9" * 18, "9" * 19, "9007199254740993.0", "1d5"]),
 )
+OFFSETS = [
+    "Z",
+    "+02",
+    "-0130",
+    "+02:00",
+    "-23:59",
+    "+00:00",
+    "-00",
+    "z",
+    "+24:00",
+    "+02:60",
+    "+2:00",
+    "+02:0",
+    "--2:00",
+]
+OFFSETS += [
+    "+02 00",
+    "+02:00Z",
+    "ZZ",
+    "+02:00:30",
+    "+02:00:00.5",
+    " +02:00",
+    "+-2:00",
+    "+0:200",
+    "+",
+    "Z+02",
+    "-02:00:",
+]
 times = st.one_of(
     st.datetimes().map(lambda time: time.isoformat(sep=" ")),
     st.datetimes().map(lambda time: time.isoformat()),
     st.dates().map(str),
     st.sampled_from(["2020-02-30", "2020-02-29", "1900-02-29", "2020-01-01T24:00", "2020-01-01T12", "2020-01-01Z"]),
+    st.tuples(st.datetimes().map(lambda time: time.isoformat()), st.sampled_from(OFFSETS)).map("".join),
     st.sampled_from(["2020-01-01T00:00:60", "2020-01-01 12:30:00.1234567", "2020-01-01T00:00+02:00", "0000-01-01"]),
 )
 addresses = st.one_of(
@@ -105,6 +134,27 @@ def test_scanner_matches_definition(lines, domain, dialect):
         defined = cells(content, domain, dialect)
     assert cells(content, domain, dialect) == defined
     assert len(defined) == len(lines)
+
+
+@pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")
+@pytest.mark.parametrize("unit", ["D", "s", "us"])
+def test_offsets_of_times(unit):
+    """Times with an offset are those of the definition; usual ones do not fall back to it."""
+    domain = Time("0001-01-01", "9999-12-31", unit=unit, outside="clamp")
+    clocks = [
+        "2020-01-01T00:30",
+        "2020-12-31 23:30:05",
+        "2020-02-29T12:00:00.25",
+        "0001-01-01T00:00",
+        "9999-12-31T23:59",
+    ]
+    usual = "".join(f"{clock}{offset}\n" for clock in clocks for offset in OFFSETS[:7]).encode()
+    unusual = "".join(f"{clock}{offset}\n" for clock in ["2020-01-01", "", *clocks] for offset in OFFSETS[7:]).encode()
+    found = [cells(content, domain) for content in (usual, unusual)]
+    with mock.patch.object(csv_scanner.Scanner, "_read", side_effect=AssertionError):
+        assert cells(usual, domain) == found[0]
+    with mock.patch.object(csv_scanner, "native", None):
+        assert [cells(content, domain) for content in (usual, unusual)] == found
 
 
 @pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")

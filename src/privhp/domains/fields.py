@@ -19,8 +19,10 @@ class FieldKind(IntEnum):
     INTEGER = 1
     ADDRESS = 2
     TIME = 3
-    TEXT = 4
-    DICTIONARY = 5
+    DATE = 4
+    """The date of a time: with an offset, that of the clock beside it."""
+    TEXT = 5
+    DICTIONARY = 6
     """Text that repeats, such as one of a few declared values: each distinct text is read once."""
 
 

@@ -146,7 +146,8 @@ class Time(IntegerRangeDomain):
 
     def fields(self) -> tuple[Field, ...]:
         in_utc = self.zone in (None, "UTC") and self.unit != "ns"  # these the compiled CSV scanner reads
-        kind = FieldKind.TIME if in_utc else FieldKind.TEXT
+        times = FieldKind.DATE if self.unit == "D" else FieldKind.TIME
+        kind = times if in_utc else FieldKind.TEXT
         if self.format is not None:
             kind = FieldKind.DICTIONARY if self.format.step is None else FieldKind.INTEGER
         repeats = kind is FieldKind.DICTIONARY  # strptime is slow, and dates repeat

@@ -18,6 +18,7 @@ Convert: TypeAlias = Callable[[bytes], Any]
 """Conversion of a field to a value: a float, an int for domains of integers, a text, or None for null."""
 
 NUMBERS = {FieldKind.REAL, FieldKind.INTEGER}
+TIMES = {FieldKind.TIME, FieldKind.DATE}
 TEXTS = {FieldKind.TEXT, FieldKind.DICTIONARY}
 
 _QUOTED = re.compile(rb'"((?:[^"]|"")*+)"')
@@ -118,6 +119,7 @@ _CONVERTERS: dict[FieldKind, Convert] = {
     FieldKind.INTEGER: _integer,
     FieldKind.ADDRESS: parse_ipv4,
     FieldKind.TIME: as_text,
+    FieldKind.DATE: as_text,
     FieldKind.TEXT: as_text,
     FieldKind.DICTIONARY: as_text,
 }

@@ -16,7 +16,7 @@ from privhp.core.cells import Codes, Counts
 from privhp.domains.column import Column
 from privhp.domains.fields import Field, FieldKind
 from privhp.io.sources.csv_dialect import CsvDialect
-from privhp.io.sources.csv_fields import NUMBERS, TEXTS, as_text, converter, null_texts, split_record
+from privhp.io.sources.csv_fields import NUMBERS, TEXTS, TIMES, as_text, converter, null_texts, split_record
 from privhp.io.sources.text_records import MAX_RECORD, Offsets
 from privhp.kernels import native
 
@@ -131,7 +131,7 @@ def _numbers(
     array: NDArray[Any] = values.view(np.int64)
     if fits:
         array[odd_records] = [0 if value is None else value for value in odd_values]
-    if field.kind is FieldKind.TIME:
+    if field.kind in TIMES:
         times = array.view("M8[us]")
         times[null] = np.datetime64("NaT", "us")
         fits, array = all(value is None for value in odd_values), times
