@@ -76,7 +76,7 @@ def test_date_is_local(column: Callable[[list[dt.datetime]], Any], zone: str) ->
 @pytest.mark.parametrize("zone", ["America/New_York", "Asia/Kathmandu"])
 def test_formats_with_an_offset(zone: str) -> None:
     times = times_in(zone)[:600]
-    for text in (FORMAT, "%d/%m/%Y %H:%M:%S %z", "%d %B %Y %H:%M %z"):  # the last has no fixed width
+    for text in (FORMAT, "%d/%m/%Y %H:%M:%S %z", "%d %B %Y %H:%M %z", "%A %d %m %Y %z"):  # the last has no width
         domain = hp.Time("1899-12-01", "2030-12-31", unit="D", format=text)
         assert dates(domain.encode([time.strftime(text) for time in times], level=DAYS.depth)) == [
             time.date() for time in times

@@ -1,6 +1,7 @@
 """Declared formats of times: every form of the records of one day is read to the same cells."""
 
 import datetime as dt
+import re
 from pathlib import Path
 from typing import Any
 
@@ -180,13 +181,14 @@ def test_evenings_on_a_12_hour_clock() -> None:
 
 
 PIECES = ["%Y", "%m", "%d", "%H", "%M", "%S", "%I", "%p", "/", " ", ":", "T", "é", ".", "%%", "%y", "%b", "%z", "+"]
+PIECES += ["%j", "a"]
 ZONES = st.integers(-1439, 1439).map(lambda minutes: dt.timezone(dt.timedelta(minutes=minutes)))
 
 
 @given(st.lists(st.sampled_from(PIECES), max_size=6), st.data())
 def test_fixed_width_reads_what_strptime_reads(pieces: list[str], data: st.DataObject) -> None:
     """strptime, one text after the other, is the reference: for texts in the format, and for damaged ones."""
-    day = [data.draw(st.sampled_from(own)) for own in (["%Y", "%y"], ["%m", "%b"], ["%d"])]
+    day = [data.draw(st.sampled_from(own)) for own in (["%Y", "%y"], ["%m", "%b", "%B"], ["%d"])]
     text = "".join(data.draw(st.permutations([*day, *pieces])))
     zone, unit = data.draw(st.sampled_from([(None, "s"), ("Europe/Berlin", "s"), (None, "D")]))
     try:
@@ -195,9 +197,11 @@ def test_fixed_width_reads_what_strptime_reads(pieces: list[str], data: st.DataO
         return
     assert slow.format is not None
     slow.format.fixed = None
-    dates = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30), timezones=ZONES)
+    dates = st.datetimes(dt.datetime(1, 1, 2), dt.datetime(9999, 12, 30), timezones=st.just(dt.UTC) | ZONES)
     texts = [time.strftime(text) for time in data.draw(st.lists(dates, max_size=5))]
     texts += [data.draw(st.sampled_from([own.lower(), own.upper()])) for own in texts]
+    texts += [re.sub(r"([+-]\d\d)(\d\d)(?!\d)", r"\1:\2", own) for own in texts]
+    texts += [own.replace("+0000", "Z") for own in texts]
     damaged = data.draw(st.lists(st.text("0123456789/ :AaPpMm+-\u0663", max_size=20), max_size=3))
     for own in texts:
         place = data.draw(st.integers(0, len(own)))
@@ -219,7 +223,23 @@ def test_texts_of_fixed_width_are_read_at_once() -> None:
     assert logs.format.fixed is not None
     written = ["[29/Feb/24:23:30:00 -0100]", "[29/FEB/68:00:00:00 +0030]", "[01/Mai/24:00:00:00 +0000]"]
     written += ["[01/May/24:00:00:00 +2400]", "[01/May/24:00:00:00 +0060]", "[01/May/24:00:00:00 00000]"]
+    written += ["[29/Feb/24:23:30:00 -01:00]", "[29/Feb/24:23:30:00 Z]", "[29/Feb/24:23:30:00 -01.00]"]
     places, seconds = logs.format.fixed.read(written)
-    assert places.tolist() == [0, 1]
-    assert seconds.astype("M8[s]").astype(str).tolist() == ["2024-03-01T00:30:00", "2068-02-28T23:30:00"]
-    assert hp.Time(LOW, HIGH, format="%d %B %Y").format.fixed is None  # type: ignore[union-attr]  # it has a format
+    assert places.tolist() == [0, 1, 6, 7]
+    assert seconds.astype("M8[s]").astype(str).tolist() == [
+        "2024-03-01T00:30:00",
+        "2068-02-28T23:30:00",
+        "2024-03-01T00:30:00",
+        "2024-02-29T23:30:00",
+    ]
+
+
+def test_names_of_months_are_read_at_once() -> None:
+    domain = hp.Time(LOW, HIGH, format="%d %B %Y", unit="D")
+    assert domain.format is not None
+    assert domain.format.fixed is not None
+    days = [dt.date(2024, month, 5) for month in range(1, 13)]
+    places, seconds = domain.format.fixed.read([*(f"{day:%d %B %Y}" for day in days), "05 Mai 2024", "05 Sept 2024"])
+    assert places.tolist() == list(range(12))
+    assert seconds.astype("M8[s]").astype("M8[D]").tolist() == days
+    assert hp.Time(LOW, HIGH, format="%d %B %Y %f").format.fixed is None  # type: ignore[union-attr]  # it has a format

@@ -32,7 +32,7 @@ class TimeFormat:
     Attributes:
         text: The declared text.
         step: Nanoseconds per unit of a number; None for directives.
-        fixed: Reads many texts at once; None if these directives have no fixed width.
+        fixed: Reads many texts at once; None if one of these directives has no fixed width.
     """
 
     def __init__(self, text: Any) -> None:
