@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Counts
 
-_MONTHS = ("january", "february", "march", "april", "may", "june", "july", "august", "september", "october")
-_MONTHS += ("november", "december")
+_MONTHS = ["january", "february", "march", "april", "may", "june"]
+_MONTHS += ["july", "august", "september", "october", "november", "december"]
 _WIDTHS = {"Y": [4], "y": [2], "m": [2], "d": [2], "H": [2], "I": [2], "M": [2], "S": [2], "p": [2], "z": [1, 5, 6]}
 _WIDTHS |= {"b": [3], "B": sorted({len(month) for month in _MONTHS})}
 """Possible numbers of characters of each directive: all digits, except those of %b, %B, %p and %z."""
