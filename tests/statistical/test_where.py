@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from privhp import Box, Categories, Generator, Geo, Integers, Interval, IPv4, Nullable, Table, Taxonomy, Time
+from privhp.domains.unions import share_inside
 from releases import histogram
 
 ALPHA = 1e-9
@@ -30,6 +31,7 @@ CASES: dict[str, tuple[Generator, Any]] = {
     "box": (histogram(Box([(0, 1), (0, 3)]), 3, COUNTS), ((0.3, None), (0.4, 2.2))),
     "places": (histogram(Geo(), 3, COUNTS), (100, -50, -100, 80)),
     "null or not": (histogram(Nullable(Interval(0, 1), share=0.3), 0, [9]), (0.1, 0.4)),
+    "null and values": (histogram(Nullable(Interval(0, 1), share=0.3), 0, [9]), [(0.1, 0.4), None]),
     "table": (
         histogram(Table(a=Interval(0, 1), b=Nullable(Integers(0, 9))), 3, COUNTS),
         {"a": (0.2, 0.9), "b": (2, 7)},
@@ -46,7 +48,7 @@ def expected(generator: Generator, region: Any) -> NDArray[np.float64]:
     above = cells >> np.uint64(level - leaf)
     whole = domain.measure(above, level=leaf)
     share = domain.measure(cells, level=level) / np.where(whole > 0, whole, 1.0)
-    share = share * domain.overlap(region, cells, level=level)
+    share = share * share_inside(domain, region, cells, level=level)
     probabilities = generator.probabilities[above.astype(np.int64)] * share
     return probabilities / probabilities.sum()
 

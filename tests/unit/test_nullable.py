@@ -15,12 +15,14 @@ from privhp import (
     Categories,
     Domain,
     DomainError,
+    Generator,
     Geo,
     Integers,
     Interval,
     IPv4,
     Nullable,
     Pattern,
+    Plan,
     RecordsError,
     Table,
     Taxonomy,
@@ -30,7 +32,9 @@ from privhp import (
 from privhp.core.allocation import Allocation
 from privhp.core.cells import OUTSIDE
 from privhp.domains.column_batch import ColumnBatch
-from releases import histogram
+from privhp.domains.conditions import read_condition
+from privhp.release import Release
+from releases import exact_generator, histogram
 
 DELAY = Nullable(Integers(-120, 1440))
 NULL = 0
@@ -202,9 +206,49 @@ def test_wrong_arguments(build: Any, says: str) -> None:
         build()
 
 
-@pytest.mark.parametrize("inner", [Categories(["a", "b"]), Taxonomy({"x": ["a", "b"]}), Pattern("[ab]")], ids=repr)
-@pytest.mark.parametrize("region", [["a", None], (None, None)], ids=repr)
-def test_null_in_a_list_of_values_is_refused_with_advice(inner: Domain, region: Any) -> None:
-    generator = histogram(Nullable(inner), 1, [3, 1])
-    with pytest.raises(DomainError, match="None alone is the region of null, and not in a list"):
-        generator.mass(region)
+LISTED = [Categories(["a", "b"]), Taxonomy({"x": ["a", "b"]}), Pattern("[ab]")]
+
+
+@pytest.mark.parametrize("inner", LISTED, ids=repr)
+@pytest.mark.parametrize("region", [("a", None), (None, None)], ids=repr)
+def test_null_in_a_tuple_is_refused_with_advice(inner: Domain, region: Any) -> None:
+    with pytest.raises(DomainError, match="None is null by itself or in a list, of a Nullable column"):
+        histogram(Nullable(inner), 1, [3, 1]).mass(region)
+    with pytest.raises(DomainError, match="None is null by itself or in a list, of a Nullable column"):
+        histogram(inner, 1, [3, 1]).mass(["a", None])
+
+
+@pytest.mark.parametrize("null", [None, math.nan, np.datetime64("NaT"), pd.NA], ids=repr)
+@pytest.mark.parametrize("inner", LISTED, ids=repr)
+def test_null_in_a_list_of_values(inner: Domain, null: Any) -> None:
+    """The mass of a list is the sum of those of null and of the values; so is its share of a group or a sample."""
+    plan = Plan(Nullable(inner), epsilon=1, budgets={1: "1/2", 2: "1/2"}, exact_depth=2, inference="least-squares")
+    generator = Generator(Release(plan, {1: np.array([40, 60]), 2: np.array([40, 0, 10, 50])}))
+    first = "x/a" if inner.kind == "taxonomy" else "a"
+    for region in ([first, null], [null, first, null], {first, null}):
+        mass = generator.mass(region)
+        assert mass.value == pytest.approx(generator.mass(first).value + generator.mass(None).value)
+        assert 0 < mass.stderr < generator.mass(first).stderr + generator.mass(None).stderr
+        assert generator.masses([region, null]).value == pytest.approx([mass.value, generator.mass(None).value])
+        values = generator.sample(500, where=region, rng=0)
+        assert set(values.compressed().tolist()) == {"a"}
+        assert values.mask.mean() == pytest.approx(generator.mass(None).value / mass.value, abs=0.01)
+    for alone in (null, [null]):
+        assert generator.mass(alone).value == generator.mass(None).value
+
+
+def test_null_in_lists_of_columns() -> None:
+    table = Table(kind=Nullable(Categories(["a", "b"])), late=Nullable(Integers(0, 7)))
+    records = {"kind": ["a", "b", None, None, "a", "b"], "late": [1, 2, 3, None, None, 6]}
+    generator = exact_generator(table, records)
+    assert generator.mass({"kind": ["a", pd.NA], "late": [(0, 2), None]}).value == pytest.approx(3 / 6)
+    assert generator.mass({"kind": ["a", "b"], "late": (None, None)}).value == pytest.approx(3 / 6)
+    late = generator.marginal("late", where={"kind": ["a", None]}, null=False)
+    assert late.quantile([0.5, 1]).value.tolist() == [1, 3]
+    with pytest.raises(DomainError, match=r"column 'late': expected a region as a pair"):
+        generator.mass({"late": [(0, 2), (4, 5), None]})
+    assert generator.mass(read_condition("kind in [a, null]", table)).value == pytest.approx(4 / 6)
+    assert generator.mass(read_condition("kind in [NA]", table)).value == pytest.approx(2 / 6)
+    assert generator.mass(read_condition("late in [2, null, 6] and kind != a", table)).value == pytest.approx(2 / 6)
+    named = Nullable(Categories(["NA", "b"]))
+    assert read_condition("value in [NA, b]", named) == ["NA", "b"]

@@ -73,7 +73,7 @@ class Distribution(SyntheticRecords):
             where: The region: a pair (low, high), one pair per side of a box, an IP prefix, a category or a node, or
                 a list of categories or nodes. None stands for an open end, or for a whole side of a box. The region
                 of a `Table` is a mapping from columns to regions, all of which must hold; for a nullable column,
-                None is null.
+                None is null, also in a list.
         """
         value = mass(self._histogram, where)
         self._warn_outside([value], [where])

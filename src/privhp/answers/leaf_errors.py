@@ -28,7 +28,7 @@ from privhp.core.cells import Codes, Floats, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.table_column import TableColumn
-from privhp.domains.unions import parts_of
+from privhp.domains.unions import parts_in
 
 
 class LeafErrors:
@@ -115,7 +115,9 @@ class LeafErrors:
 
     def region_shares(self, region: Any) -> LeafShares:
         """Shares of the leaves of the release in a region of the domain, or in a union of disjoint ones."""
-        first, *others = [self._shares(partial(self.domain.axis_shares, part)) for part in parts_of(region)]
+        first, *others = [
+            self._shares(partial(self.domain.axis_shares, part)) for part in parts_in(self.domain, region)
+        ]
         if not others:
             return first
         total = reduce(LeafShares.plus, others, first)

@@ -19,7 +19,7 @@ from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Floats, descendants
 from privhp.domains.domain import Domain
-from privhp.domains.unions import parts_of, share_inside
+from privhp.domains.unions import parts_in, share_inside
 
 
 class Coverage(NamedTuple):
@@ -128,7 +128,7 @@ def masses(histogram: Histogram, cells: AxisCells, regions: Sequence[Any]) -> Fl
             by_side[axes] = np.bincount(cells.sides(axes).side_of_leaf, histogram.probabilities).astype(np.float64)
         return float(by_side[axes] @ cells.side_shares(cut, axes))
 
-    return np.array([min(sum(map(mass_of, parts_of(region))), 1.0) for region in regions])
+    return np.array([min(sum(map(mass_of, parts_in(histogram.domain, region))), 1.0) for region in regions])
 
 
 def is_outside(domain: Domain, region: Any) -> bool:

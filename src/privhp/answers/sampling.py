@@ -3,6 +3,7 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -13,7 +14,8 @@ from privhp import kernels
 from privhp.answers.histogram import Histogram, cumulative
 from privhp.answers.regions import cover
 from privhp.core.allocation import Allocation, CellDraws, Indices
-from privhp.core.cells import Counts
+from privhp.core.cells import Codes, Counts
+from privhp.domains.unions import parts_in
 from privhp.errors import QueryError
 
 
@@ -121,5 +123,17 @@ class RegionSampler(Sampler):
         for level in np.unique(levels).tolist():
             chosen = np.flatnonzero(levels == level)
             codes = self._codes[indices[chosen]]
-            records[chosen] = self._domain.decode_within(self._region, codes, level=level, rng=rng)
+            for part, own in self._draw_parts(codes, level, rng):
+                records[chosen[own]] = self._domain.decode_within(part, codes[own], level=level, rng=rng)
         return records
+
+    def _draw_parts(self, codes: Codes, level: int, rng: np.random.Generator) -> Iterator[tuple[Any, Indices]]:
+        """Each part of the region, with the indices of the cells whose record is in it."""
+        parts = parts_in(self._domain, self._region)
+        if len(parts) == 1:
+            yield parts[0], np.arange(codes.size)
+            return
+        ends = np.cumsum([self._domain.overlap(part, codes, level=level) for part in parts], axis=0)
+        drawn = (rng.random(codes.size) * ends[-1] >= ends[:-1]).sum(axis=0)
+        for number, part in enumerate(parts):
+            yield part, np.flatnonzero(drawn == number)

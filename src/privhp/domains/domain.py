@@ -8,7 +8,7 @@ write the abstract methods, and pass an instance to `privhp.check_domain`.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 from abc import abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
@@ -221,6 +221,10 @@ class Domain(Presentation):
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's measure inside a region: 0 only if disjoint, 1 only if the cell lies in the region."""
         raise DomainError(f"a domain of kind {self.kind!r} has no regions, so no mass of a region")
+
+    def region_parts(self, region: Any) -> Sequence[Any]:
+        """The disjoint regions of which a region consists, each of them one of `overlap`; unless overridden, itself."""
+        return [region]
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
         """Cell of each code along each axis, with its level there; a table has the axes of its columns.

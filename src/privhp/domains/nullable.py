@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from privhp.core.allocation import Allocation
 from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
-from privhp.domains.column import Column, replace_records
+from privhp.domains.column import Column, is_null_value, replace_records
 from privhp.domains.domain import Domain
 from privhp.domains.fields import NULL_TEXTS, Field, OutputForm
 from privhp.domains.plot_scale import PlotScale
@@ -35,8 +35,9 @@ class Nullable(Domain):
     Values outside the inner domain are dropped. The distance of null to any
     value is the diameter of the inner domain.
 
-    The region None is null; any other region is one of the inner domain.
-    Samples are masked arrays.
+    The region None is null, as are NaN, NaT and pandas.NA; any other region is
+    one of the inner domain. A list with None in it is null and the other values
+    of the list. Samples are masked arrays.
 
     Args:
         domain: The inner domain.
@@ -173,6 +174,8 @@ class Nullable(Domain):
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """None for `is null` and `= null`; else the region of the inner domain."""
+        if len(comparisons) == 1 and comparisons[0].sign == "among":
+            return self._parse_list(comparisons[0], names)
         comparisons = [self._as_null_test(comparison, names) for comparison in comparisons]
         others = [comparison for comparison in comparisons if not comparison.is_null_test]
         if any(comparison.sign == "null" for comparison in comparisons):
@@ -180,6 +183,13 @@ class Nullable(Domain):
                 raise DomainError("null meets no other condition; query is null separately")
             return None
         return self.domain.parse_region(others, names) if others else self.domain.everything()
+
+    def _parse_list(self, comparison: Predicate, names: Sequence[str]) -> Any:
+        """Region of a list of values, with null if a word for it is there."""
+        each = [self._as_null_test(comparison._replace(sign="=", values=[own]), names) for own in comparison.values]
+        values = [own.values[0] for own in each if not own.is_null_test]
+        inside = [self.domain.parse_region([comparison._replace(values=values)], names)] if values else []
+        return inside[0] if len(values) == len(each) else self.unite([*inside, None])
 
     def _as_null_test(self, comparison: Predicate, names: Sequence[str]) -> Predicate:
         """A comparison with a word for null as a test for null, unless the word is a value of the inner domain."""
@@ -232,6 +242,15 @@ class Nullable(Domain):
         if level == 0:
             return inside * (self.share if region is None else 1.0 - self.share)
         return np.where(self._is_null_cell(codes, level) == (region is None), inside, 0.0)
+
+    def region_parts(self, region: Any) -> Sequence[Any]:
+        """Null, and the region of the values, if a list holds both."""
+        if not isinstance(region, list | set | frozenset):
+            return [region if isinstance(region, tuple | np.ndarray) or not is_null_value(region) else None]
+        values = [value for value in region if isinstance(value, tuple) or not is_null_value(value)]
+        if len(values) == len(region):
+            return [region]
+        return [*([values[0] if len(values) == 1 else values] if values else []), None]
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
         """The first axis separates null from the values; the others are those of the inner domain."""

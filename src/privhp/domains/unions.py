@@ -1,9 +1,10 @@
-"""Unions of disjoint regions: what conditions with `or`, `!=` and lists of numbers denote."""
+"""Unions of disjoint regions: what conditions with `or`, `!=` and lists of numbers denote, and lists with null."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,9 +35,23 @@ def union(parts: Sequence[Any]) -> Any:
     return parts[0] if len(parts) == 1 else AnyOf(tuple(parts))
 
 
+def parts_in(domain: Domain, region: Any) -> list[Any]:
+    """The disjoint regions of which a region or a union consists; see `Domain.region_parts`."""
+    return [part for own in parts_of(region) for part in _parts_of_columns(domain, own)]
+
+
+def _parts_of_columns(domain: Domain, region: Any) -> Sequence[Any]:
+    """Parts of a region; of a table, one for each choice of parts of its columns."""
+    if not domain.columns or not isinstance(region, Mapping):
+        return domain.region_parts(region)
+    known = {column.name: column.domain for column in domain.columns}
+    parts = [known[name].region_parts(own) if name in known else [own] for name, own in region.items()]
+    return [dict(zip(region, chosen, strict=True)) for chosen in product(*parts)]
+
+
 def share_inside(domain: Domain, region: Any, codes: Codes, *, level: int) -> Floats:
     """Share of each cell's measure inside a region or a union; see `Domain.overlap`."""
-    shares = [domain.overlap(part, codes, level=level) for part in parts_of(region)]
+    shares = [domain.overlap(part, codes, level=level) for part in parts_in(domain, region)]
     return shares[0] if len(shares) == 1 else np.minimum(np.sum(shares, axis=0), 1.0)
 
 

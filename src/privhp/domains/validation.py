@@ -19,8 +19,8 @@ def quote(value: Any) -> str:
 
 
 def null_hint(value: Any) -> str:
-    """End of a message on a value in a list; of None, that it is a region by itself."""
-    return "; None alone is the region of null, and not in a list" if value is None else ""
+    """End of a message on a value of a region; of None, where it is null."""
+    return "; None is null by itself or in a list, of a Nullable column" if value is None else ""
 
 
 def check_number(value: Any, name: str) -> int | float:
