@@ -1,6 +1,7 @@
 """Times and dates: reading, regions and samples."""
 
 import datetime as dt
+import warnings
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -10,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import DomainError, Plan, RecordsError, Summary, Time, check_domain
+from privhp import DomainError, Plan, PrivhpWarning, RecordsError, Summary, Time, check_domain
 from privhp.core.cells import OUTSIDE
 from silent import assert_silent
 
@@ -260,7 +261,26 @@ def test_zone_of_records_without_one() -> None:
         utc,
     ]
     assert ticks_of(domain, [np.datetime64(noon)]) == ticks_of(domain, np.array([noon], dtype="M8[us]")) == [utc]
+    assert ticks_of(domain, [pd.Timestamp(noon)]) == ticks_of(domain, pd.Series([noon])) == [utc]
+    assert ticks_of(domain, [pd.Timestamp(noon, tz="Asia/Tokyo")]) == [local]
     assert ticks_of(domain, [dt.date(2020, 6, 1)]) == ["2020-05-31T15:00:00"]
+
+
+def test_timestamps_of_pandas_are_utc_as_times_of_numpy_are() -> None:
+    noted = "a pandas timestamp without a zone is read as UTC.* not in the zone of the domain, Asia/Tokyo; write a text"
+    cells, ends = np.arange(2**9, dtype=np.uint64), ("2020-06-01T12:00", "2020-06-02T12:00")
+    tokyo, utc = Time("2020-05-01", "2020-07-01", zone="Asia/Tokyo"), Time("2020-05-01", "2020-07-01")
+    naive, aware = [pd.Timestamp(end) for end in ends], [pd.Timestamp(end, tz="UTC") for end in ends]
+    expected = tokyo.overlap(tuple(map(np.datetime64, ends)), cells, level=9)
+    with pytest.warns(PrivhpWarning, match=noted):
+        assert np.array_equal(tokyo.overlap(tuple(naive), cells, level=9), expected)
+    with pytest.warns(PrivhpWarning, match=noted):
+        assert Time(*naive, zone="Asia/Tokyo") == Time(*aware, zone="Asia/Tokyo")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert np.array_equal(tokyo.overlap(tuple(aware), cells, level=9), expected)
+        assert Time(*naive) == Time(*aware)
+        utc.overlap(tuple(naive), cells, level=9)
 
 
 # Regions and batches

@@ -3,7 +3,6 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import datetime as dt
-import re
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -15,13 +14,14 @@ from privhp.core.cells import Codes, Counts, Floats
 from privhp.core.number_format import format_duration
 from privhp.domains.column import take
 from privhp.domains.comparisons import discrete_range, ranges_region
-from privhp.domains.conversion import floor_int64, read_each, single_value, values_of_kind
+from privhp.domains.conversion import floor_int64, read_each, values_of_kind
 from privhp.domains.fields import Field, FieldKind, OutputForm
 from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.time_formats import TimeFormat, as_date, parse_zone
+from privhp.domains.single_times import TimeReader
+from privhp.domains.time_formats import TimeFormat
 from privhp.domains.time_zones import local_times, time_texts
 from privhp.domains.to_column import to_column
 from privhp.domains.unions import Ends
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
 
 Unit = Literal["D", "s", "ms", "us", "ns"]
 
-_EPOCH = dt.datetime(1970, 1, 1, tzinfo=dt.UTC)
-_BEYOND_MICROSECONDS = re.compile(r"[.,][0-9]{6}([0-9]{1,3})")
 _WHAT = 'times, or numbers in a declared format such as "epoch"'
 _EXAMPLE = '"2020-02-29" or "2020-02-29T19:30"'
 
@@ -51,9 +49,10 @@ class Time(IntegerRangeDomain):
     Times are rounded down to the unit. Distances are in seconds, those of dates
     in days. Records are NumPy, pandas or Arrow arrays, or sequences of
     datetimes, dates and ISO 8601 text. Records with an offset or a zone are
-    converted to UTC; the date of one is its local date. NumPy's times are UTC;
-    other times without an offset are in the declared zone, UTC by default. There
-    are no leap seconds. Other text, and numbers, need a declared `format`.
+    converted to UTC; the date of one is its local date. Times of NumPy and pandas
+    without a zone are UTC; other times without an offset are in the declared
+    zone, UTC by default. There are no leap seconds. Other text, and numbers,
+    need a declared `format`.
 
     Samples are datetime64 in UTC; in data frames and files they have the zone.
     A region is a pair (low, high) of times in any form that records have, both
@@ -66,8 +65,8 @@ class Time(IntegerRangeDomain):
         high: Upper bound, public knowledge.
         unit: "s", "ms", "us" or "ns"; or "D" for dates.
         zone: Time zone, such as "Europe/Berlin" or "+02:00", of bounds, datetimes, dates and text without one, and of
-            samples in data frames and files. NumPy's times remain UTC. A local time that occurs twice is the
-            earlier one unless its `fold` is set.
+            samples in data frames and files. Times of NumPy and pandas remain UTC. A local time that occurs twice is
+            the earlier one unless its `fold` is set.
         outside: Treatment of times out of bounds: "drop" or "clamp" to the nearer bound. NaT is always dropped.
         dtype: Type of samples, public knowledge, where it is finer than the unit: "datetime64[ns]" for seconds that
             are stored as nanoseconds.
@@ -103,7 +102,7 @@ class Time(IntegerRangeDomain):
                 f'dates have no time zone, got zone={quote(zone)} with unit="D"; leave it out: the date of a time with '
                 "a zone is its local date"
             )
-        self._zone = dt.UTC if zone is None else parse_zone(zone)
+        self._reader = TimeReader(zone, unit)
         (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
@@ -120,8 +119,9 @@ class Time(IntegerRangeDomain):
 
     def _bound(self, value: Any, name: str) -> tuple[int, int]:
         """First and last tick of a declared time, or of a whole day."""
+        self._reader.note_utc(value)
         try:
-            first, last = self._span(value)
+            first, last = self._reader.span(value)
             return first // TICKS[self.unit], last // TICKS[self.unit]
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(
@@ -156,44 +156,14 @@ class Time(IntegerRangeDomain):
     def output_forms(self) -> tuple[OutputForm, ...]:
         return (OutputForm(zone=self.zone),)
 
-    def _span(self, value: Any) -> tuple[int, int]:
-        """First and last nanosecond of a date without a time of day, in the zone; of a time, twice its own."""
-        first, day = self._nanoseconds(value), as_date(value)
-        if day is None:
-            return first, first
-        end = dt.datetime.combine(day, dt.time.max, self._zone).replace(fold=1)  # the later one, where it occurs twice
-        return first, self._nanoseconds(end) + 999
-
-    def _nanoseconds(self, value: Any) -> int:
-        """Nanoseconds of one time since 1970, at least to the precision of the unit; raises if it cannot be read."""
-        value = single_value(value)
-        if isinstance(value, np.datetime64):
-            counts, step = counts_and_step(np.array([value]))
-            if np.isnat(value):
-                raise ValueError
-            return int(counts[0]) * step
-        nanoseconds = getattr(value, "nanosecond", 0)  # pandas timestamps are datetimes with nanoseconds
-        if isinstance(value, bytes):
-            value = value.decode("ascii")
-        if isinstance(value, str):
-            beyond = _BEYOND_MICROSECONDS.search(value) if self.unit == "ns" else None
-            nanoseconds = int(beyond[1].ljust(3, "0")) if beyond else 0
-            value = dt.datetime.fromisoformat(value.strip())
-        elif isinstance(value, dt.date) and not isinstance(value, dt.datetime):
-            value = dt.datetime(value.year, value.month, value.day)
-        if value.tzinfo is None or self.unit == "D":  # a date is the one that a clock beside it shows
-            value = value.replace(tzinfo=self._zone)
-        since = value - _EPOCH
-        seconds = since.days * 86_400 + since.seconds
-        return int(seconds * SECOND + since.microseconds * 1000 + nanoseconds)
-
     def ticks_around(self, value: Any) -> tuple[np.datetime64, np.datetime64]:
         """Last tick at or before a time and first tick at or after it, at most one tick out of bounds.
 
         Of a whole day, its last tick and its first.
         """
+        self._reader.note_utc(value)
         try:
-            first, last = self._span(value)
+            first, last = self._reader.span(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(f"expected a time such as {_EXAMPLE}, year first, got {quote(value)}") from None
         step = TICKS[self.unit]
@@ -206,7 +176,8 @@ class Time(IntegerRangeDomain):
 
     def _near_tick(self, value: Any, form: TimeFormat | None) -> int:
         """Tick of one time, at most one tick out of bounds."""
-        nanoseconds = self._nanoseconds(value) if form is None else form.nanoseconds(value, self._nanoseconds)
+        read = self._reader.nanoseconds
+        nanoseconds = read(value) if form is None else form.nanoseconds(value, read)
         return self._clip(nanoseconds // TICKS[self.unit])
 
     def _read(self, records: Any, form: TimeFormat | None = None) -> tuple[Counts, NDArray[np.bool_]]:
@@ -235,7 +206,7 @@ class Time(IntegerRangeDomain):
     def _read_each(self, values: Sequence[Any], form: TimeFormat | None) -> tuple[Counts, NDArray[np.bool_]]:
         """Tick of each value and a mask of the valid ones: those of fixed width at once, the others one by one."""
         read = partial(self._near_tick, form=form)
-        if form is None or form.fixed is None or not (form.fixed.has_offset or self._zone is dt.UTC):
+        if form is None or form.fixed is None or not (form.fixed.has_offset or self._reader.zone is dt.UTC):
             return read_each(values, read)
         ticks, valid = np.zeros(len(values), dtype=np.int64), np.zeros(len(values), dtype=np.bool_)
         places, seconds = form.fixed.read(values, local=self.unit == "D")

@@ -96,17 +96,6 @@ def _is_complete(text: Any) -> bool:
         return False
 
 
-def as_date(value: Any) -> dt.date | None:
-    """A date, or an ISO text of one, without a time of day; None for other values."""
-    if isinstance(value, str | bytes):
-        text = value if isinstance(value, str) else value.decode("ascii")
-        try:
-            return dt.date.fromisoformat(text.strip())
-        except ValueError:
-            return None
-    return value if isinstance(value, dt.date) and not isinstance(value, dt.datetime) else None
-
-
 def parse_zone(name: Any) -> dt.tzinfo:
     """Time zone of a name or an offset."""
     if name == "UTC":
