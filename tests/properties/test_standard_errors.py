@@ -60,8 +60,10 @@ def whole_leaves(dense: Any) -> list[Any]:
 def test_many_regions_equal_each(data: st.DataObject) -> None:
     generator = data.draw(solved(any_domains()))
     asked = data.draw(st.lists(regions(generator.domain), max_size=5))
+    asked += asked[:2]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(hierarchy_errors, "CHUNK", data.draw(st.sampled_from([1, 10, 2**18])))
+        patch.setattr(hierarchy_errors, "SPARSE", data.draw(st.sampled_from([0, 1000])))  # sorts keys always, or rarely
         found = generator.masses(asked)
         ends = found.interval(0.9)
     each = [generator.mass(region) for region in asked]

@@ -43,6 +43,9 @@ from privhp.core.cells import Floats
 
 Indices = NDArray[np.int64]
 
+SPARSE = 8
+"""Keys are sorted if they reach beyond this multiple of their number; otherwise a table of all keys is faster."""
+
 CHUNK = 2**18
 """Number of leaves of all regions that are computed at once, which bounds the memory."""
 
@@ -182,7 +185,7 @@ class HierarchyErrors:
             regions, layer_cells = (np.concatenate(pair) for pair in zip(above, (region[own], cells[own]), strict=True))
             count = self.hierarchy.layers[index - 1].codes.size if index else 1
             keys = regions * count + self._parents[index][0][layer_cells]
-            pairs, parents = np.unique(keys, return_inverse=True) if index else (np.arange(size), keys)
+            pairs, parents = _distinct(keys) if index else (np.arange(size), keys)
             above = np.divmod(pairs, count)
             steps.append(_Step(own, regions, layer_cells, parents))
         return [*steps, _Step(nothing, *above, nothing)]
@@ -231,6 +234,18 @@ class HierarchyErrors:
             prior = np.where(hashed, layer.estimate, variance)
             found.append(_Siblings(parents, prior, np.where(hashed, 0.0, variance), np.where(hashed, 0.0, difference)))
         return found
+
+
+def _distinct(keys: Indices) -> tuple[Indices, Indices]:
+    """Distinct keys from 0 on in ascending order, and the place of each key among them."""
+    size = int(keys.max(initial=-1)) + 1
+    if size > SPARSE * keys.size:
+        return np.unique(keys, return_inverse=True)
+    places = np.zeros(size, dtype=np.int64)
+    places[keys] = 1
+    distinct = np.flatnonzero(places)
+    places[distinct] = np.arange(distinct.size)
+    return distinct, places[keys]
 
 
 def _hidden_bias(difference: Floats, removed: Floats, most: Floats) -> Floats:

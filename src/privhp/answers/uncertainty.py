@@ -107,7 +107,12 @@ class MassUncertainty:
     def _bounds(self) -> list[tuple[Floats, Floats]]:
         """Masses and standard errors of the leaves inside each region, and of those that it touches."""
         chosen = [own.inside for own in self._regions] + [own.touched for own in self._regions]
-        masses, errors = np.array([self._errors.mass(own) for own in chosen]), self._errors.standard_errors(chosen)
+        # Regions that are smaller than leaves have the same ones, of which each set is computed once.
+        keys = [own.leaves.tobytes() for own in chosen]
+        places = {key: place for place, key in enumerate(dict.fromkeys(keys))}
+        sets, index = list(dict(zip(keys, chosen, strict=True)).values()), [places[key] for key in keys]
+        masses = np.array([self._errors.mass(own) for own in sets])[index]
+        errors = self._errors.standard_errors(sets)[index]
         (low, high), (low_error, high_error) = (own.reshape(2, *self._values.shape) for own in (masses, errors))
         # Without a noisy record the answer is that of the base measure, and no leaf has a mass.
         return [(np.minimum(low, self._values), low_error), (np.maximum(high, self._values), high_error)]
