@@ -124,7 +124,7 @@ def test_errors(refused, release, tmp_path):
         (
             OSError(28, "No space left on device"),
             1,
-            "privhp: error: input or output failed: No space left on device; fix this",
+            "privhp: error: cannot use {}: No space left on device; fix this",
         ),
         (MemoryError, 1, "privhp: error: not enough memory"),
     ],
@@ -142,7 +142,7 @@ def test_failure_while_writing(run, release, tmp_path, monkeypatch, name, error,
     before = sorted(tmp_path.iterdir())
     outcome = run("sample", release, "-n", "25", "-o", name)
     assert (outcome.code, outcome.out) == (code, "")
-    assert outcome.err.startswith(says)
+    assert outcome.err.startswith(says.format(name))
     assert sorted(tmp_path.iterdir()) == before
     assert run("sample", release, "-n", "20", "-o", name).code == 0
 

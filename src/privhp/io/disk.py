@@ -17,6 +17,7 @@ from privhp.errors import ExistingFileError, FileError, StateError, file_errors
 
 _DESCRIPTORS = "/proc/self/fd"
 _NO_ANONYMOUS_FILES = (errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL)
+_FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 _NO_HARD_LINKS = (errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS)
 
 
@@ -43,11 +44,23 @@ def new_file(path: Path, *, mode: int = 0o644, replace: bool) -> Iterator[Binary
     """
     new = _NewFile(path, mode=mode)
     try:
-        with open(new.descriptor, "wb", closefd=False) as file:
-            yield file
-        new.publish(replace=replace)
+        with _naming(path):
+            with open(new.descriptor, "wb", closefd=False) as file:
+                yield file
+            new.publish(replace=replace)
     finally:
         new.close()
+
+
+@contextmanager
+def _naming(path: Path) -> Iterator[None]:
+    """Name the file in the error of a full disk, which has no name if it comes from an open file."""
+    try:
+        yield
+    except OSError as error:
+        if error.filename is None and error.errno in _FULL:
+            raise OSError(error.errno, error.strerror, str(path)) from None
+        raise
 
 
 def check_writable(path: Path) -> None:
@@ -160,9 +173,10 @@ class OwnedFile:
         new = _NewFile(self.path, mode=0o600)
         try:
             _lock(new.descriptor)
-            with open(new.descriptor, "wb", closefd=False) as file:
-                file.writelines(chunks)
-            new.publish(replace=current)
+            with _naming(self.name):
+                with open(new.descriptor, "wb", closefd=False) as file:
+                    file.writelines(chunks)
+                new.publish(replace=current)
         except BaseException:
             new.close()
             raise
