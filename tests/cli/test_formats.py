@@ -72,7 +72,8 @@ def test_invalid_values(run, tmp_path, monkeypatch, name):
         code, out, err = run("fit", name, "--csv", "lines", *FIT, "--epsilon", "100")
         generator = hp.load("out.privhp")
         public = f"about {generator.total:,.0f} records (noisy)"
-        low = describe_low_count(generator, formats=[format_of(name)], persons=False)
+        declared = ["records", "columns"]
+        low = describe_low_count(generator, formats=[format_of(name)], persons=False, declared=declared)
         assert err == ("" if low is None else f"privhp: warning: {speak_options(low)}\n")
         said.append((code, out.replace(public, "")))
         expected = 0 if folder == "bad" else 1000

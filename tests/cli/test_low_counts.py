@@ -28,7 +28,7 @@ def test_low_count(run, swapped):
     assert "20,000 were expected" in err
     assert "\n- columns in another order, such as latitude before longitude\n" in err
     assert "\n- another delimiter or encoding of the file: --delimiter ';', --encoding cp1252\n" in err
-    assert "where numbers are declared: --decimal ,\n" in err
+    assert "where numbers are declared: --currency '$', --decimal ,\n" in err
     found = run("inspect", "a.privhp").out
     assert "warning     about " in found
     assert "\n            - columns in another order, such as latitude before longitude: --columns\n" in found
@@ -43,6 +43,9 @@ def test_given_options_are_not_proposed(run, tmp_path):
     command = ["a.csv", "--domain", "fare=interval:0:1", "--epsilon", "1", "--expected-records", "1e5"]
     err = run("fit", *command, "--delimiter", ";", "--csv", "lines", "-o", "a.privhp").err
     assert "\n- another delimiter or encoding of the file: --encoding cp1252\n" in err
+    assert "\n- records with another number of fields than the header\n" in err
+    numbered = ["a.csv", "--no-header", "--columns", "1", "--domain", "interval:0:1", *command[3:]]
+    assert "number of fields" not in run("fit", *numbered, "-o", "b.privhp").err
     assert '\n- quotes (") that are not closed or, inside quotes, not doubled\n' in err
 
 

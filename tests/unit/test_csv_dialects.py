@@ -257,6 +257,19 @@ def test_identity_has_the_dialect(tmp_path: Path) -> None:
     assert len({open_source(path, domain=NUMBER, header=False, csv=own).identity for own in dialects}) == len(dialects)
 
 
+def test_lines_that_end_in_carriage_returns() -> None:
+    """Unless the header is found, as in a file in which a quoted name has one."""
+    with pytest.raises(FileError, match=r"the first line has carriage returns in it, .* convert it: tr "):
+        text_batches(b"a,b\r1,2\r", NUMBER, header=True, columns=["b"])
+    (batch,) = text_batches(b'a,"b\r"\r\n1,2\r\n', NUMBER, header=True, columns=["a"])
+    assert np.asarray(batch).tolist() == [1.0]
+
+
+def test_percent_signs() -> None:
+    (batch,) = text_batches(b"12.5%\n7 %\n3\n", NUMBER, csv=CsvDialect(records="lines", currency="%"))
+    assert np.asarray(batch).tolist() == [12.5, 7.0, 3.0]
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -109,15 +109,19 @@ def test_no_rows_are_the_first_cause() -> None:
 
 def test_declared_parameters_are_not_proposed() -> None:
     release = low_release(hp.Interval(0, 1))
-    proposals = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
+    proposals = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ",", "records": "lines"}
     for name, value in proposals.items():
         text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
         assert text is not None
         found = {other for other in proposals if f"csv=CsvDialect({other}=" in text}
         assert found == proposals.keys() - {name}
-        assert ("text, or numbers that are not written as declared, where numbers" in text) == (name == "decimal")
+        written = "text, or numbers that are not written as declared, where numbers" in text
+        assert written == (name in ("currency", "decimal"))
+        assert "\n- records with another number of fields than the header\n" in text
         assert "columns=" in text
-    text = describe_low_count(release, formats=["csv"], declared=[*hp.CsvDialect(**proposals).declared, "columns"])
+    text = describe_low_count(
+        release, formats=["csv"], declared=[*hp.CsvDialect(**proposals).declared, "columns", "header"]
+    )
     assert text is not None
     assert "- another delimiter or encoding of the file\n- quotes" in text
     assert "not doubled\n" in text

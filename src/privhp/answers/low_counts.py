@@ -14,7 +14,7 @@ _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
-_DIALECT = {"delimiter": ";", "encoding": "cp1252", "decimal": ",", "records": "lines"}
+_DIALECT = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ",", "records": "lines"}
 _FORM_OF_NUMBERS = {"decimal", "thousands", "currency"}
 
 
@@ -33,7 +33,8 @@ def describe_low_count(
         generator: The generator of the release.
         formats: Formats of the files that were read; None if they are not known.
         persons: Whether a column of persons was declared; None if it is not known.
-        declared: Names of the parameters that were given, which are not proposed: columns, and those of `CsvDialect`.
+        declared: Names of the parameters that were given, which are not proposed: columns, header, and those of
+            `CsvDialect`.
     """
     expected = generator.plan.expected_records
     if not generator.is_below_expected:
@@ -87,7 +88,7 @@ def _causes(
     in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
-    form = ", currency signs or decimal commas"
+    form = ", percent or currency signs, or decimal commas"
     if declared & _FORM_OF_NUMBERS:
         form = ", or numbers that are not written as declared,"
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
@@ -107,13 +108,14 @@ def _causes(
         and (csv or npy or not formats),
         "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": columns and in_memory,
         f"another column of a file without a header, where numbers count from 1{selected}": csv and numbered,
-        f"text{form * csv} where numbers are declared{proposed('decimal') * csv}": numbers,
+        f"text{form * csv} where numbers are declared{proposed('currency', 'decimal') * csv}": numbers,
         f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
         "texts that are not addresses": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
         f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": csv,
+        "records with another number of fields than the header": csv and "header" not in declared,
         'quotes (") that are not closed or, inside quotes, not doubled'
         f"{proposed('records', start='; if each line is a record: ')}": csv,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,

@@ -59,6 +59,7 @@ _DIALECT = re.compile(r"csv=CsvDialect\((\w+)=(['\"])(.*?)\2\)")
 _DIALECT_OPTIONS = {
     "records": "--csv",
     "delimiter": "--delimiter",
+    "currency": "--currency",
     "decimal": "--decimal",
     "encoding": "--encoding",
 }

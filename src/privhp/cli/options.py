@@ -84,8 +84,8 @@ def names(text: str) -> list[str]:
 
 
 def character(text: str) -> str:
-    """Value of an option: a character; a tab by its name."""
-    return "\t" if text in ("tab", r"\t") else text
+    """Value of an option: a character; a tab and a space by their names."""
+    return {"tab": "\t", r"\t": "\t", "space": " "}.get(text, text)
 
 
 def shares(text: str) -> list[float]:
@@ -164,7 +164,7 @@ def add_csv(parser: CommandParser) -> None:
     )
     group.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of numbers; default .")
     group.add_argument("--thousands", metavar="CHARACTER", help="separator of groups of three digits, such as . or ,")
-    group.add_argument("--currency", metavar="SIGN", help="sign before or behind a number, such as $ or EUR")
+    group.add_argument("--currency", metavar="SIGN", help="sign before or behind a number, such as $, EUR or %%")
 
 
 def add_text(group: Options) -> None:
@@ -173,7 +173,7 @@ def add_text(group: Options) -> None:
         "--delimiter",
         type=character,
         metavar="CHARACTER",
-        help="character between two fields, such as ';', or tab; default: a comma, and a tab in .tsv files",
+        help="character between two fields, such as ';', tab or space; default: a comma, and a tab in .tsv files",
     )
     group.add_argument(
         "--encoding",

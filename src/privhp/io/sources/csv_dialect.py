@@ -40,7 +40,7 @@ class CsvDialect:
             value of a column, such as a category "NA", is never null.
         decimal: Decimal mark of numbers, "." or ",".
         thousands: Separator of groups of three digits, such as "," in 1,234.5; a space is also a no-break space.
-        currency: Sign or code that may stand before or behind a number, such as "$" or "EUR".
+        currency: Sign or code that may stand before or behind a number, such as "$", "EUR" or "%".
         encoding: "utf-8", "utf-16", "latin-1" or "cp1252" (Windows).
     """
 

@@ -44,6 +44,15 @@ def check_encoding(header: bytes, dialect: CsvDialect) -> None:
         ) from None
 
 
+def check_line_ends(header: bytes) -> None:
+    """Refuse a header that is many lines, which end in carriage returns alone."""
+    if b"\r" in header.rstrip(b"\r"):
+        raise FileError(
+            "the first line has carriage returns in it, so lines may end in them alone, as on old Macs; "
+            r"convert it: tr '\r' '\n'"
+        )
+
+
 def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str]], bool]) -> None:
     """Refuse a header that seems to have another delimiter.
 

@@ -7,7 +7,13 @@ from privhp.domains.column import Column, Indices
 from privhp.domains.fields import Field, FieldKind
 from privhp.errors import FileError
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_header import check_delimiter, check_encoding, describe_delimiter, header_names
+from privhp.io.sources.csv_header import (
+    check_delimiter,
+    check_encoding,
+    check_line_ends,
+    describe_delimiter,
+    header_names,
+)
 from privhp.io.sources.csv_records import record_rule
 from privhp.io.sources.csv_scanner import Scanner
 from privhp.io.sources.identity import OpenFile
@@ -77,6 +83,7 @@ class CsvReader:
         names = header_names(header, self._dialect.separator)
         if not self._selection.finds(names):
             check_encoding(header, self._dialect)
+            check_line_ends(header)
         check_delimiter(header, self._dialect, self._selection.finds)
         return names
 

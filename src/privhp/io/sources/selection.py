@@ -89,8 +89,9 @@ class Selection:
 
     @property
     def declared(self) -> frozenset[str]:
-        """Parameters that the caller gave: columns, and those of the dialect."""
-        return self.csv.declared | ({"columns"} if self.columns else set())
+        """Parameters that the caller gave: columns, header=False, and those of the dialect."""
+        given = {"columns": bool(self.columns), "header": not self.header}
+        return self.csv.declared | {name for name, own in given.items() if own}
 
     @property
     def rows(self) -> int:
