@@ -49,9 +49,9 @@ ADDRESSES = (
 def test_residual_shares_of_prefixes() -> None:
     generator = exact_generator(IPv4(), ADDRESSES, depth=16)
     assert as_tuples(generator.heavy_hitters(0.15)) == [
+        ("10.0.0.0/8", 70, 20),
         ("10.1.0.0/16", 50, 50),
         ("192.168.0.0/16", 25, 25),
-        ("10.0.0.0/8", 70, 20),
     ]
     assert as_tuples(generator.heavy_hitters(0.22)) == [("10.1.0.0/16", 50, 50), ("192.168.0.0/16", 25, 25)]
     assert as_tuples(generator.heavy_hitters(0.3, levels=[8])) == [("10.0.0.0/8", 70, 70)]
@@ -98,8 +98,8 @@ def test_heavy_nodes_of_taxonomy() -> None:
     )
     assert as_tuples(generator.heavy_hitters(0.1)) == [
         ("milk/cow", 80, 80),
-        ("fruit/plum", 10, 10),
         ("fruit", 20, 10),
+        ("fruit/plum", 10, 10),
     ]
 
 

@@ -189,7 +189,7 @@ class Distribution(SyntheticRecords):
         return {value: self.mass(region) for value, region in regions.items()}
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:
-        """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest first.
+        """Hierarchical heavy hitters: cells with at least this residual share of the records, the largest mass first.
 
         The residual share of a cell excludes the heavy hitters inside it, which
         are found first, from the leaves to the root. Residual shares sum to at

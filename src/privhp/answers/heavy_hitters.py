@@ -64,7 +64,7 @@ def heavy_hitters(
     threshold: float,
     levels: Iterable[int] | None,
 ) -> list[HeavyHitter]:
-    """Cells whose residual share reaches the threshold, in descending order of residual share.
+    """Cells whose residual share reaches the threshold, in descending order of their share of all records.
 
     Args:
         histogram: The distribution.
@@ -101,7 +101,7 @@ def heavy_hitters(
             )
         shares[1:, heavy] = 0.0
         codes = ancestors(codes, levels=1)
-    return sorted(hitters, key=lambda hitter: -hitter.residual_mass)
+    return sorted(hitters, key=lambda hitter: -hitter.mass)
 
 
 def describe_remaining(share: float, *, least: float | None) -> str | None:
