@@ -27,9 +27,12 @@ def test_dates_and_durations() -> None:
     assert _texts(hours, "2021-07-29", "2021-07-28", "2021-07-30")[:2] == ["2021-07-29", "3 hours"]
     none, day = np.timedelta64(0, "D"), "2021-07-29"
     assert _texts(none, day, day, day) == [day, "0 days", day, day]
-    assert _texts(none, "2021-07-29T00:00", "2021-07-29T00:00", "2021-07-29T00:00")[1] == "0 seconds"
+    assert _texts(np.timedelta64(0, "s"), *["2021-07-29T00:00"] * 3)[1] == "0 seconds"
+    assert _texts(None, day, day, "2021-07-30", least="1 day") == [day, "under 1 day", day, "2021-07-30"]
     assert _texts(hours, 864_000.0, 86_400.0, 8_640_000.0) == ["10 days", "3 hours", "1 day", "100 days"]
 
 
 def test_numbers_without_error() -> None:
     assert _texts(None, 1.23456789, None, None) == ["1.23457", "", "", ""]
+    assert _texts(None, 5, 5, 6, least="1") == ["5", "under 1", "5", "6"]
+    assert _texts(None, 5, None, None, least="1") == ["5", "", "", ""]

@@ -100,3 +100,23 @@ def test_array_of_booleans(tmp_path):
     array = np.load(tmp_path / "a.npy")
     assert array.dtype == np.bool_
     assert array.sum() == 10
+
+
+@pytest.mark.parametrize("text", ["true", "TRUE", "True", "1"])
+def test_regions_read_booleans_as_records_do(text):
+    domain = Categories([False, True])
+    assert read_condition(f"value = {text}", domain) is True
+    assert read_condition(f"value != {text}", domain) == [False]
+    assert read_condition(f"value in [{text}]", Nullable(domain)) == [True]
+    cells = np.arange(2, dtype=np.uint64)
+    assert domain.overlap(text, cells, level=1).tolist() == [0, 1]
+    assert domain.overlap([text, False], cells, level=1).tolist() == [1, 1]
+
+
+@pytest.mark.parametrize("text", ["2", "yes", "tru", ""])
+def test_other_words_are_no_booleans(text):
+    with pytest.raises(DomainError, match="expected declared values, such as False"):
+        Categories([False, True]).overlap(text, np.zeros(1, dtype=np.uint64), level=0)
+    with pytest.raises(DomainError, match="expected a declared value, such as false"):
+        read_condition(f"value = '{text}'", Categories([False, True]))
+    assert read_condition("value = TRUE", Categories(["TRUE", "true"])) == "TRUE"

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
-from privhp.answers.estimate import Estimate
+from privhp.answers.estimate import Estimate, format_length
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from releases import release_of
 
@@ -195,6 +195,7 @@ def test_times_are_marked_and_durations_have_units() -> None:
     assert repr(constant(noon, np.timedelta64(90, "m"))) == "2020-02-29T12:00:00Z +- 1.5 hours"
     several = constant(np.array([noon, noon + 1]), np.array([60, 0], dtype="m8[s]"))
     assert repr(several) == "[2020-02-29T12:00:00Z 2020-02-29T12:00:01Z] +- [1 minute 0 seconds]"
+    assert format_length(np.timedelta64(0, "D")) == "0 days"
     days = constant(np.array(["2020-02-29"], dtype="M8[D]"), np.array([2], dtype="m8[D]"))
     assert repr(days) == "[2020-02-29] +- [2 days]"
 

@@ -179,7 +179,9 @@ def test_overlap(domain: Network, prefix: str) -> None:
 
 @pytest.mark.parametrize("region", [None, "2001:db8::1/32", "10.0.0.0/8", "2001:db8::/129", "x", 1.5, (), -1])
 def test_wrong_region(region: Any) -> None:
-    with pytest.raises(DomainError, match='expected a prefix such as "2001:db8::/32"') as refusal:
+    with pytest.raises(
+        DomainError, match='expected an address such as "2001:db8::1" or a prefix such as "2001:db8::/32"'
+    ) as refusal:
         IPv6().overlap(region, all_cells(1), level=1)
     assert len(str(refusal.value).splitlines()) == 1
 

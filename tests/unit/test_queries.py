@@ -173,6 +173,26 @@ def test_nullable_column_alone_answers_as_in_a_table(inner: Domain) -> None:
         alone.mean()
 
 
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda trips: trips.mean("fare"),
+        lambda trips: trips.std("fare"),
+        lambda trips: trips.shares("fare"),
+        lambda trips: trips.quantile("fare", 0.5),
+        lambda trips: trips.cdf("fare", 5),
+    ],
+)
+def test_a_column_in_a_query_names_its_marginal(trips: Generator, ask: Callable[..., Any]) -> None:
+    with pytest.raises(QueryError, match=r"^(\w+) takes no column; use marginal\('fare'\)\.\1\(...\)$"):
+        ask(trips)
+
+
+def test_values_of_a_table_name_its_marginals(trips: Generator) -> None:
+    with pytest.raises(DomainError, match=r"has no list of values; use marginal\(COLUMN\)$"):
+        trips.shares()
+
+
 def test_only_column_needs_no_name() -> None:
     generator = exact_generator(Table(x=Integers(0, 15)), {"x": [3] * 8})
     assert generator.marginal().quantile(0.5).value == 3

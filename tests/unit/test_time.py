@@ -294,6 +294,8 @@ def test_wrong_region(region: Any) -> None:
     with pytest.raises(DomainError, match="expected") as refusal:
         FROM_2000["s"].overlap(region, np.zeros(1, dtype=np.uint64), level=0)
     assert len(str(refusal.value).splitlines()) == 1
+    if not isinstance(region, tuple):
+        assert 'such as ("2020-02-29", "2020-03-31"), also for one value' in str(refusal.value)
 
 
 @pytest.mark.parametrize("records", [["soon"], np.array(["NaT"], dtype="M8[s]"), [3]])

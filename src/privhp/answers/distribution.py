@@ -6,9 +6,10 @@ release: samples and answers incur no further privacy loss.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterable, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+import inspect
+from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property, wraps
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -25,6 +26,7 @@ from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, Quantile
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
+from privhp.domains.validation import quote
 from privhp.errors import DomainError, QueryError, warn
 
 if TYPE_CHECKING:  # imported when they are asked for
@@ -34,6 +36,23 @@ if TYPE_CHECKING:  # imported when they are asked for
 
 SIGNIFICANT_Z = 3.0
 """Standard errors that the mass of a region with records exceeds."""
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def _of_all_columns(query: Callable[P, R]) -> Callable[P, R]:
+    """A query that names `marginal` if it is asked with a column, as queries of other libraries are."""
+    most = len(inspect.signature(query).parameters)
+
+    @wraps(query)
+    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
+        if len(args) > most:
+            name = query.__name__
+            raise QueryError(f"{name} takes no column; use marginal({quote(args[1])}).{name}(...)")
+        return query(*args, **kwargs)
+
+    return asked
 
 
 class Distribution(SyntheticRecords):
@@ -118,6 +137,7 @@ class Distribution(SyntheticRecords):
         share = mass_estimate(mass(self._histogram, where), self._errors, where)
         return bool(share.value > SIGNIFICANT_Z * share.stderr)
 
+    @_of_all_columns
     def cdf(self, x: ArrayLike) -> Estimate[Any]:
         """Probability at or below each value: a number for a scalar, an array for an array.
 
@@ -130,6 +150,7 @@ class Distribution(SyntheticRecords):
         values = quantiles.cdf(self._histogram, points)
         return Estimate(as_scalar(values), CdfUncertainty(values, points, self._errors), asked=("value", np.asarray(x)))
 
+    @_of_all_columns
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
         """Quantiles: the least value at or below which each share of the distribution lies.
 
@@ -147,6 +168,7 @@ class Distribution(SyntheticRecords):
             as_scalar(values), uncertainty, asked=("share", shares), zone=self.domain.output_forms()[0].zone
         )
 
+    @_of_all_columns
     def mean(self) -> Estimate[Any]:
         """Mean of numbers or times, over the values that the release shows to hold records.
 
@@ -156,6 +178,7 @@ class Distribution(SyntheticRecords):
         unit = LineUnit(self.domain)
         return self._moments.mean(unit)
 
+    @_of_all_columns
     def std(self) -> Estimate[Any]:
         """Standard deviation of numbers, or of times as a duration, over the same values as `mean`."""
         unit = LineUnit(self.domain)
@@ -178,6 +201,7 @@ class Distribution(SyntheticRecords):
 
         return Moments(self._errors.variables())
 
+    @_of_all_columns
     def shares(self) -> dict[Any, Estimate[float]]:
         """Share of each value of categories, of a taxonomy or of up to 128 integers; of nullable ones, also of None.
 
@@ -185,7 +209,8 @@ class Distribution(SyntheticRecords):
         """
         regions = self.domain.value_regions()
         if not regions:
-            raise DomainError(f"{self.domain!r} has no list of values; use mass(...) or heavy_hitters(...)")
+            advice = "marginal(COLUMN)" if self.domain.columns else "mass(...) or heavy_hitters(...)"
+            raise DomainError(f"{self.domain!r} has no list of values; use {advice}")
         return {value: self.mass(region) for value, region in regions.items()}
 
     def heavy_hitters(self, threshold: float = 0.01, *, levels: Iterable[int] | None = None) -> list[HeavyHitter]:

@@ -181,10 +181,13 @@ def _text(value: Any, zone: str | None) -> str:
     def format_time(time: np.datetime64) -> str:
         return str(time_texts(np.array([time]), zone)[0])
 
-    return np.array2string(np.asarray(value), formatter={"datetime": format_time, "timedelta": _format_length})
+    return np.array2string(np.asarray(value), formatter={"datetime": format_time, "timedelta": format_length})
 
 
-def _format_length(length: np.timedelta64) -> str:
+def format_length(length: np.timedelta64) -> str:
+    """A duration as text; none at all in days, if it is a number of days."""
+    if not length and np.datetime_data(length.dtype)[0] == "D":
+        return "0 days"
     return format_duration(float(length / np.timedelta64(1, "s")))
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privhp.answers.distribution import Distribution
-from privhp.answers.estimate import Estimate
+from privhp.answers.estimate import Estimate, format_length
 from privhp.answers.generator import Generator
 from privhp.cli.answer_tables import (
     ERROR_HEADER,
@@ -102,7 +102,8 @@ def find_quantiles(generator: Generator, shares: Sequence[float], options: Names
             stderr = None if error is None else _plain(part.domain, error)
             answer = {"quantile": share, "marginal": column, "value": value, **error_fields(stderr, low, high)}
             objects.append(answer | group.fields)
-            rows.append((f"{share:.6g}", *_texts(error, value, low, high), group.text))
+            texts = _texts(error, value, low, high, least=_least_length(part))
+            rows.append((f"{share:.6g}", *texts, group.text))
     header = ("quantile", _label(generator, part, column, options), *ERROR_HEADER, "where")
     return Answers(objects, header, rows, _note(generator, options, flag))
 
@@ -186,15 +187,25 @@ def _plain(domain: Domain, number: Any) -> Any:
     return float(number / np.timedelta64(1, "s") if isinstance(number, np.timedelta64) else number)
 
 
-def _texts(stderr: Any, value: Any, low: Any, high: Any) -> list[str]:
-    """Value, standard error and interval for people, each to the digits that the error leaves."""
+def _least_length(part: Distribution) -> str:
+    """Distance of neighbouring values of a line of whole values, such as 1 day; empty for others."""
+    first = part.domain.cell_quantile(np.zeros(1), np.zeros(1, dtype=np.uint64), level=0)
+    if first.dtype.kind == "M":
+        return format_length((first + 1 - first)[0])
+    return format_number(part.domain.value_step) if part.domain.value_step else ""
+
+
+def _texts(stderr: Any, value: Any, low: Any, high: Any, *, least: str = "") -> list[str]:
+    """Value, standard error and interval for people, each to the digits that the error leaves.
+
+    An interval of several whole values without a standard error has one below the `least` length.
+    """
     if isinstance(stderr, np.timedelta64):
         seconds = float(stderr / np.timedelta64(1, "s"))
         first, *ends = (_round_time(number, seconds) for number in (value, low, high))
-        of_days = isinstance(value, str) and "T" not in value
-        return [first, format_duration(seconds) if seconds or not of_days else "0 days", *ends]
+        return [first, format_length(stderr), *ends]
     if stderr is None:
-        return [_text(number) for number in (value, stderr, low, high)]
+        return [_text(value), f"under {least}" if least and low is not None else "", *map(_text, (low, high))]
     first, *ends = (format_rounded(number, stderr) for number in (value, low, high))
     return [first, format_number(float(f"{stderr:.2g}")), *ends]
 

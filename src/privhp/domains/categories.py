@@ -14,7 +14,7 @@ from privhp.core.number_format import format_share
 from privhp.domains.comparisons import parse_choice
 from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread_codes
-from privhp.domains.lookup import NOT_FOUND, Lookup
+from privhp.domains.lookup import NOT_FOUND, Lookup, parse_bool
 from privhp.domains.plot_scale import PlotScale
 from privhp.domains.validation import check_integer_dtype, null_hint, quote
 from privhp.errors import DomainError
@@ -56,6 +56,7 @@ class Categories(Finite):
         self.accepts = frozenset({"text"} if only_text else {"integers", "numbers", "text"})
         self.dtype = _sample_type(dtype, known)
         self.dictionary = _dictionary_form(self.dtype, known)
+        self._boolean = isinstance(known[0], bool)
         self._indices = {value: index for index, value in enumerate(known)}
         other_index = NOT_FOUND if self.other is None else self._indices[self.other]
         codes = spread_codes(len(known))
@@ -89,7 +90,7 @@ class Categories(Finite):
 
     def _index(self, value: Any) -> int:
         try:
-            return self._indices[value]
+            return self._indices[parse_bool(value) if self._boolean and isinstance(value, str) else value]
         except (KeyError, TypeError):
             raise DomainError(
                 f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}{null_hint(value)}"
@@ -103,6 +104,9 @@ class Categories(Finite):
         return "The share of records that need another value to turn the synthetic records into the real ones."
 
     def parse_value(self, text: str) -> Any:
+        """The value of a text; booleans as records may have them, such as TRUE and 1."""
+        if self._boolean and (found := parse_bool(text)) in (0, 1):
+            return bool(found)
         return parse_choice(text, {self.format_value(value): value for value in self._indices})
 
     def format_value(self, value: Any) -> str:

@@ -58,7 +58,8 @@ class _Network(Domain):
             raise DomainError(f"a network needs more than one address, got {self.network}; declare a shorter prefix")
 
     def _prefix(self, value: Any, name: str) -> Any:
-        return read_prefix(value, self.parse, f'expected a {name} such as "{self.EXAMPLE}"')
+        address = f'an address such as "{self.parse(self.EXAMPLE)[1]}" or ' if name == "prefix" else ""
+        return read_prefix(value, self.parse, f'expected {address}a {name} such as "{self.EXAMPLE}"')
 
     def __repr__(self) -> str:
         given = [repr(value) if name == "network" else f"{name}={value!r}" for name, value in self.parameters().items()]

@@ -38,7 +38,7 @@ class Lookup:
         self._indices, self._other, self._separator = dict(indices), other, separator
         self._type = type(next(iter(indices)))
         self._textual = self._type is str
-        self._parse: Callable[[str], Any] = str if self._textual else _parse_bool if self._type is bool else _parse_int
+        self._parse: Callable[[str], Any] = str if self._textual else parse_bool if self._type is bool else _parse_int
         self._numbers: _IntegerLookup | None = None
         self._texts = TextLookup(self._indices, other) if self._textual else None
         if not self._textual and all(abs(value) < INT64_MAX - 1 for value in indices):
@@ -197,6 +197,6 @@ def _parse_int(text: str) -> int | None:
         return None
 
 
-def _parse_bool(text: str) -> int | None:
+def parse_bool(text: str) -> int | None:
     """Boolean or integer of a text; None if it is neither."""
     return {"true": True, "false": False}.get(text.lower(), _parse_int(text))

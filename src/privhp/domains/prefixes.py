@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from ipaddress import collapse_addresses
+from ipaddress import AddressValueError, NetmaskValueError, collapse_addresses
 from typing import TYPE_CHECKING, Any
 
 from privhp.domains.unions import union
@@ -13,6 +13,10 @@ from privhp.errors import DomainError
 
 if TYPE_CHECKING:
     from privhp.domains.condition_grammar import Predicate
+
+
+_REASONS = (AddressValueError, NetmaskValueError)
+"""Errors that say what is wrong, such as "Octet 300 (> 255) not permitted in '10.0.0.300'"."""
 
 
 def prefixes_region(comparisons: Sequence[Predicate], read: Callable[[Any], Any], *, example: str) -> Any:
@@ -45,8 +49,10 @@ def read_prefix(value: Any, parse: Callable[..., Any], expected: str) -> Any:
     """
     try:
         return parse(value)
-    except (ValueError, IndexError, TypeError):
+    except (ValueError, IndexError, TypeError) as error:
         advice = ""
+        if isinstance(value, str) and isinstance(error, _REASONS):
+            advice = f": {str(error).partition(' in ')[0].lower()}"
         with suppress(ValueError, IndexError, TypeError):
             advice = f", which has bits after its prefix; write {parse(value, strict=False)}"
         raise DomainError(f"{expected}, got {quote(value)}{advice}") from None

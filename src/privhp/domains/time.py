@@ -253,7 +253,7 @@ class Time(IntegerRangeDomain):
 
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
-        first, last = check_ends(region)
+        first, last = check_ends(region, example=('"2020-02-29"', '"2020-03-31"'))
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")[0]
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")[1]
         if low > high and first is not None and last is not None:

@@ -139,12 +139,18 @@ def check_pair(value: Any, name: str) -> tuple[Any, Any]:
     return value[0], value[1]
 
 
-def check_ends(region: Any) -> tuple[Any, Any]:
-    """The two ends of a one-dimensional region. A list is refused, since it could mean its values alone."""
+def check_ends(region: Any, *, example: tuple[str, str] = ("8", "17")) -> tuple[Any, Any]:
+    """The two ends of a one-dimensional region. A list is refused, since it could mean its values alone.
+
+    Args:
+        region: The region.
+        example: Two values, for messages.
+    """
     if not isinstance(region, tuple) or len(region) != 2:
         raise DomainError(
             f"expected a region as a pair (low, high), got {quote(region)}; write a tuple of the ends, such as "
-            "(8, 17), also for one value, (8, 8); ask for several ranges one by one"
+            f"({example[0]}, {example[1]}), also for one value, ({example[0]}, {example[0]}); ask for several ranges "
+            "one by one"
         )
     return region
 
