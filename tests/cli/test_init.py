@@ -261,6 +261,8 @@ def test_column_names_round_trip(names):
         ("postal_code", None, 'kind = "pattern"'),
         ("start_date", pa.string(), 'kind = "time"'),
         ("start_date", pa.date32(), None),
+        ("ts", None, 'kind = "time"'),
+        ("parts", None, None),
         ("trip_id", pa.int64(), "perhaps remove this column"),
         ("width", pa.int64(), None),
     ],

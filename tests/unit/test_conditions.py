@@ -163,6 +163,7 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("delay between 5", "column 'delay': expected between LOW and HIGH, got the end"),
         ("delay between 7 and 5", "column 'delay': no value meets all conditions"),
         ("fare < 5 or", "expected the name of a column, got the end"),
+        ("fare < 1,000", "got ','; write 1000 without a separator or 1.000, with a decimal point"),
         ("fare < 9,99", "got ','; write 9.99, with a decimal point"),
         ("fare > -9,5 and fare < 7", "got ','; write -9.5, with a decimal point"),
         ("fare between 0,5 and 7", "got ','; write 0.5, with a decimal point"),

@@ -32,7 +32,7 @@ _SUGGESTIONS = (
     ),
     _suggest("age", 'perhaps kind = "integers", low = 0, high = 120, outside = "clamp"', texts=False),
     _suggest(
-        "price fare amount cost total tip fee tax salary income wage revenue balance payment",
+        "price fare amount cost total tip fee tax salary income wage revenue balance payment preis betrag",
         'perhaps kind = "interval" with step = "0.01" for cents; or scale = "log", with low above 0,',
         "for amounts over many magnitudes",
         texts=False,
@@ -50,7 +50,7 @@ _SUGGESTIONS = (
     _suggest(_POSTCODES, 'perhaps kind = "integers", low = 0, high = 99999', texts=False),
     _suggest("ip ipv ipaddr", 'perhaps kind = "ipv4" or kind = "ipv6"', numbers=False),
     _suggest(
-        "date day time datetime timestamp created updated birthday dob",
+        "date day time datetime timestamp ts created updated birthday dob datum",
         'perhaps kind = "time" with low = "2018-01-01", high = "2020-12-31" and unit = "D" or "s";',
         'with format = "%d.%m.%Y", "%m/%d/%Y %I:%M %p" or another, if they are not written as 2018-01-31T19:30',
         numbers=False,

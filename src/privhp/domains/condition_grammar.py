@@ -13,6 +13,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from privhp.domains.validation import comma_advice
 from privhp.errors import DomainError
 
 SIGNS = ("<=", ">=", "<", ">", "=", "!=")
@@ -189,7 +190,7 @@ class _Reader:
         """End of a message if a comma after a number is followed by digits."""
         before, comma, after = (self._tokens + [_END] * 2)[self._position - 1 : self._position + 2]
         if comma.is_sign(",") and re.fullmatch(r"-?\d+", before.text) and re.fullmatch(r"\d+", after.text):
-            return f"; write {before.text}.{after.text}, with a decimal point"
+            return comma_advice(before.text, after.text)
         return ""
 
     def _describe_next(self) -> str:

@@ -11,7 +11,7 @@ from privhp.domains.comparisons import suggest
 from privhp.domains.declared_files import read_declared
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
-from privhp.domains.validation import quote
+from privhp.domains.validation import comma_advice, quote
 from privhp.errors import DomainError, FileError
 
 MAX_DOMAIN_FILE = 2**21
@@ -57,7 +57,7 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
         spec = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         comma = _DECIMAL_COMMA.search(text)
-        advice = "" if comma is None else f"; write {comma[1]}.{comma[2]}, with a decimal point"
+        advice = "" if comma is None else comma_advice(comma[1], comma[2])
         raise DomainError(f"expected a TOML file at {path}: {error}{advice}") from None
     except FileError as error:
         raise error if error.filename else FileError(f"{path}: {error}") from None

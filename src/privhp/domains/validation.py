@@ -23,6 +23,12 @@ def null_hint(value: Any) -> str:
     return "; None is null by itself or in a list, of a Nullable column" if value is None else ""
 
 
+def comma_advice(before: str, after: str) -> str:
+    """End of a message on a number with a comma between these digits: a decimal mark, or a thousands separator."""
+    thousands = f"{before}{after} without a separator or " if len(after) == 3 else ""
+    return f"; write {thousands}{before}.{after}, with a decimal point"
+
+
 def check_number(value: Any, name: str) -> int | float:
     """A finite number as int or float."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
