@@ -142,7 +142,7 @@ def test_answers(generator: Generator) -> None:
         assert generator.mass(read_condition(condition, CENTS)).value == pytest.approx(share, abs=0.01)
     assert generator.cdf(19.99).value - generator.cdf(19.989).value == pytest.approx(0.3, abs=0.01)
     assert generator.quantile(np.mean(prices < 19.99) + 0.1).value == 19.99
-    assert generator.heavy_hitters(0.25)[0].region == (19.99, 19.99)
+    assert (19.99, 19.99) in [hitter.region for hitter in generator.heavy_hitters(0.25)]
     with pytest.raises(DomainError, match="not a possible value"):
         read_condition("value = 19.995", CENTS)
 
