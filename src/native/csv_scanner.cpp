@@ -156,10 +156,10 @@ std::pair<size_t, u8> find_record_bounds(nb::bytes piece, u8 begin, u8 delimiter
 // A value is the bits of a number, microseconds since 1970, the offset and length of a text, or, for dictionary-encoded
 // texts, an index in the list of distinct texts, which is returned. `empty` marks empty fields, `odd` records with a
 // selected field that is not plainly written, `invalid` records that are too long, have too few fields, or another number
-// than `width`, if it is not 0.
+// than `width`, if it is not 0. A quote is a character like others unless `quoting` is set.
 std::vector<std::vector<u64>> scan_records(nb::bytes block, In<i64> starts, In<i64> nexts, i64 longest, i64 width,
                                            In<i64> indices, In<u8> kinds, In<bool> nullable, u8 separator,
-                                           const std::vector<nb::bytes>& null_lines, Out<u64, 2> values,
+                                           bool quoting, const std::vector<nb::bytes>& null_lines, Out<u64, 2> values,
                                            Out<bool, 2> empty, Out<bool> invalid, Out<bool> odd) {
     const char *text = block.c_str(), *end = text + block.size();
     const size_t columns = indices.shape(0), records = nexts.shape(0);
@@ -170,7 +170,7 @@ std::vector<std::vector<u64>> scan_records(nb::bytes block, In<i64> starts, In<i
     for (size_t c = 0; c < columns; ++c) wanted = std::max(wanted, indices(c) + 1);
     std::vector<Field> fields(static_cast<size_t>(wanted));
     std::vector<Distinct> distinct(columns);
-    const bool quotes = find(text, end, '"');
+    const bool quotes = quoting && find(text, end, '"');
     const auto scan_all = [&](auto delimiter) {
         for (size_t record = 0; record < records; ++record) {
             const char *at = text + starts(record), *stop = text + nexts(record) - 1;

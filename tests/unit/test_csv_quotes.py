@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from cases import case_count
-from privhp import Domain, Integers, IPv4
+from privhp import Categories, Domain, Integers, IPv4
 from privhp.io.sources import CsvDialect, csv_scanner
 from privhp.io.sources.csv_fields import split_record
 from texts import LINES, text_batches
@@ -82,6 +82,27 @@ def test_fields_up_to_the_selected_one_are_read(lines: list[bytes], column: int)
         read += whole.encode([1 if field is not None and field.strip() == b"1" else None], level=1).tolist()
     content = b"".join(line + b"\n" for line in lines)
     assert cells(content, whole, header=False, columns=[str(column)], csv=LINES) == read
+
+
+@settings(max_examples=case_count(200))
+@given(st.lists(fragments.map(b"".join), max_size=5), st.integers(1, 3))
+def test_quotes_that_are_characters(lines: list[bytes], column: int) -> None:
+    """Unquoted fields end at the next delimiter, whatever is in them."""
+    domain, read = Categories(["1", '"1"', '"', '""'], other="rest"), []
+    for line in lines:
+        field = dict(enumerate(line.split(b","))).get(column - 1)
+        text = None if field is None or b"\xff" in field else field.decode().strip()
+        read += domain.encode([text], level=domain.depth).tolist()
+    content = b"".join(line + b"\n" for line in lines)
+    assert cells(content, domain, header=False, columns=[str(column)], csv=CsvDialect(records="unquoted")) == read
+
+
+def test_tab_separated_values() -> None:
+    """A title that begins with a quote neither joins records nor skips its own."""
+    content = b'"id"\ttitle\n1\t"Open\n2\t"A" "B"\n3\tx\n4\ty\tz\n'
+    options = {"header": True, "columns": ['"id"'], "ending": ".tsv"}
+    outside = Integers(0, 7).encode([None], level=3).tolist()
+    assert cells(content, Integers(0, 7), csv=CsvDialect(records="unquoted"), **options) == [1, 2, 3, *outside]
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,7 @@ def test_compiled_bounds_match_definition(content, size, separator):
 
 
 @settings(max_examples=CASES)
-@given(fragments.map(b"".join), st.sampled_from([LINES, RFC]))
+@given(fragments.map(b"".join), st.sampled_from([LINES, RFC, CsvDialect(records="unquoted")]))
 def test_compiled_values_match_definition(content, dialect):
     """Values of any text: of all fields or the first one, with and without a header."""
     content = content.replace(b'"""', b'"') + b"\n"

@@ -14,7 +14,11 @@ _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
-_DIALECT = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ",", "records": "lines"}
+_DIALECT = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ","}
+_QUOTES = (
+    "; if each line is a record: csv=CsvDialect(records='lines'), or csv=CsvDialect(records='unquoted') if quotes are "
+    "characters like others"
+)
 _FORM_OF_NUMBERS = {"decimal", "thousands", "currency"}
 
 
@@ -73,9 +77,9 @@ def _causes(
     The likeliest are first: no rows at all, the cap of persons, and an encoding that changes accented categories.
     """
 
-    def proposed(*names: str, start: str = ": ") -> str:
+    def proposed(*names: str) -> str:
         texts = [f"csv=CsvDialect({name}={_DIALECT[name]!r})" for name in names if name not in declared]
-        return f"{start}{', '.join(texts)}" if texts else ""
+        return f": {', '.join(texts)}" if texts else ""
 
     domain = generator.domain
     fields, columns = domain.fields(), domain.columns
@@ -117,7 +121,7 @@ def _causes(
         f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": csv,
         "records with another number of fields than the header": csv and "header" not in declared,
         'quotes (") that are not closed or, inside quotes, not doubled'
-        f"{proposed('records', start='; if each line is a record: ')}": csv,
+        f"{_QUOTES if 'records' not in declared else ''}": csv,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
         "an input that was cut short, such as a pipe": not in_memory,
         f"with a declared column of persons, {beyond}": persons is None,

@@ -149,10 +149,11 @@ def add_csv(parser: CommandParser) -> None:
     )
     group.add_argument(
         "--csv",
-        choices=["rfc4180", "lines"],
+        choices=["rfc4180", "lines", "unquoted"],
         default="rfc4180",
         help="what a record is; rfc4180: quoted line breaks belong to the record, as CSV writers write them, and all "
-        "quotes must be balanced; lines: every line is a record, for logs; default rfc4180",
+        "quotes must be balanced; lines: every line is a record, for logs; unquoted: the same, and quotes are "
+        "characters like others; default rfc4180",
     )
     add_text(group)
     group.add_argument(

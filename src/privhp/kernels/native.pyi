@@ -96,6 +96,7 @@ def scan_records(
     kinds: NDArray[np.uint8],
     nullable: NDArray[np.bool_],
     separator: int,
+    quoting: bool,
     null_lines: list[bytes],
     values: NDArray[np.uint64],
     empty: NDArray[np.bool_],

@@ -14,8 +14,8 @@ from privhp.domains.fields import NULL_TEXTS
 from privhp.errors import RecordsError, describe_value
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
 
-CsvReading = Literal["rfc4180", "lines"]
-"""What a record of CSV is: with quoted line feeds inside, or a line."""
+CsvReading = Literal["rfc4180", "lines", "unquoted"]
+"""What a record of CSV is: with quoted line feeds inside, or a line, with or without quoted fields."""
 
 Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
 """Encodings in which the bytes of a line have no effect on those of another."""
@@ -34,7 +34,8 @@ class CsvDialect:
     Args:
         records: What a record is. "rfc4180": quoted line breaks belong to the record, as CSV writers write them; the
             quotes of every record must be balanced. "lines": every line is a record, as in logs; what a CSV writer
-            wrote with line breaks counts as several records.
+            wrote with line breaks counts as several records. "unquoted": the same, and quotes are characters like
+            others, as in files of tab-separated values.
         delimiter: Character between two fields; by default a tab in files that end in .tsv or .tab, else a comma.
         nulls: Texts that are null in nullable columns, in upper or lower case; an empty field is null too. A declared
             value of a column, such as a category "NA", is never null.
@@ -53,7 +54,7 @@ class CsvDialect:
     encoding: Encoding = "utf-8"
 
     def __post_init__(self) -> None:
-        _check(self.records in get_args(CsvReading), "records", "'rfc4180' or 'lines'", self.records)
+        _check(self.records in get_args(CsvReading), "records", "'rfc4180', 'lines' or 'unquoted'", self.records)
         _check(
             self.delimiter is None or _matches(_DELIMITER, self.delimiter),
             "delimiter",
@@ -88,6 +89,11 @@ class CsvDialect:
     def separator(self) -> bytes:
         """The delimiter as a byte."""
         return (self.delimiter or ",").encode()
+
+    @property
+    def has_quotes(self) -> bool:
+        """Whether a field may stand in quotes."""
+        return self.records != "unquoted"
 
     @property
     def has_plain_digits(self) -> bool:

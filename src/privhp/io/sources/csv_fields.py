@@ -24,15 +24,20 @@ TEXTS = {FieldKind.TEXT, FieldKind.DICTIONARY}
 _QUOTED = re.compile(rb'"((?:[^"]|"")*+)"')
 
 
-def split_record(record: bytes, separator: bytes = b",") -> Iterator[bytes]:
+def split_record(record: bytes, separator: bytes = b",", *, quotes: bool = True) -> Iterator[bytes]:
     """Fields of a record, one by one; raises ValueError at a field whose quotes are not balanced.
 
     A quote opens a field only as its first byte. The next quote that is not doubled closes it, and must end it.
+
+    Args:
+        record: The record.
+        separator: The delimiter.
+        quotes: Whether quotes open fields; otherwise they are characters like others.
     """
     if len(record) > MAX_RECORD:
         raise ValueError
     record, start = record.removesuffix(b"\r"), 0
-    if b'"' not in record:
+    if not quotes or b'"' not in record:
         yield from record.split(separator)
         return
     while start <= len(record):

@@ -4,6 +4,7 @@ A header may turn out to be a record, so no message quotes it.
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from privhp.errors import FileError
 from privhp.io.sources.csv_dialect import CsvDialect
@@ -13,10 +14,11 @@ _DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertica
 """Delimiters that are looked for in a header."""
 
 
-def header_names(header: bytes, separator: bytes) -> list[str]:
+def header_names(header: bytes, dialect: CsvDialect) -> list[str]:
     """Names in a header; none if its quotes are not balanced."""
+    fields = split_record(header, dialect.separator, quotes=dialect.has_quotes)
     try:
-        return [field.decode("utf-8", "replace").strip() for field in split_record(header, separator)]
+        return [field.decode("utf-8", "replace").strip() for field in fields]
     except ValueError:
         return []
 
@@ -61,12 +63,12 @@ def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str
         dialect: The dialect.
         fits: Whether the names are those that are asked for.
     """
-    names = header_names(header, dialect.separator)
+    names = header_names(header, dialect)
     if fits(names) and (len(names) > 1 or dialect.delimiter is not None):
         return
     others = {other: header.count(other) for other in _DELIMITERS if other != dialect.separator}
     other = max(others, key=lambda one: others[one])
-    if others[other] and (len(names) == 1 or fits(header_names(header, other))):
+    if others[other] and (len(names) == 1 or fits(header_names(header, replace(dialect, delimiter=other.decode())))):
         otherwise = "" if dialect.delimiter else " or, if it is not, csv=CsvDialect(delimiter=',')"
         raise FileError(
             f"the first line looks separated by {_DELIMITERS[other]}; choose "

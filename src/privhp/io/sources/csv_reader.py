@@ -29,8 +29,8 @@ class CsvReader:
 
     A record with an invalid or missing field, with another number of fields than
     the header, or beyond 1 MiB is skipped and keeps its row number. The declared
-    dialect says what a record is: in "lines" the reading of a record never depends
-    on another one, in "rfc4180" it does not if the quotes of all records are balanced.
+    dialect says what a record is: in "lines" and "unquoted" the reading of a record never
+    depends on another one, in "rfc4180" it does not if the quotes of all records are balanced.
 
     Args:
         name: Name of the file.
@@ -80,7 +80,7 @@ class CsvReader:
         if not header:
             raise FileError("the file is empty; expected a first line with the column names")
         check_is_text(header)
-        names = header_names(header, self._dialect.separator)
+        names = header_names(header, self._dialect)
         if not self._selection.finds(names):
             check_encoding(header, self._dialect)
             check_line_ends(header)

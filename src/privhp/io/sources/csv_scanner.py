@@ -41,6 +41,7 @@ class Scanner:
 
     def __init__(self, fields: Sequence[Field], indices: Sequence[int], *, dialect: CsvDialect, width: int = 0) -> None:
         self._fields, self._width, self._separator = list(fields), width, dialect.separator
+        self._has_quotes = dialect.has_quotes
         kinds = {field.kind for field in fields}
         self._swaps = dialect.decimal == "," and dialect.has_plain_digits and kinds <= NUMBERS | TEXTS
         self._is_compiled = dialect.plain_numbers or self._swaps or not kinds & NUMBERS
@@ -96,14 +97,14 @@ class Scanner:
         if self._swaps:
             block, separator = block.translate(_SWAP), separator.translate(_SWAP)
             null_lines = [lines.translate(_SWAP) for lines in null_lines]
-        dialect = (ord(separator), null_lines)
+        dialect = (ord(separator), self._has_quotes, null_lines)
         spans = native.scan_records(block, starts, nexts, *shape, *dialect, values, empty, invalid, odd)
         return values, empty, invalid, odd, spans
 
     def _read(self, record: bytes) -> tuple[Any, ...] | None:
         """Values of one record; None if the record is invalid."""
         try:
-            fields = list(islice(split_record(record, self._separator), self._first))
+            fields = list(islice(split_record(record, self._separator, quotes=self._has_quotes), self._first))
             if self._width and len(fields) != self._width:
                 return None
             return tuple([convert(fields[index]) for convert, index in self._converters])

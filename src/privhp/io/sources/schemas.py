@@ -10,7 +10,7 @@ from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_columns
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
-from privhp.io.sources.csv_header import check_delimiter, check_encoding, header_names
+from privhp.io.sources.csv_header import check_delimiter, check_encoding, check_line_ends, header_names
 from privhp.io.sources.files import format_of
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.ipc_messages import MAGIC
@@ -80,8 +80,9 @@ def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[s
     line = _first_line(name, dialect)
     if header:
         check_encoding(line, dialect)
+        check_line_ends(line)
         check_delimiter(line, dialect, fits=bool)
-    names = header_names(line, dialect.separator)
+    names = header_names(line, dialect)
     if names in ([], [""]):
         raise FileError("expected a first line with fields, separated by commas; write the domain file by hand")
     if header:
