@@ -257,6 +257,24 @@ def test_identity_has_the_dialect(tmp_path: Path) -> None:
     assert len({open_source(path, domain=NUMBER, header=False, csv=own).identity for own in dialects}) == len(dialects)
 
 
+@pytest.mark.parametrize(
+    ("header", "name", "says"),
+    [
+        (b'10.0.0.1 - - [1/May/2024 +0000] "GET /" 200 "x; y"', "ip", "looks separated by spaces; .*delimiter=' '"),
+        (b"first name;last name;zip code", "age", "looks separated by semicolons"),
+        (b"distance of the trip in miles", "distance of the trip in miles", None),
+        (b"first name", "age", "to name a column 'age', got no such name"),
+        (b"a b c d,e", "age", "to name a column 'age', got no such name"),
+    ],
+)
+def test_spaces_between_fields_or_in_names(header: bytes, name: str, says: str | None) -> None:
+    if says is None:
+        assert len(text_batches(header + b"\n1\n", NUMBER, header=True, columns=[name])) == 1
+        return
+    with pytest.raises(FileError, match=says):
+        text_batches(header + b"\n1\n", NUMBER, header=True, columns=[name])
+
+
 def test_lines_that_end_in_carriage_returns() -> None:
     """Unless the header is found, as in a file in which a quoted name has one."""
     with pytest.raises(FileError, match=r"the first line has carriage returns in it, .* convert it: tr "):

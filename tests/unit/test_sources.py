@@ -28,9 +28,9 @@ def test_order_of_columns(tmp_path):
 def test_header_without_columns(tmp_path):
     path = write(tmp_path, b"a,b\n1,2\n")
     assert read(path, SQUARE).tolist() == [[1.0, 2.0]]
-    with pytest.raises(FileError, match=r"header of 1 column, .* columns=\['NAME'\]$"):
+    with pytest.raises(FileError, match=r"header of 1 column, .* columns=\['NAME'\]; names .* use header=False"):
         read(path, DECADE)
-    with pytest.raises(FileError, match=r"header of 2 columns, .* columns=\['NAME', 'NAME'\]$"):
+    with pytest.raises(FileError, match=r"header of 2 columns, .* columns=\['NAME', 'NAME'\]; names"):
         read(write(tmp_path, b"a,b,c\n1,2,3\n"), SQUARE)
 
 

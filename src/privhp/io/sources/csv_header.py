@@ -10,8 +10,10 @@ from privhp.errors import FileError
 from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.csv_fields import split_record
 
-_DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertical bars"}
+_DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertical bars", b" ": "spaces"}
 """Delimiters that are looked for in a header."""
+_SPACES = 3
+"""Fewer spaces are a part of names."""
 
 
 def header_names(header: bytes, dialect: CsvDialect) -> list[str]:
@@ -67,6 +69,9 @@ def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str
     if fits(names) and (len(names) > 1 or dialect.delimiter is not None):
         return
     others = {other: header.count(other) for other in _DELIMITERS if other != dialect.separator}
+    spaces = others.pop(b" ", 0)
+    if spaces >= max(_SPACES, 2 * max(others.values())) and not fits(names):
+        others[b" "] = spaces
     other = max(others, key=lambda one: others[one])
     if others[other] and (len(names) == 1 or fits(header_names(header, replace(dialect, delimiter=other.decode())))):
         otherwise = "" if dialect.delimiter else " or, if it is not, csv=CsvDialect(delimiter=',')"

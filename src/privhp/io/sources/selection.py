@@ -135,7 +135,7 @@ class Selection:
         if len(own) != size:
             raise FileError(
                 f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
-                f"got more or fewer; select columns with columns={['NAME'] * size}"
+                f"got more or fewer; select columns with columns={['NAME'] * size}; {hint}"
             )
         self._check_points([known[index] for index in own])
         return own + person
