@@ -1,6 +1,7 @@
 """Commands warn about a low noisy count and about wide tables, on standard error."""
 
 import gzip
+import lzma
 import re
 from pathlib import Path
 
@@ -146,7 +147,7 @@ def test_latitude_first_by_name(refused, tmp_path, columns):
     assert "name the longitude first, such as --columns lon,lat" in line
 
 
-@pytest.mark.parametrize("compress", [gzip.compress, lambda text: b"\x28\xb5\x2f\xfd" + text], ids=["gzip", "zstd"])
+@pytest.mark.parametrize("compress", [gzip.compress, lambda text: b"\x28\xb5\x2f\xfd" + text, lzma.compress])
 @pytest.mark.parametrize("options", [["--format", "ndjson", "--columns", "a"], ["--no-header"], ["--columns", "a"]])
 def test_compressed_standard_input(tmp_path, compress, options):
     """Whatever the format is, since no file name says that it is compressed."""
@@ -155,9 +156,16 @@ def test_compressed_standard_input(tmp_path, compress, options):
     done = spawn(*command, folder=tmp_path, input=content)
     assert done.returncode == 2
     assert re.fullmatch(
-        rb"privhp: error: -: expected text, got a (gzip|zstd) file; .* pipe it through \w+cat\n", done.stderr
+        rb"privhp: error: -: expected text, got an? (gzip|zstd|xz) file; .* pipe it through \w+cat\n", done.stderr
     )
     assert not (tmp_path / "a.privhp").exists()
+
+
+def test_spreadsheets_are_refused_by_name(refused, tmp_path):
+    """Without a header too, where the first bytes may be those of a record."""
+    (tmp_path / "a.xlsx").write_bytes(b"PK\x03\x04")
+    line = refused("fit", "a.xlsx", "--no-header", "--domain", "interval:0:9", *PLAN, "-o", "a.privhp")
+    assert "a.xlsx: a .xlsx file is a spreadsheet; save the sheet as CSV" in line
 
 
 def test_missing_and_nested_keys_of_ndjson(run, tmp_path):

@@ -36,6 +36,8 @@ FORMAT_BY_SUFFIX: dict[str, Format] = {
 }
 """Format by suffix of the file name; CSV for any other suffix."""
 
+_SPREADSHEETS = (".xlsx", ".xls", ".ods")
+
 _UNORDERED: tuple[Format, ...] = ("parquet", "npy")
 
 
@@ -170,6 +172,8 @@ def format_of(name: str) -> Format:
             f"{name}: a .json file is one array or object; write one object per line (NDJSON), such as with "
             'jq -c ".[]" x.json > x.ndjson or, if it is so already, choose format="ndjson"'
         )
+    if suffix in _SPREADSHEETS:
+        raise FileError(f"{name}: a {suffix} file is a spreadsheet; save the sheet as CSV")
     return FORMAT_BY_SUFFIX.get(suffix, "csv")
 
 

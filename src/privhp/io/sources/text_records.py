@@ -27,6 +27,7 @@ _FORMATS = {
     b"PAR1\x15": 'a Parquet file; give it a name that ends in .parquet, or choose format="parquet"',
     b"ARROW1\x00\x00": 'an Arrow file; give it a name that ends in .arrow, or choose format="arrow"',
     b"\x28\xb5\x2f\xfd": "a zstd file; give it a name that ends in .zst, or pipe it through zstdcat",
+    b"\xfd7zXZ\x00": "an xz file; unpack it, or pipe it through xzcat",
     codecs.BOM_UTF16_LE: 'UTF-16 text; choose csv=CsvDialect(encoding="utf-16")',
     codecs.BOM_UTF16_BE: 'UTF-16 text; choose csv=CsvDialect(encoding="utf-16")',
     b"PRIVHP-R": "a release of privhp; load it with privhp.load",
@@ -34,8 +35,8 @@ _FORMATS = {
 }
 """Other formats by their first bytes."""
 
-_COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
-"""First bytes of gzip and zstd. They are not UTF-8, so no record of a text begins with them."""
+_COMPRESSED = (b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd", b"\xfd7zXZ\x00")
+"""First bytes of gzip, zstd and xz. They are not UTF-8, so no record of a text begins with them."""
 
 
 def check_is_text(header: bytes, expected: str = "comma-separated text") -> None:
