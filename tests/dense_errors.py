@@ -11,7 +11,7 @@ from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
 from privhp.answers.standard_errors import LeafShares
 from privhp.core.cells import Codes
-from privhp.domains.shares import AxisShares
+from privhp.domains.shares import ALMOST_ONE, MIN_SHARE, AxisShares
 
 Floats = NDArray[np.float64]
 
@@ -24,22 +24,65 @@ def dense_shares(errors: LeafErrors, region: Any) -> LeafShares:
 
 
 def _leaf_share(errors: LeafErrors, region: Any, code: np.uint64, level: int) -> tuple[float, float, float]:
-    domain, codes = errors.domain, np.array([code])
-    parts = domain.axis_shares(region, codes, level=int(level))
-    cells = domain.axis_cells(codes, level=int(level))
-    mean, deviation, variance = float(domain.overlap(region, codes, level=int(level))[0]), 0.0, 0.0
-    for part in parts:
-        others = np.prod([other.share[0] for other in parts if other is not part])
-        ((cell,), cuts), unevenness, share = cells[part.axis], errors.unevenness[part.axis], float(part.share[0])
-        expected = _expected_error(errors, region, part, int(level), cells[part.axis])
-        heap = _heap(errors, part.axis, int(cell), cuts) * max(share, 1 - share) * (0 < share < 1)
-        heaped = unevenness.further_heaps(cuts)
-        steepness = np.array([_steepness(errors, part.axis, int(cell), cuts)])
-        slopes = slope_deviation(part.share, unevenness.further(np.array([cell]), cuts, steepness) - heaped[:, None])
-        shared = math.hypot(float(slopes[0]), float(heap_deviation(part.share, heaped)[0]))
-        deviation += float(others) * max(shared, heap, expected)
-        variance += float(others * slope_deviation(part.share, unevenness.further_own(cuts))[0]) ** 2
+    parts = errors.domain.axis_shares(region, np.array([code]), level=int(level))
+    sides = [_side_share(errors, region, part.axis, code, int(level)) for part in parts]
+    mean, deviation, variance = math.prod(share for share, _, _ in sides), 0.0, 0.0
+    for index, (_, own, scatter) in enumerate(sides):
+        others = math.prod(share for other, (share, _, _) in enumerate(sides) if other != index)
+        deviation += others * own
+        variance += (others * scatter) ** 2
+    mean = max(mean, MIN_SHARE) if all(share > 0 for share, _, _ in sides) else 0.0
     return mean, deviation * (mean > 0), variance**0.5 * (mean > 0)
+
+
+def _side_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, level: int) -> tuple[float, float, float]:
+    """Share of the side of a cell in a region, with its deviation and scatter."""
+    codes = np.array([code])
+    (part,) = (own for own in errors.domain.axis_shares(region, codes, level=level) if own.axis == axis)
+    cells, cuts = errors.domain.axis_cells(codes, level=level)[axis]
+    scatter = float(slope_deviation(part.share, errors.unevenness[axis].further_own(cuts))[0])
+    divided = _divided_share(errors, region, axis, int(cells[0]), cuts)
+    if divided is not None:
+        return *divided, scatter
+    share, deviation = _even_share(errors, region, axis, code, level)
+    return share, max(deviation, _expected_error(errors, region, part, level, (cells, cuts))), scatter
+
+
+def _divided_share(errors: LeafErrors, region: Any, axis: int, cell: int, cuts: int) -> tuple[float, float] | None:
+    """Share of a side in a region by those of its halves, and its deviation; None if no cell shows its halves."""
+    division = errors._divisions.get(axis)
+    known = division._known.get(cuts) if division else None
+    if known is None or cell not in known.sides.tolist():
+        return None
+    index = known.sides.tolist().index(cell)
+    halves = []
+    for half in (0, 1):
+        inner = _divided_share(errors, region, axis, 2 * cell + half, cuts + 1)
+        if inner is None:
+            code = known.codes[index] * np.uint64(2) + np.uint64(half)
+            inner = _even_share(errors, region, axis, code, known.level + 1)
+        halves.append(inner)
+    (first, first_deviation), (second, second_deviation) = halves
+    share = known.first[index]
+    mean = first if first == second else min(max(share * first + (1 - share) * second, MIN_SHARE), ALMOST_ONE)
+    by_halves = share * first_deviation + (1 - share) * second_deviation
+    return float(mean), math.hypot(by_halves, known.deviation[index] * (first - second))
+
+
+def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, level: int) -> tuple[float, float]:
+    """Share of the side of a cell in a region if its records are even, and its deviation."""
+    domain, codes = errors.domain, np.array([code])
+    (part,) = (own for own in domain.axis_shares(region, codes, level=level) if own.axis == axis)
+    ((cell,), cuts), unevenness, share = (
+        domain.axis_cells(codes, level=level)[axis],
+        errors.unevenness[axis],
+        part.share,
+    )
+    heap = _heap(errors, axis, int(cell), cuts) * max(share[0], 1 - share[0]) * (0 < share[0] < 1)
+    heaped = unevenness.further_heaps(cuts)
+    steepness = np.array([_steepness(errors, axis, int(cell), cuts)])
+    slopes = slope_deviation(share, unevenness.further(np.array([cell]), cuts, steepness) - heaped[:, None])
+    return float(share[0]), max(math.hypot(float(slopes[0]), float(heap_deviation(share, heaped)[0])), heap)
 
 
 def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:

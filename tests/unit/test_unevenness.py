@@ -7,15 +7,8 @@ import pytest
 
 from privhp.answers.hierarchy_errors import _hidden_bias
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
-from privhp.answers.unevenness import (
-    FINER_CUTS,
-    AxisUnevenness,
-    _extend,
-    _measure,
-    _Measured,
-    _smooth,
-    _Splits,
-)
+from privhp.answers.side_splits import SideSplits, Splits, pool_splits
+from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, _extend, _measure, _Measured, _smooth
 from privhp.domains.box import Box
 
 PLANE = Box([(0, 1), (0, 1)])
@@ -56,22 +49,26 @@ def test_a_side_lies_on_the_slope_of_the_smallest_measured_side_around_it(seed: 
             assert found[:, cell] == pytest.approx(np.maximum(axis.by_cuts[cuts : cuts + FINER_CUTS], slopes))
 
 
-def drawn_splits(rng: np.random.Generator, shared: float, own: float) -> _Splits:
+def drawn_splits(rng: np.random.Generator, shared: float, own: float) -> Splits:
     """All cells of 64 sides along the first axis of a plane, with imbalances of these two variances, without noise."""
     codes = np.arange(2**12, dtype=np.uint64)
     sides, _ = PLANE.axis_cells(codes, level=12)[0]
     imbalance = rng.normal(0, math.sqrt(shared), 64)[sides.astype(np.int64)] + rng.normal(0, math.sqrt(own), codes.size)
     counts = rng.uniform(1e6, 1e7, codes.size)
-    return _Splits(codes, counts * (1 + imbalance) / 2, counts, np.zeros(codes.size))
+    return Splits(codes, counts * (1 + imbalance) / 2, counts, np.zeros(codes.size))
+
+
+def pool(splits: Splits) -> SideSplits:
+    pooled = pool_splits(PLANE, 0, 12, splits)
+    assert pooled is not None
+    return pooled
 
 
 @pytest.mark.parametrize(("shared", "own"), [(0.02, 0.0), (0.0, 0.05), (0.01, 0.04)])
 def test_shared_and_own_unevenness_are_told_apart(shared: float, own: float) -> None:
     rng = np.random.default_rng(3)
-    found = np.mean(
-        [_measure(PLANE, 0, 12, drawn_splits(rng, shared, own), total=1e10)[:2] for _ in range(20)],
-        axis=0,
-    )
+    pooled = [pool(drawn_splits(rng, shared, own)) for _ in range(20)]
+    found = np.mean([(each.shared, each.own) for each in pooled], axis=0)
     assert found == pytest.approx([shared, own], rel=0.1, abs=2e-4)
 
 
@@ -79,10 +76,10 @@ def test_without_sides_of_several_cells_all_unevenness_is_shared() -> None:
     splits = drawn_splits(np.random.default_rng(5), 0.0, 0.05)
     sides, _ = PLANE.axis_cells(splits.codes, level=12)[0]
     chosen = np.unique(sides, return_index=True)[1]
-    one_of_each = _Splits(*(each[chosen] for each in splits))
-    shared, own, *_ = _measure(PLANE, 0, 12, one_of_each, total=1e10)
-    assert own == 0
-    assert shared == pytest.approx(0.05, rel=0.5)
+    one_of_each = Splits(*(each[chosen] for each in splits))
+    pooled = pool(one_of_each)
+    assert pooled.own == 0
+    assert pooled.shared == pytest.approx(0.05, rel=0.5)
 
 
 def a_level(splits: int, share: float) -> _Measured:
@@ -146,8 +143,8 @@ def test_noise_of_unevenness_that_is_not_there(cells: int) -> None:
     for _ in range(300):
         counts, variance = np.full(cells, 1e4), np.full(cells, 1e6)
         first = rng.normal(counts / 2, np.sqrt(variance / 4))
-        splits = _Splits(np.arange(cells, dtype=np.uint64) << np.uint64(4), first, counts, variance)
-        found.append(_measure(PLANE, 0, 12, splits, total=1e10))
+        splits = Splits(np.arange(cells, dtype=np.uint64) << np.uint64(4), first, counts, variance)
+        found.append(_measure(pool(splits), total=1e10))
     shown = np.array([own.shared for own in found])
     assert np.sqrt(np.mean(shown**2) * 2) == pytest.approx(found[0].noise, rel=0.25)  # negative ones count as 0
 

@@ -109,11 +109,13 @@ class AxisCells:
 
     def shares(self, cut: AxisParts, axis: int) -> Floats:
         """Share of each distinct cell along an axis in a region; 1 along an axis that the region does not cut."""
-        return np.concatenate([self._share(cut, own, axis) for own in self.along(axis).groups])
+        return np.concatenate([self.share(cut, own.codes, own.level, axis) for own in self.along(axis).groups])
 
-    def _share(self, cut: AxisParts, cells: _SameSplits, axis: int) -> Floats:
-        parts = (part.share for part in cut(cells.codes, level=cells.level) if part.axis == axis)
-        return next(parts, np.ones(cells.codes.shape))
+    @staticmethod
+    def share(cut: AxisParts, codes: Codes, level: int, axis: int) -> Floats:
+        """Share of the sides of some cells along an axis in a region."""
+        parts = (part.share for part in cut(codes, level=level) if part.axis == axis)
+        return next(parts, np.ones(codes.shape))
 
     def _find(self, axis: int) -> AlongAxis:
         root = np.zeros(1, dtype=np.uint64)

@@ -249,7 +249,7 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.marginals import marginalize
 
-        parts = marginalize(self.domain, self._cells, self._errors, columns, null=null, where=where)
+        parts = marginalize(self.domain, self._leaves, self._cells, self._errors, columns, null=null, where=where)
         if where is not None and self.shows_records(where) is False:
             warn(
                 "the release does not show that the region of where= holds records: its mass is within three standard "

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from privhp.answers.distribution import Distribution
+from privhp.answers.division import Division
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.leaf_errors import LeafErrors
@@ -60,8 +61,10 @@ class Generator(Distribution):
         else:
             domain, hierarchy = release.plan.domain, Hierarchy(release)
             self._total_variance = hierarchy.total_variance
-            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain)
-            super().__init__(domain, build_leaves(hierarchy), errors)
+            leaves, division = build_leaves(hierarchy), Division(hierarchy, domain)
+            divided = division.divide(leaves)
+            errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
+            super().__init__(domain, divided, errors, leaves)
 
     @property
     def plan(self) -> Plan:
@@ -90,7 +93,7 @@ class Generator(Distribution):
     @property
     def partition(self) -> Partition:
         """The leaves as a partition, for a later plan of such data: `Plan.auto(..., partition=generator)`."""
-        return self.plan.partition or Partition(self._leaves.levels)
+        return self.plan.partition or Partition(self._cells.levels)
 
     def to_bytes(self) -> bytes:
         """The bytes of the release file, as `privhp.save` writes it. Public."""
@@ -109,4 +112,4 @@ class Generator(Distribution):
         return str(render("generator card", self))
 
     def _summary(self) -> str:
-        return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._leaves.codes.size:,} leaves"
+        return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._cells.codes.size:,} leaves"

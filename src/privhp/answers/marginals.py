@@ -28,13 +28,21 @@ Cells = dict[int, tuple[Codes, Floats]]
 
 
 def marginalize(
-    domain: Domain, cells: CountedCells, errors: StandardErrors, columns: Any, *, null: bool, where: Any = None
+    domain: Domain,
+    leaves: CountedCells,
+    cells: CountedCells,
+    errors: StandardErrors,
+    columns: Any,
+    *,
+    null: bool,
+    where: Any = None,
 ) -> tuple[Domain, Leaves, StandardErrors, CountedCells]:
     """Marginal of a distribution: its domain, its leaves, its standard errors, and its counted cells.
 
     Args:
         domain: The table, or the domain of a single column.
-        cells: Counted cells of the joint distribution.
+        leaves: Partition of the joint distribution.
+        cells: Cells of the joint distribution that the release counts.
         errors: Standard errors of the joint distribution.
         columns: Name of a column, or a list of names; None for the only column.
         null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
@@ -44,8 +52,12 @@ def marginalize(
         chosen, single = _choose_columns(domain, columns)
         part = _marginal_domain(chosen, single)
         if where is not None:
-            cells, errors = _condition(domain, cells, where, chosen), errors.given(where)
-        cells = CountedCells(*domain.project(cells.codes, cells.levels, columns=chosen), cells.counts)
+            leaves, cells = (_condition(domain, each, where, chosen) for each in (leaves, cells))
+            errors = errors.given(where)
+        leaves, cells = (
+            CountedCells(*domain.project(each.codes, each.levels, columns=chosen), each.counts)
+            for each in (leaves, cells)
+        )
         errors = errors.marginal(part, chosen)
     else:
         part = domain
@@ -53,9 +65,9 @@ def marginalize(
     if not null:
         if not part.nullable:
             raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
-        cells, errors = _without_null(part, cells), errors.given_value()
+        leaves, cells, errors = _without_null(part, leaves), _without_null(part, cells), errors.given_value()
         part = part.inner.named(*part.value_names)
-    return part, _partition(part, _merge_cells(cells)), errors, cells
+    return part, _partition(part, _merge_cells(leaves)), errors, cells
 
 
 def _condition(domain: Domain, cells: CountedCells, where: Any, chosen: list[TableColumn]) -> CountedCells:

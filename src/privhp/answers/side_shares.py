@@ -44,10 +44,14 @@ def combine(
 def cdf_parts(domain: Domain, values: NDArray[Any], codes: Codes, *, level: int) -> list[AxisShares]:
     """Shares of cells at or below a value, along the axis of the values; one value for all cells, or one for each."""
     cells, inner_level = domain.axis_cells(codes, level=level)[-1]
-    points = np.broadcast_to(values, codes.shape)
-    below = domain.inner.cell_cdf(points, cells, level=inner_level)
-    touched = cells == domain.inner.encode(points, level=inner_level)
-    share = np.where(touched, np.maximum(below, MIN_SHARE), below)
+    share = cdf_share(domain.inner, np.broadcast_to(values, codes.shape), cells, level=inner_level)
     if not domain.nullable:
         return [AxisShares(0, share)]
     return [AxisShares(0, 1.0 - domain.overlap(None, codes, level=level)), AxisShares(1, share)]
+
+
+def cdf_share(domain: Domain, values: NDArray[Any], cells: Codes, *, level: int) -> Floats:
+    """Share of each cell of an ordered domain at or below its value."""
+    below = domain.cell_cdf(values, cells, level=level)
+    touched = cells == domain.encode(values, level=level)
+    return np.where(touched, np.maximum(below, MIN_SHARE), below)

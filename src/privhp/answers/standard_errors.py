@@ -84,16 +84,14 @@ class Condition(NamedTuple):
 
 
 class CdfMasses(NamedTuple):
-    """Masses at or below each of several values.
+    """What bounds the masses at or below each of several values.
 
     Args:
-        mass: The cumulative probability.
-        resolution: Its standard error by the resolution of the leaves.
+        resolution: Standard error of the mass by the resolution of the leaves.
         inside: Mass of the leaves below the value.
         touched: Mass of the leaves that hold values at or below it.
     """
 
-    mass: Floats
     resolution: Floats
     inside: Floats
     touched: Floats

@@ -191,10 +191,11 @@ class QuantileUncertainty:
             noise: Standard errors of the lower and of the upper end of each interval by noise alone.
         """
         masses = CdfMasses(*(own.reshape(points.shape) for own in self._errors.cdf_masses(points.ravel())))
+        values = quantiles.cdf(self._histogram, points)
         noise, shares = z * noise, self._shares.ravel()
         margin = np.hypot(noise, z * masses.resolution)
-        below = np.minimum(masses.mass + margin, masses.touched + noise) >= shares
-        above = np.maximum(masses.mass - margin, masses.inside - noise) < shares
+        below = np.minimum(values + margin, masses.touched + noise) >= shares
+        above = np.maximum(values - margin, masses.inside - noise) < shares
         return np.stack([below[..., 0, :], above[..., 1, :]], axis=-2)
 
     def _search(self, z: float, noise: Floats) -> NDArray[Any]:

@@ -1,60 +1,33 @@
 """How unevenly the records of a release divide along each axis of its domain, learned from the release.
 
-A cell that is cut along an axis has an imbalance: the share of its first half
-beyond the share of the base measure, in standard deviations of a single
-record, so that it is 1 if all records lie in one half of equal measure. Cells
-with the same side along the axis are cut at the same number. So an imbalance has
-two parts, as in an analysis of variance: one that all cells of a side share, such as a
-heap, and one of each cell's own. Unevenness is the mean square of each part after b
-cuts, less the noise and the sampling variance of finitely many records. At an
+Unevenness is the mean squared imbalance of the cells that are cut along an axis after b
+cuts, less the noise and the sampling variance of finitely many records: of the part that
+cells of the same side share, and of each cell's own part (`side_splits`). At an
 end of a region, the shared parts of all leaves add up; their own parts cancel.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
-from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.answers.hierarchy import Hierarchy, Layer
+from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.side_splits import ENOUGH_SPLITS, SideSplits, Splits, learn_splits, pool_splits
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.domains.shares import ALMOST_ONE
 
-SIGNIFICANCE = 4.0
-"""Number of standard deviations that a count must exceed to show how its cell divides."""
-
 SIGNIFICANT_SLOPE = 2.0
 """Number of standard deviations that the imbalance of one side must exceed to count for itself."""
-
-ENOUGH_SPLITS = 8
-"""Number of significant cells that show the unevenness of a level; with fewer, the level above counts as well."""
 
 SLOPE_RATIO = 4.0
 """Factor by which the unevenness of a slope falls with each cut, and that of heaps grows at most."""
 
 FINER_CUTS = 10
 """Number of further cuts of a leaf whose unevenness counts: a smaller part of a leaf is less than its noise."""
-
-
-class _Splits(NamedTuple):
-    """Cells of one level that the release divides in two.
-
-    Args:
-        codes: Code of each cell.
-        first: Count of the first half.
-        counts: Count of both halves.
-        variance: Variance of the noise in both.
-    """
-
-    codes: Codes
-    first: Floats
-    counts: Floats
-    variance: Floats
 
 
 class _Measured(NamedTuple):
@@ -158,110 +131,35 @@ class AxisUnevenness:
 
 def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevenness]:
     """Unevenness of each axis of a domain."""
-    splits_by_level: dict[int, list[_Splits]] = {}
-    counted_levels = set()
-    for level, counted, splits in _splits(hierarchy):
-        splits_by_level.setdefault(level, []).append(splits)
-        counted_levels |= {level} if counted else set()
     records = max(float(hierarchy.layers[0].estimate.sum()), 1.0)
-    root = np.zeros(1, dtype=np.uint64)
-    measured: list[list[_Measured]] = [[] for _ in domain.axis_cells(root, level=0)]
-    cut_before: dict[int, tuple[int, _Splits]] = {}
-    bits = [[own for _, own in domain.axis_cells(root, level=level)] for level in range(domain.depth + 1)]
-    for level, (above, below) in enumerate(pairwise(bits)):
-        axis = next(index for index, pair in enumerate(zip(above, below, strict=True)) if pair[0] != pair[1])
-        found = [np.concatenate(each) for each in zip(*splits_by_level.get(level, []), strict=True)]
-        total = records if level in counted_levels else np.inf  # a share of 0 marks a sketch
-        if not found:
+    measured: list[list[_Measured]] = [[] for _ in domain.axis_cells(np.zeros(1, dtype=np.uint64), level=0)]
+    cut_before: dict[int, tuple[int, Splits]] = {}
+    for level, (axis, splits, counted) in enumerate(learn_splits(hierarchy, domain)):
+        total = records if counted else np.inf  # a share of 0 marks a sketch
+        if splits is None:
             measured[axis].append(_Measured())
             continue
-        splits = _Splits(*found)
-        own = _measure(domain, axis, level, splits, total)
+        own = _measure(pool_splits(domain, axis, level, splits), total)
         if axis in cut_before:
-            holding = _holding(*cut_before[axis], splits.codes, level)
-            own = own._replace(above=_measure(domain, axis, cut_before[axis][0], holding, total)[:2])
+            above, before = cut_before[axis]
+            holding = before.holding(above, splits.codes, level)
+            own = own._replace(above=_measure(pool_splits(domain, axis, above, holding), total)[:2])
         measured[axis].append(own)
         cut_before[axis] = level, splits
     return [AxisUnevenness(own) for own in measured]
 
 
-def _holding(level: int, splits: _Splits, codes: Codes, below: int) -> _Splits:
-    """The cells of one level that hold some cells of a level below it."""
-    chosen = np.isin(splits.codes, codes >> np.uint64(below - level))
-    return _Splits(splits.codes[chosen], splits.first[chosen], splits.counts[chosen], splits.variance[chosen])
-
-
-def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, _Splits]]:
-    """The cells that are divided in two, with the level of the cells, and whether their children are counted."""
-    top = hierarchy.layers[0]
-    yield from _halvings(top, np.arange(top.codes.size)[None], counted=True)
-    for layer, below in pairwise(hierarchy.layers):
-        for group in layer.child_groups:
-            yield from _halvings(below, group.children, counted=group.measurement == "counted")
-
-
-def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> Iterator[tuple[int, bool, _Splits]]:
-    """Halves, quarters and further parts of some cells, from their children, shape (cells, children)."""
-    values = (layer.subtree_estimate, layer.subtree_variance) if counted else (layer.estimate, layer.variance)
-    counts, variances = (np.where(layer.possible, each, 0.0)[children] for each in values)
-    codes, levels = layer.codes[children], layer.levels[children[:, 0]]
-    while counts.shape[1] > 1:
-        first = counts[:, ::2]
-        counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
-        codes, levels = codes[:, ::2] >> np.uint64(1), levels - 1
-        significant = counts > SIGNIFICANCE * np.sqrt(variances)
-        for level in np.unique(levels).tolist():
-            here = significant & (levels == level)[:, None]
-            yield level, counted, _Splits(codes[here], first[here], counts[here], variances[here])
-
-
-def _measure(domain: Domain, axis: int, level: int, splits: _Splits, total: float) -> _Measured:
+def _measure(found: SideSplits | None, total: float) -> _Measured:
     """What the cells of one level show of the axis that they are cut along."""
-    first = splits.codes << np.uint64(1)
-    halves = [domain.measure(codes, level=level + 1) for codes in (first, first | np.uint64(1))]
-    there = (halves[0] > 0) & (halves[1] > 0)
-    if not there.any():
+    if found is None:
         return _Measured()
-    expected = (halves[0] / (halves[0] + halves[1]))[there]
-    codes, first_count = splits.codes[there], splits.first[there]
-    count, variance = splits.counts[there], splits.variance[there]
-    spread = expected * (1.0 - expected)
-    imbalance = (first_count / count - expected) / np.sqrt(spread)
-    noise_variance = variance * (0.5 / spread - 1.0)
-    cells, _ = domain.axis_cells(codes, level=level)[axis]
-    sides, owner = np.unique(cells, return_inverse=True)
-    counts, sums, noises = (np.bincount(owner, weights=each) for each in (count, count * imbalance, noise_variance))
-    pooled = sums / counts
-    sampling = np.maximum(1.0 - pooled**2, 0.0)
-    variances = noises / counts**2 + sampling / counts
-    unevenness = float((counts * (pooled**2 - variances)).sum() / counts.sum())
-    single = float((count * imbalance**2 - noise_variance / count - sampling[owner]).sum() / counts.sum())
-    shared, own = _parts(
-        unevenness, single, float((count**2 / counts[owner]).sum() / counts.sum()), count.size - sides.size
-    )
-    slopes = np.sqrt(np.clip(pooled**2 - variances, 0.0, ALMOST_ONE))
-    slopes = np.where(pooled**2 > SIGNIFICANT_SLOPE**2 * variances, slopes, 0.0)
-    share = min(float(count.sum()) / total, 1.0)
-    noise = math.sqrt(2.0 * ((counts * variances) ** 2).sum()) / float(counts.sum())
-    return _Measured(shared, own, count.size, share, sides, slopes, noise=noise)
-
-
-def _parts(pooled: float, single: float, concentration: float, freedom: int) -> tuple[float, float]:
-    """Mean squares of the shared imbalance and of each cell's own, between 0 and 1.
-
-    Of the own imbalances of the cells of a side, the mean of their squares in
-    units of the squared mean is what remains when the cells are pooled. Where few
-    sides have more than one cell, all imbalance counts as shared.
-
-    Args:
-        pooled: Mean squared imbalance of the sides.
-        single: Mean squared imbalance of the cells.
-        concentration: Mean sum of the squared shares of the cells in their sides.
-        freedom: Number of cells, less the number of sides.
-    """
-    enough = min(freedom / ENOUGH_SPLITS, 1.0)
-    own = enough * min(max(single - pooled, 0.0) / max(1.0 - concentration, 1e-300), 1.0) if freedom else 0.0
-    return min(max(pooled - concentration * own, 0.0), 1.0), own
+    excess = found.imbalances**2 - found.variances
+    slopes = np.sqrt(np.clip(excess, 0.0, ALMOST_ONE))
+    slopes = np.where(found.imbalances**2 > SIGNIFICANT_SLOPE**2 * found.variances, slopes, 0.0)
+    records = float(found.counts.sum())
+    noise = math.sqrt(2.0 * ((found.counts * found.variances) ** 2).sum()) / records
+    share = min(records / total, 1.0)
+    return _Measured(found.shared, found.own, found.splits, share, found.sides, slopes, noise=noise)
 
 
 def _smooth(measured: list[_Measured], unevenness: list[tuple[float, float]], *, otherwise: float) -> Floats:

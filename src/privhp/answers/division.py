@@ -1,0 +1,112 @@
+"""Leaves of a table, divided as the records of its columns are.
+
+Most cells of a table hold few records, so leaves are wide along each column. Some leaves are
+narrower than others: pooled over all of them, the release shows how a column divides, further
+than a single leaf does. A leaf is divided in halves by these pooled shares, as long as more
+records move than the noise of a leaf. What no leaf shows stays even.
+"""
+
+from __future__ import annotations  # numpy.random is only imported when something is sampled
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from privhp.answers.axis_division import AxisDivision, KnownSides
+from privhp.answers.hierarchy import Hierarchy
+from privhp.answers.leaves import Leaves
+from privhp.answers.side_splits import learn_splits, pool_splits
+from privhp.core.cells import Codes, Floats, descendants, domain_order
+from privhp.domains.domain import Domain
+
+MAX_HALVINGS = 8
+"""Number of times that a leaf is halved at most."""
+
+FINENESS = 16
+"""A part of a leaf is halved if that moves more records than this fraction of what is moved in the mean leaf."""
+
+FEW_PARTS, MAX_GROWTH = 65_536, 8
+"""Number of parts up to which a finer division is cheap, and the largest number of halvings for each leaf."""
+
+
+class Division:
+    """How the columns of a table of several columns divide. Points stay even: their axes depend on each other.
+
+    Attributes:
+        axes: Division of each axis of such columns; empty for other domains.
+
+    Args:
+        hierarchy: The solved hierarchy.
+        domain: Its domain.
+    """
+
+    def __init__(self, hierarchy: Hierarchy, domain: Domain) -> None:
+        self._domain = domain
+        columns = zip(domain.columns, domain.column_axes, strict=True)
+        known: dict[int, dict[int, KnownSides]] = {
+            axis: {}
+            for column, axes in columns
+            if len(domain.columns) > 1 and len(axes) == 1 + column.domain.nullable
+            for axis in axes
+        }
+        levels = learn_splits(hierarchy, domain) if known else []
+        for level, (axis, splits, counted) in enumerate(levels):
+            pooled = pool_splits(domain, axis, level, splits) if splits is not None and axis in known else None
+            if pooled is not None and pooled.shared > 0:
+                cuts = domain.axis_cells(pooled.codes, level=level)[axis][1]
+                known[axis][cuts] = KnownSides.of_splits(pooled, level, counted=counted)
+        self._axis_of_level = [own.axis for own in levels]
+        self.axes = {axis: AxisDivision(own) for axis, own in known.items()}
+
+    def _moved(self, codes: Codes, level: int) -> Floats:
+        """Largest share of each cell's records that the division along one axis moves."""
+        sides = self._domain.axis_cells(codes, level=level)
+        shares = [own.moved(*sides[axis]) for axis, own in self.axes.items()]
+        largest: Floats = np.max(shares, axis=0, initial=0.0)
+        return largest
+
+    def _halve(self, codes: Codes, counts: Floats, level: int) -> tuple[Codes, Floats]:
+        """Both halves of each cell, with their counts."""
+        halves, axis = descendants(codes, levels=1), self._axis_of_level[level]
+        measures = self._domain.measure(halves.ravel(), level=level + 1).reshape(halves.shape)
+        first = measures[:, 0] / measures.sum(axis=1)
+        if axis in self.axes:
+            possible = (measures > 0).all(axis=1)
+            sides, cuts = self._domain.axis_cells(codes, level=level)[axis]
+            first = np.where(possible, self.axes[axis].first_shares(sides, cuts, first), first)
+        return halves.ravel(), (counts[:, None] * np.stack([first, 1.0 - first], axis=1)).ravel()
+
+    def divide(self, leaves: Leaves) -> Leaves:
+        """The leaves, divided where that moves enough records."""
+        if not self.axes:
+            return leaves
+        total = sum(
+            float(leaves.counts[here] @ self._moved(leaves.codes[here], level)) for level, here in _by_level(leaves)
+        )
+        least = total / (FINENESS * max(leaves.codes.size, FEW_PARTS // 4))
+        left = max(MAX_GROWTH * leaves.codes.size, FEW_PARTS)
+        parts: list[tuple[Codes, NDArray[np.int64], Floats]] = []
+        codes, counts, halvings = leaves.codes[:0], leaves.counts[:0], leaves.levels[:0]
+        deepest = min(int(leaves.levels.max()) + MAX_HALVINGS, self._domain.depth)
+        for level in range(int(leaves.levels.min()), deepest + 1):
+            here = leaves.levels == level
+            codes, counts = np.concatenate([codes, leaves.codes[here]]), np.concatenate([counts, leaves.counts[here]])
+            halvings = np.concatenate([halvings, np.zeros(np.count_nonzero(here), dtype=np.int64)])
+            moved = counts * self._moved(codes, level) * (halvings < MAX_HALVINGS)
+            split = np.zeros(codes.shape, dtype=np.bool_)
+            split[np.argsort(-moved, kind="stable")[: min(np.count_nonzero(moved > least), left)]] = True
+            left -= int(np.count_nonzero(split))
+            parts.append((codes[~split], np.full(np.count_nonzero(~split), level), counts[~split]))
+            if level < deepest:
+                codes, counts = self._halve(codes[split], counts[split], level)
+                halvings = np.repeat(halvings[split] + 1, 2)
+        all_codes, all_levels, all_counts = (np.concatenate(each) for each in zip(*parts, strict=True))
+        order = domain_order(all_codes, all_levels, depth=deepest)
+        return Leaves(all_codes[order], all_levels[order], all_counts[order])
+
+
+def _by_level(leaves: Leaves) -> Iterator[tuple[int, NDArray[np.bool_]]]:
+    """Each level with the mask of its leaves."""
+    for level in np.unique(leaves.levels).tolist():
+        yield level, leaves.levels == level
