@@ -2,8 +2,8 @@
 
 Most cells of a table hold few records, so leaves are wide along each column. Some leaves are
 narrower than others: pooled over all of them, the release shows how a column divides, further
-than a single leaf does. A leaf is divided in halves by these pooled shares, as long as more
-records move than the noise of a leaf. What no leaf shows stays even.
+than a single leaf does. A leaf is divided in halves by these pooled shares, as long as that
+moves enough records. What no leaf shows stays even.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -23,11 +23,11 @@ from privhp.domains.domain import Domain
 MAX_HALVINGS = 8
 """Number of times that a leaf is halved at most."""
 
-FINENESS = 16
-"""A part of a leaf is halved if that moves more records than this fraction of what is moved in the mean leaf."""
+FINENESS, MAX_PARTS = 16, 8
+"""A part is halved if that moves more than this fraction of what is moved in the mean leaf; most halvings for a leaf."""
 
-FEW_PARTS, MAX_GROWTH = 65_536, 8
-"""Number of parts up to which a finer division is cheap, and the largest number of halvings for each leaf."""
+FEW_LEAVES = 16_384
+"""Fewer leaves are divided as finely as so many."""
 
 
 class Division:
@@ -84,8 +84,8 @@ class Division:
         total = sum(
             float(leaves.counts[here] @ self._moved(leaves.codes[here], level)) for level, here in _by_level(leaves)
         )
-        least = total / (FINENESS * max(leaves.codes.size, FEW_PARTS // 4))
-        left = max(MAX_GROWTH * leaves.codes.size, FEW_PARTS)
+        number = max(leaves.codes.size, FEW_LEAVES)
+        least, left = total / (FINENESS * number), MAX_PARTS * number
         parts: list[tuple[Codes, NDArray[np.int64], Floats]] = []
         codes, counts, halvings = leaves.codes[:0], leaves.counts[:0], leaves.levels[:0]
         deepest = min(int(leaves.levels.max()) + MAX_HALVINGS, self._domain.depth)

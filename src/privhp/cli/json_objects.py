@@ -37,7 +37,7 @@ def content_object(content: Generator | Checkpoint | Plan) -> dict[str, Any]:
         "public": True,
         "records": content.total,
         "records_stderr": content.total_stderr,
-        "leaves": content.leaves().codes.size,
+        "leaves": content.partition.size,
         "merged": content.release.merged,
         "quantiles": _quantiles(content),
         "plan": plan_object(content.plan),

@@ -123,7 +123,7 @@ def describe(generator: "Generator") -> str:
 
     stderr = float(f"{generator.total_stderr:.2g}")
     lines = [
-        f"leaves      {generator.leaves().codes.size:,}",
+        f"leaves      {generator.partition.size:,}",
         f"records     about {generator.total:,.0f} (noisy, standard error {format_number(stderr)})",
     ]
     if generator.release.merged > 1:
