@@ -117,8 +117,8 @@ def levels_section(distribution: Distribution) -> str:
     )
     return (
         "<p>Each level splits the cells of the one above in two, first everywhere and then only where records are. "
-        "These are the leaves, the cells that were not split, or the parts that the columns of a table divide them into. "
-        "Inside a cell, synthetic records are spread evenly.</p>"
+        "These are the leaves, the cells that were not split, or the parts into which the columns of a table divide "
+        "them. Inside a cell, synthetic records are spread evenly.</p>"
         f'<div class="wide" tabindex="0"><table class="levels"><thead><tr>{head}</tr></thead>'
         f"<tbody>{lines}</tbody></table></div>"
     )
