@@ -24,7 +24,7 @@ MAX_HALVINGS = 8
 """Number of times that a leaf is halved at most."""
 
 FINENESS, MAX_PARTS = 16, 8
-"""A part is halved if that moves more than a sixteenth of what is moved in the mean leaf; largest number of halvings."""
+"""A part is halved if that moves more than a sixteenth of what is moved in the mean leaf; most halvings for each."""
 
 FEW_LEAVES = 16_384
 """Fewer leaves are divided as finely as so many."""
