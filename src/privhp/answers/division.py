@@ -20,9 +20,6 @@ from privhp.answers.side_splits import learn_splits, pool_splits
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
 
-MAX_HALVINGS = 8
-"""Number of times that a leaf is halved at most."""
-
 FINENESS, MAX_PARTS = 16, 8
 """A part is halved if that moves more than a sixteenth of what is moved in the mean leaf; most halvings for each."""
 
@@ -87,22 +84,20 @@ class Division:
         number = max(leaves.codes.size, FEW_LEAVES)
         least, left = total / (FINENESS * number), MAX_PARTS * number
         parts: list[tuple[Codes, NDArray[np.int64], Floats]] = []
-        codes, counts, halvings = leaves.codes[:0], leaves.counts[:0], leaves.levels[:0]
-        deepest = min(int(leaves.levels.max()) + MAX_HALVINGS, self._domain.depth)
-        for level in range(int(leaves.levels.min()), deepest + 1):
+        codes, counts = leaves.codes[:0], leaves.counts[:0]
+        for level in range(int(leaves.levels.min()), self._domain.depth + 1):
             here = leaves.levels == level
             codes, counts = np.concatenate([codes, leaves.codes[here]]), np.concatenate([counts, leaves.counts[here]])
-            halvings = np.concatenate([halvings, np.zeros(np.count_nonzero(here), dtype=np.int64)])
-            moved = counts * self._moved(codes, level) * (halvings < MAX_HALVINGS)
+            moved = counts * self._moved(codes, level)
             split = np.zeros(codes.shape, dtype=np.bool_)
             split[np.argsort(-moved, kind="stable")[: min(np.count_nonzero(moved > least), left)]] = True
             left -= int(np.count_nonzero(split))
             parts.append((codes[~split], np.full(np.count_nonzero(~split), level), counts[~split]))
-            if level < deepest:
-                codes, counts = self._halve(codes[split], counts[split], level)
-                halvings = np.repeat(halvings[split] + 1, 2)
+            if not split.any() and level >= leaves.levels.max():
+                break
+            codes, counts = self._halve(codes[split], counts[split], level)
         all_codes, all_levels, all_counts = (np.concatenate(each) for each in zip(*parts, strict=True))
-        order = domain_order(all_codes, all_levels, depth=deepest)
+        order = domain_order(all_codes, all_levels, depth=int(all_levels.max()))
         return Leaves(all_codes[order], all_levels[order], all_counts[order])
 
 
