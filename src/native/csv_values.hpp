@@ -133,7 +133,8 @@ bool take_offset(Field& field, i64& minutes) {
 }
 
 // "2019-07-04", "2019-07-04 12:30", with seconds, up to six digits of a fraction and an offset: microseconds since 1970, in
-// UTC or, for a date, on the clock that the text shows.
+// UTC or, for a date, on the clock that the text shows. Never a time before the year 1 or after 9999, which Python's
+// datetimes do not have.
 bool time(Field field, bool in_utc, u64& value) {
     constexpr int LENGTHS[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
     i64 offset = 0;
@@ -143,6 +144,7 @@ bool time(Field field, bool in_utc, u64& value) {
     if (size < 10 || size == 11 || at[4] != '-' || at[7] != '-') return false;
     const i64 year = digits(at, 4), month = digits(at + 5, 2), day = digits(at + 8, 2);
     if (year < 1 || month < 1 || month > 12 || day < 1) return false;
+    if (offset && (year == 1 || year == 9999)) return false;
     const bool leap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
     if (day > LENGTHS[month - 1] + (month == 2 && leap)) return false;
     i64 hour = 0, minute = 0, second = 0, fraction = 0;

@@ -116,6 +116,24 @@ def test_missing_and_far_times() -> None:
     assert ends[0] < np.datetime64("1900") < ends[1]
 
 
+@pytest.mark.parametrize("index", [2, 127, -1, -128])
+def test_dictionary_index_out_of_range(index: int) -> None:
+    """Skips its own record, also where null is a value; no message names the index."""
+    times = pa.array([0, 86_400], pa.timestamp("s", tz="America/New_York"))
+    indices = pa.array([1, index, None, 0], pa.int8())
+    damaged = pa.DictionaryArray.from_arrays(indices, times, safe=False)
+    for domain, null in ((DAYS, int(OUTSIDE)), (hp.Nullable(DAYS), 0)):
+        valid = domain.encode([dt.date(1970, 1, 1), dt.date(1969, 12, 31)], level=domain.depth).tolist()
+        expected = [valid[0], int(OUTSIDE), null, valid[1]]
+        assert domain.encode(damaged, level=domain.depth).tolist() == expected
+
+
+def test_null_in_a_dictionary() -> None:
+    times = pa.array([None, 86_400], pa.timestamp("s", tz="America/New_York"))
+    column = pa.DictionaryArray.from_arrays(pa.array([1, 0, None], pa.int8()), times)
+    assert hp.Nullable(DAYS).encode(column, level=1).tolist() == [1, 0, 0]
+
+
 def test_instants_are_unchanged() -> None:
     seconds = hp.Time("2023-11-01", "2026-12-31", zone="Europe/Berlin")
     times = times_in("America/New_York")[:500]

@@ -141,20 +141,20 @@ def test_scanner_matches_definition(lines, domain, dialect):
 def test_offsets_of_times(unit):
     """Times with an offset are those of the definition; usual ones do not fall back to it."""
     domain = Time("0001-01-01", "9999-12-31", unit=unit, outside="clamp")
-    clocks = [
-        "2020-01-01T00:30",
-        "2020-12-31 23:30:05",
-        "2020-02-29T12:00:00.25",
-        "0001-01-01T00:00",
-        "9999-12-31T23:59",
-    ]
+    clocks, ends = (
+        ["2020-01-01T00:30", "2020-12-31 23:30:05", "2020-02-29T12:00:00.25"],
+        ["0001-01-01T00:00", "9999-12-31T23:59"],
+    )
     usual = "".join(f"{clock}{offset}\n" for clock in clocks for offset in OFFSETS[:7]).encode()
     unusual = "".join(f"{clock}{offset}\n" for clock in ["2020-01-01", "", *clocks] for offset in OFFSETS[7:]).encode()
+    unusual += "".join(f"{clock}{offset}\n" for clock in ends for offset in OFFSETS).encode()
     found = [cells(content, domain) for content in (usual, unusual)]
     with mock.patch.object(csv_scanner.Scanner, "_read", side_effect=AssertionError):
         assert cells(usual, domain) == found[0]
     with mock.patch.object(csv_scanner, "native", None):
         assert [cells(content, domain) for content in (usual, unusual)] == found
+    lines = (usual + unusual).splitlines(keepends=True)
+    assert [cells(line, domain)[0] for line in lines] == found[0] + found[1]
 
 
 @pytest.mark.skipif(csv_scanner.native is None, reason="the scanner is not compiled")

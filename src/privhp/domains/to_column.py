@@ -139,7 +139,7 @@ def _from_arrow(array: Any) -> Column:
         zone = getattr(kind, "tz", None)
         return Column(_arrow_numbers(steps).view(f"M8[{unit}]"), null=_arrow_null(array), zone=zone)
     if pa.types.is_dictionary(kind) and pa.types.is_timestamp(kind.value_type):
-        return _from_arrow(array.dictionary_decode())
+        return _decoded(_from_arrow(array.indices), _from_arrow(array.dictionary))
     if pa.types.is_dictionary(kind):
         return _with_dictionary(_from_arrow(array.indices), _from_arrow(array.dictionary))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
@@ -170,6 +170,16 @@ def _with_dictionary(indices: Column, dictionary: Column) -> Column:
         coded = Column(indices.values, null=indices.null, dictionary=[])
         invalid = take(np.append(dictionary.invalid, False), coded)
     return Column(indices.values, null=indices.null, invalid=invalid, dictionary=dictionary.to_list())
+
+
+def _decoded(indices: Column, dictionary: Column) -> Column:
+    """Times of a dictionary as a column without one; an index that is out of range is invalid."""
+    coded, times = Column(indices.values, null=indices.null, dictionary=[]), np.asarray(dictionary.values)
+    known = take(np.append(np.ones(times.size, dtype=np.bool_), False), coded)
+    null = take(np.append(dictionary.is_null(), False), coded)
+    null = null if indices.null is None else null | indices.null
+    values = take(np.append(times, np.zeros(1, dtype=times.dtype)), coded)
+    return Column(values, null=null, invalid=~(known | null), zone=dictionary.zone)
 
 
 _CONVERTERS: dict[str, Callable[[Any], Column]] = {
