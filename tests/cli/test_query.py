@@ -112,12 +112,12 @@ def test_bounds_of_cells(run, tmp_path):
 
 
 def test_region_finer_than_the_cells(run, trips):
-    """An interpolated share is left out of the table; JSON has it without a standard error."""
+    """Its share is left out: only the interval says something about the records."""
     where = ("--where", "kind = cash", "--where", "fare between 10 and 10.0001")
     _, cash, fine, note = run("query", trips, *where).out.splitlines()
-    _, interpolated = answers(run, trips, *where)
-    assert interpolated["stderr"] is None
-    assert fine.split() == [*(f"{interpolated[end]:.3%}" for end in ("low", "high")), *where[3].split()]
+    _, bounds = answers(run, trips, *where)
+    assert bounds["stderr"] is bounds["share"] is bounds["count"] is None
+    assert fine.split() == [*(f"{bounds[end]:.3%}" for end in ("low", "high")), *where[3].split()]
     assert len(cash.split()) == 5 + 3
     assert note == "without a share: finer than the cells of the release; the interval gives bounds"
     assert note not in run("query", trips, *where[:2]).out

@@ -55,32 +55,28 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
             mass = generator.mass(region)
         at_least, at_most = generator.mass_bounds(region)
         bounds.append(mass.cell_bounds if has_stderr(generator) else None)
+        shown = not has_stderr(generator) or mass.resolved  # else only the interval says something about the records
         objects.append(
             {
                 "where": text,
-                "share": mass.value,
+                "share": mass.value if shown else None,
                 **_share_errors(generator, mass),
                 "at_least": at_least,
                 "at_most": at_most,
-                "count": mass.value * generator.total,
+                "count": mass.value * generator.total if shown else None,
             }
         )
     rows = [_mass_row(*pair) for pair in zip(objects, bounds, strict=True)]
-    note = _FINER if any(map(_is_interpolated, objects)) else ""
+    note = _FINER if any(own["share"] is None for own in objects) else ""
     note += _IN_CELLS if any(bounds) else ""
     return Answers(objects, ("share", *ERROR_HEADER, "at least", "at most", "count", "where"), rows, note)
 
 
 def _mass_row(answer: dict[str, Any], bounds: tuple[float, float] | None) -> list[str]:
-    """Row of a share; an interpolated one is left out, since only its interval says something about the records."""
-    share, *ends = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
-    known = ("", "") if _is_interpolated(answer) else (share, f"{answer['count']:,.0f}")
-    return [known[0], *ends, *map(_percent, bounds or (None, None)), known[1], answer["where"]]
-
-
-def _is_interpolated(answer: dict[str, Any]) -> bool:
-    """Whether a region is finer than the cells, so that the answer has an interval and no standard error."""
-    return answer["stderr"] is None and answer["low"] is not None
+    """Row of a share."""
+    shares = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
+    count = "" if answer["count"] is None else f"{answer['count']:,.0f}"
+    return [*shares, *map(_percent, bounds or (None, None)), count, answer["where"]]
 
 
 def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespace) -> list[Any]:
@@ -130,6 +126,7 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
             "heavy_hitter": format_condition(hitter.region, part.domain, names=names),
             "share": hitter.mass,
             **_share_errors(generator, hitter.estimate),
+            **dict(zip(("at_least", "at_most"), part.mass_bounds(hitter.region), strict=True)),
             "count": hitter.count,
             "residual_share": hitter.residual_mass,
             "residual_count": hitter.residual_count,
@@ -137,19 +134,22 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
         }
         for hitter in hitters
     ]
-    keys = ("share", "stderr", "low", "high", "residual_share")
+    bounds = [hitter.estimate.cell_bounds if has_stderr(generator) else None for hitter in hitters]
     rows = [
         (
-            *(_percent(one[key]) for key in keys),
+            *(_percent(one[key]) for key in ("share", "stderr", "low", "high")),
+            *map(_percent, own or (None, None)),
+            _percent(one["residual_share"]),
             f"{one['residual_count']:,.0f}",
             format_condition(part.domain.round_region(hitter.region), part.domain, names=names),
         )
-        for one, hitter in zip(objects, hitters, strict=True)
+        for one, own, hitter in zip(objects, bounds, hitters, strict=True)
     ]
     sentence = describe_remaining(remaining, least=threshold)
     advice = f" {_ALONE}" if len(generator.domain.columns) > 1 and not part.domain.columns else ""
-    note = "" if sentence is None else f"\n{sentence}{advice}"
-    return Answers(objects, ("share", *ERROR_HEADER, "residual share", "residual count", "where"), rows, note)
+    note = ("" if sentence is None else f"\n{sentence}{advice}") + (_IN_CELLS if any(bounds) else "")
+    header = ("share", *ERROR_HEADER, "at least", "at most", "residual share", "residual count", "where")
+    return Answers(objects, header, rows, note)
 
 
 def _share_errors(generator: Generator, share: Estimate[float]) -> dict[str, Any]:
