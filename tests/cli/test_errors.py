@@ -132,6 +132,7 @@ def test_note_on_text_in_numeric_column(run, tmp_path):
         assert run("fit", f"{number}*.parquet", *FARE, "-o", f"{number}.privhp", "--force", "--quiet").out == ""
     assert notes[0] == notes[1]
     assert notes[0].startswith("note: column 'fare' is text (string) and declared as interval: ")
+    assert notes[0].endswith("or convert it to numbers first, such as with pandas.to_numeric")
 
 
 def test_note_on_whole_numbers_in_interval(run, tmp_path):

@@ -157,11 +157,17 @@ def test_header_of_another_dialect(refused, run, tmp_path):
 
 
 @pytest.mark.parametrize("option", ["--header", "--no-header"])
-@pytest.mark.parametrize("text", ["", "\n1,2\n", '"open,2\n'])
+@pytest.mark.parametrize("text", ["\n1,2\n", '"open,2\n'])
 def test_csv_without_fields(refused, tmp_path, text, option):
     (tmp_path / "trips.csv").write_text(text)
     assert "expected a first line with fields, separated by commas" in refused("init", "trips.csv", option)
     assert not (tmp_path / "domain.toml").exists()
+
+
+@pytest.mark.parametrize("options", [[], ["--header"], ["--no-header"]])
+def test_empty_file(refused, tmp_path, options):
+    (tmp_path / "empty.csv").touch()
+    assert "empty.csv: the file is empty; expected a first line" in refused("init", "empty.csv", *options)
 
 
 @pytest.mark.parametrize("first", ["Jane,Doe,flu", "5.5,Jane,", '"Jane, Doe",2020-05-05,\xe4', "Jane,Jane,Jane"])

@@ -43,6 +43,7 @@ def test_unsorted_files(run, trips, tmp_path):
     code, out, err = run("fit", trips, *FIT, *PERSONS, "-o", "out.privhp")
     assert (code, out) == (2, "")
     assert err.startswith("privhp: error: the rows are not sorted by person")
+    assert err.endswith("as numbers or as text in byte order (LC_ALL=C sort -s)\n")
     assert not (tmp_path / "out.privhp").exists()
 
 

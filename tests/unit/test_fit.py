@@ -157,9 +157,11 @@ def test_columns_as_integers(tmp_path):
 def test_missing_column_of_frame(library):
     columns = {"a": [0.5], "b": [0.5]}
     module = pytest.importorskip(library)
-    frame = module.table(columns) if library == "pyarrow" else module.DataFrame(columns)
+    form = module.table if library == "pyarrow" else module.DataFrame
     with pytest.raises(RecordsError, match=r"to name a column 'c', got no such name; its columns are \['a', 'b'\]"):
-        hp.fit(frame, hp.Interval(0, 1), columns=["c"], **FIT)
+        hp.fit(form(columns), hp.Interval(0, 1), columns=["c"], **FIT)
+    with pytest.raises(RecordsError, match=r"'user'.* columns are \['a', 'b', 'user_id'\]; did you mean user_id\?$"):
+        hp.fit(form({**columns, "user_id": [1]}), hp.Interval(0, 1), columns=["a"], person="user", **FIT)
 
 
 def test_integer_names_of_frame():

@@ -4,6 +4,7 @@ from typing import Any
 
 import hypothesis.strategies as st
 import numpy as np
+import pyarrow as pa
 import pytest
 from hypothesis import given
 
@@ -72,14 +73,18 @@ def test_default_sample_size() -> None:
     assert histogram(Interval(0, 1), 1, [-3, -4]).sample().shape == (0,)
 
 
-def test_sample_size_of_numpy_type() -> None:
-    assert histogram(Interval(0, 1), 1, [3, 4]).sample(np.int64(5)).shape == (5,)
+@pytest.mark.parametrize("n", [1000, 1e3, np.int64(1000), np.float64(1000), np.float32(1000)])
+def test_sample_size_is_a_whole_number_of_any_type(n: Any) -> None:
+    generator = histogram(Interval(0, 1), 1, [3, 4])
+    assert generator.sample(n).shape == (1000,)
+    assert pa.table(generator.stream(n)).num_rows == 1000
 
 
-@pytest.mark.parametrize("n", [-1, 2.0, float("nan"), "3", True, [3], np.float64(2)])
+@pytest.mark.parametrize("n", [-1, -2.0, 2.5, float("nan"), float("inf"), "3", True, [3], np.float64(2.5), np.bool_(1)])
 def test_invalid_sample_size(n: Any) -> None:
-    with pytest.raises(QueryError, match="non-negative integer"):
-        histogram(Interval(0, 1), 1, [3, 4]).sample(n)
+    for sample in (histogram(Interval(0, 1), 1, [3, 4]).sample, histogram(Interval(0, 1), 1, [3, 4]).stream):
+        with pytest.raises(QueryError, match="expected a whole, non-negative number of records to sample"):
+            sample(n)
 
 
 @pytest.mark.parametrize("method", ["Balanced", "", None, 3])

@@ -106,13 +106,27 @@ def test_other_columns(shape: str) -> None:
 @pytest.mark.parametrize("shape", ["dict of lists and arrays", "pandas", "polars", "pyarrow", "Arrow's interface"])
 def test_missing_column(shape: str) -> None:
     columns = {name: column for name, column in COLUMNS.items() if name != "lat"}
-    with pytest.raises(RecordsError, match=r"expected a column 'lat' in the batch, got none"):
-        TRIPS.encode(SHAPES[shape](columns), level=3)
+    listed = r"its columns are \['trip distance', 'lon', .*\]; did you mean Lät\?$"
+    with pytest.raises(RecordsError, match=rf"expected a column 'lat' in the batch, got none of that name; {listed}"):
+        TRIPS.encode(SHAPES[shape]({**columns, "Lät": COLUMNS["lat"]}), level=3)
+
+
+def test_level_of_an_index() -> None:
+    frame = pd.DataFrame({"a": [1], "b": [2], "c": [3]}).set_index(["b", "c"])
+    says = r"'b' is in the index of the frame; make it a column with reset_index\(\)$"
+    with pytest.raises(RecordsError, match=says):
+        SMALL.encode(frame, level=1)
+    with pytest.raises(RecordsError, match=says):
+        privhp.fit(frame, Integers(0, 9), columns="b", epsilon=1, expected_records=1e3)
+    with pytest.raises(RecordsError, match=says):
+        privhp.fit(frame, Table(a=Integers(0, 9)), person="b", epsilon=1, expected_records=1e3)
+    with pytest.raises(RecordsError, match=r"its columns are \['a'\]$"):
+        SMALL.encode(frame.rename_axis([None, 3]), level=1)
 
 
 def test_duplicate_column() -> None:
     frame = pd.DataFrame([[1, 2, 3, 4]], columns=["a", "b", "c", "a"])
-    with pytest.raises(RecordsError, match="expected a column 'a' in the batch, got it twice"):
+    with pytest.raises(RecordsError, match=r"a column 'a' in the batch, got it twice; its columns are \['a'.*\]$"):
         SMALL.encode(frame, level=1)
 
 

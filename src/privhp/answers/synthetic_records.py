@@ -73,7 +73,7 @@ class SyntheticRecords:
 
     def sample(
         self,
-        n: int | None = None,
+        n: float | None = None,
         *,
         where: Any = None,
         method: Method = "balanced",
@@ -90,7 +90,8 @@ class SyntheticRecords:
         as a data frame if `frame` says so.
 
         Args:
-            n: Number of records; by default the estimated number of records, in the region if there is one.
+            n: Number of records, such as 1000 or 1e6; by default the estimated number of records, in the region if
+                there is one.
             where: Region to sample in, as for `mass`; the records follow the conditional distribution given the
                 region.
             method: "balanced" is systematic sampling: each cell gets its expected number of records to within
@@ -111,12 +112,11 @@ class SyntheticRecords:
         if where is not None:
             sampler = conditioned = RegionSampler(self._histogram, where)
             expected *= conditioned.mass
-        size = (round(expected) if out is None else len(out)) if n is None else n
-        _check_rows(size)
+        size = _as_rows((round(expected) if out is None else len(out)) if n is None else n)
         if out is not None:
-            self._check_out(out, int(size))
+            self._check_out(out, size)
         rng = np.random.default_rng(rng)
-        records = sampler.sample(int(size), balanced=method == "balanced", shuffle=shuffle, rng=rng, out=out)
+        records = sampler.sample(size, balanced=method == "balanced", shuffle=shuffle, rng=rng, out=out)
         if out is not None:
             return records
         output = self.domain.to_output(records)
@@ -130,7 +130,7 @@ class SyntheticRecords:
 
     def stream(
         self,
-        n: int | None = None,
+        n: float | None = None,
         *,
         where: Any = None,
         method: Method = "balanced",
@@ -145,15 +145,16 @@ class SyntheticRecords:
         with the seed 0. Requires pyarrow.
 
         Args:
-            n: Number of records; by default the estimated number of records, in the region if there is one.
+            n: Number of records, such as 1000 or 1e6; by default the estimated number of records, in the region if
+                there is one.
             where: Region to sample in, as for `sample`.
             method: "balanced" or "independent", as for `sample`; balanced within each million records.
             rng: NumPy generator or seed of the sampling; by default a fresh one.
         """
         from privhp.io.sample_stream import SampleStream
 
-        size = round(self.total * (1.0 if where is None else mass(self._histogram, where))) if n is None else n
-        _check_rows(size)
+        share = 1.0 if where is None or n is not None else mass(self._histogram, where)
+        size = _as_rows(round(self.total * share) if n is None else n)
         seed = rng if isinstance(rng, int) else int(np.random.default_rng(rng).integers(2**63))
         return SampleStream(self, int(size), where=where, method=method, seed=seed)
 
@@ -177,7 +178,9 @@ class SyntheticRecords:
         return self.domain.decode(np.zeros(1, dtype=np.uint64), level=0, rng=np.random.default_rng(0))
 
 
-def _check_rows(size: Any) -> None:
-    """Raise a QueryError for what is no number of records."""
-    if isinstance(size, bool) or not isinstance(size, int | np.integer) or size < 0:
-        raise QueryError(f"expected a non-negative integer number of records to sample, got {size!r}")
+def _as_rows(size: Any) -> int:
+    """A number of records as an `int`; a whole float is one."""
+    whole = isinstance(size, int | np.integer) or (isinstance(size, float | np.floating) and size.is_integer())
+    if isinstance(size, bool) or not whole or size < 0:
+        raise QueryError(f"expected a whole, non-negative number of records to sample, got {size!r}")
+    return int(size)

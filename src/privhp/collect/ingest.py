@@ -111,7 +111,8 @@ class Ingestion:
         most = self.plan.max_records_per_person if persons.most is None else persons.most
         if persons.in_memory:
             return partial(keep_first, most=most, null_person=persons.null), None
-        cap = SortedPersonCap(most, null_person=persons.null, state=self._person)
+        frames_by = None if self._source.formats else persons.column
+        cap = SortedPersonCap(most, null_person=persons.null, state=self._person, frames_by=frames_by)
         return cap.keep, cap
 
     def _known_position(self) -> Position:

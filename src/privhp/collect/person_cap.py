@@ -63,12 +63,21 @@ class SortedPersonCap:
         most: Largest number of rows of a person.
         null_person: What a null id means; see `keep_first`.
         state: State of an earlier cap after the rows before.
+        frames_by: Column of persons, if the rows are batches in memory, for the advice to sort them.
     """
 
     def __init__(
-        self, most: int, *, null_person: NullPerson = "refuse", state: Mapping[str, int | str] | None = None
+        self,
+        most: int,
+        *,
+        null_person: NullPerson = "refuse",
+        state: Mapping[str, int | str] | None = None,
+        frames_by: str | None = None,
     ) -> None:
         self._most, self._null_person = most, null_person
+        self._advice = "(LC_ALL=C sort -s)"
+        if frames_by is not None:
+            self._advice = f"(in polars: .sort({frames_by!r}, maintain_order=True)), or collect them into one frame"
         begin: Mapping[str, int | str] = {"person": "", "person_order": "number text", "person_rows": 0, "null_rows": 0}
         given = begin if state is None else state
         self._last = bytes.fromhex(str(given["person"]))
@@ -100,7 +109,7 @@ class SortedPersonCap:
             if not orders:
                 raise RecordsError(
                     "the rows are not sorted by person, so a person who comes again could not be recognised; sort all "
-                    "of them together by the column of persons, as numbers or as text in byte order (LC_ALL=C sort -s)"
+                    f"of them together by the column of persons, as numbers or as text in byte order {self._advice}"
                 )
             ranks = _ranks_in_runs(codes)
             if _id(runs[0], persons.ids) == self._last:

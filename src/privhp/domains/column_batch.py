@@ -9,6 +9,7 @@ value of a record.
 from __future__ import annotations
 
 import re
+import reprlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -16,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.column import Column, Indices, Mask
+from privhp.domains.comparisons import suggest
 from privhp.domains.conversion import as_floats
 from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
@@ -128,7 +130,7 @@ def _column_names(records: Any) -> list[Any] | None:
 
 
 def _from_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> ColumnBatch:
-    _check_names(known, names)
+    _check_names(known, names, levels=index_levels(frame))
     columns = [_named_column(name, frame[name]) for name in names]
     lengths = {len(column) for column in columns}
     if len(lengths) != 1:
@@ -146,11 +148,31 @@ def _named_column(name: str, values: Any) -> Column:
         raise RecordsError(f"column {name!r}: {error}") from None
 
 
-def _check_names(known: Sequence[Any], names: Sequence[str]) -> None:
+def _check_names(known: Sequence[Any], names: Sequence[str], *, levels: Sequence[Any] = ()) -> None:
     for name in names:
         if list(known).count(name) != 1:
             found = "it twice" if name in known else "none of that name"
-            raise RecordsError(f"expected a column {name!r} in the batch, got {found}; names are matched by case")
+            hint = describe_columns(known, name, levels=levels)
+            raise RecordsError(f"expected a column {name!r} in the batch, got {found}; {hint}")
+
+
+def describe_columns(known: Sequence[Any], asked: str, *, levels: Sequence[Any] = ()) -> str:
+    """End of a message on a column that data in memory lacks: its columns, and how to get the one asked for.
+
+    Args:
+        known: Names of the columns.
+        asked: Name of the column asked for.
+        levels: Names of the levels of the index of a pandas frame.
+    """
+    if asked in levels and asked not in known:
+        return f"{asked!r} is in the index of the frame; make it a column with reset_index()"
+    near = "" if asked in known else suggest(asked, map(str, known))
+    return f"its columns are {reprlib.repr(list(known))}{near}"
+
+
+def index_levels(frame: Any) -> list[Any]:
+    """Names of the levels of the index of a pandas frame; none for other data."""
+    return list(getattr(getattr(frame, "index", None), "names", ()))
 
 
 def _arrow_table(records: Any) -> Any:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from privhp.domains.column import Column, Mask, concatenate
-from privhp.domains.column_batch import ColumnBatch, to_batch
+from privhp.domains.column_batch import ColumnBatch, index_levels, to_batch
 from privhp.domains.conversion import type_name
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
@@ -150,6 +150,7 @@ class InMemorySource:
             [str(name) for name in known],
             where="a table" if self._selection.names is None else "the table",
             in_memory=True,
+            levels=index_levels(frame),
         )
         batch = to_batch(frame, [known[index] for index in indices[: len(self._selection.fields)]])
         return self._selection.to_batch(batch.columns, len(batch))

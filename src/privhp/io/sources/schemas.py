@@ -72,12 +72,14 @@ def _arrow_schema(name: str) -> Any:
 
 def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[str]:
     """Column names of CSV: those in its first line if the user confirms that it is a header, else numbered ones."""
+    line = _first_line(name, dialect)
+    if line is None:
+        raise FileError("the file is empty; expected a first line with the column names, or a record")
     if header is None:
         raise FileError(
             "CSV does not state whether its first line names the columns or is a record; look at the line, "
             "and give header=True for names or header=False for a record"
         )
-    line = _first_line(name, dialect)
     if header:
         check_encoding(line, dialect)
         check_line_ends(line)
@@ -91,15 +93,16 @@ def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[s
     return [f"column{number}" for number in range(1, len(names) + 1)]
 
 
-def _first_line(name: str, dialect: CsvDialect) -> bytes:
-    """First line of a text."""
+def _first_line(name: str, dialect: CsvDialect) -> bytes | None:
+    """First line of a text; None if the text is empty."""
     with (
         InputFile(name).open() as file,
         decompression_errors(name),
         closing(ByteStream(name, file, encoding=dialect.encoding)) as stream,
     ):
-        line = RecordReader(stream.file, LineFeeds()).header() or b""
-    check_is_text(line)
+        line = RecordReader(stream.file, LineFeeds()).header()
+    if line is not None:
+        check_is_text(line)
     return line
 
 

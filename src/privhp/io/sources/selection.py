@@ -1,7 +1,6 @@
 """Selection of the columns that make a record, checks of their types, and batches for the domain."""
 
 import re
-import reprlib
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, get_args
@@ -10,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
-from privhp.domains.column_batch import ColumnBatch
+from privhp.domains.column_batch import ColumnBatch, describe_columns
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind, names_latitude_first
 from privhp.errors import FileError, RecordsError
@@ -110,16 +109,30 @@ class Selection:
         return [] if self.persons is None else [self.persons.column]
 
     def indices_by_name(
-        self, known: Sequence[str], *, where: str, hint: str = "names are matched by case", in_memory: bool = False
+        self,
+        known: Sequence[str],
+        *,
+        where: str,
+        hint: str = "names are matched by case",
+        in_memory: bool = False,
+        levels: Sequence[Any] = (),
     ) -> list[int]:
         """Indices of the columns in the names of a file or a data frame; that of persons last, if there is one.
 
         Messages quote the names of a data frame only: the header of a file may be a record.
+
+        Args:
+            known: The names.
+            where: What has the names, for messages.
+            hint: End of a message on a name that a file lacks.
+            in_memory: Whether the names are those of data in memory.
+            levels: Names of the levels of the index of a pandas frame.
         """
         if not in_memory:
             return self._find(known, where=where, hint=hint)
+        lacking = [column for column in (self.names or []) + self._person if column not in known]
         try:
-            return self._find(known, where=where, hint=f"its columns are {reprlib.repr(list(known))}")
+            return self._find(known, where=where, hint=describe_columns(known, "".join(lacking[:1]), levels=levels))
         except FileError as error:
             raise RecordsError(str(error)) from None
 
@@ -197,7 +210,8 @@ class Selection:
         if field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
             self._warn(
                 f"column {column!r} is text ({type_name}) and declared as {field.declared_as}: records with text that "
-                "is not a number are skipped; declare it as categories if it holds words"
+                "is not a number are skipped; declare it as categories if it holds words, or convert it to numbers "
+                "first, such as with pandas.to_numeric"
             )
 
     def note_integers(self, field: Field, column: str, type_name: str) -> None:
