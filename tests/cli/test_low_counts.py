@@ -50,6 +50,30 @@ def test_given_options_are_not_proposed(run, tmp_path):
     assert '\n- quotes (") that are not closed or, inside quotes, not doubled\n' in err
 
 
+def test_causes_in_a_log(run, tmp_path):
+    (tmp_path / "a.log").write_text('- "GET / HTTP/1.1" 200 -\n' * 3000)
+    fit = [
+        "fit",
+        "a.log",
+        "--delimiter",
+        "space",
+        "--no-header",
+        "--columns",
+        "5,6",
+        "--domain",
+        "status=integers:0:599",
+    ]
+    fit += ["--domain", "size=integers:0:9:nullable", *PLAN[:3], "3000"]
+    err = run(*fit, "--csv", "lines", "-o", "a.privhp").err
+    assert "\n- column numbers of awk: a quoted field is one column here, unless --csv unquoted\n" in err
+    cause = "\n- missing values in nullable columns that are written otherwise than NA: --null -\n"
+    assert cause in err
+    err = run(*fit, "--csv", "unquoted", "-o", "b.privhp").err
+    assert cause in err
+    assert "quote" not in err
+    assert run(*fit, "--csv", "unquoted", "--null", "-", "-o", "c.privhp").err == ""
+
+
 def test_min_records(run, refused, swapped, tmp_path):
     code, out, err = run("fit", swapped, *GEO, "--min-records", "1e4", "--quiet", "-o", "a.privhp")
     assert (code, out) == (1, "")

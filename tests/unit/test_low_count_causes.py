@@ -11,6 +11,7 @@ import pytest
 import privhp as hp
 from privhp import PrivhpWarning
 from privhp.answers.low_counts import describe_low_count
+from privhp.io.sources.selection import Selection
 from privhp.release import Release
 
 CAUSES: list[tuple[hp.Domain, list[str]]] = [
@@ -136,3 +137,29 @@ def test_options_that_a_source_declares(tmp_path: Path) -> None:
     ) as caught:
         hp.fit(tmp_path / "a.csv", domain, columns="fare", csv=hp.CsvDialect(delimiter=";"), **plan)
     assert "columns=" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize("table", [True, False])
+def test_missing_values_of_nullable_columns(table: bool) -> None:
+    nulls = "\n- missing values in nullable columns that are written otherwise than NA: csv=CsvDialect(nulls=['-'])\n"
+    for nullable in (True, False):
+        domain = hp.Nullable(hp.Interval(0, 1)) if nullable else hp.Interval(0, 1)
+        release = low_release(hp.Table(a=domain, b=hp.Interval(0, 1)) if table else domain)
+        for formats, declared in (("csv", ()), ("csv", ("nulls",)), ("parquet", ()), ("", ())):
+            text = describe_low_count(release, formats=[formats] if formats else [], declared=declared)
+            assert text is not None
+            assert (nulls in text) == (nullable and formats == "csv" and not declared)
+
+
+def test_causes_of_quotes() -> None:
+    """Where quotes are characters like others, they are no cause."""
+    release, awk = (
+        low_release(hp.Interval(0, 1)),
+        "\n- column numbers of awk: a quoted field is one column here, unless ",
+    )
+    for header, records in ((False, "rfc4180"), (False, "lines"), (False, "unquoted"), (True, "lines")):
+        selection = Selection(release.domain, header=header, csv=hp.CsvDialect(records=records))  # type: ignore[arg-type]
+        text = describe_low_count(release, formats=["csv"], declared=selection.declared)
+        assert text is not None
+        assert ("\n- quotes " in text) == (records != "unquoted")
+        assert (f"{awk}csv=CsvDialect(records='unquoted')\n" in text) == (records == "lines" and not header)

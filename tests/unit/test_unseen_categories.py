@@ -71,7 +71,7 @@ def test_an_encoding_is_the_first_cause_of_missing_accents(missing: str, accents
     option = "csv=CsvDialect(encoding='cp1252')"
     for formats, declared, first in (
         (["csv"], (), f"another encoding of the file: {option}"),
-        ([], (), "texts that were read in another encoding"),
+        ([], (), 'texts that were read in another encoding, or in another Unicode form: .str.normalize("NFC")'),
         (["csv"], ("encoding",), "another column of a file"),
         (["parquet"], (), "values that are not declared"),
     ):

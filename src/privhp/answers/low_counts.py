@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from privhp.answers.generator import NOISE_Z, Generator
 from privhp.answers.unseen_categories import describe_unseen_categories
-from privhp.domains.fields import FieldKind
+from privhp.domains.fields import NULL_TEXTS, FieldKind
 from privhp.errors import LowCountError
 
 LOW_SHARE = 1 / 2
@@ -37,8 +37,8 @@ def describe_low_count(
         generator: The generator of the release.
         formats: Formats of the files that were read; None if they are not known.
         persons: Whether a column of persons was declared; None if it is not known.
-        declared: Names of the parameters that were given, which are not proposed: columns, header, and those of
-            `CsvDialect`.
+        declared: Names of the parameters that were given, which are not proposed: columns, header, those of
+            `CsvDialect`, and unquoted for its records="unquoted".
     """
     expected = generator.plan.expected_records
     if not generator.is_below_expected:
@@ -89,6 +89,7 @@ def _causes(
     dropping = {spec["kind"] for spec in specs if spec not in unbounded}
     forms = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
     csv, ndjson, npy = (formats is None or each in formats for each in ("csv", "ndjson", "npy"))
+    nullable = any(own.nullable for own in (domain, *(column.domain for column in columns)))
     in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
@@ -105,7 +106,8 @@ def _causes(
         "no rows: the input may be empty": generator.total <= NOISE_Z * generator.total_stderr,
         beyond: persons,
         f"another encoding of the file{proposed('encoding')}": misread,
-        "texts that were read in another encoding": accents and in_memory,
+        'texts that were read in another encoding, or in another Unicode form: .str.normalize("NFC")': accents
+        and in_memory,
         f"columns in another order{swapped}{selected}": points,
         f"columns without names in another order{selected}": not points
         and len(columns) > 1
@@ -114,6 +116,8 @@ def _causes(
         f"another column of a file without a header, where numbers count from 1{selected}": csv and numbered,
         f"text{form * csv} where numbers are declared{proposed('currency', 'decimal') * csv}": numbers,
         f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
+        f"missing values in nullable columns that are written otherwise than {NULL_TEXTS[0]}: "
+        "csv=CsvDialect(nulls=['-'])": csv and nullable and "nulls" not in declared,
         "texts that are not addresses": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
@@ -121,7 +125,10 @@ def _causes(
         f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": csv,
         "records with another number of fields than the header": csv and "header" not in declared,
         'quotes (") that are not closed or, inside quotes, not doubled'
-        f"{_QUOTES if 'records' not in declared else ''}": csv,
+        f"{_QUOTES if 'records' not in declared else ''}": csv and "unquoted" not in declared,
+        "column numbers of awk: a quoted field is one column here, unless csv=CsvDialect(records='unquoted')": csv
+        and {"records", "header"} <= declared
+        and "unquoted" not in declared,
         f"in NDJSON, a key that the objects do not have (nested keys are not read){selected}": ndjson,
         "an input that was cut short, such as a pipe": not in_memory,
         f"with a declared column of persons, {beyond}": persons is None,

@@ -55,10 +55,11 @@ _PARAMETER = re.compile(rf"(?<![\w.:-])({'|'.join(map(re.escape, OPTIONS))})(?![
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
 _TEXT = re.compile(r'(format=|null_person=)"(\w+)"')
-_DIALECT = re.compile(r"csv=CsvDialect\((\w+)=(['\"])(.*?)\2\)")
+_DIALECT = re.compile(r"csv=CsvDialect\((\w+)=\[?(['\"])(.*?)\2\]?\)")
 _DIALECT_OPTIONS = {
     "records": "--csv",
     "delimiter": "--delimiter",
+    "nulls": "--null",
     "currency": "--currency",
     "decimal": "--decimal",
     "encoding": "--encoding",

@@ -88,8 +88,8 @@ class Selection:
 
     @property
     def declared(self) -> frozenset[str]:
-        """Parameters that the caller gave: columns, header=False, and those of the dialect."""
-        given = {"columns": bool(self.columns), "header": not self.header}
+        """What the caller gave: columns, header=False, unquoted for records="unquoted", and the dialect's."""
+        given = {"columns": bool(self.columns), "header": not self.header, "unquoted": not self.csv.has_quotes}
         return self.csv.declared | {name for name, own in given.items() if own}
 
     @property
