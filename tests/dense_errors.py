@@ -66,7 +66,10 @@ def _divided_share(errors: LeafErrors, region: Any, axis: int, cell: int, cuts: 
     share = known.first[index]
     mean = first if first == second else min(max(share * first + (1 - share) * second, MIN_SHARE), ALMOST_ONE)
     by_halves = share * first_deviation + (1 - share) * second_deviation
-    return float(mean), math.hypot(by_halves, known.deviation[index] * (first - second))
+    variance = by_halves**2 + (known.deviation[index] * (first - second)) ** 2
+    _, even_deviation = _even_share(errors, region, axis, known.codes[index], known.level)
+    weight = (1 - known.shown[index]) ** 2
+    return float(mean), math.sqrt((1 - weight) * variance + weight * even_deviation**2)
 
 
 def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, level: int) -> tuple[float, float]:

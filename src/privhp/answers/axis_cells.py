@@ -92,6 +92,10 @@ class AxisCells:
             self._along[axis] = self._find(axis)
         return self._along[axis]
 
+    def distinct(self, axis: int) -> list[tuple[Codes, int]]:
+        """Codes of the distinct cells along an axis, with the number of their splits."""
+        return [self._domain.axis_cells(own.codes, level=own.level)[axis] for own in self.along(axis).groups]
+
     def sides(self, axes: tuple[int, ...]) -> Sides:
         """Sides of the leaves along some axes; without an axis, all leaves have the same side."""
         if axes not in self._sides:

@@ -46,6 +46,7 @@ class KnownSides(NamedTuple):
         even: Share of the base measure in the first half.
         first: Share of the records in the first half.
         deviation: Standard deviation of this share.
+        shown: Share of the records that are in cells which show it.
     """
 
     sides: Codes
@@ -54,9 +55,10 @@ class KnownSides(NamedTuple):
     even: Floats
     first: Floats
     deviation: Floats
+    shown: Floats
 
     @classmethod
-    def of_splits(cls, splits: SideSplits, level: int, *, counted: bool) -> KnownSides:
+    def of_splits(cls, splits: SideSplits, level: int, counts: Floats, *, counted: bool) -> KnownSides:
         """Posterior of pooled splits: an imbalance counts as far as all cells of a side share it.
 
         A sketch shrinks imbalances, so that they may be twice as large.
@@ -64,6 +66,7 @@ class KnownSides(NamedTuple):
         Args:
             splits: The splits.
             level: Level of their cells.
+            counts: Number of records of each side.
             counted: Whether the halves are counted, not decoded from a sketch.
         """
         noise = splits.variances + splits.own * splits.concentrations
@@ -71,7 +74,8 @@ class KnownSides(NamedTuple):
         unit = np.sqrt(splits.even * (1.0 - splits.even))
         first = np.clip(splits.even + unit * signal * splits.imbalances, 0.0, 1.0)
         spread = signal * noise + COMMON * splits.own + (0.0 if counted else splits.imbalances**2)
-        return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread))
+        shown = np.clip(splits.counts / np.maximum(counts, 1e-300), 0.0, 1.0)
+        return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread), shown)
 
     def find(self, sides: Codes) -> tuple[Indices, Indices]:
         """Positions of the known ones among some sides, and the index of each of these."""
@@ -81,18 +85,27 @@ class KnownSides(NamedTuple):
 
     def take(self, index: Indices) -> KnownSides:
         """The sides with these indices."""
-        return self._replace(
-            **{name: getattr(self, name)[index] for name in ("sides", "codes", "even", "first", "deviation")}
-        )
+        arrays = ("sides", "codes", "even", "first", "deviation", "shown")
+        return self._replace(**{name: getattr(self, name)[index] for name in arrays})
 
-    def join(self, first: SideRegion, second: SideRegion) -> SideRegion:
-        """The part of the sides in a region, from those of their halves."""
+    def join(self, first: SideRegion, second: SideRegion, even_deviation: Floats) -> SideRegion:
+        """The part of the sides in a region, from those of their halves.
+
+        The records of other cells may divide otherwise: they have the deviation of records that are taken to be even.
+        """
         mean = self.first * first.share + (1.0 - self.first) * second.share
         inner = np.clip(mean, MIN_SHARE, ALMOST_ONE)
         ends = first.share == second.share
         by_halves = self.first * first.deviation + (1.0 - self.first) * second.deviation
         by_split = self.deviation * np.abs(first.share - second.share)
-        return SideRegion(np.where(ends, first.share, inner), np.hypot(by_halves, by_split))
+        variance = self.mix(by_halves**2 + by_split**2, even_deviation**2)
+        return SideRegion(np.where(ends, first.share, inner), np.sqrt(variance))
+
+    def mix(self, known: Floats, others: Floats | float) -> Floats:
+        """Variance of the shares of sides; where few cells show them, mostly that of records which may be anywhere."""
+        weight = (1.0 - self.shown) ** 2
+        mean: Floats = (1.0 - weight) * known + weight * others
+        return mean
 
 
 class AxisDivision:
@@ -151,7 +164,8 @@ class AxisDivision:
             known, index = self.find(descendants(own.sides, levels=1).ravel(), cuts + 1)
             if known.size:
                 shares[known], deviations[known] = found[cuts + 1].share[index], found[cuts + 1].deviation[index]
-            found[cuts] = own.join(SideRegion(shares[::2], deviations[::2]), SideRegion(shares[1::2], deviations[1::2]))
+            first, second = (SideRegion(shares[half::2], deviations[half::2]) for half in (0, 1))
+            found[cuts] = own.join(first, second, evenly(own.codes, own.level).deviation)
         return found
 
     def regions_below(
@@ -173,7 +187,8 @@ class AxisDivision:
                 upper = halves[known] % np.uint64(2) > 0
                 first = SideRegion(np.where(upper, 1.0, inner_share), np.where(upper, 0.0, inner_deviation))
                 second = SideRegion(np.where(upper, inner_share, 0.0), np.where(upper, inner_deviation, 0.0))
-                share[known], deviation[known] = self._known[cuts].take(index).join(first, second)
+                own = self._known[cuts].take(index)
+                share[known], deviation[known] = own.join(first, second, deviation[known])
             found[cuts] = SideRegion(share, deviation)
         return found
 
@@ -191,5 +206,6 @@ class AxisDivision:
             if known.size:
                 deviations[known] = found[cuts + 1][index]
             by_halves = own.first * deviations[::2] + (1.0 - own.first) * deviations[1::2]
-            found[cuts] = np.hypot(by_halves, own.deviation) / 2.0  # halves are half as wide, and half a width away
+            variance = (by_halves**2 + own.deviation**2) / 4.0  # halves are half as wide, and half a width away
+            found[cuts] = np.sqrt(own.mix(variance, evenly[cuts] ** 2))
         return found

@@ -13,9 +13,11 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.axis_cells import AxisCells
 from privhp.answers.axis_division import AxisDivision, KnownSides
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.leaves import Leaves
+from privhp.answers.nested_sides import NestedSides
 from privhp.answers.side_splits import learn_splits, pool_splits
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
@@ -35,11 +37,12 @@ class Division:
 
     Args:
         hierarchy: The solved hierarchy.
+        leaves: Its leaves.
         domain: Its domain.
     """
 
-    def __init__(self, hierarchy: Hierarchy, domain: Domain) -> None:
-        self._domain = domain
+    def __init__(self, hierarchy: Hierarchy, leaves: Leaves, domain: Domain) -> None:
+        self._domain, self._leaves = domain, leaves
         columns = zip(domain.columns, domain.column_axes, strict=True)
         known: dict[int, dict[int, KnownSides]] = {
             axis: {}
@@ -47,12 +50,15 @@ class Division:
             if len(domain.columns) > 1 and len(axes) == 1 + column.domain.nullable
             for axis in axes
         }
+        cells = AxisCells(domain, leaves.codes, leaves.levels)
+        sides = {axis: NestedSides.of_cells(cells, axis, leaves.counts) for axis in known}
         levels = learn_splits(hierarchy, domain) if known else []
         for level, (axis, splits, counted) in enumerate(levels):
             pooled = pool_splits(domain, axis, level, splits) if splits is not None and axis in known else None
             if pooled is not None and pooled.shared > 0:
                 cuts = domain.axis_cells(pooled.codes, level=level)[axis][1]
-                known[axis][cuts] = KnownSides.of_splits(pooled, level, counted=counted)
+                counts = sides[axis].counts(pooled.sides, cuts)
+                known[axis][cuts] = KnownSides.of_splits(pooled, level, counts, counted=counted)
         self._axis_of_level = [own.axis for own in levels]
         self.axes = {axis: AxisDivision(own) for axis, own in known.items()}
 
@@ -74,8 +80,9 @@ class Division:
             first = np.where(possible, self.axes[axis].first_shares(sides, cuts, first), first)
         return halves.ravel(), (counts[:, None] * np.stack([first, 1.0 - first], axis=1)).ravel()
 
-    def divide(self, leaves: Leaves) -> Leaves:
+    def divide(self) -> Leaves:
         """The leaves, divided where that moves enough records."""
+        leaves = self._leaves
         if not self.axes:
             return leaves
         total = sum(

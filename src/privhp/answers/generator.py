@@ -61,8 +61,9 @@ class Generator(Distribution):
         else:
             domain, hierarchy = release.plan.domain, Hierarchy(release)
             self._total_variance = hierarchy.total_variance
-            leaves, division = build_leaves(hierarchy), Division(hierarchy, domain)
-            divided = division.divide(leaves)
+            leaves = build_leaves(hierarchy)
+            division = Division(hierarchy, leaves, domain)
+            divided = division.divide()
             errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
             super().__init__(domain, divided, errors, leaves)
 

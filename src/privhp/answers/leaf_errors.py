@@ -223,11 +223,7 @@ class LeafErrors:
     def _axis_errors(self, axis: int) -> AxisErrors:
         """Errors along an axis."""
         if axis not in self._by_axis:
-            along = self._axes.along(axis)
-            sides = [self.domain.axis_cells(own.codes, level=own.level)[axis] for own in along.groups]
-            cuts = np.concatenate([np.full(cells.shape, own) for cells, own in sides])
-            masses = np.bincount(along.cell_of_leaf, weights=self.counts).astype(np.float64)
-            nested = NestedSides(np.concatenate([cells for cells, _ in sides]), cuts, masses)
+            nested = NestedSides.of_cells(self._axes, axis, self.counts)
             self._by_axis[axis] = AxisErrors(self.unevenness[axis], nested)
         return self._by_axis[axis]
 

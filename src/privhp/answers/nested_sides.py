@@ -15,6 +15,7 @@ from __future__ import annotations  # numpy.random is only imported when somethi
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.axis_cells import AxisCells
 from privhp.core.cells import Codes, Floats
 
 Indices = NDArray[np.intp]
@@ -40,6 +41,14 @@ class NestedSides:
         self._until = np.searchsorted(self._first, last, side="right")
         self._before = self._sums_before(masses)
         self._points, self._sums = _cumulated(first, last, masses)
+
+    @classmethod
+    def of_cells(cls, cells: AxisCells, axis: int, counts: Floats) -> NestedSides:
+        """The sides of cells along an axis, with the counts of the cells."""
+        along, sides = cells.along(axis), cells.distinct(axis)
+        cuts = np.concatenate([np.full(own.shape, splits) for own, splits in sides])
+        masses = np.bincount(along.cell_of_leaf, weights=counts).astype(np.float64)
+        return cls(np.concatenate([own for own, _ in sides]), cuts, masses)
 
     def _sums_before(self, values: Floats) -> Floats:
         return np.concatenate([[0.0], np.cumsum(values[self._order])])
