@@ -7,7 +7,7 @@ import pytest
 
 from privhp.answers.hierarchy_errors import _hidden_bias
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
-from privhp.answers.side_splits import SideSplits, Splits, pool_splits
+from privhp.answers.side_splits import SideSplits, Splits, pool_all_splits, pool_splits
 from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness, _extend, _measure, _Measured, _smooth
 from privhp.domains.box import Box
 
@@ -80,6 +80,27 @@ def test_without_sides_of_several_cells_all_unevenness_is_shared() -> None:
     pooled = pool(one_of_each)
     assert pooled.own == 0
     assert pooled.shared == pytest.approx(0.05, rel=0.5)
+
+
+def test_cells_that_are_not_significant_count_in_the_imbalance_of_their_side() -> None:
+    """Of each side, four cells hold 3,000 records in the first half, and sixty cells 30 in the second."""
+    rng = np.random.default_rng(6)
+    codes = np.arange(2**12, dtype=np.uint64)
+    sides, _ = PLANE.axis_cells(codes, level=12)[0]
+    others, _ = PLANE.axis_cells(codes, level=12)[1]
+    counts, first = np.where(others < 4, 3_000.0, 30.0), np.where(others < 4, 3_000.0, 0.0)
+    noise = rng.normal(0, 10, (2, codes.size))
+    splits = Splits(codes, first + noise[0], counts + noise.sum(axis=0), np.full(codes.size, 200.0))
+    found, clear = pool_all_splits(PLANE, 0, 12, splits), pool_splits(PLANE, 0, 12, splits.significant)
+    assert found is not None
+    assert clear is not None
+    for side, imbalance in zip(found.sides.tolist(), found.imbalances.tolist(), strict=True):
+        own = sides == side
+        assert imbalance == pytest.approx(2 * splits.first[own].sum() / splits.counts[own].sum() - 1, rel=1e-9)
+    assert found.imbalances == pytest.approx(np.full(64, 2 * 12_000 / 13_800 - 1), abs=0.03)
+    assert clear.imbalances.mean() > 0.95  # the few cells alone
+    assert found.imbalances.mean() < 0.75
+    assert (found.variances > clear.variances).all()
 
 
 def a_level(splits: int, share: float) -> _Measured:

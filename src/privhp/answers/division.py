@@ -18,7 +18,7 @@ from privhp.answers.axis_division import AxisDivision, KnownSides
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.leaves import Leaves
 from privhp.answers.nested_sides import NestedSides
-from privhp.answers.side_splits import learn_splits, pool_splits
+from privhp.answers.side_splits import learn_splits, pool_all_splits
 from privhp.core.cells import Codes, Floats, descendants, domain_order
 from privhp.domains.domain import Domain
 
@@ -54,7 +54,7 @@ class Division:
         sides = {axis: NestedSides.of_cells(cells, axis, leaves.counts) for axis in known}
         levels = learn_splits(hierarchy, domain) if known else []
         for level, (axis, splits, counted) in enumerate(levels):
-            pooled = pool_splits(domain, axis, level, splits) if splits is not None and axis in known else None
+            pooled = pool_all_splits(domain, axis, level, splits) if splits is not None and axis in known else None
             if pooled is not None and pooled.shared > 0:
                 cuts = domain.axis_cells(pooled.codes, level=level)[axis][1]
                 counts = sides[axis].counts(pooled.sides, cuts)

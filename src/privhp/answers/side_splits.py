@@ -43,10 +43,17 @@ class Splits(NamedTuple):
     counts: Floats
     variance: Floats
 
+    @property
+    def significant(self) -> Splits:
+        """The cells whose count is significant."""
+        return self._chosen(self.counts > SIGNIFICANCE * np.sqrt(self.variance))
+
+    def _chosen(self, mask: NDArray[np.bool_]) -> Splits:
+        return Splits(self.codes[mask], self.first[mask], self.counts[mask], self.variance[mask])
+
     def holding(self, level: int, codes: Codes, below: int) -> Splits:
         """Those cells, of this level, that hold some cells of a level below it."""
-        chosen = np.isin(self.codes, codes >> np.uint64(below - level))
-        return Splits(self.codes[chosen], self.first[chosen], self.counts[chosen], self.variance[chosen])
+        return self._chosen(np.isin(self.codes, codes >> np.uint64(below - level)))
 
 
 class LevelSplits(NamedTuple):
@@ -139,6 +146,29 @@ def pool_splits(domain: Domain, axis: int, level: int, splits: Splits) -> SideSp
     )
 
 
+def pool_all_splits(domain: Domain, axis: int, level: int, splits: Splits) -> SideSplits | None:
+    """Pooled splits of the significant cells, with the imbalances of all cells where their sum is significant.
+
+    Cells with few records may divide otherwise than others. One by one they are noise, but their sum is not.
+    """
+    found = pool_splits(domain, axis, level, splits.significant)
+    if found is None:
+        return None
+    cells, _ = domain.axis_cells(splits.codes, level=level)[axis]
+    owner = np.minimum(np.searchsorted(found.sides, cells), found.sides.size - 1)
+    counted = np.flatnonzero(found.sides[owner] == cells)
+    counts, firsts, noises = (
+        sum_by_index(owner[counted], each[counted], found.sides.size)
+        for each in (splits.counts, splits.first, splits.variance)
+    )
+    clear = counts > SIGNIFICANCE * np.sqrt(noises)
+    counts, spread = np.where(clear, counts, found.counts), found.even * (1.0 - found.even)
+    imbalances = np.where(clear, (firsts / counts - found.even) / np.sqrt(spread), found.imbalances)
+    sampling = np.maximum(1.0 - imbalances**2, 0.0)
+    variances = noises * (0.5 / spread - 1.0) / counts**2 + sampling / counts
+    return found._replace(counts=counts, imbalances=imbalances, variances=np.where(clear, variances, found.variances))
+
+
 def _splits(hierarchy: Hierarchy) -> Iterator[tuple[int, bool, Splits]]:
     """The cells that are divided in two, with the level of the cells, and whether their children are counted."""
     top = hierarchy.layers[0]
@@ -157,10 +187,9 @@ def _halvings(layer: Layer, children: NDArray[np.int64], *, counted: bool) -> It
         first = counts[:, ::2]
         counts, variances = (each[:, ::2] + each[:, 1::2] for each in (counts, variances))
         codes, levels = codes[:, ::2] >> np.uint64(1), levels - 1
-        significant = counts > SIGNIFICANCE * np.sqrt(variances)
         for level in np.unique(levels).tolist():
-            here = significant & (levels == level)[:, None]
-            yield level, counted, Splits(codes[here], first[here], counts[here], variances[here])
+            here = levels == level
+            yield level, counted, Splits(*(each[here].ravel() for each in (codes, first, counts, variances)))
 
 
 def _parts(pooled: float, single: float, concentration: float, freedom: int) -> tuple[float, float]:

@@ -139,6 +139,7 @@ def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevennes
         if splits is None:
             measured[axis].append(_Measured())
             continue
+        splits = splits.significant
         own = _measure(pool_splits(domain, axis, level, splits), total)
         if axis in cut_before:
             above, before = cut_before[axis]
