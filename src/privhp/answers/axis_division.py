@@ -20,9 +20,6 @@ from privhp.domains.table_column import TableColumn
 
 Indices = NDArray[np.intp]
 
-COMMON = 0.25
-"""Share of the squared own imbalance of cells that all leaves which are not cut may have in common."""
-
 
 class SideRegion(NamedTuple):
     """The part of sides along an axis that lies in a region.
@@ -61,7 +58,8 @@ class KnownSides(NamedTuple):
     def of_splits(cls, splits: SideSplits, level: int, counts: Floats, *, counted: bool) -> KnownSides:
         """Posterior of pooled splits: an imbalance counts as far as all cells of a side share it.
 
-        A sketch shrinks imbalances, so that they may be twice as large.
+        Cells that are not cut may differ from the others in the same direction, as much as cells do from each other. A
+        sketch shrinks imbalances, so that they may be twice as large.
 
         Args:
             splits: The splits.
@@ -73,7 +71,7 @@ class KnownSides(NamedTuple):
         signal = splits.shared / (splits.shared + noise)
         unit = np.sqrt(splits.even * (1.0 - splits.even))
         first = np.clip(splits.even + unit * signal * splits.imbalances, 0.0, 1.0)
-        spread = signal * noise + COMMON * splits.own + (0.0 if counted else splits.imbalances**2)
+        spread = signal * noise + splits.own + (0.0 if counted else splits.imbalances**2)
         shown = np.clip(splits.counts / np.maximum(counts, 1e-300), 0.0, 1.0)
         return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread), shown)
 
