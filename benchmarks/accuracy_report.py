@@ -64,9 +64,6 @@ and are not private.
 
 The least error among the methods that fit the memory is in bold.
 
-Plans of privhp were measured with layers of sums of eight neighbours between a cell and its leaves, which were removed
-afterwards (decision 16). Without them errors are 1% to 2% larger in geometric mean, and a tenth in wide bounds.
-
 The neighbouring relation is add-remove. "postcodes, sorted" is sorted by cell; "taxi timestamps" and "drift" are in
 order of time; all other streams are shuffled.
 """
