@@ -26,7 +26,7 @@ FINENESS, MAX_PARTS = 16, 8
 """A part is halved if that moves more than a sixteenth of what is moved in the mean leaf; most halvings for each."""
 
 FEW_LEAVES = 16_384
-"""Fewer leaves are divided as finely as so many."""
+"""Fewer leaves are divided as finely as this number of them."""
 
 
 class Division:
