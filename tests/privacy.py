@@ -21,7 +21,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, NoReturn
+from typing import Any
 from unittest import mock
 
 import numpy as np
@@ -31,6 +31,7 @@ from numpy.typing import NDArray
 from fixed_neighbours import fixed_line_pairs, fixed_pairs
 from neighbours import Pair, line_pairs, stream_pairs
 from privhp import Box, Generator, Integers, Interval, IPv4, Partition, Plan, PlanError, StateError, Summary, Tally
+from privhp.collect.noisy_counters import NoisyCounters
 from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
 from silent import assert_silent
@@ -278,7 +279,10 @@ def records_are_merged_once() -> None:
     torn, other, whole = Tally(plan), Summary(plan), Summary(plan)
     with mock.patch.object(Tally, "add_counts", side_effect=KeyboardInterrupt), contextlib.suppress(KeyboardInterrupt):
         summary.absorb(torn)
-    with mock.patch.object(Summary, "_counters", new=_Interrupted()), contextlib.suppress(KeyboardInterrupt):
+    with (
+        mock.patch.object(NoisyCounters, "arrays", side_effect=KeyboardInterrupt),
+        contextlib.suppress(KeyboardInterrupt),
+    ):
         whole.merge(other)
     _refused(lambda: summary.absorb(torn), summary.release, lambda: whole.merge(other), other.release, whole.release)
     half, fresh = Summary(plan), Summary(plan)
@@ -288,13 +292,6 @@ def records_are_merged_once() -> None:
     ):
         half.update([0.5])
     _refused(lambda: half.update([0.5]), half.state, lambda: half.merge(fresh), lambda: fresh.merge(half), half.release)
-
-
-class _Interrupted:
-    """A descriptor that raises KeyboardInterrupt when it is read."""
-
-    def __get__(self, instance: object, owner: type) -> NoReturn:
-        raise KeyboardInterrupt
 
 
 def _refused(*actions: Callable[[], Any]) -> None:

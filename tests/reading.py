@@ -37,7 +37,9 @@ def resumed_ingestion_counts_each_record_once() -> None:
     with (
         tempfile.TemporaryDirectory() as folder,
         mock.patch("privhp.io.sources.text_records._BLOCK", 100),
-        mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)),
+        mock.patch(
+            "privhp.collect.noisy_counters.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)
+        ),
     ):
         data, state = Path(folder) / "data.csv", Path(folder) / "state"
         data.write_text("n\n" + "".join(f"{value}\n" for value in values))

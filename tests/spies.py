@@ -12,7 +12,7 @@ from unittest import mock
 
 import numpy as np
 
-import privhp
+import privhp.collect.noisy_counters
 from privhp import Plan, Summary
 from privhp.core.cells import Counts
 
@@ -29,7 +29,7 @@ class Draw:
 def record_draws(sampler: Callable[[int, Fraction], Counts] | None = None) -> Iterator[list[Draw]]:
     """Record every call of the noise sampler in all modules; `sampler` may replace it."""
     draws: list[Draw] = []
-    original = privhp.collect.summary.discrete_laplace
+    original = privhp.collect.noisy_counters.discrete_laplace
 
     def watched(size: int, *, scale: Fraction) -> Counts:
         values = original(size, scale=scale) if sampler is None else sampler(size, scale)

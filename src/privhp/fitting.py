@@ -162,7 +162,7 @@ def learn(
     Args:
         data: Data that can be read again; see `fit`.
         domain: Domain of the records.
-        epsilon: Total privacy budget; learning costs a small part of it, `plan.learning.cost`.
+        epsilon: Total privacy budget; learning costs a small part of it, `plan.learning_cost`.
         expected_records: Expected number of records: a public guess, never a count of the data.
         memory: Bytes for all counters, such as 65536 or "64 KiB"; see `Plan.auto`.
         passes: Number of passes, the one that measures included: 2 or 3.

@@ -6,7 +6,7 @@ answers imports this module and nothing that reads records.
 
 import io
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, BinaryIO
 
@@ -30,11 +30,13 @@ class Release:
         counts: Noisy counters by measured level: one per cell for an exact level, a table of
             rows and buckets for a sketched level, one per leaf for the root level of a partition.
         merged: Number of merged summaries, each with independent noise.
+        columns: Releases of the columns that are measured by themselves, by label.
     """
 
     plan: Plan
     counts: Mapping[int, Counts]
     merged: int = 1
+    columns: Mapping[str, "Release"] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         found = {level: (array.shape, array.dtype) for level, array in self.counts.items()}
@@ -43,12 +45,17 @@ class Release:
         if found != {level: (shape, np.dtype(np.int64)) for level, shape in self.plan.shapes.items()}:
             raise PlanError("a release needs one int64 array of the plan's shape for each measured level")
         check_merged(self.merged)
+        columns = {label: (own.plan, own.merged) for label, own in self.columns.items()}
+        if columns != {label: (own, self.merged) for label, own in self.plan.column_plans.items()}:
+            raise PlanError("a release needs one release of the plan's column for each measured column")
+        object.__setattr__(self, "columns", MappingProxyType(dict(self.columns)))
         frozen = {level: _frozen(self.counts[level]) for level in self.plan.shapes}
         object.__setattr__(self, "counts", MappingProxyType(frozen))
 
     def cells(self) -> Counts:
-        """All noisy counts in one array, coarsest level first."""
-        return np.concatenate([array.ravel() for array in self.counts.values()])
+        """All noisy counts in one array, coarsest level first, then those of each column."""
+        columns = (own.cells() for own in self.columns.values())
+        return np.concatenate([*(array.ravel() for array in self.counts.values()), *columns])
 
     def to_bytes(self) -> bytes:
         """The bytes of a release file. Public."""
@@ -68,12 +75,18 @@ class Release:
         """Read a release from a seekable binary file."""
         header, cells, _ = unpack(file, RELEASE, _Header)
         with content_errors():
-            counts = header.plan.unpack(cells)
-            return cls(header.plan, counts, merged=header.merged)
+            return cls._of_cells(header.plan, cells, header.merged)
+
+    @classmethod
+    def _of_cells(cls, plan: Plan, cells: Counts, merged: int) -> "Release":
+        """The release with all noisy counts in one array."""
+        plans, parts = plan.column_plans, plan.unpack_columns(cells)
+        columns = {label: cls._of_cells(own, parts[label], merged) for label, own in plans.items()}
+        return cls(plan, plan.unpack(cells), merged=merged, columns=columns)
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as plain arrays."""
-        return Release, (self.plan, dict(self.counts), self.merged)
+        return Release, (self.plan, dict(self.counts), self.merged, dict(self.columns))
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Release):

@@ -37,7 +37,8 @@ WORKER = """
 import sys, time
 from unittest import mock
 import numpy as np
-import privhp.collect.summary, privhp.io.sources.text_records, privhp.io.sources.selection
+import privhp.collect.noisy_counters, privhp.collect.summary
+import privhp.io.sources.text_records, privhp.io.sources.selection
 from privhp.cli import main
 from privhp.planning.plan import Plan
 
@@ -50,7 +51,8 @@ def slow(self, records, **options):
     time.sleep(float(sys.argv[1]))
 
 privhp.collect.summary.Summary.update = slow
-with mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)):
+sampler = "privhp.collect.noisy_counters.discrete_laplace"
+with mock.patch(sampler, lambda size, *, scale: np.zeros(size, dtype=np.int64)):
     sys.exit(main(sys.argv[2:]))
 """
 

@@ -54,7 +54,7 @@ def test_plan_file(run, plan, tmp_path):
 
 
 def test_exact_sum_without_noise(run, plan, tmp_path):
-    with mock.patch("privhp.collect.summary.discrete_laplace", no_noise):
+    with mock.patch("privhp.collect.noisy_counters.discrete_laplace", no_noise):
         values = np.arange(1000) % 256
         for place in range(3):
             (tmp_path / f"{place}.csv").write_text("n\n" + "\n".join(map(str, values[place::3])))

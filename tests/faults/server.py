@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 import privhp.collect.ingest
-import privhp.collect.summary
+import privhp.collect.noisy_counters
 import privhp.io.sources.selection
 import privhp.io.sources.text_records
 from privhp.cli import main
@@ -97,7 +97,7 @@ def serve() -> None:
     if shim is not None:
         shim.faults_begin.argtypes = [ctypes.c_char_p, ctypes.c_long, ctypes.c_int, ctypes.c_int, ctypes.c_int]
         shim.faults_calls.restype, shim.faults_fired.restype = ctypes.c_long, ctypes.c_char_p
-    privhp.collect.summary.discrete_laplace = no_noise  # type: ignore[assignment]  # counts are compared exactly
+    privhp.collect.noisy_counters.discrete_laplace = no_noise  # type: ignore[assignment]  # counts are compared exactly
     privhp.collect.ingest.poisson_sample = all_rows
     for module in pkgutil.walk_packages(privhp.__path__, "privhp."):
         if not module.name.endswith("__main__"):

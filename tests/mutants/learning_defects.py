@@ -19,6 +19,7 @@ from privhp import Plan, Summary
 from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.collect.learning import is_learning
+from privhp.collect.noisy_counters import NoisyCounters
 from privhp.core.cells import Counts
 from privhp.io.sources.in_memory import InMemorySource
 from privhp.release import Release
@@ -146,19 +147,19 @@ def exact_levels_counted_while_learning(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(learning_checks.every_pass_has_fresh_noise_on_every_leaf)
 def noise_on_counted_leaves_only(patch: pytest.MonkeyPatch) -> None:
-    draw, close = Summary._draw_noise, Summary.close
+    draw, close = NoisyCounters._draw_noise, Summary.close
 
     def late(self: Summary) -> Release:
         leaves = self._tally.leaves
         touched = np.flatnonzero(leaves)
-        leaves[touched] += draw(self, self.plan.learned_level, touched.size)
+        leaves[touched] += draw(self._counters, self.plan.learned_level, touched.size)
         return close(self)
 
-    def none(self: Summary, level: int, size: int) -> Counts:
+    def none(self: NoisyCounters, level: int, size: int) -> Counts:
         learned = self.plan.partition is not None and level == self.plan.learned_level
         return np.zeros(size, dtype=np.int64) if learned else draw(self, level, size)
 
-    patch.setattr(Summary, "_draw_noise", none)
+    patch.setattr(NoisyCounters, "_draw_noise", none)
     patch.setattr(Summary, "close", late)
 
 
@@ -166,13 +167,13 @@ def noise_on_counted_leaves_only(patch: pytest.MonkeyPatch) -> None:
     learning_checks.every_pass_has_fresh_noise_on_every_leaf, learning_audits.learned_partition_spends_at_most_its_cost
 )
 def same_noise_in_the_next_pass(patch: pytest.MonkeyPatch) -> None:
-    draw, drawn = Summary._draw_noise, dict[Fraction, Counts]()
+    draw, drawn = NoisyCounters._draw_noise, dict[Fraction, Counts]()
 
-    def again(self: Summary, level: int, size: int) -> Counts:
+    def again(self: NoisyCounters, level: int, size: int) -> Counts:
         known = drawn.setdefault(self.plan.scale(level), draw(self, level, size))
         return np.resize(known, size)
 
-    patch.setattr(Summary, "_draw_noise", again)
+    patch.setattr(NoisyCounters, "_draw_noise", again)
 
 
 # Refinements

@@ -11,10 +11,11 @@ import pytest
 
 import audits
 import privacy
-import privhp.collect.summary
+import privhp.collect.noisy_counters
 import privhp.collect.tally
 from mutants.planting import caught_by
 from privhp import Plan, Summary
+from privhp.collect.noisy_counters import NoisyCounters
 from privhp.core.cells import Counts, fold
 
 
@@ -44,7 +45,7 @@ def noise_only_in_counted_cells(patch: pytest.MonkeyPatch) -> None:
         update(self, records, counts=counts)
         touched = np.flatnonzero(self._tally.counters != before)
         scale = self.plan.scale(self.plan.exact_depth)
-        self._tally.counters[touched] += privhp.collect.summary.discrete_laplace(touched.size, scale=scale)
+        self._tally.counters[touched] += privhp.collect.noisy_counters.discrete_laplace(touched.size, scale=scale)
 
     patch.setattr(Summary, "update", late)
 
@@ -56,87 +57,89 @@ def noise_at_release(patch: pytest.MonkeyPatch) -> None:
 
     def late(self: Summary) -> Any:
         counters = self._tally.counters
-        counters += privhp.collect.summary.discrete_laplace(counters.size, scale=self.plan.scale(self.plan.exact_depth))
+        counters += privhp.collect.noisy_counters.discrete_laplace(
+            counters.size, scale=self.plan.scale(self.plan.exact_depth)
+        )
         return release(self)
 
     patch.setattr(Summary, "release", late)
 
 
 def _skip_draws(patch: pytest.MonkeyPatch, skipped: Callable[[Plan, int], bool]) -> None:
-    noise = Summary._draw_noise
+    noise = NoisyCounters._draw_noise
 
-    def sparing(self: Summary, level: int, size: int) -> Counts:
+    def sparing(self: NoisyCounters, level: int, size: int) -> Counts:
         return np.zeros(size, dtype=np.int64) if skipped(self.plan, level) else noise(self, level, size)
 
-    patch.setattr(Summary, "_draw_noise", sparing)
+    patch.setattr(NoisyCounters, "_draw_noise", sparing)
 
 
 @caught_by(privacy.draws_are_independent_between_summaries, privacy.released_counts_are_exact_counts_plus_noise)
 def same_noise_in_all_rows(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._draw_noise
+    noise = NoisyCounters._draw_noise
 
-    def copied(self: Summary, level: int, size: int) -> Counts:
+    def copied(self: NoisyCounters, level: int, size: int) -> Counts:
         drawn = noise(self, level, size)
         if level > self.plan.exact_depth:
             drawn.reshape(self.plan.sketch_rows, -1)[:] = drawn[: self.plan.sketch_width]
         return drawn
 
-    patch.setattr(Summary, "_draw_noise", copied)
+    patch.setattr(NoisyCounters, "_draw_noise", copied)
 
 
 @caught_by(privacy.draws_are_independent_between_summaries)
 def same_noise_on_all_levels(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._draw_noise
+    noise = NoisyCounters._draw_noise
 
-    def shared(self: Summary, level: int, size: int) -> Counts:
+    def shared(self: NoisyCounters, level: int, size: int) -> Counts:
         if not hasattr(self, "_drawn"):
             self._drawn = noise(self, self.plan.depth, self.plan.counters)
         return self._drawn[:size].copy()
 
-    patch.setattr(Summary, "_draw_noise", shared)
+    patch.setattr(NoisyCounters, "_draw_noise", shared)
 
 
 @caught_by(privacy.draws_are_independent_between_summaries)
 def same_noise_in_all_summaries(patch: pytest.MonkeyPatch) -> None:
-    sampler = privhp.collect.summary.discrete_laplace
+    sampler = privhp.collect.noisy_counters.discrete_laplace
     cached = functools.cache(lambda size, scale: sampler(size, scale=scale))
-    patch.setattr(privhp.collect.summary, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
+    patch.setattr(privhp.collect.noisy_counters, "discrete_laplace", lambda size, *, scale: cached(size, scale).copy())
 
 
 @caught_by(privacy.released_counts_are_exact_counts_plus_noise)
 def noise_clipped_by_the_summary(patch: pytest.MonkeyPatch) -> None:
-    noise = Summary._draw_noise
+    noise = NoisyCounters._draw_noise
 
-    def clipped(self: Summary, level: int, size: int) -> Counts:
+    def clipped(self: NoisyCounters, level: int, size: int) -> Counts:
         limit = int(2 * self.plan.scale(level))
         return np.clip(noise(self, level, size), -limit, limit)
 
-    patch.setattr(Summary, "_draw_noise", clipped)
+    patch.setattr(NoisyCounters, "_draw_noise", clipped)
 
 
 @caught_by(privacy.every_counter_has_one_draw_at_its_scale, privacy.released_counts_are_exact_counts_plus_noise)
 def corrections_from_second_draw(patch: pytest.MonkeyPatch) -> None:
-    def fresh(summary: Summary, inherited: Counts, level: int) -> Counts:
-        depth = summary.plan.exact_depth
-        return inherited - fold(summary._draw_noise(depth, 2**depth), levels=depth - level)
+    def fresh(counters: NoisyCounters, inherited: Counts, level: int) -> Counts:
+        depth = counters.plan.exact_depth
+        return inherited - fold(counters._draw_noise(depth, 2**depth), levels=depth - level)
 
     _change_corrections(patch, fresh)
 
 
 @caught_by(privacy.released_counts_are_exact_counts_plus_noise, audits.released_noise_is_discrete_laplace)
 def corrections_missing(patch: pytest.MonkeyPatch) -> None:
-    _change_corrections(patch, lambda summary, inherited, level: inherited)
+    _change_corrections(patch, lambda counters, inherited, level: inherited)
 
 
-def _change_corrections(patch: pytest.MonkeyPatch, change: Callable[[Summary, Counts, int], Counts]) -> None:
-    start = Summary.__init__
+def _change_corrections(patch: pytest.MonkeyPatch, change: Callable[[NoisyCounters, Counts, int], Counts]) -> None:
+    start = NoisyCounters.add_noise
 
-    def init(self: Summary, plan: Plan) -> None:
-        start(self, plan)
+    def add_noise(self: NoisyCounters) -> None:
+        start(self)
         for level, correction in self._corrections.items():
-            correction += change(self, fold(self._tally.counters, levels=plan.exact_depth - level), level)
+            correction += change(self, self._sums(level), level)
 
-    patch.setattr(Summary, "__init__", init)
+    patch.setattr(NoisyCounters, "add_noise", add_noise)
 
 
 @caught_by(
@@ -173,20 +176,20 @@ def noise_10_percent_too_large(patch: pytest.MonkeyPatch) -> None:
 
 
 def _scaled_sampler(patch: pytest.MonkeyPatch, factor: Fraction) -> None:
-    sampler = privhp.collect.summary.discrete_laplace
+    sampler = privhp.collect.noisy_counters.discrete_laplace
     patch.setattr(
-        privhp.collect.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
+        privhp.collect.noisy_counters, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
     )
 
 
 @caught_by(audits.released_noise_is_discrete_laplace)
 def noise_clipped_by_the_sampler(patch: pytest.MonkeyPatch) -> None:
-    sampler = privhp.collect.summary.discrete_laplace
+    sampler = privhp.collect.noisy_counters.discrete_laplace
 
     def clipped(size: int, *, scale: Fraction) -> Counts:
         return np.clip(sampler(size, scale=scale), -int(2 * scale), int(2 * scale))
 
-    patch.setattr(privhp.collect.summary, "discrete_laplace", clipped)
+    patch.setattr(privhp.collect.noisy_counters, "discrete_laplace", clipped)
 
 
 @caught_by(audits.released_noise_is_discrete_laplace, privacy.draws_come_from_system_entropy)
@@ -196,7 +199,7 @@ def float_noise(patch: pytest.MonkeyPatch) -> None:
     def rounded(size: int, *, scale: Fraction) -> Counts:
         return np.rint(rng.laplace(scale=float(scale), size=size)).astype(np.int64)
 
-    patch.setattr(privhp.collect.summary, "discrete_laplace", rounded)
+    patch.setattr(privhp.collect.noisy_counters, "discrete_laplace", rounded)
 
 
 @caught_by(privacy.draws_are_independent_between_summaries, privacy.draws_come_from_system_entropy)
@@ -204,7 +207,7 @@ def seeded_noise(patch: pytest.MonkeyPatch) -> None:
     def seeded(size: int, *, scale: Fraction) -> Counts:
         return np.random.default_rng(0).integers(-int(scale), int(scale) + 1, size)
 
-    patch.setattr(privhp.collect.summary, "discrete_laplace", seeded)
+    patch.setattr(privhp.collect.noisy_counters, "discrete_laplace", seeded)
 
 
 @caught_by(privacy.pan_private_release_has_second_draws, audits.stolen_summary_and_release_spend_at_most_epsilon)
@@ -220,10 +223,10 @@ def second_draw_missing(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(privacy.pan_private_release_has_second_draws)
 def second_draw_is_the_first(patch: pytest.MonkeyPatch) -> None:
-    draw = Summary._draw_noise
+    draw = NoisyCounters._draw_noise
 
     def again(self: Summary, level: int, size: int) -> Counts:
         drawn = self.__dict__.setdefault("_drawn", {})
         return drawn.setdefault(level, draw(self, level, size)).copy()
 
-    patch.setattr(Summary, "_draw_noise", again)
+    patch.setattr(NoisyCounters, "_draw_noise", again)

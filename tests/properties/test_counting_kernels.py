@@ -185,7 +185,7 @@ def test_threads_of_tally(threads: int, native: bool) -> None:
 
 
 def test_threads_of_summary(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("privhp.collect.summary.discrete_laplace", lambda size, scale: np.arange(size))
+    monkeypatch.setattr("privhp.collect.noisy_counters.discrete_laplace", lambda size, scale: np.arange(size))
     plan = Plan.paper(Interval(0, 1), epsilon=1, expected_records=1e5, hot_cells=8, hash_seed=1)
     states = []
     for threads in (1, 2):

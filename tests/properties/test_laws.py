@@ -30,7 +30,7 @@ def same_noise(size: int, *, scale: Fraction) -> Counts:
 
 @pytest.fixture(autouse=True, scope="module")
 def fixed_noise() -> Iterator[None]:
-    with patch("privhp.collect.summary.discrete_laplace", same_noise):
+    with patch("privhp.collect.noisy_counters.discrete_laplace", same_noise):
         yield
 
 

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 import audits
-import privhp.collect.summary
+import privhp.collect.noisy_counters
 
 
 @pytest.fixture
@@ -48,8 +48,8 @@ def test_noise_of_other_scale_is_rejected(percent: int, monkeypatch: pytest.Monk
 
 
 def _scale_noise(patch: pytest.MonkeyPatch, percent: int) -> None:
-    sampler = privhp.collect.summary.discrete_laplace
+    sampler = privhp.collect.noisy_counters.discrete_laplace
     factor = Fraction(percent, 100)
     patch.setattr(
-        privhp.collect.summary, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
+        privhp.collect.noisy_counters, "discrete_laplace", lambda size, *, scale: sampler(size, scale=factor * scale)
     )

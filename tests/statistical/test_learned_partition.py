@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 import learning_audits
 import privhp.collect.ingest
-import privhp.collect.summary
+import privhp.collect.noisy_counters
 from audits import SAMPLES
 from learning_audits import stream_pairs
 from mutants import learning_defects
@@ -29,9 +29,9 @@ def test_privacy_loss_of_many_cells() -> None:
 
 
 def test_audit_rejects_small_noise(monkeypatch: pytest.MonkeyPatch) -> None:
-    sampler = privhp.collect.summary.discrete_laplace
+    sampler = privhp.collect.noisy_counters.discrete_laplace
     monkeypatch.setattr(
-        privhp.collect.summary,
+        privhp.collect.noisy_counters,
         "discrete_laplace",
         lambda size, *, scale: sampler(size, scale=Fraction(4, 5) * scale),
     )

@@ -62,7 +62,8 @@ DOMAINS: dict[str, Domain] = {
 def check(plan: Plan, memory: int) -> None:
     assert plan.memory == memory
     assert plan.nbytes <= memory
-    cost = sum(plan.budgets.values()) + (0 if plan.learning is None else plan.learning.cost)
+    columns = sum(sum(own.budgets.values()) for own in plan.columns.values())
+    cost = sum(plan.budgets.values()) + columns + plan.learning_cost
     assert plan.epsilon * (1 - Fraction(1, 2**40)) < cost <= plan.epsilon
     assert plan.depth <= plan.domain.depth
     assert max(map(len, str(plan).splitlines()[1:])) <= LINE

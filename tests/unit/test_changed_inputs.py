@@ -182,7 +182,9 @@ def test_standard_input_that_is_cut(tmp_path: Path) -> None:
 
 
 PLAN = hp.Plan(POINTS, epsilon=1, budgets={8: 1}, exact_depth=8)
-NO_NOISE = mock.patch("privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64))
+NO_NOISE = mock.patch(
+    "privhp.collect.noisy_counters.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)
+)
 
 
 @pytest.mark.parametrize("change", ["cut", "doubled", "overwritten", "replaced", "deleted"])

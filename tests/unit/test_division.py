@@ -1,6 +1,7 @@
 """Leaves of tables, divided as their columns are: against slow references, and against the truth."""
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,8 @@ def heaped(seed: int, size: int = 20_000) -> dict[str, Any]:
 
 def release(records: Any, epsilon: float = 2.0) -> Release:
     size = len(records["age"])
-    return hp.fit(records, domain=TABLE, epsilon=epsilon, expected_records=size, memory="64 KiB").release
+    plan = hp.Plan.auto(TABLE, epsilon=epsilon, expected_records=size, memory="64 KiB", passes=3)
+    return hp.fit(records, plan=replace(plan, columns={})).release
 
 
 @pytest.fixture(scope="module", name="solved")
@@ -42,7 +44,7 @@ def fixture_solved() -> Hierarchy:
 
 def test_parts_add_up_to_their_leaves(solved: Hierarchy) -> None:
     leaves = build_leaves(solved)
-    parts = Division(solved, leaves, TABLE).divide()
+    parts = Division(solved, leaves, TABLE, {}).divide()
     depth = int(parts.levels.max())
     starts, own = (each.codes << (depth - each.levels).astype(np.uint64) for each in (leaves, parts))
     assert (np.diff(own.astype(np.int64)) == 2.0 ** (depth - parts.levels[:-1])).all()  # a partition, in order
@@ -77,7 +79,7 @@ def slow_count(division: Division, leaves: Leaves, code: int, level: int) -> flo
 
 def test_counts_of_parts_equal_a_slow_descent(solved: Hierarchy) -> None:
     leaves = build_leaves(solved)
-    division = Division(solved, leaves, TABLE)
+    division = Division(solved, leaves, TABLE, {})
     parts = division.divide()
     for index in np.random.default_rng(3).choice(parts.codes.size, 300, replace=False):
         code, level = int(parts.codes[index]), int(parts.levels[index])
@@ -88,7 +90,7 @@ def test_first_shares_are_those_of_all_cells_with_the_side() -> None:
     """Of a table without noise, the share of a half is that of the column."""
     records = heaped(2)
     solved = Hierarchy(release(records, epsilon=1e3))
-    found = Division(solved, build_leaves(solved), TABLE).axes[0]
+    found = Division(solved, build_leaves(solved), TABLE, {}).axes[0]
     for cuts, own in found._known.items():
         for side, share in zip(own.sides.tolist(), own.first.tolist(), strict=True):
             inside = records["age"] >> (6 - cuts) == side
@@ -104,7 +106,7 @@ def test_points_stay_even() -> None:
     records = {"x": rng.random(20_000) ** 3, "y": rng.random(20_000), "age": rng.integers(0, 64, 20_000)}
     generator = hp.fit(records, domain=table, epsilon=2.0, expected_records=20_000)
     solved = Hierarchy(generator.release)
-    assert list(Division(solved, build_leaves(solved), table).axes) == [2]
+    assert list(Division(solved, build_leaves(solved), table, {}).axes) == [2]
 
 
 @pytest.mark.parametrize("domain", [hp.Interval(0, 64), hp.Table(age=hp.Interval(0, 64))])
@@ -113,7 +115,7 @@ def test_lines_are_not_divided(domain: hp.Domain) -> None:
     generator = hp.fit({"age": ages} if domain.columns else ages, domain=domain, epsilon=1.0, expected_records=20_000)
     hierarchy = Hierarchy(generator.release)
     leaves = build_leaves(hierarchy)
-    assert Division(hierarchy, leaves, domain).divide() is leaves
+    assert Division(hierarchy, leaves, domain, {}).divide() is leaves
 
 
 REGIONS = [{"age": (low, high)} for low, high in ((8, 8), (16, 23), (0, 4), (25, 63))] + [
@@ -128,6 +130,7 @@ def uneven(seed: int) -> Release:
     rng = np.random.default_rng(seed)
     levels = [3, 3, *[7] * 32, 3, 3, *[7] * 16, *[8] * 32]
     plan = hp.Plan.auto(TABLE, epsilon=1.0, expected_records=10_000, partition=Partition(levels))
+    plan = replace(plan, columns={})
     leaves = rng.integers(0, 1_000, len(levels)) * rng.integers(0, 2, len(levels))
     return Release(plan, {2: np.full(4, leaves.sum() // 4), plan.learned_level: leaves})
 
@@ -162,7 +165,7 @@ def test_errors_below_values_equal_those_of_regions(seed: int, column: str) -> N
 
 
 def test_moved_bounds_what_the_division_moves(solved: Hierarchy) -> None:
-    age: AxisDivision = Division(solved, build_leaves(solved), TABLE).axes[0]
+    age: AxisDivision = Division(solved, build_leaves(solved), TABLE, {}).axes[0]
     for cuts in age._known:
         for side in age._known[cuts].sides.tolist():
             finest = _shares(age, side, cuts)
@@ -185,7 +188,7 @@ def test_division_takes_most_of_the_error_of_heaps() -> None:
     solved = Hierarchy(release(records, epsilon=1.0))
     leaves = build_leaves(solved)
     errors = []
-    for own in (leaves, Division(solved, leaves, TABLE).divide()):
+    for own in (leaves, Division(solved, leaves, TABLE, {}).divide()):
         ages = TABLE.project(own.codes, own.levels, columns=[TABLE.columns[0]])
         shares = np.zeros(64)
         for code, level, count in zip(*ages, own.counts, strict=True):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import privhp as hp
-from privhp.collect import summary as summaries
+from privhp.collect import noisy_counters
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.io.sources import open_source, text_records
 
@@ -20,7 +20,7 @@ ROWS = 4000
 @pytest.fixture(autouse=True)
 def noise_free(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counters without noise, and batches of a thousand rows."""
-    monkeypatch.setattr(summaries, "discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64))
+    monkeypatch.setattr(noisy_counters, "discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64))
     monkeypatch.setattr(text_records, "_BLOCK", 4000)
 
 

@@ -20,7 +20,7 @@ TRIALS = 2000
 @pytest.fixture(autouse=True)
 def no_noise(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "privhp.collect.summary.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)
+        "privhp.collect.noisy_counters.discrete_laplace", lambda size, *, scale: np.zeros(size, dtype=np.int64)
     )
 
 

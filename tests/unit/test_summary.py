@@ -33,7 +33,7 @@ def draws(monkeypatch: pytest.MonkeyPatch) -> list[Counts]:
         drawn.append(discrete_laplace(size, scale=scale))
         return drawn[-1].copy()
 
-    monkeypatch.setattr("privhp.collect.summary.discrete_laplace", spy)
+    monkeypatch.setattr("privhp.collect.noisy_counters.discrete_laplace", spy)
     return drawn
 
 

@@ -200,14 +200,14 @@ def test_null_beside_large_integers(column: Any) -> None:
 def encoded_sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Sizes of the blocks that were encoded."""
     sizes = []
-    encode = Table.encode
+    encode_columns = Table.encode_columns
 
-    def watched(self: Table, records: Any, *, level: int) -> Any:
-        codes = encode(self, records, level=level)
+    def watched(self: Table, records: Any, **levels: Any) -> Any:
+        codes, columns = encode_columns(self, records, **levels)
         sizes.append(codes.size)
-        return codes
+        return codes, columns
 
-    monkeypatch.setattr(Table, "encode", watched)
+    monkeypatch.setattr(Table, "encode_columns", watched)
     return sizes
 
 

@@ -122,6 +122,11 @@ class AxisDivision:
             below = np.maximum(own.first * inside[:, 0], (1.0 - own.first) * inside[:, 1])
             self._moved[cuts] = np.abs(own.first - own.even) + below
 
+    @property
+    def deepest(self) -> int:
+        """Number of cuts of the finest halves of known sides."""
+        return max(self._known, default=-1) + 1
+
     def project(self, domain: Domain, columns: Collection[TableColumn]) -> AxisDivision:
         """The same axis in the marginal over some columns of a table."""
         projected = {}

@@ -7,7 +7,7 @@ release: samples and answers incur no further privacy loss.
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
@@ -67,7 +67,12 @@ class Distribution(SyntheticRecords):
     """
 
     def __init__(
-        self, domain: Domain, leaves: Leaves, errors: StandardErrors, cells: CountedCells | None = None
+        self,
+        domain: Domain,
+        leaves: Leaves,
+        errors: StandardErrors,
+        cells: CountedCells | None = None,
+        columns: Mapping[str, Distribution] | None = None,
     ) -> None:
         """Take the leaves of a partition with their counts.
 
@@ -76,9 +81,19 @@ class Distribution(SyntheticRecords):
             leaves: Partition of the domain, with the count of each leaf.
             errors: Standard errors of the expectations of functions on these leaves.
             cells: Cells that the release counts, if they are not the leaves: the cells of a marginal may nest.
+            columns: Distributions of the columns that are measured by themselves, by label.
         """
         super().__init__(domain, leaves)
         self._errors, self._cells = errors, leaves if cells is None else cells
+        measured = columns or {}
+        self._measured = {own.name: measured[own.label] for own in domain.columns if own.label in measured}
+
+    def _of_one_column(self, where: Any) -> tuple[Distribution, Any] | None:
+        """The distribution of a measured column and its region, if a region is of this column alone."""
+        if not isinstance(where, Mapping) or len(where) != 1:
+            return None
+        ((name, region),) = where.items()
+        return (self._measured[name], region) if name in self._measured else None
 
     @cached_property
     def axis_cells(self) -> AxisCells:
@@ -94,6 +109,9 @@ class Distribution(SyntheticRecords):
                 of a `Table` is a mapping from columns to regions, all of which must hold; for a nullable column,
                 None is null, also in a list.
         """
+        alone = self._of_one_column(where)
+        if alone is not None:
+            return alone[0].mass(alone[1])
         value = mass(self._histogram, where)
         self._warn_outside([value], [where])
         return mass_estimate(value, self._errors, where)
@@ -104,6 +122,10 @@ class Distribution(SyntheticRecords):
         Args:
             regions: Regions, each as for `mass`.
         """
+        alone = [self._of_one_column(region) for region in regions]
+        columns = {id(own[0]): own[0] for own in alone if own is not None}
+        if len(columns) == 1 and None not in alone:
+            return next(iter(columns.values())).masses([own[1] for own in alone if own is not None])
         values = masses(self._histogram, self.axis_cells, regions)
         self._warn_outside(values.tolist(), regions)
         return Estimate(values, MassUncertainty(values, self._errors, self._errors.region_shares, regions))
@@ -120,6 +142,9 @@ class Distribution(SyntheticRecords):
         is smaller than the leaves, and its mass carries little information. Cells that a sketch hardly distinguishes
         count as one leaf.
         """
+        alone = self._of_one_column(where)
+        if alone is not None:
+            return alone[0].mass_bounds(alone[1])
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)
         return resolved_mass_bounds(self._errors, where, mass(self._histogram, where))
@@ -132,6 +157,9 @@ class Distribution(SyntheticRecords):
         Args:
             where: The region, as for `mass`.
         """
+        alone = self._of_one_column(where)
+        if alone is not None:
+            return alone[0].shows_records(alone[1])
         if isinstance(self._errors, UnavailableErrors):
             return None
         share = mass_estimate(mass(self._histogram, where), self._errors, where)
@@ -249,7 +277,14 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.marginals import marginalize
 
-        parts = marginalize(self.domain, self._leaves, self._cells, self._errors, columns, null=null, where=where)
+        if where is None and isinstance(columns, str | tuple) and columns in self._measured:
+            own = self._measured[columns]
+            names = columns if isinstance(columns, tuple) else (columns,)
+            joint = own.domain.named(*names), own._leaves, own._cells, own._errors
+            parts = marginalize(*joint, None, null=null)
+        else:
+            joint = self.domain, self._leaves, self._cells, self._errors
+            parts = marginalize(*joint, columns, null=null, where=where)
         if where is not None and self.shows_records(where) is False:
             warn(
                 "the release does not show that the region of where= holds records: its mass is within three standard "

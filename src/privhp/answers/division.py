@@ -8,13 +8,14 @@ moves enough records. What no leaf shows stays even.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.axis_division import AxisDivision, KnownSides
+from privhp.answers.column_splits import ColumnSplits
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.leaves import Leaves
 from privhp.answers.nested_sides import NestedSides
@@ -39,25 +40,34 @@ class Division:
         hierarchy: The solved hierarchy.
         leaves: Its leaves.
         domain: Its domain.
+        measured: Hierarchies of the columns that are measured by themselves, by label.
     """
 
-    def __init__(self, hierarchy: Hierarchy, leaves: Leaves, domain: Domain) -> None:
+    def __init__(self, hierarchy: Hierarchy, leaves: Leaves, domain: Domain, measured: Mapping[str, Hierarchy]) -> None:
         self._domain, self._leaves = domain, leaves
-        columns = zip(domain.columns, domain.column_axes, strict=True)
-        known: dict[int, dict[int, KnownSides]] = {
-            axis: {}
-            for column, axes in columns
+        columns = {
+            axis: column
+            for column, axes in zip(domain.columns, domain.column_axes, strict=True)
             if len(domain.columns) > 1 and len(axes) == 1 + column.domain.nullable
             for axis in axes
         }
         cells = AxisCells(domain, leaves.codes, leaves.levels)
-        sides = {axis: NestedSides.of_cells(cells, axis, leaves.counts) for axis in known}
-        levels = learn_splits(hierarchy, domain) if known else []
+        sides = {axis: NestedSides.of_cells(cells, axis, leaves.counts) for axis in columns}
+        levels = learn_splits(hierarchy, domain) if columns else []
+        variance = float(hierarchy.leaf_values("variance").mean())
+        alone = {label: ColumnSplits(own, label, domain, leaves, variance=variance) for label, own in measured.items()}
+        known: dict[int, dict[int, KnownSides]] = {axis: {} for axis in columns}
         for level, (axis, splits, counted) in enumerate(levels):
-            pooled = pool_all_splits(domain, axis, level, splits) if splits is not None and axis in known else None
+            if axis not in columns:
+                continue
+            pooled = None if splits is None else pool_all_splits(domain, axis, level, splits)
+            label, own = columns[axis].label, 0.0 if pooled is None else pooled.own
+            found = alone[label].pool(axis, level, own=own) if label in alone else None
+            if found is not None:
+                pooled, counted = found, alone[label].is_counted(level)
             if pooled is not None and pooled.shared > 0:
                 cuts = domain.axis_cells(pooled.codes, level=level)[axis][1]
-                counts = sides[axis].counts(pooled.sides, cuts)
+                counts = sides[axis].counts(pooled.sides, cuts) if found is None else found.counts
                 known[axis][cuts] = KnownSides.of_splits(pooled, level, counts, counted=counted)
         self._axis_of_level = [own.axis for own in levels]
         self.axes = {axis: AxisDivision(own) for axis, own in known.items()}

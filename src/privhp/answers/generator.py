@@ -60,12 +60,14 @@ class Generator(Distribution):
             self._total_variance = 2**first * release.plan.noise_variance(first, merged=release.merged)
         else:
             domain, hierarchy = release.plan.domain, Hierarchy(release)
+            self._hierarchy = hierarchy
             self._total_variance = hierarchy.total_variance
             leaves = build_leaves(hierarchy)
-            division = Division(hierarchy, leaves, domain)
+            columns = {label: Generator(own) for label, own in release.columns.items()}
+            division = Division(hierarchy, leaves, domain, {label: own._hierarchy for label, own in columns.items()})
             divided = division.divide()
             errors = LeafErrors.of_release(HierarchyErrors(hierarchy.resolved()), domain, division, divided)
-            super().__init__(domain, divided, errors, leaves)
+            super().__init__(domain, divided, errors, leaves, columns)
 
     @property
     def plan(self) -> Plan:

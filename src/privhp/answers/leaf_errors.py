@@ -283,7 +283,8 @@ class LeafErrors:
         """Standard deviation of the mean of the records of each distinct cell on a line, as a share of its width."""
         codes, levels, _ = self._cells
         axis, own = int(self.domain.nullable), self.unevenness[-1].by_cuts
-        most = int(levels.max(initial=0)) + 1
+        deepest = self._divisions[axis].deepest if axis in self._divisions else 0
+        most = max(int(levels.max(initial=0)), deepest) + 1
         even = np.array([mean_deviation(own[cuts : cuts + FINER_CUTS]) for cuts in range(most)])
         divided = self._divisions[axis].mean_deviations(even) if axis in self._divisions else {}
         deviations = np.empty(codes.shape)

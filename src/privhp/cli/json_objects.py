@@ -47,7 +47,6 @@ def content_object(content: Generator | Checkpoint | Plan) -> dict[str, Any]:
 def plan_object(plan: Plan) -> dict[str, Any]:
     """Object of a plan: guarantee, sizes, measured levels and predicted errors."""
     predictions = plan.predictions() if plan.expected_records else {}
-    partition = plan.partition
     return {
         "domain": plan.domain.spec(),
         "guarantee": {
@@ -63,21 +62,13 @@ def plan_object(plan: Plan) -> dict[str, Any]:
         "counters": plan.counters,
         "bytes": plan.nbytes,
         "passes": plan.passes,
-        "learning_cost": 0.0 if plan.learning is None else float(plan.learning.cost),
-        "partition": None
-        if partition is None
-        else {"leaves": partition.size, "min_level": partition.min_level, "max_level": partition.max_level},
+        "learning_cost": float(plan.learning_cost),
+        "partition": _partition(plan),
         "inference": plan.inference,
-        "levels": [
-            {
-                "level": level,
-                "measured": plan.measurement(level),
-                "counters": list(plan.shapes[level]),
-                "budget": float(budget),
-                "noise_scale": float(plan.scale(level)),
-                "cell_diameter": float(plan.domain.diameter(level)),
-            }
-            for level, budget in plan.budgets.items()
+        "levels": _levels(plan),
+        "columns": [
+            {"column": label, "partition": _partition(own), "levels": _levels(own)}
+            for label, own in plan.column_plans.items()
         ],
         "predictions": [
             {
@@ -90,6 +81,27 @@ def plan_object(plan: Plan) -> dict[str, Any]:
             for stream, error in predictions.items()
         ],
     }
+
+
+def _partition(plan: Plan) -> dict[str, int] | None:
+    """Object of the partition of a plan; None without one."""
+    own = plan.partition
+    return None if own is None else {"leaves": own.size, "min_level": own.min_level, "max_level": own.max_level}
+
+
+def _levels(plan: Plan) -> list[dict[str, Any]]:
+    """Objects of the measured levels of a plan."""
+    return [
+        {
+            "level": level,
+            "measured": plan.measurement(level),
+            "counters": list(plan.shapes[level]),
+            "budget": float(budget),
+            "noise_scale": float(plan.scale(level)),
+            "cell_diameter": float(plan.domain.diameter(level)),
+        }
+        for level, budget in plan.budgets.items()
+    ]
 
 
 def _quantiles(generator: Generator) -> list[dict[str, Any]]:

@@ -7,6 +7,7 @@ and the measuring pass is a summary of that plan.
 """
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -14,6 +15,7 @@ from privhp.collect.refinement import LearningCounts, refine
 from privhp.planning.learning import Learning
 from privhp.planning.partition import Partition, complete_nbytes
 from privhp.planning.plan import Plan
+from privhp.planning.plan_sizes import PlanSizes
 from privhp.release import Release
 
 
@@ -29,23 +31,36 @@ def is_learning(plan: Plan, number: int) -> bool:
 
 def continues(started: Plan, plan: Plan) -> bool:
     """Whether a plan is the one that was started, but for what was drawn or learned since."""
-    fixed, given = ({**own.spec(), "hash_seed": None, "partition": None} for own in (started, plan))
+    fixed, given = (_without_partitions(own) for own in (started, plan))
     return fixed == given and plan.partition in (None, started.partition)
+
+
+def _without_partitions(plan: Plan) -> dict[str, Any]:
+    """What a plan is before it learns and draws a seed, as a JSON object."""
+    columns = {label: own._replace(partition=None) for label, own in plan.columns.items()}
+    before = replace(plan, columns=columns, partition=None) if plan.learning is not None else plan
+    return before.spec() | {"hash_seed": None, "partition": None}
 
 
 def pass_plan(plan: Plan, number: int) -> Plan:
     """The plan of the summary of a pass: for a learning pass, the leaves of the partition so far alone."""
     if plan.learning is None or not is_learning(plan, number):
         return plan
-    budget = plan.learning.passes[number].budget
+    learned = {label: own for label, own in plan.column_plans.items() if own.learning is not None}
     return replace(
         plan,
-        epsilon=max(plan.epsilon, budget),  # the budget of a sample may exceed epsilon, its cost may not
-        budgets={plan.learned_level: budget},
-        exact_depth=0,
-        learning=None,
-        partition=plan.partition or Partition.complete(plan.learned_level),
+        # The budget of a sample may exceed epsilon, its cost may not.
+        epsilon=max(plan.epsilon, plan.pass_budgets[number][1]),
+        columns={label: _pass_sizes(own, number) for label, own in learned.items()},
+        **_pass_sizes(plan, number)._asdict(),
     )
+
+
+def _pass_sizes(plan: Plan, number: int) -> PlanSizes:
+    """Sizes of a learning pass: the leaves of the partition so far."""
+    assert plan.learning is not None
+    budgets = {plan.learned_level: plan.learning.passes[number].budget}
+    return PlanSizes(budgets, 0, partition=plan.partition or Partition.complete(plan.learned_level))
 
 
 def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
@@ -71,4 +86,8 @@ def refine_plan(plan: Plan, number: int, release: Release) -> Plan:
     partition = refine(
         release.plan.partition, learned, nbytes=nbytes, root_level=level, diameters=diameters, tuning=plan.tuning
     )
-    return replace(plan, partition=partition)
+    columns = {
+        label: plan.columns[label]._replace(partition=refine_plan(plan.column_plans[label], number, own).partition)
+        for label, own in release.columns.items()
+    }
+    return replace(plan, partition=partition, columns={**plan.columns, **columns})

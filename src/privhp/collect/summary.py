@@ -15,9 +15,9 @@ import numpy as np
 
 from privhp.collect.deliveries import Deliveries
 from privhp.collect.life_cycle import LifeCycle, State
-from privhp.collect.noise import discrete_laplace
+from privhp.collect.noisy_counters import NoisyCounters
 from privhp.collect.tally import Tally, check_mergeable, is_sliceable
-from privhp.core.cells import Counts, fold
+from privhp.core.cells import Counts
 from privhp.domains.conversion import as_counts
 from privhp.errors import StateError
 from privhp.planning.plan import Plan
@@ -37,12 +37,6 @@ class Summary:
     under the neighbouring relation of the plan. Two outputs of one summary are
     not: a summary is released once, and its checkpoints are confidential.
 
-    The counters are a bijection of the noisy counts of all measured levels. At
-    the exact depth they are noisy counts. A coarser exact level holds a
-    correction: its independent noise minus the noise that it would inherit from
-    the exact depth. So a record increments one counter for all exact levels, and
-    a release adds the corrections to the sums.
-
     The memory of the plan covers all counters, the nodes of a partition, and the
     scratch memory for arrays and tables. Not covered are the batch itself, the arrays
     made from a list, the counters of each further thread, the levels of the leaves of
@@ -60,12 +54,8 @@ class Summary:
         self.scratch, self._deliveries = scratch, Deliveries(sources)
         self._tally = Tally(plan)
         self._merged = 1
-        for level, counters in self._tally.by_level().items():
-            self._add_noise(level, counters.reshape(-1))
-        self._corrections: dict[int, Counts] = {}
-        for level in plan.exact_levels[:-1]:
-            self._corrections[level] = -fold(self._tally.counters, levels=plan.exact_depth - level)
-            self._add_noise(level, self._corrections[level])
+        self._counters = NoisyCounters(self._tally, chunk=_noise_chunk(plan, scratch))
+        self._counters.add_noise()
 
     def update(
         self,
@@ -167,8 +157,8 @@ class Summary:
             self._deliveries.ranges = joined
             other._life.close()
             with self._life.updating():
-                for level, counters in self._counters.items():
-                    counters += other._counters[level]
+                for counters, others in zip(self._counters.arrays(), other._counters.arrays(), strict=True):
+                    counters += others
 
     def release(self) -> "Generator":
         """Close the summary and return its private generator; possible once."""
@@ -180,16 +170,7 @@ class Summary:
         """Close the summary and return its noisy counts; possible once."""
         with self._life.locked():
             self._life.close()
-            exact = {
-                level: fold(self._tally.counters, levels=self.plan.exact_depth - level) + correction
-                for level, correction in self._corrections.items()
-            }
-            counts = {**self._counters, **exact}
-            if self.plan.pan_private:
-                # What a stolen summary file and the release differ by is then private, too.
-                for level, noisy in counts.items():
-                    self._add_noise(level, noisy.reshape(-1))
-            return Release(self.plan, counts, merged=self._merged)
+            return self._counters.release(merged=self._merged)
 
     @property
     def plan(self) -> Plan:
@@ -204,7 +185,7 @@ class Summary:
     @property
     def nbytes(self) -> int:
         """Bytes of all counters, as the plan predicts."""
-        return sum(array.nbytes for array in self._counters.values())
+        return sum(array.nbytes for array in self._counters.arrays())
 
     @property
     def merged(self) -> int:
@@ -225,7 +206,7 @@ class Summary:
         self._life.check_open()
         with self._life.locked():
             self._life.check_complete()
-            return np.concatenate([array.ravel() for array in self._counters.values()])
+            return np.concatenate([array.ravel() for array in self._counters.arrays()])
 
     @property
     def deliveries(self) -> Deliveries:
@@ -235,28 +216,6 @@ class Summary:
     @property
     def _life(self) -> LifeCycle:
         return self._tally.life
-
-    @property
-    def _counters(self) -> dict[int, Counts]:
-        """The counters of each measured level, coarsest first."""
-        return self._corrections | self._tally.by_level()
-
-    def _draw_noise(self, level: int, size: int) -> Counts:
-        """Independent discrete Laplace draws at the noise scale of a level."""
-        return discrete_laplace(size, scale=self.plan.scale(level))
-
-    def _add_noise(self, level: int, counters: Counts) -> None:
-        """Add one draw to each counter."""
-        for start in range(0, counters.size, self._chunk):
-            chunk = counters[start : start + self._chunk]
-            chunk += self._draw_noise(level, chunk.size)
-
-    @property
-    def _chunk(self) -> int:
-        """Noise draws at once, within the scratch memory."""
-        if not self.plan.memory:
-            return 2**31
-        return max(max(self.scratch, self.plan.memory - self.plan.nbytes) // _DRAW_BYTES, 16)
 
     def __reduce__(self) -> NoReturn:
         """Refuse copies and pickles: two summaries with the same noise are not private."""
@@ -286,7 +245,15 @@ def restore_summary(
     summary._tally = Tally(plan)
     summary._tally.merged_ids = merged_ids
     summary._merged = merged
-    summary._corrections = {level: np.zeros(2**level, dtype=np.int64) for level in plan.exact_levels[:-1]}
-    for level, counters in plan.unpack(cells).items():
-        summary._counters[level][...] = counters
+    summary._counters, start = NoisyCounters(summary._tally, chunk=_noise_chunk(plan, 0)), 0
+    for counters in summary._counters.arrays():
+        counters[...] = cells[start : start + counters.size].reshape(counters.shape)
+        start += counters.size
     return summary
+
+
+def _noise_chunk(plan: Plan, scratch: int) -> int:
+    """Noise draws at once, within the scratch memory."""
+    if not plan.memory:
+        return 2**31
+    return max(max(scratch, plan.memory - plan.nbytes) // _DRAW_BYTES, 16)

@@ -29,6 +29,11 @@ _MIN_BLOCK_ROWS = 64
 _CODE = np.dtype(np.uint64)
 _ROW_BYTES = 80 if kernels.BACKEND == "native" else 112
 """Scratch bytes per row of a block: its code, its cell and the intermediate arrays of encoding and counting."""
+_COLUMN_BYTES = 16
+"""The same for each column that is measured by itself: its cell, also at the depth of the table."""
+
+_Block = tuple[Codes, dict[str, Codes], Counts | None]
+"""Cells of some records, of their values in measured columns, and their numbers of occurrences."""
 
 
 class Tally:
@@ -36,7 +41,8 @@ class Tally:
 
     A record increments one counter at the exact depth, which serves all exact
     levels, and one bucket per row of each sketch or the leaf of the partition that
-    holds it. The counters take 8 bytes each, whatever the number of records.
+    holds it; and so in each column that is measured by itself. The counters take 8 bytes each, whatever the number
+    of records.
 
     Args:
         plan: The plan of the summary that absorbs this tally.
@@ -60,6 +66,7 @@ class Tally:
             level: np.zeros((plan.sketch_rows, plan.sketch_width), dtype=np.int64) for level in plan.sketched_levels
         }
         self.leaves: Counts = np.zeros(0 if plan.partition is None else plan.partition.size, dtype=np.int64)
+        self.columns = {label: Tally(own) for label, own in plan.column_plans.items()}
 
     def add(
         self,
@@ -94,8 +101,10 @@ class Tally:
             blocks = self._encode_blocks(records, counts, scratch)
             first = next(blocks)  # a batch is refused here, before any of it is counted
             with self.life.updating():
-                for codes, weights in chain([first], blocks):
+                for codes, columns, weights in chain([first], blocks):
                     kernels.count_codes(codes, weights, **self._targets)
+                    for label, own in columns.items():
+                        kernels.count_codes(own, weights, **self.columns[label]._targets)
                 note()
 
     def merge(self, other: "Tally", *, note: Callable[[], None] = lambda: None) -> None:
@@ -120,7 +129,7 @@ class Tally:
         """
         with self.life.locked():
             self.life.check_complete()
-            cells = np.concatenate([counts.ravel() for counts in self.by_level().values()])
+            cells = np.concatenate([counts.ravel() for counts in self.arrays()])
             return b"".join(pack(TALLY, _Header(self.plan, len(self.merged_ids)), cells, sorted(self.merged_ids)))
 
     @classmethod
@@ -131,7 +140,7 @@ class Tally:
             tally = cls(header.plan)
         tally.merged_ids = frozenset(ids)
         start, sums = 0, set()
-        for counts in tally.by_level().values():
+        for counts in tally.arrays():
             counts[...] = cells[start : start + counts.size].reshape(counts.shape)
             start += counts.size
             sums |= set(np.atleast_1d(counts.sum(axis=-1)).tolist())  # modulo 2**64, as all counts
@@ -149,27 +158,33 @@ class Tally:
         learned = {self.plan.learned_level: self.leaves} if self.leaves.size else {}
         return exact | self.sketches | learned
 
+    def arrays(self) -> list[Counts]:
+        """All counters: those of the levels, then those of each column."""
+        columns = (array for own in self.columns.values() for array in own.arrays())
+        return [*self.by_level().values(), *columns]
+
     def add_counts(self, other: "Tally") -> None:
         """Add the counters of another tally of the same plan; only for code that holds both locks."""
-        for mine, others in zip(self.by_level().values(), other.by_level().values(), strict=True):
+        for mine, others in zip(self.arrays(), other.arrays(), strict=True):
             mine += others
 
-    def _encode_blocks(self, records: Any, counts: Any, scratch: int) -> Iterator[tuple[Codes, Counts | None]]:
+    def _encode_blocks(self, records: Any, counts: Any, scratch: int) -> Iterator[_Block]:
         """Codes and weights of a batch, block by block; at least one block."""
-        encode, level = self.plan.domain.encode, self.plan.depth
+        level, columns = self.plan.depth, {label: own.depth for label, own in self.plan.column_plans.items()}
         for block, block_counts in _split_blocks(records, counts, self._block_rows(scratch)):
-            codes = encode(block, level=level)
+            codes, found = self.plan.domain.encode_columns(block, level=level, columns=columns)
             rows = len(block) if hasattr(block, "__len__") else codes.size
             if codes.dtype != _CODE or codes.shape != (rows,):
                 raise DomainError("the domain must return one uint64 code per record; see privhp.check_domain")
-            yield codes, None if block_counts is None else as_counts(block_counts, records=codes.size)
+            yield codes, found, None if block_counts is None else as_counts(block_counts, records=codes.size)
 
     def _block_rows(self, scratch: int) -> int:
         """Rows per block: as many as fit in `scratch` bytes or in the memory that the plan leaves."""
         if not self.plan.memory:
             return _MAX_BLOCK_ROWS
         available = max(scratch, self.plan.memory - self.plan.nbytes)
-        return min(max(available // _ROW_BYTES, _MIN_BLOCK_ROWS), _MAX_BLOCK_ROWS)
+        row_bytes = _ROW_BYTES + _COLUMN_BYTES * len(self.columns)
+        return min(max(available // row_bytes, _MIN_BLOCK_ROWS), _MAX_BLOCK_ROWS)
 
     @cached_property
     def _targets(self) -> dict[str, Any]:
@@ -219,8 +234,9 @@ class _Header:
 
     @property
     def cells(self) -> int:
-        coarser = sum(1 << level for level in self.plan.exact_levels[:-1])  # the exact depth serves all exact levels
-        return self.plan.counters - coarser
+        # The exact depth serves all exact levels.
+        plans = [self.plan, *self.plan.column_plans.values()]
+        return self.plan.counters - sum(1 << level for plan in plans for level in plan.exact_levels[:-1])
 
     def to_json(self) -> dict[str, Any]:
         return {"plan": self.plan.spec(), "ids": self.ids}

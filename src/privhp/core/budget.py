@@ -86,16 +86,28 @@ def _rounding_up(digits: int) -> Context:
     return Context(prec=digits, rounding=ROUND_CEILING, Emin=MIN_EMIN, Emax=MAX_EMAX, traps=[])
 
 
-def amplified_budget(rates: Sequence[Fraction], total: Fraction) -> Fraction:
+def amplified_budget(
+    rates: Sequence[Fraction], total: Fraction, *, beside: Sequence[Fraction] | None = None
+) -> Fraction:
     """Largest budget for a pass over all records and a pass over a sample per rate, all with the same budget.
 
     The budget and its amplified costs sum to at most `total`. It is a multiple of total / 2**48.
+
+    Args:
+        rates: Sampling rates.
+        total: What the passes may cost.
+        beside: Budget that each sample is counted with beside, whose amplified cost is not part of the total.
     """
+    others = beside or [Fraction(0)] * len(rates)
+    samples = [
+        (rate, other, amplified_cost(rate, other) if other else Fraction(0))
+        for rate, other in zip(rates, others, strict=True)
+    ]
     most, too_much = 0, _GRAIN + 1
     while too_much - most > 1:
         middle = (most + too_much) // 2
         budget = total * Fraction(middle, _GRAIN)
-        if budget + sum(amplified_cost(rate, budget) for rate in rates) <= total:
+        if budget + sum(amplified_cost(rate, budget + other) - cost for rate, other, cost in samples) <= total:
             most = middle
         else:
             too_much = middle

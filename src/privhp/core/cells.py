@@ -26,6 +26,11 @@ def ancestors(codes: Codes, *, levels: int) -> Codes:
     return codes >> np.uint64(levels)
 
 
+def coarsen(codes: Codes, *, levels: int) -> Codes:
+    """Ancestors of the cells of records, `levels` above them; a record that is OUTSIDE stays so."""
+    return np.where(codes == OUTSIDE, OUTSIDE, ancestors(codes, levels=levels)) if levels else codes
+
+
 def descendants(codes: Codes, *, levels: int) -> Codes:
     """Descendants of each cell, `levels` below it: one row per cell, in order."""
     return (codes << np.uint64(levels))[:, None] | np.arange(2**levels, dtype=np.uint64)

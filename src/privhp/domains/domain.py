@@ -135,6 +135,18 @@ class Domain(Presentation):
     def encode(self, records: Any, *, level: int) -> Codes:
         """The cell of each record at a level, or OUTSIDE. Never raises for the value of a record."""
 
+    def encode_columns(self, records: Any, *, level: int, columns: Mapping[str, int]) -> tuple[Codes, dict[str, Codes]]:
+        """The cell of each record at a level, and of its values in the domains of some columns.
+
+        A record without a cell has none in any column. Only a `Table` has columns.
+
+        Args:
+            records: A batch of records.
+            level: Level of the cells of records.
+            columns: Level of the cells of each column, by label.
+        """
+        return self.encode(records, level=level), {}
+
     @abstractmethod
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         """A record drawn from the base measure inside each cell. Encoding it gives the cell back."""
@@ -277,6 +289,10 @@ class Domain(Presentation):
         self, codes: Codes, levels: NDArray[np.int64], *, columns: Collection[TableColumn]
     ) -> tuple[Codes, NDArray[np.int64]]:
         """Cells projected to some columns: cells of a table of these columns alone. Tables only."""
+        raise DomainError(f"a domain of kind {self.kind!r} has no columns")
+
+    def embed(self, codes: Codes, *, level: int, column: TableColumn) -> Codes:
+        """A cell of a level for each cell of a column, which is projected to it. Tables only."""
         raise DomainError(f"a domain of kind {self.kind!r} has no columns")
 
     @abstractmethod

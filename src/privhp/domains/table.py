@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.allocation import Allocation, CellDraws
 from privhp.core.bits import BitPermutation
-from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats
+from privhp.core.cells import MAX_DEPTH, OUTSIDE, Codes, Floats, coarsen
 from privhp.core.number_format import format_share
 from privhp.domains.column import Column, replace_records
 from privhp.domains.column_batch import ColumnBatch, to_batch
@@ -194,17 +194,22 @@ class Table(Domain):
         return list(zip(*self.to_output(records).values(), strict=True))
 
     def encode(self, records: Any, *, level: int) -> Codes:
-        rows = self.as_batch(records)
-        codes = np.zeros(len(rows), dtype=np.uint64)
-        columns = iter(rows.columns)
+        return self.encode_columns(records, level=level, columns={})[0]
+
+    def encode_columns(self, records: Any, *, level: int, columns: Mapping[str, int]) -> tuple[Codes, dict[str, Codes]]:
+        rows, found = self.as_batch(records), dict[str, Codes]()
+        codes, values = np.zeros(len(rows), dtype=np.uint64), iter(rows.columns)
         for column, mask in zip(self.columns, self._masks[level], strict=True):
-            own = column.encode([next(columns) for _ in column.names], level=mask.bit_count())
+            bits, alone = mask.bit_count(), columns.get(column.label, 0)
+            own = column.encode([next(values) for _ in column.names], level=max(bits, alone))
             if own.shape != codes.shape:
                 raise RecordsError(f"column {column.label!r}: expected one value for each record")
-            kernels.interleave(own, mask, codes)
+            kernels.interleave(coarsen(own, levels=max(alone - bits, 0)), mask, codes)
+            if column.label in columns:
+                found[column.label] = coarsen(own, levels=max(bits - alone, 0))
         if rows.invalid is not None:
             codes[rows.invalid] = OUTSIDE
-        return codes
+        return codes, {label: np.where(codes == OUTSIDE, OUTSIDE, own) for label, own in found.items()}
 
     def decode(self, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
         records = np.empty(codes.shape, dtype=self.dtype)
@@ -268,19 +273,17 @@ class Table(Domain):
                 f'expected a region as a mapping from columns to regions, such as {{"{self.columns[0].label}": ...}}, '
                 f"got {quote(region)}"
             )
-        names = {column.name for column in self.columns}
-        for name in region:
-            if name not in names:
-                raise DomainError(f"expected a region of {self._known()}, got one of {quote(name)}")
+        unknown = [name for name in region if name not in {column.name for column in self.columns}]
+        if unknown:
+            raise DomainError(f"expected a region of {self._known()}, got one of {quote(unknown[0])}")
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         self._check_region(region)
         shares = []
         for column, mask in zip(self.columns, self._masks[level], strict=True):
             if column.name in region:
-                cells, bits = BitPermutation.extract(mask)(codes), mask.bit_count()
-                with column_errors(column.label):
-                    shares.append(_overlap_once(column.domain, region[column.name], cells, bits))
+                cells = BitPermutation.extract(mask)(codes)
+                shares.append(column.overlap(region[column.name], cells, level=mask.bit_count()))
         return product_share(shares) if shares else np.ones(codes.shape)
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
@@ -342,9 +345,6 @@ class Table(Domain):
             projected[own], bits[own] = BitPermutation.extract(mask)(codes[own]), mask.bit_count()
         return projected, bits
 
-
-def _overlap_once(domain: Domain, region: Any, cells: Codes, level: int) -> Floats:
-    """Overlap of each cell with a region, computed once for each cell of the level if the cells repeat."""
-    if 2**level >= cells.size:
-        return domain.overlap(region, cells, level=level)
-    return domain.overlap(region, np.arange(2**level, dtype=np.uint64), level=level)[cells.view(np.int64)]
+    def embed(self, codes: Codes, *, level: int, column: TableColumn) -> Codes:
+        """A cell of a level for each cell of a column: the one that is first in all other columns."""
+        return BitPermutation.deposit(self._masks[level][self.columns.index(column)])(codes)

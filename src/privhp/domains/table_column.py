@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.cells import Codes
+from privhp.core.cells import Codes, Floats
 from privhp.domains.column_batch import stack_points
 from privhp.domains.domain import Domain
 from privhp.domains.nullable import Nullable
@@ -91,6 +91,13 @@ class TableColumn:
         with column_errors(self.label):
             values = columns[0] if len(columns) == 1 else stack_points(columns)
             return self.domain.encode(values, level=level)
+
+    def overlap(self, region: Any, cells: Codes, *, level: int) -> Floats:
+        """Share of each cell that a region covers, computed once for each cell of the level if the cells repeat."""
+        with column_errors(self.label):
+            if 2**level >= cells.size:
+                return self.domain.overlap(region, cells, level=level)
+            return self.domain.overlap(region, np.arange(2**level, dtype=np.uint64), level=level)[cells.view(np.int64)]
 
     def to_output(self, values: NDArray[Any]) -> Iterator[tuple[str, NDArray[Any]]]:
         """Each name with its values of records of the domain."""

@@ -7,16 +7,18 @@ them. Nothing in it may be derived from the data, the number of records included
 
 import math
 from collections.abc import Mapping
-from dataclasses import KW_ONLY, dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, partial
+from functools import cache, cached_property, partial
 from typing import Any
 
 from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon
 from privhp.core.display import render
 from privhp.domains.domain import Domain
+from privhp.domains.table_column import column_errors
 from privhp.planning import plan_checks, sketch_hashing
+from privhp.planning.column_planner import plan_columns
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
 from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
@@ -32,10 +34,10 @@ from privhp.planning.partition import Partition
 from privhp.planning.plan_layout import PlanLayout
 from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import choose_memory, memory_of
-from privhp.planning.plan_sizes import Expand, Inference
+from privhp.planning.plan_sizes import Expand, Inference, PlanSizes
 from privhp.planning.plan_spec import read_spec, write_spec
 from privhp.planning.plan_text import format_plan, summarize_plan
-from privhp.planning.planner import Planner
+from privhp.planning.planner import Planner, learning_rates
 from privhp.planning.tuning import Tuning
 
 
@@ -69,6 +71,9 @@ class Plan(PlanLayout):
         expand: "top" splits the hot cells of the exact depth, "all" splits every cell.
         learning: Passes that learn a partition, instead of sketches.
         partition: The partition, once it is learned or if it is known before.
+        columns: Sizes and budgets of the columns of a table that are measured by themselves, by label: each record then
+            counts in levels, sketches or a partition of the column's domain as well. Learning passes are those of the
+            plan: each counts a sample of the records and of their values in the columns.
         inference: "least-squares", or "top-down" for the paper's rule.
         expected_records: Expected number of records, a public guess for predictions; 0 for none.
         memory: Bytes for the counters and the scratch memory; 0 for no limit.
@@ -92,6 +97,7 @@ class Plan(PlanLayout):
     expand: Expand = "top"
     learning: Learning | None = None
     partition: Partition | None = None
+    columns: Mapping[str, PlanSizes] = field(default_factory=dict)
     inference: Inference = "top-down"
     expected_records: int = 0
     memory: int = 0
@@ -105,7 +111,8 @@ class Plan(PlanLayout):
         # A frozen dataclass has no converters: its __dict__ takes the converted values.
         vars(self).update(plan_checks.read_fields(self))
         if self.hash_seed is None:
-            vars(self)["hash_seed"] = sketch_hashing.fresh_seed() if self.sketched_levels else 0
+            sketched = self.sketched_levels or any(own.sketch_rows for own in self.columns.values())
+            vars(self)["hash_seed"] = sketch_hashing.fresh_seed() if sketched else 0
         plan_checks.check_plan(self)
 
     @classmethod
@@ -214,18 +221,37 @@ class Plan(PlanLayout):
         check_neighbours(neighbours)
         check_expected_records(expected_records)
         exact, most = exact_epsilon(epsilon), MAX_RECORDS_PER_PERSON
+        rates = learning_rates(domain, check_integer(passes, "passes", 1, MAX_PASSES) - 1, known=partition is not None)
         make_planner = partial(
             Planner,
-            domain,
-            epsilon=exact,
             expected_records=math.ceil(expected_records),
             neighbours=neighbours,
             max_records_per_person=check_integer(max_records_per_person, "max_records_per_person", 1, most),
-            learning_passes=check_integer(passes, "passes", 1, MAX_PASSES) - 1,
-            partition=None if partition is None else read_partition(partition, domain),
             pan_private=pan_private,
         )
-        planner = cache(lambda own: make_planner(memory=own))
+        joint = partial(
+            make_planner,
+            domain,
+            rates=rates,
+            partition=None if partition is None else read_partition(partition, domain),
+        )
+        columns = cache(
+            lambda own: plan_columns(
+                partial(make_planner, partition=None),
+                domain,
+                epsilon=exact,
+                expected_records=math.ceil(expected_records),
+                memory=own,
+                rates=rates if joint(epsilon=exact, memory=own).learns else (),
+            )
+        )
+
+        @cache
+        def planner(own: int) -> Planner:
+            """Planner of the table in a memory, beside its columns."""
+            measured = columns(own)
+            return joint(epsilon=exact - measured.cost, memory=own - measured.nbytes, beside=measured.learning)
+
         if memory is not None:
             limit = read_memory(memory)
         elif partition is not None:
@@ -242,8 +268,31 @@ class Plan(PlanLayout):
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
+            columns=columns(limit).sizes,
             **planner(limit).sizes()._asdict(),
         )
+
+    @cached_property
+    def column_plans(self) -> dict[str, "Plan"]:
+        """Plans of the columns that are measured by themselves, by label."""
+        plans = {}
+        for column in self.domain.columns:
+            if column.label in self.columns:
+                sizes = self.columns[column.label]
+                learning = Fraction(0) if sizes.learning is None else sizes.learning.cost
+                with column_errors(column.label):
+                    plans[column.label] = Plan(
+                        column.domain,
+                        epsilon=sum(sizes.budgets.values(), learning),
+                        inference=self.inference,
+                        expected_records=self.expected_records,
+                        neighbours=self.neighbours,
+                        max_records_per_person=self.max_records_per_person,
+                        pan_private=self.pan_private,
+                        hash_seed=self.hash_seed,
+                        **sizes._asdict(),
+                    )
+        return plans
 
     @property
     def tuning(self) -> Tuning:

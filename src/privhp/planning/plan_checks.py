@@ -1,6 +1,5 @@
 """Checks of a plan: each field by itself, then levels, sizes and budgets against each other."""
 
-from fractions import Fraction
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -22,7 +21,7 @@ from privhp.planning.parameter_checks import (
     read_budgets,
 )
 from privhp.planning.partition import Partition, complete_nbytes
-from privhp.planning.plan_sizes import Expand, Inference
+from privhp.planning.plan_sizes import Expand, Inference, PlanSizes
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -57,8 +56,23 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
     return {
         "epsilon": exact_epsilon(plan.epsilon),
         "budgets": MappingProxyType(read_budgets(plan.budgets)),
+        "columns": MappingProxyType(_read_columns(plan)),
         **{name: check_integer(getattr(plan, name), name, low, high) for name, (low, high) in ranges.items()},
     }
+
+
+def _read_columns(plan: "Plan") -> dict[str, PlanSizes]:
+    """The sizes of measured columns in the order of the table, with budgets as exact rationals."""
+    given = dict(plan.columns)
+    for label, sizes in given.items():
+        if not isinstance(sizes, PlanSizes):
+            raise PlanError(f"expected columns= as a mapping from labels to PlanSizes, got {describe_value(sizes)}")
+        given[label] = sizes._replace(budgets=MappingProxyType(read_budgets(sizes.budgets)))
+    labels = [column.label for column in plan.domain.columns]
+    unknown = [label for label in given if label not in labels]
+    if unknown:
+        raise PlanError(f"expected columns= of the domain, got {describe_value(unknown[0])}")
+    return {label: given[label] for label in labels if label in given}
 
 
 def check_plan(plan: "Plan") -> None:
@@ -67,6 +81,7 @@ def check_plan(plan: "Plan") -> None:
     check_levels(plan)
     check_partition(plan)
     check_sketches(plan)
+    check_columns(plan)
     check_sizes(plan)
     check_privacy(plan)
 
@@ -145,6 +160,20 @@ def check_sketches(plan: "Plan") -> None:
         )
 
 
+def check_columns(plan: "Plan") -> None:
+    """Refuse columns whose sizes are no plan of their domain, or whose learning passes are not those of the table."""
+    if plan.columns and plan.inference == "top-down":
+        raise PlanError('expected inference="least-squares" for a plan that measures columns, got "top-down"')
+    rates = [] if plan.learning is None else [own.rate for own in plan.learning.passes]
+    for label, own in plan.column_plans.items():  # each is checked when it is made
+        if own.learning is None:
+            continue
+        if rates != [each.rate for each in own.learning.passes]:
+            raise PlanError(f"column {label!r}: expected learning passes on the samples of the table's")
+        if (own.partition is None) != (plan.partition is None):
+            raise PlanError(f"column {label!r}: expected a partition once the table has one, and not before")
+
+
 def check_sizes(plan: "Plan") -> None:
     """Refuse plans that exceed their memory or the limits on counters and leaves."""
     if plan.memory and plan.nbytes > plan.memory:
@@ -163,8 +192,8 @@ def check_sizes(plan: "Plan") -> None:
 
 def check_privacy(plan: "Plan") -> None:
     """Refuse budgets that, with the cost of learning, exceed epsilon, and noise that could overflow a counter."""
-    learning = Fraction(0) if plan.learning is None else plan.learning.cost
-    excess = sum(plan.budgets.values()) + learning - plan.epsilon
+    columns = sum(sum(own.budgets.values()) for own in plan.columns.values())
+    excess = sum(plan.budgets.values()) + columns + plan.learning_cost - plan.epsilon
     if excess > 0:
         raise PlanError(
             f"expected budgets and learning passes that cost at most epsilon, {float(plan.epsilon):g}, "

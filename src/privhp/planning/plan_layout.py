@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from privhp.core.budget import Neighbours, noise_variance, sensitivity
+from privhp.core.budget import Neighbours, amplified_cost, noise_variance, sensitivity
 from privhp.core.cells import Counts
 from privhp.domains.domain import Domain
 from privhp.planning import sketch_hashing
@@ -38,6 +38,11 @@ class PlanLayout:
     pan_private: bool
     hash_group: int
     hash_seed: int
+
+    @property
+    def column_plans(self) -> Mapping[str, "PlanLayout"]:
+        """Plans of the columns that are measured by themselves, by label."""
+        raise NotImplementedError
 
     def measurement(self, level: int) -> Measurement:
         """How a measured level is measured. All other methods ask this one."""
@@ -69,6 +74,22 @@ class PlanLayout:
         return 1 if self.learning is None else len(self.learning.passes) + 1
 
     @property
+    def pass_budgets(self) -> list[tuple[Fraction, Fraction]]:
+        """Sampling rate and budget of each learning pass; a pass counts records and their values in columns."""
+        if self.learning is None:
+            return []
+        columns = [own.learning.passes for own in self.column_plans.values() if own.learning is not None]
+        return [
+            (passes[0].rate, sum((own.budget for own in passes), Fraction(0)))
+            for passes in zip(self.learning.passes, *columns, strict=True)
+        ]
+
+    @property
+    def learning_cost(self) -> Fraction:
+        """Privacy loss of all learning passes, by amplification."""
+        return sum((amplified_cost(rate, budget) for rate, budget in self.pass_budgets), Fraction(0))
+
+    @property
     def learned_level(self) -> int:
         """Root level of the partition."""
         return max(self.budgets)
@@ -89,14 +110,20 @@ class PlanLayout:
     @property
     def counters(self) -> int:
         """Number of counters of a summary; an upper bound if the partition is not known yet."""
+        return self._own_counters + sum(own.counters for own in self.column_plans.values())
+
+    @property
+    def _own_counters(self) -> int:
+        """Counters of all records together, without those of single columns."""
         return sum(math.prod(shape) for shape in self.shapes.values())
 
     @property
     def nbytes(self) -> int:
         """Bytes of the counters of a summary, with the nodes of a partition; an upper bound before it is known."""
+        columns = sum(own.nbytes for own in self.column_plans.values())
         if not self.has_partition:
-            return self.counters * COUNTER_BYTES
-        return (self.counters - self.leaves) * COUNTER_BYTES + self.partition_nbytes
+            return self._own_counters * COUNTER_BYTES + columns
+        return (self._own_counters - self.leaves) * COUNTER_BYTES + self.partition_nbytes + columns
 
     @property
     def partition_nbytes(self) -> int:
@@ -122,8 +149,14 @@ class PlanLayout:
     def unpack(self, counts: Counts) -> dict[int, Counts]:
         """The counters of each level, from one flat array of all counters, coarsest level first."""
         ends = np.cumsum([math.prod(shape) for shape in self.shapes.values()])
-        parts = np.split(counts, ends[:-1])
+        *parts, _ = np.split(counts, ends)
         return {level: part.reshape(shape) for (level, shape), part in zip(self.shapes.items(), parts, strict=True)}
+
+    def unpack_columns(self, counts: Counts) -> dict[str, Counts]:
+        """The counters of each column that is measured by itself, from one flat array of all counters."""
+        ends = self._own_counters + np.cumsum([0, *(own.counters for own in self.column_plans.values())])
+        _, *parts, _ = np.split(counts, ends)
+        return dict(zip(self.column_plans, parts, strict=True))
 
     def sensitivity(self, level: int) -> int:
         """L1 sensitivity of a level: the change of its counters, summed, by one person."""

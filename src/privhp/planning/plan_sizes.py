@@ -15,7 +15,7 @@ Inference = Literal["top-down", "least-squares"]
 
 
 class PlanSizes(NamedTuple):
-    """The fields of a plan that are computed; see `Plan` for their meaning."""
+    """The fields of a plan that are computed, of records or of one column; see `Plan` for their meaning."""
 
     budgets: Mapping[int, Fraction]
     exact_depth: int

@@ -21,20 +21,26 @@ _PAN_PRIVATE = "One stolen summary file and the release together have it too, if
 
 def format_plan(plan: "Plan") -> str:
     """The plan as a table: guarantee, memory, measured levels and predicted errors."""
-    return "\n".join([*_head(plan), "", *_level_table(plan), "", *_cost(plan), *_predictions(plan), *_columns(plan)])
+    levels = [*_level_table(plan), *_measured_columns(plan), "", *_cost(plan)]
+    return "\n".join([*_head(plan), "", *levels, *_predictions(plan), *_columns(plan)])
 
 
 def summarize_plan(plan: "Plan") -> str:
     """The plan in one line."""
-    kinds: dict[str, list[int]] = {}
-    for level in plan.budgets:
-        kinds.setdefault(plan.measurement(level), []).append(level)
-    levels = ", ".join(f"{kind} {_format_levels(own)}" for kind, own in kinds.items())
+    levels = _format_measurements(plan)
     expected = f", expected_records={plan.expected_records:_}" if plan.expected_records else ""
     return (
         f"<Plan of {plan.domain.short_text}: epsilon={float(plan.epsilon):g}, neighbours={plan.neighbours!r}"
         f"{expected}, levels {levels}, {plan.counters:_} counters>"
     )
+
+
+def _format_measurements(plan: "Plan") -> str:
+    """Measured levels by how they are measured, such as "exact 4 8, learned 12"."""
+    kinds: dict[str, list[int]] = {}
+    for level in plan.budgets:
+        kinds.setdefault(plan.measurement(level), []).append(level)
+    return ", ".join(f"{kind} {_format_levels(own)}" for kind, own in kinds.items())
 
 
 def _format_levels(levels: list[int]) -> str:
@@ -69,7 +75,7 @@ def _splitting(plan: "Plan") -> list[str]:
         rates = " and ".join(str(own.rate) for own in plan.learning.passes)
         lines += [
             f"learning    a partition of at most {format_bytes(plan.learning.nbytes)} from level {plan.learned_level}",
-            f"            on samples of {rates} of the rows; this costs {float(plan.learning.cost):.3g} of epsilon",
+            f"            on samples of {rates} of the rows; this costs {float(plan.learning_cost):.3g} of epsilon",
         ]
     if plan.partition is not None:
         found = "learned" if plan.learning is not None else "known before, so it costs nothing"
@@ -102,6 +108,20 @@ def _level_table(plan: "Plan") -> list[str]:
     return _align(("level", "measured", "counters", "budget", "noise scale (records)", size), rows)
 
 
+def _measured_columns(plan: "Plan") -> list[str]:
+    """The columns that are measured by themselves, for answers about one column."""
+    rows = [
+        (
+            label,
+            _format_measurements(own),
+            f"{own.counters:,}",
+            format_number(round_digits(float(own.epsilon - own.learning_cost))),
+        )
+        for label, own in plan.column_plans.items()
+    ]
+    return ["", *_align(("column by itself", "levels", "counters", "budget"), rows)] if rows else []
+
+
 def _format_size(plan: "Plan", level: int) -> str:
     domain = plan.domain
     if len(domain.columns) > 1:
@@ -116,7 +136,10 @@ def _align(header: Sequence[str], rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def _cost(plan: "Plan") -> list[str]:
-    increments = 1 + len(plan.sketched_levels) * plan.sketch_rows + plan.has_partition
+    plans = [plan, *plan.column_plans.values()]
+    increments = sum(
+        bool(own.exact_levels) + len(own.sketched_levels) * own.sketch_rows + own.has_partition for own in plans
+    )
     return [f"a record costs {format_count(increments, 'counter increment')}"]
 
 

@@ -32,6 +32,20 @@ from privhp.planning.plan_sizes import PlanSizes
 from privhp.planning.tuning import resolved_level
 
 
+def learning_rates(domain: Domain, passes: int, *, known: bool) -> tuple[Fraction, ...]:
+    """Sampling rates of some learning passes.
+
+    Args:
+        domain: Domain of the records.
+        passes: Number of learning passes.
+        known: Whether the partition is known before, so that nothing is learned.
+    """
+    rates = Geometry.of(domain).tuning.learning_rates
+    if passes > len(rates) or (passes and known):
+        raise PlanError(f"expected passes= from 1 to {len(rates) + 1}, and 1 with partition=, got {passes + 1}")
+    return rates[-passes:] if passes else ()
+
+
 class Shape(NamedTuple):
     """Candidate sizes: the measured levels and their counters.
 
@@ -71,7 +85,8 @@ class Planner:
         memory: Bytes for counters and scratch memory.
         neighbours: Neighbouring relation.
         max_records_per_person: Maximum number of records of one person.
-        learning_passes: Number of passes that learn a partition; 0 for none.
+        rates: Sampling rates of the passes that learn a partition.
+        beside: Budgets with which the columns of a table are learned on the samples of these passes.
         partition: A partition that is known before.
         pan_private: Whether every counter of a release has two noise draws.
     """
@@ -85,7 +100,8 @@ class Planner:
         memory: int,
         neighbours: Neighbours,
         max_records_per_person: int,
-        learning_passes: int,
+        rates: tuple[Fraction, ...],
+        beside: tuple[Fraction, ...] | None = None,
         partition: Partition | None,
         pan_private: bool,
     ) -> None:
@@ -94,12 +110,7 @@ class Planner:
         self._epsilon, self._expected_records = epsilon, expected_records
         self._neighbours, self._per_person = neighbours, max_records_per_person
         self._partition, self._draws = partition, 1 + pan_private
-        self._rates = self._tuning.learning_rates[-learning_passes:] if learning_passes else ()
-        if learning_passes > len(self._tuning.learning_rates) or (learning_passes and partition is not None):
-            raise PlanError(
-                f"expected passes= from 1 to {len(self._tuning.learning_rates) + 1}, and 1 with partition=, "
-                f"got {learning_passes + 1}"
-            )
+        self._rates, self._beside = rates, beside
         self._counters = self._count_counters(memory)
         if self._counters < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
@@ -112,7 +123,7 @@ class Planner:
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
         if shape.root is not None:
-            budget = budgets[shape.root] = amplified_budget(self._rates, budgets[shape.root])
+            budget = budgets[shape.root] = amplified_budget(self._rates, budgets[shape.root], beside=self._beside)
             passes = tuple(LearningPass(rate, budget) for rate in self._rates)
             learning = Learning(nbytes=shape.nbytes, passes=passes) if passes else None
             return PlanSizes(budgets, max(shape.exact, default=0), learning=learning, partition=self._partition)
@@ -135,7 +146,7 @@ class Planner:
     def _candidates(self) -> list[tuple[float, Shape]]:
         """All shapes with their predicted errors, for the budgets that the search starts from; the best one first."""
         shapes = list(self._shapes())
-        learned = [shape for shape in shapes if shape.root is not None] if self._learns else []
+        learned = [shape for shape in shapes if shape.root is not None] if self.learns else []
         found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in learned or shapes)
         return sorted(found, key=itemgetter(0))
 
@@ -189,10 +200,10 @@ class Planner:
             for exact in equal
             if 1 <= exact[0] <= tuning.max_first_exact_level and sum(2**level for level in exact) <= self._counters
         ]
-        return [(), *fitting] if self._learns and self._geometry.is_line else fitting
+        return [(), *fitting] if self.learns and self._geometry.is_line else fitting
 
     @property
-    def _learns(self) -> bool:
+    def learns(self) -> bool:
         """Whether a partition is learned, whatever the error model says: it adapts to data that is unlike its streams.
 
         Off lines, levels alone are no worse for little data.

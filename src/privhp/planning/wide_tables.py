@@ -39,9 +39,10 @@ def describe_coarse_columns(plan: "Plan") -> str | None:
         return None
     more = len(coarse) - _MOST_NAMES
     named = ", ".join(coarse[:_MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+    where = "in samples and in answers about several columns " if plan.columns else ""
     return (
-        f"too many columns: {len(coarse)} of {len(plan.domain.columns)} are split at most {FEW_SPLITS} times, so most "
-        f"of their values are not told apart: {named}. Leave some columns out, raise the weight of the important "
-        "ones, or give more memory; for wide tables use a tool that fits a model to noisy marginals, such as mbi "
-        "(private-pgm) or dpsynth"
+        f"too many columns: {len(coarse)} of {len(plan.domain.columns)} are split at most {FEW_SPLITS} times, so "
+        f"{where}most of their values are not told apart: {named}. Leave some columns out, raise the weight of the "
+        "important ones, or give more memory; for wide tables use a tool that fits a model to noisy marginals, such as "
+        "mbi (private-pgm) or dpsynth"
     )

@@ -94,17 +94,25 @@ def _mechanisms(plan: Plan) -> str:
     return (
         f"privhp {__version__}: counts of cells of a hierarchical partition with exact discrete Laplace noise, in "
         "integers from the entropy of the operating system; no floating-point number precedes the noise. Measured "
-        f"levels and their budgets: {levels}."
+        f"levels and their budgets: {levels}.{_columns(plan)}"
     )
+
+
+def _columns(plan: Plan) -> str:
+    """Sentence on the columns that are measured by themselves."""
+    budgets = {label: float(sum(own.budgets.values())) for label, own in plan.columns.items()}
+    listed = ", ".join(f"{label} ({budget:.4g})" for label, budget in budgets.items())
+    return f" Columns of the table that are measured by themselves, and their budgets: {listed}." if listed else ""
 
 
 def _composition(generator: Generator) -> str:
     plan = generator.plan
-    parts = [f"Sequential composition over {len(plan.budgets)} measured level{'s' * (len(plan.budgets) > 1)}"]
+    number = len(plan.budgets) + sum(len(own.budgets) for own in plan.columns.values())
+    parts = [f"Sequential composition over {number} measured level{'s' * (number > 1)}"]
     if plan.learning is not None:
         parts.append(
             f"and {len(plan.learning.passes)} learning passes on Poisson samples, which cost "
-            f"{float(plan.learning.cost):.4g} of epsilon by amplification"
+            f"{float(plan.learning_cost):.4g} of epsilon by amplification"
         )
     merged = generator.release.merged
     several = f" Parallel composition over {merged:,} merged summaries of disjoint records." if merged > 1 else ""

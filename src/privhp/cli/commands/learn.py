@@ -69,7 +69,7 @@ def run(options: Namespace) -> None:
     save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:
         print(
-            f"wrote {output}: a plan with a partition, public; learning cost {float(plan.learning.cost):.3g} of "
+            f"wrote {output}: a plan with a partition, public; learning cost {float(plan.learning_cost):.3g} of "
             f"epsilon = {float(plan.epsilon):g}, and the rest is for measuring the same data: "
             f"privhp fit --plan {output}"
         )
