@@ -28,8 +28,8 @@ def test_low_count(run, swapped):
     assert err.startswith("privhp: warning: about ")
     assert "20,000 were expected" in err
     assert "\n- columns in another order, such as latitude before longitude\n" in err
-    assert "\n- another delimiter or encoding of the file: --delimiter ';', --encoding cp1252\n" in err
-    assert "where numbers are declared: --currency '$', --decimal ,\n" in err
+    assert "\n- another delimiter or encoding of the file: --delimiter ';' or --encoding cp1252\n" in err
+    assert "where numbers are declared: --currency '$' or --thousands , or --decimal ,\n" in err
     found = run("inspect", "a.privhp").out
     assert "warning     about " in found
     assert "\n            - columns in another order, such as latitude before longitude: --columns\n" in found
@@ -91,19 +91,37 @@ def test_count_below_the_expected_number(run, tmp_path):
     (tmp_path / "f.csv").write_text("fare,who\n" + "5,1\n,2\n7,3\n9999,4\n2,5\n" * 2000)
     (tmp_path / "g.csv").write_text("fare\n" + "5\n" * 10_000)
     fit = ["--domain", "fare=interval:0:100", "--epsilon", "50", "--expected-records", "1e4"]
-    noted = re.compile(r"note: about [56],\d+ of 10,000 expected records; records outside the domain, .* not counted\n")
+    noted = re.compile(
+        r"note: about [56],\d+ of 10,000 expected records; records outside the domain, .* not counted. "
+        r"Likely causes, if that number was right:\n(- .+\n){4}"
+    )
     code, out, err = run("fit", "f.csv", *fit, "-o", "a.privhp")
     assert (code, err) == (0, "")
-    assert noted.fullmatch(out.splitlines(keepends=True)[-1])
+    assert noted.search(out)
+    assert "\n- values outside the bounds\n" in out
+    assert "another delimiter" not in out  # it would skip nearly all records
     assert re.search(r"note +about [56],\d+ of 10,000 expected records; ", run("inspect", "a.privhp").out)
     assert run("fit", "f.csv", *fit, "-o", "b.privhp", "--quiet") == (0, "", "")
     assert "note: about" not in run("fit", "g.csv", *fit, "-o", "c.privhp").out
     (tmp_path / "p.csv").write_text("fare,who\n" + "".join(f"5,{max(row // 2, row - 3000)}\n" for row in range(10_000)))
     capped = run("fit", "p.csv", *fit, "--person", "who", "-o", "d.privhp")
-    assert re.search(r"note: about [67],.* not counted, nor are records beyond the number per person\n", capped.out)
+    beyond = "- records beyond the number per person: --max-records-per-person\n"
+    assert re.search(rf"note: about [67],.* not counted. Likely causes, .*:\n{beyond}", capped.out)
     assert run("plan", *fit, "--passes", "1", "-o", "plan.json").code == 0
     assert run("fit", "f.csv", "--plan", "plan.json", "--summary-only", "-o", "a.summary").code == 0
     assert noted.search(run("merge", "a.summary", "-o", "e.privhp").out)
+
+
+def test_amounts_with_thousands_separators(run, tmp_path):
+    (tmp_path / "a.csv").write_text("amount\n" + '$9.50\n"$1,234.50"\n$7.00\n' * 2000)
+    fit = ["fit", "a.csv", "--domain", "amount=interval:0:9999", "--epsilon", "50", "--expected-records", "6e3"]
+    cause = (
+        "- text, thousands separators, decimal commas or numbers that are not written as declared where numbers are "
+    )
+    code, out, err = run(*fit, "--currency", "$", "-o", "a.privhp")
+    assert (code, err) == (0, "")
+    assert f"if that number was right:\n{cause}declared: --thousands , or --decimal ,\n" in out
+    assert "note: " not in run(*fit, "--currency", "$", "--thousands", ",", "-o", "b.privhp").out
 
 
 def test_unseen_categories(run, tmp_path):

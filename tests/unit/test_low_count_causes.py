@@ -10,7 +10,7 @@ import pytest
 
 import privhp as hp
 from privhp import PrivhpWarning
-from privhp.answers.low_counts import describe_low_count
+from privhp.answers.low_counts import describe_low_count, note_missing_records
 from privhp.io.sources.selection import Selection
 from privhp.release import Release
 
@@ -101,23 +101,26 @@ def test_causes_apply_to_the_kind_of_data(tmp_path: Path) -> None:
         hp.fit(data, hp.Table(fare=domain), person="who", max_records_per_person=2, **plan)
 
 
-def test_no_rows_are_the_first_cause() -> None:
+def test_no_rows_are_named_below_the_causes_of_the_columns() -> None:
     """The noisy count decides: a refusal of an empty input would show that nobody is in it."""
+    bounds = "number was right:\n- text where numbers are declared\n- values outside the bounds\n"
     for data in (np.zeros(0), pd.DataFrame({"fare": np.zeros(0)}), [], [99.0] * 1000):
-        with pytest.warns(PrivhpWarning, match="number was right:\n- no rows: the input may be empty\n- "):
+        with pytest.warns(PrivhpWarning, match=f"{bounds}- no rows: the input may be empty\n"):
             hp.fit(data, hp.Interval(0, 9), epsilon=9, expected_records=1000)
 
 
 def test_declared_parameters_are_not_proposed() -> None:
     release = low_release(hp.Interval(0, 1))
     proposals = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ",", "records": "lines"}
+    proposals["thousands"] = " "
     for name, value in proposals.items():
         text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
         assert text is not None
         found = {other for other in proposals if f"csv=CsvDialect({other}=" in text}
         assert found == proposals.keys() - {name}
-        written = "text, or numbers that are not written as declared, where numbers" in text
-        assert written == (name in ("currency", "decimal"))
+        written = " or numbers that are not written as declared where numbers" in text
+        assert written == (name in ("currency", "decimal", "thousands"))
+        assert ("csv=CsvDialect(thousands='.')" in text) == (name == "decimal")
         assert "\n- records with another number of fields than the header\n" in text
         assert "columns=" in text
     text = describe_low_count(
@@ -137,6 +140,33 @@ def test_options_that_a_source_declares(tmp_path: Path) -> None:
     ) as caught:
         hp.fit(tmp_path / "a.csv", domain, columns="fare", csv=hp.CsvDialect(delimiter=";"), **plan)
     assert "columns=" not in str(caught[0].message)
+
+
+@pytest.mark.parametrize(
+    ("domain", "cause"),
+    [
+        (hp.IPv4(), "- texts that are not addresses, such as addresses with a port\n"),
+        (hp.Time("2024-01-01", "2024-12-31", format="epoch"), "than epoch, such as epoch_ms (milliseconds), which"),
+        (hp.Time("2024-01-01", "2024-12-31", format="epoch_ms"), "than epoch_ms, such as epoch (seconds), which"),
+    ],
+    ids=repr,
+)
+def test_examples_of_causes(domain: hp.Domain, cause: str) -> None:
+    text = describe_low_count(low_release(domain))
+    assert text is not None
+    assert cause in text
+
+
+def test_notes_name_causes_that_skip_some_records() -> None:
+    plan = hp.Plan(hp.Geo(-9, 49.8, 2, 61), epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
+    text = note_missing_records(hp.Generator(Release(plan, {1: np.array([350, 350])})), formats=["csv"], persons=False)
+    assert text is not None
+    first, *causes = text.splitlines()
+    assert first.startswith("about 700 of 1,000 expected records; ")
+    assert [cause[:20] for cause in causes[:2]] == ["- text, percent or c", "- values outside the"]
+    assert len(causes) == 4
+    full = hp.Generator(Release(plan, {1: np.array([500, 500])}))
+    assert note_missing_records(full) is None
 
 
 @pytest.mark.parametrize("table", [True, False])

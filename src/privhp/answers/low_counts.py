@@ -1,4 +1,4 @@
-"""Releases with far fewer records than their plan expects."""
+"""Releases with fewer records than their plan expects, and the likely causes."""
 
 from collections.abc import Collection
 
@@ -14,12 +14,21 @@ _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
 _LISTED = {"categories", "taxonomy", "pattern"}
-_DIALECT = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ","}
+_DIALECT = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "thousands": ",", "decimal": ","}
 _QUOTES = (
     "; if each line is a record: csv=CsvDialect(records='lines'), or csv=CsvDialect(records='unquoted') if quotes are "
     "characters like others"
 )
-_FORM_OF_NUMBERS = {"decimal", "thousands", "currency"}
+_FORMS_OF_NUMBERS = {
+    "currency": "percent or currency signs",
+    "thousands": "thousands separators",
+    "decimal": "decimal commas",
+}
+"""Numbers that are read as declared alone, by the parameter that declares them."""
+_OTHER_EPOCH = {"epoch": "epoch_ms (milliseconds)"} | dict.fromkeys(
+    ("epoch_ms", "epoch_us", "epoch_ns"), "epoch (seconds)"
+)
+_MOST_NOTED = 4
 
 
 def describe_low_count(
@@ -49,16 +58,34 @@ def describe_low_count(
         accents = unseen is not None and not unseen.isascii()
         causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=accents)
         causes += [] if unseen is None else [unseen]
-        counted += (
-            ": many records may have been skipped. Likely causes, if that number was right:"
-            + "".join(f"\n- {cause}" for cause in causes)
-            + "\nCheck them before you use the release"
-        )
+        listed = _list_causes(causes)
+        counted += f": many records may have been skipped. {listed}\nCheck them before you use the release"
     elif unseen is not None:
         counted += f", and {unseen}"
     else:
         return None
     return f"{counted}; a second fit of the same data costs epsilon again"
+
+
+def note_missing_records(
+    generator: Generator,
+    *,
+    formats: Collection[str] | None = None,
+    persons: bool | None = None,
+    declared: Collection[str] = (),
+) -> str | None:
+    """Text on a noisy count below nine tenths of the expected number, with the likeliest causes; None for other counts.
+
+    For counts on which `describe_low_count` has nothing to say; see there for the parameters.
+    """
+    if not generator.is_below_expected:
+        return None
+    causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=False)
+    return f"{generator.count_text}. {_list_causes(causes[:_MOST_NOTED])}"
+
+
+def _list_causes(causes: list[str]) -> str:
+    return "Likely causes, if that number was right:" + "".join(f"\n- {cause}" for cause in causes)
 
 
 def check_min_records(generator: Generator, least: int | None) -> None:
@@ -74,12 +101,14 @@ def _causes(
 ) -> list[str]:
     """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check.
 
-    The likeliest are first: no rows at all, the cap of persons, and an encoding that changes accented categories.
+    The likeliest are first: the cap of persons, an encoding that changes accented categories, and those of the
+    columns. Causes that skip nearly all records apply to counts below half of the expected number alone.
     """
+    examples = _DIALECT | ({"thousands": "."} if "decimal" in declared else {})
 
     def proposed(*names: str) -> str:
-        texts = [f"csv=CsvDialect({name}={_DIALECT[name]!r})" for name in names if name not in declared]
-        return f": {', '.join(texts)}" if texts else ""
+        texts = [f"csv=CsvDialect({name}={examples[name]!r})" for name in names if name not in declared]
+        return f": {' or '.join(texts)}" if texts else ""
 
     domain = generator.domain
     fields, columns = domain.fields(), domain.columns
@@ -87,42 +116,50 @@ def _causes(
     kinds = {spec["kind"] for spec in specs}
     unbounded = [spec for spec in specs if spec.get("outside") == "clamp" or "other" in spec or spec.keys() == {"kind"}]
     dropping = {spec["kind"] for spec in specs if spec not in unbounded}
-    forms = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
+    times = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
+    epochs = sorted({f", such as {_OTHER_EPOCH[own]}" for own in times if own in _OTHER_EPOCH})
     csv, ndjson, npy = (formats is None or each in formats for each in ("csv", "ndjson", "npy"))
     nullable = any(own.nullable for own in (domain, *(column.domain for column in columns)))
     in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
-    form = ", percent or currency signs, or decimal commas"
-    if declared & _FORM_OF_NUMBERS:
-        form = ", or numbers that are not written as declared,"
+    texts = ["text", *(text for name, text in _FORMS_OF_NUMBERS.items() if csv and name not in declared)]
+    texts += ["numbers that are not written as declared"] if declared & _FORMS_OF_NUMBERS.keys() else []
+    form = " or ".join(filter(None, (", ".join(texts[:-1]), texts[-1])))
     swapped = ", such as latitude before longitude" if "geo" in kinds else ""
     selected = "" if in_memory or "columns" in declared else ": columns="
     misread = accents and csv and "encoding" not in declared
     dialect = ["delimiter"] if misread else ["delimiter", "encoding"]
     beyond = "records beyond the number per person"
     beyond += ": max_records_per_person=" if generator.plan.max_records_per_person == 1 else ""
+    nearly_all = generator.total < LOW_SHARE * generator.plan.expected_records
     likely = {
-        "no rows: the input may be empty": generator.total <= NOISE_Z * generator.total_stderr,
         beyond: persons,
         f"another encoding of the file{proposed('encoding')}": misread,
         'texts that were read in another encoding, or in another Unicode form: .str.normalize("NFC")': accents
         and in_memory,
-        f"columns in another order{swapped}{selected}": points,
-        f"columns without names in another order{selected}": not points
+        f"columns in another order{swapped}{selected}": nearly_all and points,
+        f"columns without names in another order{selected}": nearly_all
+        and not points
         and len(columns) > 1
         and (csv or npy or not formats),
-        "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": columns and in_memory,
-        f"another column of a file without a header, where numbers count from 1{selected}": csv and numbered,
-        f"text{form * csv} where numbers are declared{proposed('currency', 'decimal') * csv}": numbers,
-        f"times in another form than {' or '.join(forms)}, which a column of kind time declares by its format": forms,
+        "records that are not tuples, dicts or rows of a frame (files are a list of Paths)": nearly_all
+        and columns
+        and in_memory,
+        f"another column of a file without a header, where numbers count from 1{selected}": nearly_all
+        and csv
+        and numbered,
+        f"{form} where numbers are declared{proposed(*_FORMS_OF_NUMBERS) * csv}": numbers,
+        f"times in another form than {' or '.join(times)}{''.join(epochs)}, which a column of kind time declares by "
+        "its format": times,
         f"missing values in nullable columns that are written otherwise than {NULL_TEXTS[0]}: "
         "csv=CsvDialect(nulls=['-'])": csv and nullable and "nulls" not in declared,
-        "texts that are not addresses": kinds & _ADDRESSES,
+        "texts that are not addresses, such as addresses with a port": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
-        f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": csv,
+        "no rows: the input may be empty": generator.total <= NOISE_Z * generator.total_stderr,
+        f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": nearly_all and csv,
         "records with another number of fields than the header": csv and "header" not in declared,
         'quotes (") that are not closed or, inside quotes, not doubled'
         f"{_QUOTES if 'records' not in declared else ''}": csv and "unquoted" not in declared,

@@ -6,6 +6,7 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
+from privhp.cli.messages import speak_options
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
 from privhp.domains.fields import NULL_TEXTS
 from privhp.fitting import name_columns
@@ -66,9 +67,9 @@ def _persons(options: Namespace) -> Persons | None:
     return Persons(options.person, options.null_person, most)
 
 
-def note(options: Namespace, text: str) -> None:
-    """Print a note that follows from public values; the output with --json is JSON alone."""
-    if not options.quiet:
+def note(options: Namespace, text: str | None) -> None:
+    """Print a note that follows from public values, unless it is None; the output with --json is JSON alone."""
+    if text is not None and not options.quiet:
         with suppress(BrokenPipeError):  # the release is still wanted
             stream = sys.stderr if getattr(options, "json", False) else sys.stdout  # learn has no --json
-            print(f"note: {text}", file=stream, flush=True)
+            print(f"note: {speak_options(text)}", file=stream, flush=True)

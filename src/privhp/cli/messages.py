@@ -61,6 +61,7 @@ _DIALECT_OPTIONS = {
     "delimiter": "--delimiter",
     "nulls": "--null",
     "currency": "--currency",
+    "thousands": "--thousands",
     "decimal": "--decimal",
     "encoding": "--encoding",
 }

@@ -2,7 +2,7 @@
 
 from argparse import Namespace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from privhp.cli.options import (
     DOMAINS,
@@ -151,7 +151,7 @@ def run(options: Namespace) -> None:
 
 def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
-    from privhp.answers.low_counts import check_min_records, describe_low_count
+    from privhp.answers.low_counts import check_min_records, describe_low_count, note_missing_records
     from privhp.answers.unseen_categories import describe_unseen_categories
     from privhp.cli import FAILED
     from privhp.cli.data_options import note
@@ -159,16 +159,14 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
     from privhp.cli.streams import say
     from privhp.errors import LowCountError
 
-    persons = source.persons is not None
-    low = describe_low_count(generator, formats=source.formats, persons=persons, declared=source.declared)
-    warn(low)
-    if low is None and generator.is_below_expected:
-        note(
-            options,
-            generator.count_text + ", nor are records beyond the number per person" * persons,
-        )
-    elif low is None and (unseen := describe_unseen_categories(generator)) is not None:
-        note(options, unseen)
+    known: dict[str, Any] = {
+        "formats": source.formats,
+        "persons": source.persons is not None,
+        "declared": source.declared,
+    }
+    warn(low := describe_low_count(generator, **known))
+    if low is None:
+        note(options, note_missing_records(generator, **known) or describe_unseen_categories(generator))
     try:
         check_min_records(generator, options.min_records)
     except LowCountError as error:

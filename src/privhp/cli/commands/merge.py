@@ -43,7 +43,7 @@ def add(commands: Commands) -> None:
 @saying_what_is_kept
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
-    from privhp.answers.low_counts import describe_low_count
+    from privhp.answers.low_counts import describe_low_count, note_missing_records
     from privhp.api import save
     from privhp.cli.data_options import note
     from privhp.cli.json_objects import content_object
@@ -76,8 +76,8 @@ def run(options: Namespace) -> None:
         origin = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=origin if merged > 1 else ""))
     warn(low := describe_low_count(generator))
-    if low is None and generator.is_below_expected:
-        note(options, generator.count_text)
+    if low is None:
+        note(options, note_missing_records(generator))
 
 
 def _read_summary(path: str) -> "Summary":
