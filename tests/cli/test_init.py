@@ -156,6 +156,14 @@ def test_header_of_another_dialect(refused, run, tmp_path):
     assert '[columns."\xe4"]' in (tmp_path / "domain.toml").read_text()
 
 
+def test_tabs_are_named(run, refused, tmp_path):
+    (tmp_path / "sheet.txt").write_text("a\tb\n1\t2\n", encoding="utf-16")
+    init = ["init", "sheet.txt", "--header", "--encoding", "utf-16"]
+    assert "choose --delimiter tab or, if it is not, --delimiter ,\n" in refused(*init)
+    out = run(*init, "--delimiter", "tab").out
+    assert "Then: privhp fit sheet.txt domain.toml --delimiter tab --encoding utf-16\n" in out
+
+
 @pytest.mark.parametrize("option", ["--header", "--no-header"])
 @pytest.mark.parametrize("text", ["\n1,2\n", '"open,2\n'])
 def test_csv_without_fields(refused, tmp_path, text, option):

@@ -1,10 +1,10 @@
 """Sentences of the command line: library messages with options for Python parameters, and results."""
 
 import re
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from privhp.cli.options import quote_character
 from privhp.cli.streams import say
 from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
 
@@ -55,7 +55,8 @@ _PARAMETER = re.compile(rf"(?<![\w.:-])({'|'.join(map(re.escape, OPTIONS))})(?![
 
 _LIST = re.compile(r"=\[('[^\]]*')\]")
 _TEXT = re.compile(r'(format=|null_person=)"(\w+)"')
-_DIALECT = re.compile(r"csv=CsvDialect\((\w+)=\[?(['\"])(.*?)\2\]?\)")
+_DIALECT = re.compile(r"csv=CsvDialect\((\w+=\[?(['\"]).*?\2\]?(?:, \w+=\[?(['\"]).*?\3\]?)*)\)")
+_DIALECT_PARAMETER = re.compile(r"(\w+)=\[?(['\"])(.*?)\2\]?(?:, )?")
 _DIALECT_OPTIONS = {
     "records": "--csv",
     "delimiter": "--delimiter",
@@ -71,10 +72,14 @@ def speak_options(message: str) -> str:
     """Message with `columns=NAME` written as `--columns NAME`, and likewise for all of `OPTIONS` and `_COMMANDS`."""
     for advice, command in _COMMANDS.items():
         message = message.replace(advice, command)
-    message = _DIALECT.sub(lambda found: f"{_DIALECT_OPTIONS[found[1]]} {shlex.quote(found[3])}", message)
+    message = _DIALECT.sub(lambda found: " ".join(map(_dialect_option, _DIALECT_PARAMETER.finditer(found[1]))), message)
     plain = _LIST.sub(lambda found: "=" + re.sub("[' ]", "", found[1]), message)
     plain = _TEXT.sub(r"\1\2", plain)
     return _PARAMETER.sub(lambda found: f"{OPTIONS[found[1]]}{' ' * bool(found[2])}{found[2]}", plain)
+
+
+def _dialect_option(parameter: re.Match[str]) -> str:
+    return f"{_DIALECT_OPTIONS[parameter[1]]} {quote_character(parameter[3])}"
 
 
 def warn(*texts: str | None) -> None:

@@ -1,6 +1,7 @@
 """Options that several commands share, and the types of their values."""
 
 import argparse
+import shlex
 from typing import Any
 
 from privhp.cli.parsers import CommandParser, OptionGroup, Options
@@ -86,6 +87,11 @@ def names(text: str) -> list[str]:
 def character(text: str) -> str:
     """Value of an option: a character; a tab and a space by their names."""
     return {"tab": "\t", r"\t": "\t", "space": " "}.get(text, text)
+
+
+def quote_character(text: str) -> str:
+    """Text of an option for the shell, which `character` reads."""
+    return {"\t": "tab", r"\t": "tab", " ": "space"}.get(text) or shlex.quote(text)
 
 
 def shares(text: str) -> list[float]:

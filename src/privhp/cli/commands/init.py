@@ -4,7 +4,7 @@ import shlex
 from argparse import Namespace
 from functools import partial
 
-from privhp.cli.options import add_file, add_output, add_text
+from privhp.cli.options import add_file, add_output, add_text, quote_character
 from privhp.cli.parsers import Commands, add_command
 
 _EXAMPLES = """\
@@ -65,7 +65,7 @@ def run(options: Namespace) -> None:
         copied = ", with the first line of the file as column names" if options.header else ""
         print(f"wrote {output}{copied}; fill in the bounds from public knowledge, never from the data\n")
         numbered = " --no-header --columns NUMBERS" if options.header is False else ""
-        delimiter = "" if options.delimiter is None else f" --delimiter {shlex.quote(options.delimiter)}"
+        delimiter = "" if options.delimiter is None else f" --delimiter {quote_character(options.delimiter)}"
         encoding = "" if options.encoding == "utf-8" else f" --encoding {options.encoding}"
         read = f"{numbered}{delimiter}{encoding}"
         command = f"privhp fit {shlex.quote(options.data)} {shlex.quote(options.output)}{read}"
