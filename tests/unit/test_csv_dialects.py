@@ -212,6 +212,31 @@ def test_one_column_of_another_delimiter(tmp_path: Path) -> None:
     open_source(path, domain=NUMBER, csv=CsvDialect(delimiter=","))
 
 
+def test_log_of_one_column() -> None:
+    """A line of a log has one field if it has no comma; its separators are counted outside quotes."""
+    line = b'10.0.0.1 - - [1/May/2024:12:00:00 +0000] "GET / HTTP/1.1" 200 5 "-" "Mozilla/5.0 (X11; Linux x86_64)"\n'
+    with pytest.raises(FileError, match="looks like one of a log"):
+        text_batches(line, hp.IPv4(), header=True)
+    with pytest.raises(FileError, match=r"choose csv=CsvDialect\(delimiter=' '\), header=False"):
+        text_batches(line, hp.IPv4(), header=True, csv=CsvDialect(records="unquoted"))
+    assert len(text_batches(line, hp.IPv4(), header=True, csv=CsvDialect(delimiter=","))) == 0
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        (b'{"a": 1}', 'one object per line choose format="ndjson"'),
+        (b'[{"a": 1},', r'jq -c "\.\[\]", and choose format="ndjson"'),
+        (b"[", "looks like one JSON array"),
+        (b"{", "looks like one JSON array or object"),
+        (b"{b}", "to name a column 'a', got no such name"),
+    ],
+)
+def test_json_without_its_format(line: bytes, says: str) -> None:
+    with pytest.raises(FileError, match=says):
+        text_batches(line + b"\n", NUMBER, header=True, columns=["a"])
+
+
 def test_rows_never_decide(tmp_path: Path) -> None:
     """Rows that look like another dialect are read in the declared one."""
     path = tmp_path / "a.csv"
@@ -260,7 +285,10 @@ def test_identity_has_the_dialect(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("header", "name", "says"),
     [
-        (b'10.0.0.1 - - [1/May/2024 +0000] "GET /" 200 "x; y"', "ip", "looks separated by spaces; .*delimiter=' '"),
+        (b'10.0.0.1 - - [1/May/2024 +0000] "GET /" 200 "x; y"', "ip", "a log, .*CsvDialect.delimiter=' '"),
+        (b'10.0.0.1 - - [1/May/2024 +0000] "GET /" 200 "x, y"', "1", "looks like one of a log, separated by spaces"),
+        (b'"a; b; c" of d in e', "age", "looks separated by spaces"),
+        (b'a, "b", "c", "d"', "age", "to name a column 'age', got no such name"),
         (b"first name;last name;zip code", "age", "looks separated by semicolons"),
         (b"distance of the trip in miles", "distance of the trip in miles", None),
         (b"first name", "age", "to name a column 'age', got no such name"),

@@ -3,6 +3,7 @@
 A header may turn out to be a record, so no message quotes it.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -14,6 +15,9 @@ _DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertica
 """Delimiters that are looked for in a header."""
 _SPACES = 3
 """Fewer spaces are a part of names."""
+_QUOTED = re.compile(rb'"[^"]*"')
+_JSON_OBJECT, _JSON_ARRAY = re.compile(rb'\s*\{\s*["}]'), re.compile(rb"\s*(\[\s*[\[{]|[\[{]\s*$)")
+"""Beginnings of a JSON object, and of an array or of an object on several lines."""
 
 
 def header_names(header: bytes, dialect: CsvDialect) -> list[str]:
@@ -57,6 +61,46 @@ def check_line_ends(header: bytes) -> None:
         )
 
 
+def check_json(header: bytes) -> None:
+    """Refuse a header that begins like JSON."""
+    if _JSON_OBJECT.match(header):
+        raise FileError('the first line looks like a JSON object; for one object per line choose format="ndjson"')
+    if _JSON_ARRAY.match(header):
+        raise FileError(
+            "the text looks like one JSON array or object; write one object per line (NDJSON), such as with "
+            'jq -c ".[]", and choose format="ndjson"'
+        )
+
+
+def check_log(header: bytes, dialect: CsvDialect, fits: Callable[[list[str]], bool]) -> None:
+    """Refuse a header that looks like a line of a log; see `check_delimiter` for the parameters."""
+    if dialect.separator != b" " and not _is_settled(header, dialect, fits) and _is_of_log(header):
+        records = "" if "records" in dialect.declared else "records='lines', "
+        raise FileError(
+            "the first line looks like one of a log, separated by spaces and with quoted fields; choose "
+            f"csv=CsvDialect({records}delimiter=' '), header=False, and columns= with column numbers from 1"
+        )
+
+
+def _is_of_log(header: bytes) -> bool:
+    """Whether spaces separate fields, one of them in quotes."""
+    counts = _count_delimiters(header)
+    spaces = counts.pop(b" ")
+    return b' "' in header and spaces >= max(_SPACES, 2 * max(counts.values()))
+
+
+def _count_delimiters(header: bytes) -> dict[bytes, int]:
+    """Numbers of the delimiters outside quotes."""
+    bare = _QUOTED.sub(b"", header)
+    return {delimiter: bare.count(delimiter) for delimiter in _DELIMITERS}
+
+
+def _is_settled(header: bytes, dialect: CsvDialect, fits: Callable[[list[str]], bool]) -> bool:
+    """Whether the delimiter is right: the names fit, and are several or separated as the caller declared."""
+    names = header_names(header, dialect)
+    return fits(names) and (len(names) > 1 or dialect.delimiter is not None)
+
+
 def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str]], bool]) -> None:
     """Refuse a header that seems to have another delimiter.
 
@@ -65,15 +109,16 @@ def check_delimiter(header: bytes, dialect: CsvDialect, fits: Callable[[list[str
         dialect: The dialect.
         fits: Whether the names are those that are asked for.
     """
-    names = header_names(header, dialect)
-    if fits(names) and (len(names) > 1 or dialect.delimiter is not None):
+    if _is_settled(header, dialect, fits):
         return
-    others = {other: header.count(other) for other in _DELIMITERS if other != dialect.separator}
+    names = header_names(header, dialect)
+    others = _count_delimiters(header)
+    others.pop(dialect.separator, None)
     spaces = others.pop(b" ", 0)
-    if spaces >= max(_SPACES, 2 * max(others.values())) and not fits(names):
+    if spaces >= max(_SPACES, 2 * max(others.values())) and (not fits(names) or _is_of_log(header)):
         others[b" "] = spaces
     other = max(others, key=lambda one: others[one])
-    if others[other] and (len(names) == 1 or fits(header_names(header, replace(dialect, delimiter=other.decode())))):
+    if others[other] and (len(names) < 2 or fits(header_names(header, replace(dialect, delimiter=other.decode())))):
         otherwise = "" if dialect.delimiter else " or, if it is not, csv=CsvDialect(delimiter=',')"
         raise FileError(
             f"the first line looks separated by {_DELIMITERS[other]}; choose "

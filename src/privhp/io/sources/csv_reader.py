@@ -10,7 +10,9 @@ from privhp.io.sources.byte_streams import ByteStream, decompression_errors
 from privhp.io.sources.csv_header import (
     check_delimiter,
     check_encoding,
+    check_json,
     check_line_ends,
+    check_log,
     describe_delimiter,
     header_names,
 )
@@ -84,6 +86,9 @@ class CsvReader:
         if not self._selection.finds(names):
             check_encoding(header, self._dialect)
             check_line_ends(header)
+        if self._selection.names is None or not self._selection.finds(names):
+            check_json(header)
+        check_log(header, self._dialect, self._selection.finds)
         check_delimiter(header, self._dialect, self._selection.finds)
         return names
 
