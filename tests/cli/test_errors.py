@@ -55,7 +55,7 @@ def data(tmp_path):
         ),
         # wrong files
         (["fit", "no.csv", *FARE, *OUT], "cannot use no.csv: No such file or directory; check its name"),
-        (["fit", "folder.csv", *FARE, *OUT], "cannot use folder.csv: Is a directory; check its name"),
+        (["fit", "folder.csv", *FARE, *OUT], "folder.csv is a folder; give its files, such as 'folder.csv/**/*.csv'"),
         (
             ["fit", "empty.csv", *FARE, *OUT],
             "the file is empty; expected a first line with the column names",

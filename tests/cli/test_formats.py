@@ -94,6 +94,37 @@ def test_wrong_columns(refused, tmp_path, name):
     assert "fare" not in answer
 
 
+def test_folders(run, refused, tmp_path):
+    """A folder, and a pattern that is not deep enough, are answered by the pattern that matches."""
+    (tmp_path / "pq" / "month=1").mkdir(parents=True)
+    write(tmp_path / "pq" / "month=1", "a.parquet", [1.0, 2.0])
+    (tmp_path / "csv").mkdir()
+    (tmp_path / "csv" / "a.csv.gz").touch()
+    assert "pq is a folder; give its files, such as 'pq/**/*.parquet'\n" in refused("fit", "pq", *FIT)
+    assert "such as 'csv/**/*.csv.gz'\n" in refused("fit", "csv", *FIT)
+    line = refused("fit", "pq/*.parquet", *FIT)
+    assert "no file matches pq/*.parquet; files in deeper folders match 'pq/**/*.parquet'\n" in line
+    assert run("fit", "pq/**/*.parquet", *FIT).code == 0
+
+
+def test_log_and_json_without_their_options(run, refused, tmp_path):
+    """Following the messages leads to a fit."""
+    client = '"Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko)"'
+    line = f'10.0.0.1 - - [01/May/2024:12:00:00 +0000] "GET / HTTP/1.1" 200 5120 "-" {client}\n'
+    (tmp_path / "access.log").write_text(line * 1000)
+    fit = ["fit", "access.log", "--domain", "ipv4", "--epsilon", "9", "--expected-records", "1000", "-o", "a.privhp"]
+    advice = "choose --csv lines --delimiter space, --no-header, and --columns with column numbers from 1\n"
+    for options in ([], ["--columns", "1"]):
+        assert advice in refused(*fit, *options)
+    assert run(*fit, "--csv", "lines", "--delimiter", "space", "--no-header", "--columns", "1").err == ""
+    (tmp_path / "log").write_text('{"fare": 5}\n' * 1000)
+    fit = ["fit", "log", "--columns", "fare", "--domain", "interval:0:9", *fit[4:-1], "b.privhp"]
+    assert "for one object per line choose --format ndjson\n" in refused(*fit)
+    assert run(*fit, "--format", "ndjson").err == ""
+    (tmp_path / "log").write_text('[{"fare": 5},\n{"fare": 6}]\n')
+    assert 'such as with jq -c ".[]", and choose --format ndjson\n' in refused(*fit, "--force")
+
+
 def test_errors(refused, tmp_path, monkeypatch):
     write(tmp_path, "a.parquet", [1.0, 2.0])
     parquet.write_table(pa.table({"fare": np.array(["2020-01-01"], dtype="M8[us]")}), tmp_path / "times.parquet")

@@ -5,6 +5,7 @@ import glob
 import hashlib
 import json
 import os
+import shlex
 import sys
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import closing, contextmanager
@@ -181,12 +182,19 @@ def _expand(names: Sequence[str]) -> list[str]:
     """Names of files, with globs replaced by their matches in sorted order."""
     found: list[str] = []
     for name in names:
+        if Path(name).is_dir():
+            raise FileError(f"{name} is a folder; give its files, such as {shlex.quote(_pattern_of(name))}")
         if name == STANDARD_INPUT or os.path.lexists(name) or not glob.has_magic(name):
             found.append(name)
             continue
-        matches = sorted(match for match in glob.glob(name, recursive=True) if not Path(match).is_dir())  # noqa: PTH207 - takes any pattern
+        matches = sorted(_matches(name))
         if not matches:
-            raise FileError(f"no file matches {name}; check the pattern and the folder")
+            folder, own = os.path.split(name)
+            deeper = os.path.join(folder, "**", own)  # noqa: PTH118 - takes any pattern
+            advice = "check the pattern and the folder"
+            if any(_matches(deeper)):
+                advice = f"files in deeper folders match {shlex.quote(deeper)}"
+            raise FileError(f"no file matches {name}; {advice}")
         found += matches
     if not found:
         raise FileError("expected at least one file to read, got none")
@@ -197,6 +205,19 @@ def _expand(names: Sequence[str]) -> list[str]:
     if STANDARD_INPUT in found:
         raise FileError("expected either files or standard input (-), got both; read standard input separately")
     return found
+
+
+def _matches(pattern: str) -> Iterator[str]:
+    """Files that match a glob."""
+    return (match for match in glob.iglob(pattern, recursive=True) if not Path(match).is_dir())  # noqa: PTH207 - takes any pattern
+
+
+def _pattern_of(folder: str) -> str:
+    """Glob of the files in a folder that have the suffix of the first one of a known format, by default .csv."""
+    known = (*FORMAT_BY_SUFFIX, *(own + packed for own in FORMAT_BY_SUFFIX for packed in COMPRESSION_BY_SUFFIX))
+    names = (name for _, _, own in os.walk(folder) for name in sorted(own))
+    suffixes = (suffix for name in names for suffix in known if name.endswith(suffix))
+    return os.path.join(glob.escape(folder), "**", f"*{next(suffixes, '.csv')}")  # noqa: PTH118 - any folder
 
 
 def _distinct(files: list[InputFile]) -> list[InputFile]:
