@@ -37,6 +37,17 @@ def test_conditions(run, flows, column):
             assert again[key] == pytest.approx(one[key])
 
 
+def test_printed_conditions(run, tmp_path):
+    """The table prints conditions whose share is the printed one, and the bounds that JSON has."""
+    amounts = [78.1249] * 600 + [78.1251] * 300 + list(range(100))
+    hp.save(exact_generator(hp.Interval(0, 1000).named("amount"), amounts, depth=20), tmp_path / "a.privhp")
+    _, *rows = run("query", "a.privhp", "--heavy-hitters", "0.2").out.splitlines()
+    for row, one in zip(rows, answers(run, "a.privhp", "--heavy-hitters", "0.2"), strict=False):
+        assert row.endswith(f"   {one['heavy_hitter']}")
+        (again,) = answers(run, "a.privhp", "--where", row.split("   ")[-1])
+        assert again["share"] == pytest.approx(one["share"])
+
+
 def test_remaining_share(run, flows):
     (ten, eight) = answers(run, flows, "--heavy-hitters", "0.3", "--marginal", "source")
     assert [one["heavy_hitter"] for one in (ten, eight)] == ["source in 10.0.0.0/8", "source in 8.0.0.0/8"]

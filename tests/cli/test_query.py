@@ -9,6 +9,7 @@ from pyarrow import parquet
 
 import privhp as hp
 from privhp.core.number_format import format_rounded
+from privhp.release import Release
 
 TABLE = [
     *("--domain", "fare=interval:0:100"),
@@ -103,12 +104,17 @@ def test_bounds_of_cells(run, tmp_path):
     inside, whole = answers(run, "cells.privhp", *conditions)
     header, first, second, *note = run("query", "cells.privhp", *conditions).out.splitlines()
     assert header.split()[-5:] == ["least", "at", "most", "count", "where"]
-    bounds = min(inside["at_least"], inside["low"]), max(inside["at_most"], inside["high"])
-    assert [f"{bound:.3%}" for bound in bounds] == first.split()[4:6]
+    assert [f"{inside[key]:.3%}" for key in ("at_least", "at_most")] == first.split()[4:6]
     assert inside["at_least"] < inside["low"]
     assert second.split()[4] == f"{whole['count']:,.0f}"
     assert note[0].startswith("at least, at most: what the cells of the release allow, up to noise.")
     assert "at least" not in run("query", "cells.privhp", *conditions[2:]).out
+    few = hp.Generator(Release(plan, {3: np.full(8, 384), 5: np.full(32, 96)}))
+    hp.save(few, tmp_path / "few.privhp")
+    (near,) = answers(run, "few.privhp", "--where", "value < 514")
+    assert near["low"] < near["at_least"]  # the interval holds noise
+    _, row, *_ = run("query", "few.privhp", "--where", "value < 514").out.splitlines()
+    assert [f"{near[key]:.3%}" for key in ("at_least", "at_most")] == row.split()[4:6]
 
 
 def test_region_finer_than_the_cells(run, trips):

@@ -48,13 +48,13 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
     """Shares of the records that satisfy each condition."""
     regions = _read_conditions(conditions, generator.domain, options)
     objects: list[dict[str, Any]] = []
-    bounds: list[tuple[float, float] | None] = []
+    bounded: list[bool] = []
     for text, region in zip(conditions, regions, strict=True):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PrivhpWarning)  # name_outside names the conditions
             mass = generator.mass(region)
         at_least, at_most = generator.mass_bounds(region)
-        bounds.append(mass.cell_bounds if has_stderr(generator) else None)
+        bounded.append(_exceeds_interval(generator, mass))
         shown = not has_stderr(generator) or mass.resolved  # else only the interval says something about the records
         objects.append(
             {
@@ -66,17 +66,27 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
                 "count": mass.value * generator.total if shown else None,
             }
         )
-    rows = [_mass_row(*pair) for pair in zip(objects, bounds, strict=True)]
+    rows = [_mass_row(*pair) for pair in zip(objects, bounded, strict=True)]
     note = _FINER if any(own["share"] is None for own in objects) else ""
-    note += _IN_CELLS if any(bounds) else ""
+    note += _IN_CELLS if any(bounded) else ""
     return Answers(objects, ("share", *ERROR_HEADER, "at least", "at most", "count", "where"), rows, note)
 
 
-def _mass_row(answer: dict[str, Any], bounds: tuple[float, float] | None) -> list[str]:
+def _mass_row(answer: dict[str, Any], bounded: bool) -> list[str]:
     """Row of a share."""
-    shares = (_percent(answer[key]) for key in ("share", "stderr", "low", "high"))
     count = "" if answer["count"] is None else f"{answer['count']:,.0f}"
-    return [*shares, *map(_percent, bounds or (None, None)), count, answer["where"]]
+    return [*_share_cells(answer, bounded), count, answer["where"]]
+
+
+def _share_cells(answer: dict[str, Any], bounded: bool) -> list[str]:
+    """Share, error and interval of an answer, and the bounds of its cells if they are to be shown."""
+    shown = [_percent(answer[key]) for key in ("share", "stderr", "low", "high", "at_least", "at_most")]
+    return shown if bounded else [*shown[:-2], "", ""]
+
+
+def _exceeds_interval(generator: Generator, share: Estimate[float]) -> bool:
+    """Whether the cells of the release allow clearly more than the interval of a share."""
+    return has_stderr(generator) and share.cell_bounds is not None
 
 
 def _read_conditions(conditions: Sequence[str], domain: Domain, options: Namespace) -> list[Any]:
@@ -134,20 +144,19 @@ def find_heavy_hitters(generator: Generator, threshold: float, options: Namespac
         }
         for hitter in hitters
     ]
-    bounds = [hitter.estimate.cell_bounds if has_stderr(generator) else None for hitter in hitters]
+    bounded = [_exceeds_interval(generator, hitter.estimate) for hitter in hitters]
     rows = [
         (
-            *(_percent(one[key]) for key in ("share", "stderr", "low", "high")),
-            *map(_percent, own or (None, None)),
+            *_share_cells(one, own),
             _percent(one["residual_share"]),
             f"{one['residual_count']:,.0f}",
             format_condition(part.domain.round_region(hitter.region), part.domain, names=names),
         )
-        for one, own, hitter in zip(objects, bounds, hitters, strict=True)
+        for one, own, hitter in zip(objects, bounded, hitters, strict=True)
     ]
     sentence = describe_remaining(remaining, least=threshold)
     advice = f" {_ALONE}" if len(generator.domain.columns) > 1 and not part.domain.columns else ""
-    note = ("" if sentence is None else f"\n{sentence}{advice}") + (_IN_CELLS if any(bounds) else "")
+    note = ("" if sentence is None else f"\n{sentence}{advice}") + (_IN_CELLS if any(bounded) else "")
     header = ("share", *ERROR_HEADER, "at least", "at most", "residual share", "residual count", "where")
     return Answers(objects, header, rows, note)
 

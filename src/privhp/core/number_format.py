@@ -100,11 +100,9 @@ def round_digits(value: float) -> float:
     return float(f"{value:.3g}")
 
 
-def round_ends(low: float, high: float) -> tuple[float, float]:
-    """Ends of a range, rounded to about a thousandth of its length."""
-    length = abs(high - low)
-    decimals = 3 - math.floor(math.log10(length)) if length > 0 else 12
-    return round(low, decimals), round(high, decimals)
+def round_end(end: float) -> float:
+    """End of a range without the rounding errors of its computation: to the 15 digits that every float keeps."""
+    return float(f"{end:.15g}") if isinstance(end, float) else end
 
 
 def _in_units(value: float, units: dict[str, float]) -> str:

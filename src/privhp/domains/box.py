@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes, Floats
-from privhp.core.number_format import round_ends
+from privhp.core.number_format import round_end
 from privhp.domains.comparisons import parse_number, range_region, single_comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.decimal_lattice import Step, make_axes, make_axis
@@ -170,7 +170,7 @@ class Box(GridDomain):
         return f"{label} in {','.join(f'{low!r}:{high!r}' for low, high in region)}"
 
     def round_region(self, region: Any) -> Any:
-        return tuple(round_ends(*side) for side in region)
+        return tuple(tuple(map(round_end, side)) for side in region)
 
     def everything(self) -> Any:
         return [None] * len(self.axes)

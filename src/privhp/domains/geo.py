@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
-from privhp.core.number_format import round_ends
+from privhp.core.number_format import round_end
 from privhp.domains.comparisons import parse_number, single_comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.decimal_lattice import LatticeAxes, LatticeAxis, Step, add_decimals, make_axes, make_axis
@@ -288,9 +288,7 @@ class Geo(GridDomain):
         return f"{label} in {':'.join(map(repr, region))}"
 
     def round_region(self, region: Any) -> Any:
-        west, south, east, north = region
-        (west, east), (south, north) = round_ends(west, east), round_ends(south, north)
-        return west, south, east, north
+        return tuple(map(round_end, region))
 
     def everything(self) -> Any:
         return None, None, None, None

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from privhp import kernels
 from privhp.core.cells import OUTSIDE, Codes, Counts, Floats
-from privhp.core.number_format import format_ratio, round_ends
+from privhp.core.number_format import format_ratio, round_end
 from privhp.domains.comparisons import discrete_range, parse_number, range_condition, ranges_region
 from privhp.domains.conversion import as_floats, as_integers, floor_int64, query_numbers
 from privhp.domains.decimal_lattice import Step, make_axes
@@ -188,8 +188,7 @@ class Interval(GridDomain):
         return f"{label} = {low}" if low == high else super().format_region(region, label)
 
     def round_region(self, region: Any) -> Any:
-        """The ends to four digits on a logarithmic scale."""
-        return tuple(float(f"{end:.4g}") for end in region) if self.scale == "log" else round_ends(*region)
+        return tuple(map(round_end, region))
 
     def everything(self) -> Any:
         return None, None

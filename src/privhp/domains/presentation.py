@@ -144,7 +144,7 @@ class Presentation(ABC):
         return choice_condition(label, region, self.format_value)
 
     def round_region(self, region: Any) -> Any:
-        """A region for people: the ends of a range of real numbers to about a thousandth of its length."""
+        """A region for people, which stays the same: the ends of a range of real numbers to 15 digits."""
         return region
 
     # Plots
