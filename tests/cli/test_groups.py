@@ -7,6 +7,7 @@ import pytest
 
 import privhp as hp
 from privhp.release import Release
+from releases import exact_generator
 
 
 @pytest.fixture(scope="module")
@@ -96,6 +97,16 @@ def test_no_column_of_groups(refused, release):
     hp.save(hp.fit({"x": [0.5] * 99, "y": [0.5] * 99}, table, epsilon=9, expected_records=99), "pairs")
     line = refused("query", "pairs", "--mean", "--marginal", "x", "--by", "y")
     assert "this release has none; for other groups use in Python marginal(COLUMN, where=REGION)" in line
+
+
+@pytest.mark.parametrize("others", [{}, {"kind": hp.Categories(["a", "b"])}], ids=["alone", "with others"])
+def test_too_many_integers(refused, run, tmp_path, others):
+    table = hp.Table({"size": hp.Interval(0, 1), "status": hp.Nullable(hp.Integers(100, 599)), **others})
+    hp.save(exact_generator(table, {"size": [0.5], "status": [200], "kind": ["a"]}, depth=4), tmp_path / "log.privhp")
+    line = refused("query", "log.privhp", "--mean", "--marginal", "size", "--by", "status")
+    assert "--by status: the column has 500 values, and at most 128 can be groups; use in Python marginal(" in line
+    assert (", or choose among kind. A fit that" in line) == bool(others)
+    assert "categories:200,404:other=rest" in line
 
 
 def test_by_needs_an_answer_of_groups(refused, trips):

@@ -24,6 +24,7 @@ from privhp.cli.answer_tables import (
 from privhp.core.number_format import format_duration, format_number, format_rounded
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition
+from privhp.domains.numbers import Integers
 from privhp.errors import PrivhpWarning, QueryError
 from privhp.io.sinks import format_values
 
@@ -123,6 +124,12 @@ def _quantiles(generator: Generator, part: Distribution, shares: Sequence[float]
     return list(zip(format_values(part.domain, estimates.value), errors, lows, highs, strict=True))
 
 
+def _integers(domain: Domain) -> int:
+    """Number of integers of a column; 0 if it is of another kind."""
+    spec = domain.inner.cell_spec()
+    return int(spec["high"]) - int(spec["low"]) + 1 if spec["kind"] == "integers" else 0
+
+
 def _groups(generator: Generator, column: str | None, part: Distribution, options: Namespace) -> Iterator[_Group]:
     """All records, or those with each value of the column that `--by` names."""
     if options.by is None:
@@ -135,11 +142,14 @@ def _groups(generator: Generator, column: str | None, part: Distribution, option
     regions = {} if own is None else own.domain.value_regions()
     if own is None or not regions or options.by == column:
         listed = [name for name, each in known.items() if each.domain.value_regions() and name != column]
-        advice = (
-            f"choose among {', '.join(listed)}"
-            if listed
-            else f"this release has none; for other groups use {_IN_PYTHON}"
-        )
+        named = f"choose among {', '.join(listed)}" if listed else "this release has none"
+        if own is not None and options.by != column and (size := _integers(own.domain)):
+            raise QueryError(
+                f"--by {options.by}: the column has {size:,} values, and at most {Integers.MAX_LISTED} can be groups; "
+                f"use {_IN_PYTHON} for ranges of it{f', or {named}' if listed else ''}. A fit that declares it as "
+                "categories:200,404:other=rest has such groups, and costs epsilon again"
+            )
+        advice = named if listed else f"{named}; for other groups use {_IN_PYTHON}"
         raise QueryError(f"--by needs another column with a list of values; {advice}")
     for region in regions.values():
         where = {own.name: region}
