@@ -11,7 +11,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from privhp.domains.unions import Ends, merge_ranges, parts_of, union
-from privhp.domains.validation import check_number
+from privhp.domains.validation import check_number, number_advice
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -144,7 +144,7 @@ def parse_number(text: str) -> int | float:
         except ValueError as error:
             if isinstance(error, DomainError):
                 raise
-    raise DomainError(f"expected a number, got {text!r}")
+    raise DomainError(f"expected a number, got {text!r}{number_advice(text)}")
 
 
 def range_condition(label: str, low: str, high: str, *, with_high: bool = True) -> str:

@@ -11,12 +11,14 @@ name, value a word, or anything in quotes; a quote inside is doubled
 
 import re
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import NamedTuple
 
-from privhp.domains.validation import comma_advice
+from privhp.domains.validation import number_advice
 from privhp.errors import DomainError
 
 SIGNS = ("<=", ">=", "<", ">", "=", "!=")
+_MISTAKEN = {"=>": ">=", "=<": "<=", "<>": "!="}
 _KEYWORDS = ("and", "or", "not", "in", "is", "null", "between")
 _WORD = r"""[^\s<>=!\[\],'"]+"""
 _TOKEN = re.compile(
@@ -173,6 +175,8 @@ class _Reader:
                 f"got {self._describe_next()}{spaced}"
             )
         sign = self._take().text.replace("==", "=")
+        if meant := _MISTAKEN.get(sign + self._next.text * self._next.is_sign("<", ">")):
+            raise DomainError(f"column {label!r}: expected one of {' '.join(SIGNS)}; write {meant}")
         return [Predicate(names, sign, [self._read_value(f"column {label!r}: expected a value")])]
 
     def _read_list(self, what: str) -> list[str]:
@@ -187,11 +191,11 @@ class _Reader:
         return self._take().text
 
     def _decimal_advice(self) -> str:
-        """End of a message if a comma after a number is followed by digits."""
-        before, comma, after = (self._tokens + [_END] * 2)[self._position - 1 : self._position + 2]
-        if comma.is_sign(",") and re.fullmatch(r"-?\d+", before.text) and re.fullmatch(r"\d+", after.text):
-            return comma_advice(before.text, after.text)
-        return ""
+        """End of a message if commas after a number are followed by digits."""
+        if not self._next.is_sign(","):
+            return ""
+        rest = takewhile(lambda token: token.is_sign(",") or token.text[:1].isdigit(), self._tokens[self._position :])
+        return number_advice(self._tokens[self._position - 1].text + "".join(token.text for token in rest))
 
     def _describe_next(self) -> str:
         return "the end" if self._next is _END else repr(self._next.text)

@@ -1,5 +1,6 @@
 """Checks of bounds, numbers, types and regions that a caller passes: normalised, or refused with a message."""
 
+import re
 import reprlib
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -11,6 +12,12 @@ from privhp.errors import DomainError
 
 Outside = Literal["drop", "clamp"]
 """Treatment of records out of bounds."""
+
+_SIGN = r"(?:[^\w.,+-]{0,3}|[A-Z]{3})"
+_WRITTEN_NUMBER = re.compile(
+    rf"{_SIGN}([+-]?){_SIGN}(\d+(?:[.,]\d+)?|\d{{1,3}}(?:[.,]\d{{3}})+(?:[.,]\d+)?){_SIGN}", re.ASCII
+)
+"""A number as people write it, such as $1,000 or 1.234,50 EUR: its sign and its digits."""
 
 
 def quote(value: Any) -> str:
@@ -27,6 +34,19 @@ def comma_advice(before: str, after: str) -> str:
     """End of a message on a number with a comma between these digits: a decimal mark, or a thousands separator."""
     thousands = f"{before}{after} without a separator or " if len(after) == 3 else ""
     return f"; write {thousands}{before}.{after}, with a decimal point"
+
+
+def number_advice(text: str) -> str:
+    """End of a message on a number with a currency sign, separators or a decimal comma; empty for other texts."""
+    found = _WRITTEN_NUMBER.fullmatch(text)
+    if found is None:
+        return ""
+    sign, digits = found.groups()
+    before, mark, after = digits.rpartition(max(",.", key=digits.rfind))
+    if mark == "," and before.isdigit():
+        return comma_advice(f"{sign}{before}", after)
+    decimals = f".{after}" if mark and mark not in before else after
+    return f"; write {sign}{re.sub('[.,]', '', before)}{decimals}"
 
 
 def check_number(value: Any, name: str) -> int | float:
