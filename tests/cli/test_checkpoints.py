@@ -22,7 +22,7 @@ PLAN = [
     "--epsilon",
     "1",
     "--expected-records",
-    "1e5",
+    "6e4",
     "--depth",
     "8",
     "--exact-depth",

@@ -166,7 +166,7 @@ def test_empty_parquet_file(run, tmp_path):
 
 
 def test_quiet(run, tmp_path):
-    few = [*FARE, "--epsilon", "1000", "--expected-records", "3"]
+    few = [*FARE, "--epsilon", "1000", "--expected-records", "2"]
     assert run("fit", "trips.csv", *few, *OUT, "--quiet") == (0, "", "")
     assert run("sample", "out.privhp", "-n", "5", "-o", "s.csv", "--quiet") == (0, "", "")
     assert run("report", "out.privhp", "-o", "r.html", "--quiet") == (0, "", "")

@@ -85,7 +85,7 @@ def test_version(run):
 def test_help_of_fit(run):
     text = " ".join(run("fit", "--help").out.split())
     for part in (
-        "below half of it, with the causes that are likely for these columns and files",
+        "below nine tenths of it, with the causes that are likely for these columns and files",
         "without --columns, the first columns are read",
         "the guarantee covers all of them",
         "fewer mean less noise and more collisions",

@@ -10,7 +10,7 @@ import pytest
 
 import privhp as hp
 from privhp import PrivhpWarning
-from privhp.answers.low_counts import describe_low_count, note_missing_records
+from privhp.answers.low_counts import describe_low_count
 from privhp.io.sources.selection import Selection
 from privhp.release import Release
 
@@ -157,16 +157,19 @@ def test_examples_of_causes(domain: hp.Domain, cause: str) -> None:
     assert cause in text
 
 
-def test_notes_name_causes_that_skip_some_records() -> None:
+def test_causes_above_half_skip_some_records() -> None:
     plan = hp.Plan(hp.Geo(-9, 49.8, 2, 61), epsilon=9, budgets={1: 9}, exact_depth=1, expected_records=1000)
-    text = note_missing_records(hp.Generator(Release(plan, {1: np.array([350, 350])})), formats=["csv"], persons=False)
+    some, few = (hp.Generator(Release(plan, {1: np.array([count, count])})) for count in (350, 50))
+    text = describe_low_count(some, formats=["csv"], persons=False)
     assert text is not None
     first, *causes = text.splitlines()
-    assert first.startswith("about 700 of 1,000 expected records; ")
-    assert [cause[:20] for cause in causes[:2]] == ["- text, percent or c", "- values outside the"]
-    assert len(causes) == 4
-    full = hp.Generator(Release(plan, {1: np.array([500, 500])}))
-    assert note_missing_records(full) is None
+    assert first.startswith("about 700 records (noisy) were counted and 1,000 were expected: ")
+    assert causes[0].startswith("- text, percent or currency signs")
+    assert not [cause for cause in causes if "another order" in cause or "another delimiter" in cause]
+    text = describe_low_count(few, formats=["csv"], persons=False)
+    assert text is not None
+    assert "- columns in another order" in text
+    assert describe_low_count(hp.Generator(Release(plan, {1: np.array([500, 500])}))) is None
 
 
 @pytest.mark.parametrize("table", [True, False])

@@ -7,9 +7,6 @@ from privhp.answers.unseen_categories import describe_unseen_categories
 from privhp.domains.fields import NULL_TEXTS, FieldKind
 from privhp.errors import LowCountError
 
-LOW_SHARE = 1 / 2
-"""A count below this share of the expected number of records is low."""
-
 _ISO = "2024-12-31 or 2024-12-31T19:30"
 _ADDRESSES = {"ipv4", "ipv6"}
 _BOUNDED = {"interval", "integers", "box", "geo", "time"} | _ADDRESSES
@@ -28,7 +25,8 @@ _FORMS_OF_NUMBERS = {
 _OTHER_EPOCH = {"epoch": "epoch_ms (milliseconds)"} | dict.fromkeys(
     ("epoch_ms", "epoch_us", "epoch_ns"), "epoch (seconds)"
 )
-_MOST_NOTED = 4
+HALF = 1 / 2
+"""A count below this share of the expected number may have nearly all records skipped."""
 
 
 def describe_low_count(
@@ -38,9 +36,7 @@ def describe_low_count(
     persons: bool | None = None,
     declared: Collection[str] = (),
 ) -> str | None:
-    """Text on a noisy count far below the expected number, with a line for each likely cause; None for other counts.
-
-    Far below is less than half; or less than nine tenths, if the release shows no records of a declared category.
+    """Text on a noisy count below the expected number, with a line for each likely cause; None for other counts.
 
     Args:
         generator: The generator of the release.
@@ -49,43 +45,18 @@ def describe_low_count(
         declared: Names of the parameters that were given, which are not proposed: columns, header, those of
             `CsvDialect`, and unquoted for its records="unquoted".
     """
-    expected = generator.plan.expected_records
     if not generator.is_below_expected:
         return None
     unseen = describe_unseen_categories(generator)
-    counted = f"about {generator.total:,.0f} records (noisy) were counted and {expected:,} were expected"
-    if generator.total < LOW_SHARE * expected:
-        accents = unseen is not None and not unseen.isascii()
-        causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=accents)
-        causes += [] if unseen is None else [unseen]
-        listed = _list_causes(causes)
-        counted += f": many records may have been skipped. {listed}\nCheck them before you use the release"
-    elif unseen is not None:
-        counted += f", and {unseen}"
-    else:
-        return None
-    return f"{counted}; a second fit of the same data costs epsilon again"
-
-
-def note_missing_records(
-    generator: Generator,
-    *,
-    formats: Collection[str] | None = None,
-    persons: bool | None = None,
-    declared: Collection[str] = (),
-) -> str | None:
-    """Text on a noisy count below nine tenths of the expected number, with the likeliest causes; None for other counts.
-
-    For counts on which `describe_low_count` has nothing to say; see there for the parameters.
-    """
-    if not generator.is_below_expected:
-        return None
-    causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=False)
-    return f"{generator.count_text}. {_list_causes(causes[:_MOST_NOTED])}"
-
-
-def _list_causes(causes: list[str]) -> str:
-    return "Likely causes, if that number was right:" + "".join(f"\n- {cause}" for cause in causes)
+    accents = unseen is not None and not unseen.isascii()
+    causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=accents)
+    causes += [] if unseen is None else [unseen]
+    return (
+        f"about {generator.total:,.0f} records (noisy) were counted and {generator.plan.expected_records:,} were "
+        "expected: records may have been skipped. Likely causes, if that number was right:"
+        + "".join(f"\n- {cause}" for cause in causes)
+        + "\nCheck them before you use the release; a second fit of the same data costs epsilon again"
+    )
 
 
 def check_min_records(generator: Generator, least: int | None) -> None:
@@ -119,7 +90,7 @@ def _causes(
     times = sorted({spec.get("format", _ISO) for spec in specs if spec["kind"] == "time"})
     epochs = sorted({f", such as {_OTHER_EPOCH[own]}" for own in times if own in _OTHER_EPOCH})
     csv, ndjson, npy = (formats is None or each in formats for each in ("csv", "ndjson", "npy"))
-    nullable = any(own.nullable for own in (domain, *(column.domain for column in columns)))
+    nullable = [own.domain.nullable for own in columns] or [domain.nullable]
     in_memory = formats is not None and not formats
     numbers = any(field.kind in (FieldKind.REAL, FieldKind.INTEGER) for field in fields)
     points, numbered = len(fields) > max(len(columns), 1), not columns and domain.declared_names is None
@@ -132,7 +103,7 @@ def _causes(
     dialect = ["delimiter"] if misread else ["delimiter", "encoding"]
     beyond = "records beyond the number per person"
     beyond += ": max_records_per_person=" if generator.plan.max_records_per_person == 1 else ""
-    nearly_all = generator.total < LOW_SHARE * generator.plan.expected_records
+    nearly_all = generator.total < HALF * generator.plan.expected_records
     likely = {
         beyond: persons,
         f"another encoding of the file{proposed('encoding')}": misread,
@@ -153,7 +124,8 @@ def _causes(
         f"times in another form than {' or '.join(times)}{''.join(epochs)}, which a column of kind time declares by "
         "its format": times,
         f"missing values in nullable columns that are written otherwise than {NULL_TEXTS[0]}: "
-        "csv=CsvDialect(nulls=['-'])": csv and nullable and "nulls" not in declared,
+        "csv=CsvDialect(nulls=['-'])": csv and any(nullable) and "nulls" not in declared,
+        "missing values in columns that are not nullable": not all(nullable),
         "texts that are not addresses, such as addresses with a port": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,

@@ -44,8 +44,8 @@ Standard input and pipes are read once. A partition that was learned before from
 privhp learn or an earlier fit of files, may lower their error: --partition FILE.
 
 At the end, fit prints the noisy number of records beside the expected number, and warns if it
-is below half of it, with the causes that are likely for these columns and files. For scripts,
---min-records N makes that exit code 1.
+is below nine tenths of it, with the causes that are likely for these columns and files. For
+scripts, --min-records N makes that exit code 1.
 """
 
 _HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error."
@@ -151,7 +151,7 @@ def run(options: Namespace) -> None:
 
 def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
-    from privhp.answers.low_counts import check_min_records, describe_low_count, note_missing_records
+    from privhp.answers.low_counts import check_min_records, describe_low_count
     from privhp.answers.unseen_categories import describe_unseen_categories
     from privhp.cli import FAILED
     from privhp.cli.data_options import note
@@ -159,14 +159,11 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
     from privhp.cli.streams import say
     from privhp.errors import LowCountError
 
-    known: dict[str, Any] = {
-        "formats": source.formats,
-        "persons": source.persons is not None,
-        "declared": source.declared,
-    }
-    warn(low := describe_low_count(generator, **known))
-    if low is None:
-        note(options, note_missing_records(generator, **known) or describe_unseen_categories(generator))
+    persons = source.persons is not None
+    low = describe_low_count(generator, formats=source.formats, persons=persons, declared=source.declared)
+    warn(low)
+    if low is None and (unseen := describe_unseen_categories(generator)) is not None:
+        note(options, unseen)
     try:
         check_min_records(generator, options.min_records)
     except LowCountError as error:

@@ -114,7 +114,7 @@ def describe_system(system: dict[str, str]) -> str:
 
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
-    from privhp.answers.low_counts import describe_low_count, note_missing_records
+    from privhp.answers.low_counts import describe_low_count
     from privhp.cli.answer_tables import as_table
     from privhp.cli.column_tables import find_quantiles
     from privhp.cli.json_objects import SHARES
@@ -129,10 +129,11 @@ def describe(generator: "Generator") -> str:
     if generator.release.merged > 1:
         lines.append(f"merged      {generator.release.merged:,} summaries, each with the noise of the plan")
     warning = describe_low_count(generator)
-    text = speak_options(warning or note_missing_records(generator) or "")
-    wrapped = [own for line in text.splitlines() for own in wrap(line, 88, break_on_hyphens=False)]
-    head = "note" if warning is None else "warning"
-    lines += [f"{'' if place else head:12}{own}" for place, own in enumerate(wrapped)]
+    if warning is not None:
+        wrapped = [
+            own for line in speak_options(warning).splitlines() for own in wrap(line, 88, break_on_hyphens=False)
+        ]
+        lines += [f"{'' if place else 'warning':12}{own}" for place, own in enumerate(wrapped)]
     if generator.domain.ordered:
         quantiles = find_quantiles(generator, SHARES, Namespace(marginal=None, columns=None, by=None), flag="")
         lines += ["", as_table(quantiles.header, quantiles.rows)]

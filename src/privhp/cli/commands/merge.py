@@ -43,9 +43,8 @@ def add(commands: Commands) -> None:
 @saying_what_is_kept
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
-    from privhp.answers.low_counts import describe_low_count, note_missing_records
+    from privhp.answers.low_counts import describe_low_count
     from privhp.api import save
-    from privhp.cli.data_options import note
     from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release, warn
     from privhp.cli.paths import check_result, read_file
@@ -75,9 +74,7 @@ def run(options: Namespace) -> None:
         merged = generator.release.merged
         origin = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
         print(describe_release(generator, output, note=origin if merged > 1 else ""))
-    warn(low := describe_low_count(generator))
-    if low is None:
-        note(options, note_missing_records(generator))
+    warn(describe_low_count(generator))
 
 
 def _read_summary(path: str) -> "Summary":
