@@ -7,7 +7,7 @@ from fractions import Fraction
 from threading import Event
 from typing import TYPE_CHECKING, Any
 
-from privhp.answers.generator import Generator
+from privhp.answers.generator import Generator, Reading
 from privhp.answers.low_counts import check_min_records, describe_low_count
 from privhp.core.budget import Neighbours
 from privhp.core.progress import Progress, Unit
@@ -126,8 +126,8 @@ def fit(
         run_passes(ingestion, plan, source, watched)
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
-    declared = source.declared
-    warn(describe_low_count(generator, formats=source.formats, persons=persons is not None, declared=declared))
+    generator.reading = Reading(source.formats, persons=persons is not None, declared=source.declared)
+    warn(describe_low_count(generator))
     check_min_records(generator, min_records)
     return generator
 

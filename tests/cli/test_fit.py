@@ -14,6 +14,7 @@ import pytest
 
 import privhp
 from cli.running import PLAN, STOPPED, stated
+from privhp.answers.generator import Reading
 from privhp.answers.low_counts import describe_low_count
 from privhp.cli.messages import speak_options
 from privhp.core import progress
@@ -102,7 +103,8 @@ def test_output_with_invalid_records(run, tmp_path, monkeypatch):
             public = f"about {generator.total:,.0f} records (noisy)"
             assert out.count(public) == 1
             # the release, and the kind of file, decide about this warning
-            low = describe_low_count(generator, formats=[format_of(data)], persons=False)
+            generator.reading = Reading(formats=[format_of(data)], persons=False)
+            low = describe_low_count(generator)
             assert err == ("" if low is None else f"privhp: warning: {speak_options(low)}\n")
             outcomes.append((data, code, out.replace(public, "")))
     assert [code for _, code, _ in outcomes] == [0] * 6

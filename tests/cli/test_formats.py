@@ -11,6 +11,7 @@ from pyarrow import ipc, parquet
 
 import privhp as hp
 from cli.running import PLAN, spawn
+from privhp.answers.generator import Reading
 from privhp.answers.low_counts import describe_low_count
 from privhp.cli.messages import speak_options
 from privhp.io.sources.files import format_of
@@ -73,7 +74,8 @@ def test_invalid_values(run, tmp_path, monkeypatch, name):
         generator = hp.load("out.privhp")
         public = f"about {generator.total:,.0f} records (noisy)"
         declared = ["records", "columns"]
-        low = describe_low_count(generator, formats=[format_of(name)], persons=False, declared=declared)
+        generator.reading = Reading(formats=[format_of(name)], persons=False, declared=declared)
+        low = describe_low_count(generator)
         assert err == ("" if low is None else f"privhp: warning: {speak_options(low)}\n")
         said.append((code, out.replace(public, "")))
         expected = 0 if folder == "bad" else 1000

@@ -94,7 +94,7 @@ def test_count_below_the_expected_number(run, tmp_path):
     code, _, err = run("fit", "f.csv", *fit, "-o", "a.privhp")
     assert code == 0
     assert warned.search(err)
-    assert "\n- missing values in columns that are not nullable\n- values outside the bounds\n" in err
+    assert "\n- values outside the bounds\n- missing values in columns that are not nullable\n" in err
     assert warned.search(run("inspect", "a.privhp").out)
     assert run("fit", "g.csv", *fit, "-o", "c.privhp").err == ""
     (tmp_path / "p.csv").write_text("fare,who\n" + "".join(f"5,{max(row // 2, row - 3000)}\n" for row in range(10_000)))

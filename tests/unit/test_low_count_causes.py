@@ -1,6 +1,8 @@
 """Likely causes of a low count: those of the domain and of the data, the likeliest first."""
 
+import pickle
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,9 +12,11 @@ import pytest
 
 import privhp as hp
 from privhp import PrivhpWarning
+from privhp.answers.generator import Reading
 from privhp.answers.low_counts import describe_low_count
 from privhp.io.sources.selection import Selection
 from privhp.release import Release
+from privhp.reporting.sections import warnings_section
 
 CAUSES: list[tuple[hp.Domain, list[str]]] = [
     (hp.Interval(0, 1), ["numbers count from 1", "currency signs", "outside the bounds"]),
@@ -55,11 +59,17 @@ def low_release(domain: hp.Domain) -> hp.Generator:
     return hp.Generator(Release(plan, {1: np.array([50, 50])}))
 
 
+def describe(generator: hp.Generator, **reading: Any) -> str:
+    generator.reading = Reading(**reading)
+    text = describe_low_count(generator)
+    assert text is not None
+    return text
+
+
 @pytest.mark.parametrize(("domain", "causes"), CAUSES, ids=repr)
 def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> None:
     everything = {cause for _, own in CAUSES for cause in own}
-    text = describe_low_count(low_release(domain), formats=["csv"], persons=False)
-    assert text is not None
+    text = describe(low_release(domain), formats=["csv"], persons=False)
     assert {cause for cause in everything if cause in text} == set(causes)
     assert "delimiter" in text
     assert "an input that was cut short, such as a pipe" in text
@@ -73,8 +83,7 @@ def test_causes_apply_to_the_domain(domain: hp.Domain, causes: list[str]) -> Non
 
 @pytest.mark.parametrize(("formats", "named"), [(["parquet"], True), (["csv"], False), (["npy"], False), ([], False)])
 def test_columns_with_names_may_be_in_any_order(formats: list[str], named: bool) -> None:
-    text = describe_low_count(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)
-    assert text is not None
+    text = describe(low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Interval(0, 1))), formats=formats)
     assert ("another order" not in text) == named
     assert ("records that are not tuples, dicts or rows of a frame (files are a list of Paths)" in text) == (
         not formats
@@ -114,8 +123,7 @@ def test_declared_parameters_are_not_proposed() -> None:
     proposals = {"delimiter": ";", "encoding": "cp1252", "currency": "$", "decimal": ",", "records": "lines"}
     proposals["thousands"] = " "
     for name, value in proposals.items():
-        text = describe_low_count(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
-        assert text is not None
+        text = describe(release, formats=["csv"], declared=hp.CsvDialect(**{name: value}).declared)
         found = {other for other in proposals if f"csv=CsvDialect({other}=" in text}
         assert found == proposals.keys() - {name}
         written = " or numbers that are not written as declared where numbers" in text
@@ -123,13 +131,21 @@ def test_declared_parameters_are_not_proposed() -> None:
         assert ("csv=CsvDialect(thousands='.')" in text) == (name == "decimal")
         assert "\n- records with another number of fields than the header\n" in text
         assert "columns=" in text
-    text = describe_low_count(
-        release, formats=["csv"], declared=[*hp.CsvDialect(**proposals).declared, "columns", "header"]
-    )
-    assert text is not None
+    text = describe(release, formats=["csv"], declared=[*hp.CsvDialect(**proposals).declared, "columns", "header"])
     assert "- another delimiter or encoding of the file\n- quotes" in text
     assert "not doubled\n" in text
     assert "columns=" not in text
+
+
+def test_the_card_names_the_causes_of_the_warning() -> None:
+    """Also after a copy; a release file does not say what was read."""
+    frame = pd.DataFrame({"fare": ["$5"] * 1000})
+    with pytest.warns(PrivhpWarning) as caught:
+        generator = hp.fit(frame, hp.Table(fare=hp.Interval(0, 9)), epsilon=9, expected_records=1000)
+    for copy in (generator, pickle.loads(pickle.dumps(generator))):
+        assert describe_low_count(copy) == str(caught[-1].message)
+        assert "CsvDialect" not in warnings_section(copy)
+    assert "CsvDialect" in warnings_section(hp.Generator.from_bytes(generator.to_bytes()))
 
 
 def test_options_that_a_source_declares(tmp_path: Path) -> None:
@@ -179,8 +195,7 @@ def test_missing_values_of_nullable_columns(table: bool) -> None:
         domain = hp.Nullable(hp.Interval(0, 1)) if nullable else hp.Interval(0, 1)
         release = low_release(hp.Table(a=domain, b=hp.Interval(0, 1)) if table else domain)
         for formats, declared in (("csv", ()), ("csv", ("nulls",)), ("parquet", ()), ("", ())):
-            text = describe_low_count(release, formats=[formats] if formats else [], declared=declared)
-            assert text is not None
+            text = describe(release, formats=[formats] if formats else [], declared=declared)
             assert (nulls in text) == (nullable and formats == "csv" and not declared)
 
 
@@ -192,7 +207,6 @@ def test_causes_of_quotes() -> None:
     )
     for header, records in ((False, "rfc4180"), (False, "lines"), (False, "unquoted"), (True, "lines")):
         selection = Selection(release.domain, header=header, csv=hp.CsvDialect(records=records))  # type: ignore[arg-type]
-        text = describe_low_count(release, formats=["csv"], declared=selection.declared)
-        assert text is not None
+        text = describe(release, formats=["csv"], declared=selection.declared)
         assert ("\n- quotes " in text) == (records != "unquoted")
         assert (f"{awk}csv=CsvDialect(records='unquoted')\n" in text) == (records == "lines" and not header)

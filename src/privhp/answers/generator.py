@@ -3,7 +3,8 @@
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
 import math
-from typing import Any
+from collections.abc import Collection
+from typing import Any, NamedTuple
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.division import Division
@@ -32,6 +33,21 @@ NOISE_Z = 3.0
 NOT_COUNTED = "records outside the domain, and nulls where it allows none, are not counted"
 
 
+class Reading(NamedTuple):
+    """How the data of a release was read, for the causes of a low count. A release file does not have it.
+
+    Args:
+        formats: Formats of the files, empty for data in memory; None if they are not known.
+        persons: Whether a column of persons was declared; None if it is not known.
+        declared: Names of the parameters that were given: columns, header, those of `CsvDialect`, and unquoted for its
+            records="unquoted".
+    """
+
+    formats: Collection[str] | None = None
+    persons: bool | None = None
+    declared: Collection[str] = ()
+
+
 class Generator(Distribution):
     """The distribution estimated from a release: it samples synthetic records and answers queries.
 
@@ -41,7 +57,10 @@ class Generator(Distribution):
 
     Attributes:
         release: The release.
+        reading: How the fitted data was read.
     """
+
+    reading = Reading()
 
     def __init__(self, release: Release) -> None:
         """Estimate the distribution by the inference that the plan names.
@@ -109,7 +128,7 @@ class Generator(Distribution):
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as the release, which is small, and solve it again."""
-        return Generator, (self.release,), {"frame": self.frame}
+        return Generator, (self.release,), {"frame": self.frame, "reading": self.reading}
 
     def _repr_html_(self) -> str:
         return str(render("generator card", self))

@@ -1,7 +1,5 @@
 """Releases with fewer records than their plan expects, and the likely causes."""
 
-from collections.abc import Collection
-
 from privhp.answers.generator import NOISE_Z, Generator
 from privhp.answers.unseen_categories import describe_unseen_categories
 from privhp.domains.fields import NULL_TEXTS, FieldKind
@@ -29,28 +27,16 @@ HALF = 1 / 2
 """A count below this share of the expected number may have nearly all records skipped."""
 
 
-def describe_low_count(
-    generator: Generator,
-    *,
-    formats: Collection[str] | None = None,
-    persons: bool | None = None,
-    declared: Collection[str] = (),
-) -> str | None:
+def describe_low_count(generator: Generator) -> str | None:
     """Text on a noisy count below the expected number, with a line for each likely cause; None for other counts.
 
-    Args:
-        generator: The generator of the release.
-        formats: Formats of the files that were read; None if they are not known.
-        persons: Whether a column of persons was declared; None if it is not known.
-        declared: Names of the parameters that were given, which are not proposed: columns, header, those of
-            `CsvDialect`, and unquoted for its records="unquoted".
+    Parameters of the reading that were given are not proposed.
     """
     if not generator.is_below_expected:
         return None
     unseen = describe_unseen_categories(generator)
     accents = unseen is not None and not unseen.isascii()
-    causes = _causes(generator, formats=formats, persons=persons, declared=set(declared), accents=accents)
-    causes += [] if unseen is None else [unseen]
+    causes = _causes(generator, accents=accents) + ([] if unseen is None else [unseen])
     return (
         f"about {generator.total:,.0f} records (noisy) were counted and {generator.plan.expected_records:,} were "
         "expected: records may have been skipped. Likely causes, if that number was right:"
@@ -67,14 +53,13 @@ def check_min_records(generator: Generator, least: int | None) -> None:
         )
 
 
-def _causes(
-    generator: Generator, *, formats: Collection[str] | None, persons: bool | None, declared: set[str], accents: bool
-) -> list[str]:
-    """Causes that apply to the domain and to these formats of files, with the parameter of `fit` to check.
+def _causes(generator: Generator, *, accents: bool) -> list[str]:
+    """Causes that apply to the domain and to the data that was read, with the parameter of `fit` to check.
 
     The likeliest are first: the cap of persons, an encoding that changes accented categories, and those of the
     columns. Causes that skip nearly all records apply to counts below half of the expected number alone.
     """
+    formats, persons, declared = generator.reading.formats, generator.reading.persons, {*generator.reading.declared}
     examples = _DIALECT | ({"thousands": "."} if "decimal" in declared else {})
 
     def proposed(*names: str) -> str:
@@ -125,11 +110,11 @@ def _causes(
         "its format": times,
         f"missing values in nullable columns that are written otherwise than {NULL_TEXTS[0]}: "
         "csv=CsvDialect(nulls=['-'])": csv and any(nullable) and "nulls" not in declared,
-        "missing values in columns that are not nullable": not all(nullable),
         "texts that are not addresses, such as addresses with a port": kinds & _ADDRESSES,
         "values outside the bounds": dropping & _BOUNDED,
         "values that are not declared": dropping & _LISTED,
         "values outside the domain": dropping - _BOUNDED - _LISTED,
+        "missing values in columns that are not nullable": not all(nullable),
         "no rows: the input may be empty": generator.total <= NOISE_Z * generator.total_stderr,
         f"another {' or '.join(dialect)} of the file{proposed(*dialect)}": nearly_all and csv,
         "records with another number of fields than the header": csv and "header" not in declared,

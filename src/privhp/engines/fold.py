@@ -14,7 +14,7 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from privhp.answers.generator import Generator
+from privhp.answers.generator import Generator, Reading
 from privhp.answers.low_counts import describe_low_count
 from privhp.collect.coins import poisson_sample
 from privhp.collect.ingest import READING_SCRATCH
@@ -109,7 +109,8 @@ def fit_passes(
         if learning is not None:
             plan = refine_plan(plan, number, summary.close())
     generator = summary.release()
-    warn(describe_low_count(generator, formats=()))
+    generator.reading = Reading(formats=())
+    warn(describe_low_count(generator))
     return generator
 
 

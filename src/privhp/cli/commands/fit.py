@@ -151,6 +151,7 @@ def run(options: Namespace) -> None:
 
 def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
     """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
+    from privhp.answers.generator import Reading
     from privhp.answers.low_counts import check_min_records, describe_low_count
     from privhp.answers.unseen_categories import describe_unseen_categories
     from privhp.cli import FAILED
@@ -159,8 +160,8 @@ def _check_count(generator: "Generator", source: "Source", options: Namespace) -
     from privhp.cli.streams import say
     from privhp.errors import LowCountError
 
-    persons = source.persons is not None
-    low = describe_low_count(generator, formats=source.formats, persons=persons, declared=source.declared)
+    generator.reading = Reading(source.formats, persons=source.persons is not None, declared=source.declared)
+    low = describe_low_count(generator)
     warn(low)
     if low is None and (unseen := describe_unseen_categories(generator)) is not None:
         note(options, unseen)
