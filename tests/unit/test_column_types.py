@@ -1,6 +1,7 @@
 """Types of columns: what a domain reads, what it refuses, and the values it gets."""
 
 import datetime as dt
+import warnings
 from decimal import Decimal
 
 import numpy as np
@@ -232,8 +233,58 @@ def test_periods_are_refused_by_type(data, domain, name):
     assert hp.fit(PERIODS.dt.to_timestamp(), DAYS, epsilon=90, expected_records=300).total > 250
 
 
-@pytest.mark.parametrize(("name", "shown"), [("fare", "fare"), (None, "1"), (3, "1")])
+@pytest.mark.parametrize(("name", "shown"), [("fare", "column 'fare'"), (None, "the data"), (3, "the data")])
 def test_warnings_have_the_name_of_a_series(name, shown):
     for series, what in ((pd.Series([1, 2] * 200, name=name), "holds"), (pd.Series(["1"] * 400, dtype="string"), "is")):
-        with pytest.warns(hp.PrivhpWarning, match=f"^column '{shown}' {what} "):
+        with pytest.warns(hp.PrivhpWarning, match=f"^{shown} {what} "):
             hp.fit(series.rename(name), hp.Interval(0, 9), epsilon=9, expected_records=400)
+
+
+MIXED = pd.Series([12.5, "$900", 13.0, "$950", 12.0] * 80, dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "advice"),
+    [
+        (MIXED, hp.Interval(0, 2000), "is not a number are skipped; convert it first, such as with pandas.to_numeric"),
+        (MIXED, hp.Integers(0, 2000), "is not a number are skipped; convert it first, such as with pandas.to_numeric"),
+        (MIXED, DAYS, "is not a time are skipped; convert it first, such as with pandas.to_datetime"),
+        (MIXED * 0, hp.Interval(0, 2000), "is not a number are skipped"),
+    ],
+)
+def test_columns_of_objects_warn_by_their_type(values, domain, advice):
+    """Whatever their values are."""
+    text = r"^{} may hold values of any type \(object\) and is declared as [a-z]+: records with a value that "
+    for data, own, label in (
+        (values.to_frame("x"), hp.Table(x=domain), "column 'x'"),
+        ({"x": values.to_numpy()}, domain, "column 'x'"),
+        (values, domain, "the data"),
+    ):
+        with pytest.warns(hp.PrivhpWarning, match=text.format(label) + advice) as caught:
+            hp.fit(data, own, epsilon=9, expected_records=400)
+        assert {one.filename for one in caught} == {__file__}
+
+
+@pytest.mark.parametrize("domain", [hp.Categories(["a", "b"]), hp.IPv4(), hp.Pattern("[ab]")])
+def test_columns_of_objects_may_be_texts(domain):
+    texts, records = (np.array(values * 200, dtype=object) for values in (["a", "b"], [{"x": 1}, (2,)]))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "column 'x'")
+        hp.fit({"x": texts}, hp.Table(x=domain), epsilon=9, expected_records=400)
+        hp.fit(records, hp.Table(x=hp.Interval(0, 9)), epsilon=9, expected_records=400)
+
+
+def test_decimals_declared_as_integers_warn_by_their_type(tmp_path):
+    numbers = np.random.default_rng(0).uniform(0, 100, 400)
+    np.save(tmp_path / "a.npy", numbers)
+    parquet.write_table(pa.table({"age": numbers}), tmp_path / "a.parquet")
+    text = r"may hold decimals \((float64|double)\) and is declared as integers: records with a number that"
+    frame, files = pd.DataFrame({"age": numbers}), [tmp_path / "a.npy", tmp_path / "a.parquet"]
+    for data in (numbers, np.round(numbers), frame, *files):
+        with pytest.warns(hp.PrivhpWarning, match=text):
+            hp.fit(data, hp.Integers(0, 100), epsilon=9, expected_records=400)
+    with pytest.warns(hp.PrivhpWarning, match="\n- numbers with decimals where integers are declared\n"):
+        hp.fit(numbers.tolist(), hp.Integers(0, 100), epsilon=9, expected_records=400)
+    with warnings.catch_warnings():  # pandas holds integers with missing values as float64
+        warnings.simplefilter("error")
+        hp.fit(np.round(numbers), hp.Nullable(hp.Integers(0, 100)), epsilon=9, expected_records=400)

@@ -106,6 +106,7 @@ def _causes(generator: Generator, *, accents: bool) -> list[str]:
         and csv
         and numbered,
         f"{form} where numbers are declared{proposed(*_FORMS_OF_NUMBERS) * csv}": numbers,
+        "numbers with decimals where integers are declared": "integers" in kinds,
         f"times in another form than {' or '.join(times)}{''.join(epochs)}, which a column of kind time declares by "
         "its format": times,
         f"missing values in nullable columns that are written otherwise than {NULL_TEXTS[0]}: "

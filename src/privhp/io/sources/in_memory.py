@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
 from privhp.domains.column import Column, Mask, concatenate
 from privhp.domains.column_batch import ColumnBatch, index_levels, to_batch
 from privhp.domains.conversion import type_name
+from privhp.domains.domain import ValueKind
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
@@ -107,23 +108,21 @@ class InMemorySource:
         return _Part(lambda: data, _refuse_persons, rows)
 
     def _note_types(self, data: Any) -> None:
-        """Warn of columns whose declared type is that of integers, texts or times, in an array, a dict or a frame."""
-        fields = self._selection.fields
-        columns = {str(index + 1): data for index in range(len(fields))}
+        """Warn of columns of a suspicious type, in an array, a dict or a frame."""
+        fields, names, domain = self._selection.fields, self._selection.names, self._selection.domain
+        columns: list[tuple[Any, Any]] = [(name, data) for name in names or (None,) * len(fields)]
         if len(fields) == 1 and is_column(data) and isinstance(getattr(data, "name", None), str):
-            columns = {data.name: data}
+            columns = [(data.name, data)]
+        single = len(fields) == 1 and not domain.reads_by_name  # a table takes an array of objects for records
         if _is_frame(data) or isinstance(data, Mapping):
             persons = None if self._selection.persons is None else self._selection.persons.column
-            names = self._selection.names or [name for name in data if str(name) != persons]
-            columns = {name: data[name] for name in names if name in data}
-        for (name, column), field in zip(columns.items(), fields, strict=False):
-            dtype = getattr(column, "dtype", None)
-            if getattr(dtype, "kind", "") in ("i", "u"):
-                self._selection.note_integers(field, name, str(dtype))
-            elif issubclass(getattr(dtype, "type", object), str):
-                self._selection.note_text(field, name, type_name(dtype))
-            elif getattr(dtype, "kind", "") == "M" and not isinstance(column, np.ndarray):
-                self._selection.note_times(field, name, str(dtype))
+            known = names or [name for name in data if str(name) != persons]
+            columns, single = [(name, data[name]) for name in known if name in data], True
+        for (name, column), field in zip(columns, fields, strict=False):
+            kind = _kind_of(column)
+            if kind is not None and (single or kind != "objects"):
+                label = "the data" if name is None else f"column {name!r}"
+                self._selection.note_type(field, label, kind, type_name(column.dtype))
 
     def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
@@ -159,6 +158,18 @@ class InMemorySource:
         """The column of persons of a dict or a frame."""
         declared = self._selection.persons
         return _refuse_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
+
+
+def _kind_of(column: Any) -> ValueKind | Literal["objects"] | None:
+    """Kind of the values of a column by its type. Times of NumPy have no zone, which is known."""
+    dtype = getattr(column, "dtype", None)
+    if dtype == np.dtype(object):
+        return "objects"
+    if issubclass(getattr(dtype, "type", object), str):
+        return "text"
+    kinds: dict[str, ValueKind] = {"i": "integers", "u": "integers", "f": "numbers", "M": "times"}
+    kind = kinds.get(getattr(dtype, "kind", ""))
+    return None if kind == "times" and isinstance(column, np.ndarray) else kind
 
 
 class _Part(NamedTuple):

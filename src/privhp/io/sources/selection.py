@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -190,12 +190,7 @@ class Selection:
                 f"column {column!r}: expected {_enumerate_kinds(accepted)}, since it is declared as {declared}, got "
                 f"{type_name}; {advice}convert the column first, or choose another"
             )
-        if kind == "text":
-            self.note_text(field, column, type_name)
-        if kind == "integers":
-            self.note_integers(field, column, type_name)
-        if kind == "times":
-            self.note_times(field, column, type_name)
+        self.note_type(field, f"column {column!r}", kind, type_name)
 
     def check_person(self, column: str, kind: ValueKind | None, type_name: str) -> None:
         """Refuse a column of persons whose type holds no ids."""
@@ -205,30 +200,44 @@ class Selection:
                 "first, or choose another"
             )
 
-    def note_text(self, field: Field, column: str, type_name: str) -> None:
-        """Warn that texts of a column of numbers may be skipped."""
-        if field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats:
-            self._warn(
-                f"column {column!r} is text ({type_name}) and declared as {field.declared_as}: records with text that "
-                "is not a number are skipped; declare it as categories if it holds words, or convert it to numbers "
-                "first, such as with pandas.to_numeric"
-            )
+    def note_type(self, field: Field, column: str, kind: ValueKind | Literal["objects"] | None, type_name: str) -> None:
+        """Warn of a column whose type can hold values of a field, and probably holds others, too.
 
-    def note_integers(self, field: Field, column: str, type_name: str) -> None:
-        """Warn that samples of a column of a type of whole numbers will have fractions."""
-        if field.fractional:
+        Args:
+            field: The field to be read.
+            column: The column, for messages: its name, or "the data".
+            kind: Kind of the values, if the type determines it; "objects" for a type of any values.
+            type_name: Type of the column, for messages.
+        """
+        declared = f"declared as {field.declared_as}: "
+        numbers = field.kind in (FieldKind.REAL, FieldKind.INTEGER) and not field.repeats
+        if kind == "text" and numbers:
+            self._warn(
+                f"{column} is text ({type_name}) and {declared}records with text that is not a number are skipped; "
+                "declare it as categories if it holds words, or convert it to numbers first, such as with "
+                "pandas.to_numeric"
+            )
+        elif kind == "objects" and (numbers or field.declared_as == "time"):
+            what, convert = ("time", "to_datetime") if field.declared_as == "time" else ("number", "to_numeric")
+            self._warn(
+                f"{column} may hold values of any type ({type_name}) and is {declared}records with a value that is not "
+                f"a {what} are skipped; convert it first, such as with pandas.{convert}"
+            )
+        elif kind == "numbers" and field.declared_as == "integers" and not field.nullable:
+            self._warn(
+                f"{column} may hold decimals ({type_name}) and is {declared}records with a number that is not whole "
+                "are skipped; declare it as interval, or round it first"
+            )
+        elif kind == "integers" and field.fractional:
             advice = "it as integers" if field.declared_as == "interval" else "a step"
             self._warn(
-                f"column {column!r} holds whole numbers ({type_name}) and is declared as {field.declared_as}: samples "
-                f"will have fractions, and frequent values will be spread; declare {advice}"
+                f"{column} holds whole numbers ({type_name}) and is {declared}samples will have fractions, and "
+                f"frequent values will be spread; declare {advice}"
             )
-
-    def note_times(self, field: Field, column: str, type_name: str) -> None:
-        """Warn that times of a type without a zone, which would follow a comma, are not read in the declared zone."""
-        if field.zone not in (None, "UTC") and "," not in type_name:
+        elif kind == "times" and field.zone not in (None, "UTC") and "," not in type_name:  # a zone follows a comma
             self._warn(
-                f"column {column!r} has times without a zone ({type_name}), which are read as UTC, not in the zone of "
-                f"the domain, {field.zone}; localise the column if its times are local"
+                f"{column} has times without a zone ({type_name}), which are read as UTC, not in the zone of the "
+                f"domain, {field.zone}; localise the column if its times are local"
             )
 
     def to_batch(self, columns: Sequence[Any], length: int, invalid: NDArray[np.bool_] | None = None) -> Any:
