@@ -288,3 +288,30 @@ def test_decimals_declared_as_integers_warn_by_their_type(tmp_path):
     with warnings.catch_warnings():  # pandas holds integers with missing values as float64
         warnings.simplefilter("error")
         hp.fit(np.round(numbers), hp.Nullable(hp.Integers(0, 100)), epsilon=9, expected_records=400)
+
+
+NUMBERS = pd.Series([0, 1] * 200, name="flag")
+
+
+@pytest.mark.parametrize("values", [NUMBERS, NUMBERS * 1.0, NUMBERS == 1, NUMBERS.astype("category")], ids=str)
+def test_numbers_declared_as_text_warn_by_their_type(values):
+    flags = hp.Categories(["0", "1"])
+    kind = values.dtype if values.dtype != "category" else "int64"
+    text = rf"column 'flag' holds numbers \({kind}\) .*: its values are declared as text"
+    with pytest.warns(hp.PrivhpWarning, match=text):
+        hp.fit(values.to_frame(), hp.Table(flag=flags), epsilon=9, expected_records=400)
+    nulls = pd.DataFrame({"flag": [np.nan] * 400})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        hp.fit(nulls, hp.Table(flag=hp.Nullable(flags)), epsilon=9, expected_records=400)
+        hp.fit(values.to_frame(), hp.Table(flag=hp.Categories([0, 1])), epsilon=9, expected_records=400)
+
+
+def test_intervals_are_refused_by_type():
+    ages = pd.cut(pd.Series([1.0, 30.0] * 200, name="age"), [0, 18, 99])
+    domain = hp.Table(age=hp.Categories(["(0, 18]", "(18, 99]"]))
+    for column in (ages, pd.Series(pd.arrays.IntervalArray(ages), name="age")):
+        text = r"column 'age': expected single values, got interval\[int64, right\]; .*\.astype\(str\)$"
+        with pytest.raises(hp.RecordsError, match=text):
+            hp.fit(column.to_frame(), domain, epsilon=9, expected_records=400)
+    assert hp.fit(ages.astype(str).to_frame(), domain, epsilon=9, expected_records=400).total > 350

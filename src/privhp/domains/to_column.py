@@ -104,6 +104,9 @@ def _from_pandas(series: Any) -> Column:
     dtype = series.dtype
     if str(dtype).startswith("period"):
         raise RecordsError(f"expected single values, got {dtype}; convert the column with .dt.to_timestamp()")
+    values = getattr(getattr(dtype, "categories", None), "dtype", dtype)
+    if str(values).startswith("interval"):  # such as those of pandas.cut
+        raise RecordsError(f"expected single values, got {values}; convert the column with .astype(str)")
     if hasattr(dtype, "categories"):
         own = getattr(series, "cat", series)
         codes = np.asarray(own.codes).astype(np.int64)

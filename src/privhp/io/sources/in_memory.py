@@ -119,10 +119,12 @@ class InMemorySource:
             known = names or [name for name in data if str(name) != persons]
             columns, single = [(name, data[name]) for name in known if name in data], True
         for (name, column), field in zip(columns, fields, strict=False):
-            kind = _kind_of(column)
-            if kind is not None and (single or kind != "objects"):
+            dtype = _value_type(column)
+            kind = _kind_of(dtype)
+            plain_times = kind == "times" and isinstance(column, np.ndarray)  # NumPy's have no zone, as its users know
+            if kind is not None and not plain_times and (single or kind != "objects"):
                 label = "the data" if name is None else f"column {name!r}"
-                self._selection.note_type(field, label, kind, type_name(column.dtype))
+                self._selection.note_type(field, label, kind, type_name(dtype))
 
     def _from_stream(self, data: Any) -> Iterator["_Part"]:
         """Batches of an Arrow stream, sliced to the maximum number of rows."""
@@ -160,16 +162,20 @@ class InMemorySource:
         return _refuse_persons() if declared is None else to_batch(frame, [declared.column]).columns[0]
 
 
-def _kind_of(column: Any) -> ValueKind | Literal["objects"] | None:
-    """Kind of the values of a column by its type. Times of NumPy have no zone, which is known."""
+def _value_type(column: Any) -> Any:
+    """Type of the values of a column, if it has one; of a categorical column, that of its categories."""
     dtype = getattr(column, "dtype", None)
+    return getattr(getattr(dtype, "categories", None), "dtype", dtype)
+
+
+def _kind_of(dtype: Any) -> ValueKind | Literal["objects"] | None:
+    """Kind of the values of a type; None if the type does not determine it."""
     if dtype == np.dtype(object):
         return "objects"
     if issubclass(getattr(dtype, "type", object), str):
         return "text"
-    kinds: dict[str, ValueKind] = {"i": "integers", "u": "integers", "f": "numbers", "M": "times"}
-    kind = kinds.get(getattr(dtype, "kind", ""))
-    return None if kind == "times" and isinstance(column, np.ndarray) else kind
+    kinds: dict[str, ValueKind] = {"b": "integers", "i": "integers", "u": "integers", "f": "numbers", "M": "times"}
+    return kinds.get(getattr(dtype, "kind", ""))
 
 
 class _Part(NamedTuple):

@@ -34,6 +34,11 @@ def _enumerate_kinds(kinds: frozenset[str]) -> str:
     return f"{', '.join(others)} or {last}" if others else last
 
 
+def _unread_numbers(field: Field) -> set[str]:
+    """Kinds of numbers that a field does not read; without floats if it may be null, since pandas has them for null."""
+    return {"integers", *(() if field.nullable else ("numbers",))} - (field.accepts or {"integers", "numbers"})
+
+
 def _column_text(column: Any) -> str:
     """Name of a column, or its number as text."""
     if isinstance(column, bool) or not isinstance(column, str | int | np.integer):
@@ -227,6 +232,11 @@ class Selection:
             self._warn(
                 f"{column} may hold decimals ({type_name}) and is {declared}records with a number that is not whole "
                 "are skipped; declare it as interval, or round it first"
+            )
+        elif field.kind is FieldKind.DICTIONARY and kind in _unread_numbers(field):
+            self._warn(
+                f"{column} holds numbers ({type_name}) and is {declared}its values are declared as text, so records "
+                "with numbers are skipped; declare numbers, or convert the column, such as with .astype(str)"
             )
         elif kind == "integers" and field.fractional:
             advice = "it as integers" if field.declared_as == "interval" else "a step"
