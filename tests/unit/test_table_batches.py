@@ -2,6 +2,7 @@
 
 import itertools
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,38 @@ def test_level_of_an_index() -> None:
         privhp.fit(frame, Table(a=Integers(0, 9)), person="b", epsilon=1, expected_records=1e3)
     with pytest.raises(RecordsError, match=r"its columns are \['a'\]$"):
         SMALL.encode(frame.rename_axis([None, 3]), level=1)
+
+
+@pytest.mark.parametrize(
+    ("columns", "convert"),
+    [([0, 1], "astype(str)"), ([0, "b"], "astype(str)"), ([("a", "b"), ("a", "c")], 'map("_".join)')],
+)
+def test_names_that_are_not_text(columns: list[Any], convert: str) -> None:
+    frame = pd.DataFrame([[1, 2]] * 9, columns=pd.Index(columns))
+    says = re.escape(f"which are not text; convert them with df.columns = df.columns.{convert}")
+    for domain in (Table({"0": Integers(0, 9)}), Table(a_b=Integers(0, 9)), Integers(0, 9)):
+        with pytest.raises(RecordsError, match=says):
+            privhp.fit(frame, domain, epsilon=1, expected_records=9)
+    frame.columns = frame.columns.map("_".join) if isinstance(columns[0], tuple) else frame.columns.astype(str)
+    assert list(frame.columns) in (["0", "1"], ["0", "b"], ["a_b", "a_c"])
+
+
+def test_named_tuples_have_names() -> None:
+    """Those of `itertuples` have the index of the frame, too."""
+    frame = pd.DataFrame({"b": [7.0] * 50, "a": [2] * 50})
+    table = Table(a=Integers(0, 9), b=Interval(0, 9))
+    expected = table.encode(frame, level=6)
+    for records in (list(frame.itertuples()), list(frame.itertuples(index=False)), [(2, 7.0)] * 50):
+        assert np.array_equal(table.encode(records, level=6), expected)
+    renamed = list(frame[["a", "b"]].set_axis(["a a", "b b"], axis=1).itertuples(index=False))
+    assert np.array_equal(table.encode(renamed, level=6), expected)  # by position
+
+
+def test_single_named_tuples_are_no_batches() -> None:
+    frame = pd.DataFrame({"a": [2] * 50})
+    for domain in (Table(a=Integers(0, 9)), Integers(0, 9)):
+        with pytest.raises(RecordsError, match=r"got a single one (.*); pass the data frame itself, or a"):
+            privhp.fit(frame.itertuples(index=False), domain, epsilon=1, expected_records=50)
 
 
 def test_duplicate_column() -> None:

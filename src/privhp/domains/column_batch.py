@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from privhp.domains.column import Column, Indices, Mask
 from privhp.domains.comparisons import suggest
 from privhp.domains.conversion import as_floats
+from privhp.domains.fields import Field, check_longitude_first
 from privhp.domains.to_column import is_column, to_column
 from privhp.errors import RecordsError
 
@@ -87,6 +88,35 @@ def to_batch(records: Any, names: Sequence[str]) -> ColumnBatch:
     if single or not hasattr(records, "__iter__"):
         raise RecordsError(f"expected a batch of records with columns, got {type(records).__name__}")
     return _from_sequence(records, names)
+
+
+def is_frame(records: Any) -> bool:
+    """Whether a batch is a data frame or an Arrow table."""
+    return not isinstance(records, np.ndarray | Mapping) and _column_names(records) is not None
+
+
+def frame_columns(frame: Any, names: Sequence[str] | None, fields: Sequence[Field]) -> ColumnBatch:
+    """The columns of a data frame that make a record of a domain without columns.
+
+    Args:
+        frame: The data frame.
+        names: Names of the columns; None if the frame has no others.
+        fields: The values of a record.
+    """
+    known = _column_names(frame) or []
+    if names is None and len(known) != len(fields):
+        hint = describe_columns(known, "", levels=index_levels(frame))
+        raise RecordsError(f"{describe_width('a table', len(fields))}frame[{['NAME'] * len(fields)}]; {hint}")
+    check_longitude_first(names or list(map(str, known)), fields)
+    return to_batch(frame, names or known)
+
+
+def describe_width(where: str, size: int) -> str:
+    """Begin of a message on a table with another number of columns, to be continued with the way to select them."""
+    return (
+        f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, got more or fewer; select "
+        "columns with "
+    )
 
 
 def _from_array(array: NDArray[Any], names: Sequence[str]) -> ColumnBatch:
@@ -162,12 +192,16 @@ def describe_columns(known: Sequence[Any], asked: str, *, levels: Sequence[Any] 
     Args:
         known: Names of the columns.
         asked: Name of the column asked for.
-        levels: Names of the levels of the index of a pandas frame.
+        levels: Names of the levels of the index of a pandas frame, None for one without a name.
     """
     if asked in levels and asked not in known:
         return f"{asked!r} is in the index of the frame; make it a column with reset_index()"
+    listed = f"its columns are {reprlib.repr(list(known))}"
+    if levels and not all(isinstance(name, str) for name in known):
+        convert = 'map("_".join)' if all(isinstance(name, tuple) for name in known) else "astype(str)"
+        return f"{listed}, which are not text; convert them with df.columns = df.columns.{convert}"
     near = "" if asked in known else suggest(asked, map(str, known))
-    return f"its columns are {reprlib.repr(list(known))}{near}"
+    return f"{listed}{near}"
 
 
 def index_levels(frame: Any) -> list[Any]:
@@ -186,7 +220,10 @@ def _arrow_table(records: Any) -> Any:
 
 
 def _from_sequence(records: Any, names: Sequence[str]) -> ColumnBatch:
-    """Columns of a sequence of records: mappings by name, sequences by position. Other objects are not records."""
+    """Columns of a sequence of records: mappings and named tuples by name, sequences by position.
+
+    Other objects are not records, and neither are named tuples of other names that are not as many.
+    """
     rows = [_values(record, names) for record in records]
     invalid = np.fromiter((row is None for row in rows), dtype=np.bool_, count=len(rows))
     nothing = (None,) * len(names)
@@ -198,6 +235,8 @@ def _values(record: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
     try:
         if isinstance(record, Mapping) or (isinstance(record, np.void) and record.dtype.names):
             return tuple([record[name] for name in names])
+        if set(names) <= set(getattr(record, "_fields", ())):
+            return tuple([getattr(record, name) for name in names])
         if isinstance(record, list | tuple | np.ndarray) and len(record) == len(names):
             return tuple(record)
     except Exception:  # noqa: BLE001 - reading a record may raise anything; other records are unaffected

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.errors import RecordsError
+
 NULL_TEXTS = ("NA", "N/A", "null", "NaN")
 """Texts that usually stand for null, in upper or lower case."""
 
@@ -79,10 +81,14 @@ _LATITUDE = re.compile("latitude|(^|[^a-z])lat([^a-z]|$)")
 _LONGITUDE = re.compile("longitude|(^|[^a-z])(lon|lng|long)([^a-z]|$)")
 
 
-def names_latitude_first(names: Sequence[str], fields: Sequence[Field]) -> bool:
-    """Whether the columns of a point on Earth, a longitude and a latitude, are named the other way round."""
+def check_longitude_first(names: Sequence[str], fields: Sequence[Field]) -> None:
+    """Refuse points on Earth whose columns name the latitude first. A header may be a record: names are not quoted."""
     owned = [name.lower() for name, field in zip(names, fields, strict=True) if field.declared_as == "geo"]
-    return any(_LATITUDE.search(x) and _LONGITUDE.search(y) for x, y in zip(owned[::2], owned[1::2], strict=True))
+    if any(_LATITUDE.search(x) and _LONGITUDE.search(y) for x, y in zip(owned[::2], owned[1::2], strict=True)):
+        raise RecordsError(
+            "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
+            "name the longitude first, such as columns=['lon', 'lat']"
+        )
 
 
 _KINDS = {"f": FieldKind.REAL, "i": FieldKind.INTEGER, "u": FieldKind.INTEGER, "M": FieldKind.TIME}

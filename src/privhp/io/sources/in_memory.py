@@ -64,6 +64,7 @@ class InMemorySource:
         if cap is not None and _is_table(self._data):
             whole = _mask_kept(cap, concatenate([part.persons() for part in self._parts(self._data)] or [Column([])]))
         for data in self._data if _yields_batches(self._data) else [self._data]:
+            _check_batch(data)
             self._note_types(data)
             for part in self._parts(data):
                 records, kept = part.records(), None
@@ -148,7 +149,7 @@ class InMemorySource:
             return frame
         known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         indices = self._selection.indices_by_name(
-            [str(name) for name in known],
+            known,
             where="a table" if self._selection.names is None else "the table",
             in_memory=True,
             levels=index_levels(frame),
@@ -220,6 +221,15 @@ class LazyBatches:
         if hasattr(self._query, "collect_batches"):
             return iter(self._query.collect_batches())
         return iter([self._query.collect()])  # polars before 1.34
+
+
+def _check_batch(data: Any) -> None:
+    """Refuse a single record of the type of those of `itertuples`, whose values would be counted as records."""
+    if isinstance(data, tuple) and hasattr(data, "_fields"):
+        raise RecordsError(
+            "expected a batch of records, got a single one (a named tuple); pass the data frame itself, or a list of "
+            "records"
+        )
 
 
 def _is_lazy(data: Any) -> bool:

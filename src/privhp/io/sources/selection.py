@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains import Domain
-from privhp.domains.column_batch import ColumnBatch, describe_columns
+from privhp.domains.column_batch import ColumnBatch, describe_columns, describe_width
 from privhp.domains.domain import ValueKind
-from privhp.domains.fields import Field, FieldKind, names_latitude_first
+from privhp.domains.fields import Field, FieldKind, check_longitude_first
 from privhp.errors import FileError, RecordsError
 from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
 from privhp.io.sources.protocol import Persons
@@ -89,7 +89,7 @@ class Selection:
         self.names = self.columns or (None if declared is None else list(declared))
         """Names of the columns; None if they are not known before the file is opened."""
         if self.names is not None:
-            self._check_points(self.names)
+            check_longitude_first(self.names, self.fields)
 
     @property
     def declared(self) -> frozenset[str]:
@@ -115,7 +115,7 @@ class Selection:
 
     def indices_by_name(
         self,
-        known: Sequence[str],
+        known: Sequence[Any],
         *,
         where: str,
         hint: str = "names are matched by case",
@@ -135,9 +135,10 @@ class Selection:
         """
         if not in_memory:
             return self._find(known, where=where, hint=hint)
-        lacking = [column for column in (self.names or []) + self._person if column not in known]
+        names = list(map(str, known))
+        lacking = [column for column in (self.names or []) + self._person if column not in names]
         try:
-            return self._find(known, where=where, hint=describe_columns(known, "".join(lacking[:1]), levels=levels))
+            return self._find(names, where=where, hint=describe_columns(known, "".join(lacking[:1]), levels=levels))
         except FileError as error:
             raise RecordsError(str(error)) from None
 
@@ -151,20 +152,9 @@ class Selection:
             return [list(known).index(column) for column in self.names] + person
         size, own = len(self.fields), [index for index in range(len(known)) if index not in person]
         if len(own) != size:
-            raise FileError(
-                f"expected {where} of {size} column{'s' * (size > 1)}, as many as the domain takes, "
-                f"got more or fewer; select columns with columns={['NAME'] * size}; {hint}"
-            )
-        self._check_points([known[index] for index in own])
+            raise FileError(f"{describe_width(where, size)}columns={['NAME'] * size}; {hint}")
+        check_longitude_first([known[index] for index in own], self.fields)
         return own + person
-
-    def _check_points(self, names: Sequence[str]) -> None:
-        """Refuse points on Earth whose columns name the latitude first. The names are not quoted: see `_find`."""
-        if names_latitude_first(names, self.fields):
-            raise RecordsError(
-                "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
-                "name the longitude first, such as columns=['lon', 'lat']"
-            )
 
     def indices_by_number(self) -> list[int]:
         """Indices of columns given as numbers from 1, by default the first ones; that of persons last, if any."""
