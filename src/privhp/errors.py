@@ -16,6 +16,7 @@ a record or on the number of records.
 """
 
 import contextlib
+import functools
 import inspect
 import reprlib
 import warnings
@@ -24,8 +25,8 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-_INNER_FILES = (__file__.removesuffix("errors.py"), contextlib.__file__)
-"""Files of the package, and of the context manager that wraps its functions."""
+_INNER_FILES = (__file__.removesuffix("errors.py"), contextlib.__file__, functools.__file__)
+"""Files of the package, and of the context managers and properties that call its functions."""
 
 
 class PrivhpError(Exception):

@@ -11,7 +11,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
-from privhp import DomainError, Plan, PrivhpWarning, RecordsError, Summary, Time, check_domain
+from privhp import DomainError, Plan, PrivhpWarning, RecordsError, Summary, Table, Time, check_domain, fit
 from privhp.core.cells import OUTSIDE
 from silent import assert_silent
 
@@ -264,6 +264,16 @@ def test_zone_of_records_without_one() -> None:
     assert ticks_of(domain, [pd.Timestamp(noon)]) == ticks_of(domain, pd.Series([noon])) == [utc]
     assert ticks_of(domain, [pd.Timestamp(noon, tz="Asia/Tokyo")]) == [local]
     assert ticks_of(domain, [dt.date(2020, 6, 1)]) == ["2020-05-31T15:00:00"]
+
+
+def test_a_timestamp_of_pandas_is_noted_once_at_the_call() -> None:
+    """Its region is read at each level, and again when the standard error is asked for."""
+    tokyo = Time("2020-05-01", "2020-07-01", zone="Asia/Tokyo")
+    generator = fit({"t": ["2020-06-01T12:00"] * 400}, Table(t=tokyo), epsilon=9, expected_records=400)
+    region = {"t": (pd.Timestamp("2020-06-01"), pd.Timestamp("2020-06-02"))}
+    with pytest.warns(PrivhpWarning, match="a pandas timestamp without a zone") as caught:
+        repr(generator.mass(region))
+    assert [one.filename for one in caught] == [__file__]
 
 
 def test_timestamps_of_pandas_are_utc_as_times_of_numpy_are() -> None:

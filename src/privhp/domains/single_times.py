@@ -31,6 +31,7 @@ class TimeReader:
     def __init__(self, name: str | None, unit: str) -> None:
         self._name, self._unit = name, unit
         self.zone = dt.UTC if name is None else parse_zone(name)
+        self._noted: set[Any] = set()
 
     def nanoseconds(self, value: Any) -> int:
         """Nanoseconds of one time since 1970, at least to the precision of the unit; raises if it cannot be read."""
@@ -63,9 +64,14 @@ class TimeReader:
         end = dt.datetime.combine(day, dt.time.max, self.zone).replace(fold=1)  # the later one, where it occurs twice
         return first, self.nanoseconds(end) + 999
 
-    def note_utc(self, value: Any) -> None:
-        """Warn that a pandas timestamp without a zone, which a user wrote, is not read in the declared zone."""
-        if self.zone is not dt.UTC and _plain(value) is not value:
+    def note_utc(self, *values: Any) -> None:
+        """Warn that pandas timestamps without a zone, which a user wrote, are not read in the declared zone.
+
+        Each is noted once: a region is read at each level, and again for its standard error.
+        """
+        naive = {value for value in values if self.zone is not dt.UTC and _plain(value) is not value}
+        if not naive <= self._noted:
+            self._noted |= naive
             warn(
                 "a pandas timestamp without a zone is read as UTC, as NumPy's times are, and not in the zone of the "
                 f'domain, {self._name}; write a text such as "2020-02-29T19:30", or localise it with tz_localize'

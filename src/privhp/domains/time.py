@@ -103,6 +103,7 @@ class Time(IntegerRangeDomain):
                 "a zone is its local date"
             )
         self._reader = TimeReader(zone, unit)
+        self._reader.note_utc(low, high)
         (first, _), (_, last) = self._bound(low, "the lower bound"), self._bound(high, "the upper bound")
         if first >= last:
             raise DomainError(f"expected a lower bound before the upper, got {quote(low)} and {quote(high)}")
@@ -119,7 +120,6 @@ class Time(IntegerRangeDomain):
 
     def _bound(self, value: Any, name: str) -> tuple[int, int]:
         """First and last tick of a declared time, or of a whole day."""
-        self._reader.note_utc(value)
         try:
             first, last = self._reader.span(value)
             return first // TICKS[self.unit], last // TICKS[self.unit]
@@ -254,6 +254,7 @@ class Time(IntegerRangeDomain):
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
         first, last = check_ends(region, example=('"2020-02-29"', '"2020-03-31"'))
+        self._reader.note_utc(first, last)
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")[0]
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")[1]
         if low > high and first is not None and last is not None:
