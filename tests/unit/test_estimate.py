@@ -288,7 +288,7 @@ def test_advice_for_domains_without_order(trips: hp.Generator) -> None:
         with pytest.raises(hp.DomainError, match=r"has no order.*; use marginal\(COLUMN\)$"):
             getattr(trips, query)(0.5)
         with pytest.raises(
-            hp.DomainError, match=r"has no order.*; use marginal\(null=False\), the values that are not null$"
+            hp.DomainError, match=r"has no order.*; use marginal\('delay', null=False\), the values that are not null$"
         ):
             getattr(trips.marginal("delay"), query)(0.5)
         with pytest.raises(hp.DomainError, match=r"no quantiles$"):

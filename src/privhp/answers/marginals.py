@@ -19,8 +19,8 @@ from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Codes, Floats, ancestors, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.table import Table
-from privhp.domains.table_column import TableColumn
-from privhp.domains.validation import quote
+from privhp.domains.table_column import TableColumn, similar_column
+from privhp.domains.validation import listed_values, quote
 from privhp.errors import QueryError
 
 Cells = dict[int, tuple[Codes, Floats]]
@@ -103,11 +103,12 @@ def _choose_columns(table: Domain, columns: Any) -> tuple[list[TableColumn], boo
         return list(table.columns), True
     if isinstance(columns, str | tuple) and columns in known:
         return [known[columns]], True
-    names = list(columns) if isinstance(columns, list | tuple | set | frozenset) else [columns]
+    names = listed_values(columns)
     unknown = [name for name in names if not isinstance(name, str | tuple) or name not in known]
     if unknown or not names:
-        listed = ", ".join(map(repr, known))
-        raise QueryError(f"expected a column or a list of columns among {listed}, got {quote((unknown or [names])[0])}")
+        asked, listed = (unknown or [names])[0], ", ".join(map(repr, known))
+        near = similar_column(asked, table.columns)
+        raise QueryError(f"expected a column or a list of columns among {listed}, got {quote(asked)}{near}")
     return [column for column in table.columns if column.name in names], False
 
 

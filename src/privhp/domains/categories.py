@@ -11,12 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.number_format import format_share
-from privhp.domains.comparisons import parse_choice
+from privhp.domains.comparisons import parse_choice, suggest
 from privhp.domains.fields import DictionaryForm, OutputForm
 from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import NOT_FOUND, Lookup, parse_bool
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.validation import check_integer_dtype, null_hint, quote
+from privhp.domains.validation import check_integer_dtype, listed_values, null_hint, quote
 from privhp.errors import DomainError
 
 _CATEGORY = re.compile(r"(ordered )?category(?:\[(u?int(?:8|16|32|64))\])?")
@@ -82,9 +82,8 @@ class Categories(Finite):
         return records if self.dtype is None or textual else records.astype(self.dtype, copy=False)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
-        values = list(region) if isinstance(region, list | tuple | set | frozenset | np.ndarray) else [region]
         chosen = np.zeros(len(self._indices), dtype=np.bool_)
-        for value in values:
+        for value in listed_values(region):
             chosen[self._index(value)] = True
         return chosen
 
@@ -92,8 +91,9 @@ class Categories(Finite):
         try:
             return self._indices[parse_bool(value) if self._boolean and isinstance(value, str) else value]
         except (KeyError, TypeError):
+            near = suggest(value, map(self.format_value, self._indices)) if isinstance(value, str) else null_hint(value)
             raise DomainError(
-                f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}{null_hint(value)}"
+                f"expected declared values, such as {quote(self.values[0])}, got {quote(value)}{near}"
             ) from None
 
     def format_distance(self, distance: float) -> str:

@@ -19,7 +19,7 @@ from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import ALMOST_ONE
 from privhp.domains.text_list import TextList
 from privhp.domains.to_column import to_column
-from privhp.domains.validation import null_hint, quote
+from privhp.domains.validation import listed_values, null_hint, quote
 from privhp.errors import DomainError
 
 if TYPE_CHECKING:
@@ -140,8 +140,7 @@ class Pattern(IntegerRangeDomain):
         return self._records_at(spans.ranks(drawn))
 
     def _spans(self, region: Any) -> _Spans:
-        texts = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
-        return _Spans([self._span(text) for text in texts])
+        return _Spans([self._span(text) for text in listed_values(region)])
 
     def _span(self, text: Any) -> Span:
         span, begins = None, False

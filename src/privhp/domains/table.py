@@ -23,7 +23,7 @@ from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.split_order import split_masks, split_order
-from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
+from privhp.domains.table_column import Name, TableColumn, column_errors, read_column, similar_column
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
 
@@ -275,7 +275,8 @@ class Table(Domain):
             )
         unknown = [name for name in region if name not in {column.name for column in self.columns}]
         if unknown:
-            raise DomainError(f"expected a region of {self._known()}, got one of {quote(unknown[0])}")
+            near = similar_column(unknown[0], self.columns)
+            raise DomainError(f"expected a region of {self._known()}, got one of {quote(unknown[0])}{near}")
 
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         self._check_region(region)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from privhp.core.cells import Codes, Floats
 from privhp.domains.column_batch import stack_points
+from privhp.domains.comparisons import suggest
 from privhp.domains.domain import Domain
 from privhp.domains.nullable import Nullable
 from privhp.domains.validation import check_number, quote
@@ -111,6 +112,11 @@ class TableColumn:
         if isinstance(self.domain, Nullable):
             own["nullable"] = self.domain.share
         return own | self._inner.cell_spec()
+
+
+def similar_column(asked: Any, columns: Iterable[TableColumn]) -> str:
+    """End of a message on a column that a table lacks: a similar name, if there is one."""
+    return suggest(asked, (name for column in columns for name in column.names)) if isinstance(asked, str) else ""
 
 
 @contextmanager

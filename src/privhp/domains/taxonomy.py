@@ -12,10 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.core.cells import MAX_DEPTH, Codes
+from privhp.domains.comparisons import suggest
 from privhp.domains.finite import Finite, spread_codes
 from privhp.domains.lookup import Lookup
 from privhp.domains.presentation import TRANSPORT
-from privhp.domains.validation import null_hint, quote
+from privhp.domains.validation import listed_values, null_hint, quote
 from privhp.errors import DomainError
 
 Path: TypeAlias = tuple[str, ...]
@@ -89,9 +90,8 @@ class Taxonomy(Finite):
         return np.array([(level, code) in self._names for code in codes.tolist()], dtype=np.bool_)
 
     def _within(self, region: Any) -> NDArray[np.bool_]:
-        nodes = list(region) if isinstance(region, list | tuple | set | frozenset) else [region]
         chosen = np.zeros(self._values.size, dtype=np.bool_)
-        for node in nodes:
+        for node in listed_values(region):
             first, after = self._span(node)
             chosen[first:after] = True
         return chosen
@@ -100,10 +100,10 @@ class Taxonomy(Finite):
         """Indices of the first leaf under a node and of the first leaf after it."""
         spans = self._nodes.get(node, []) if isinstance(node, str) else []
         if len(spans) != 1:
-            reason = "the name of several nodes; write the path" if spans else "no node of the tree"
+            near = suggest(node, self._nodes) if isinstance(node, str) else null_hint(node)
+            reason = "the name of several nodes; write the path" if spans else f"no node of the tree{near}"
             raise DomainError(
                 f'expected a node by name or path, such as "{self._values[0]}", got {quote(node)}, {reason}'
-                f"{null_hint(node)}"
             )
         return spans[0]
 

@@ -2,7 +2,7 @@
 
 import re
 import reprlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Literal
 
@@ -23,6 +23,12 @@ _WRITTEN_NUMBER = re.compile(
 def quote(value: Any) -> str:
     """Short representation of a value on one line, for messages."""
     return " ".join(reprlib.repr(value).split())
+
+
+def listed_values(region: Any) -> list[Any]:
+    """Values of a region that is a collection of them, such as a list, an array or a pandas index; else the region."""
+    several = isinstance(region, Iterable) and not isinstance(region, str | bytes | Mapping)
+    return list(region) if several else [region]
 
 
 def null_hint(value: Any) -> str:
