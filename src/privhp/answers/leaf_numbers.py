@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from privhp.answers.quantiles import values_query
 from privhp.core.cells import Codes, Floats
 from privhp.domains.domain import Domain
 from privhp.errors import DomainError
@@ -55,7 +56,7 @@ class LineUnit:
             if domain.columns:
                 advice = "; use marginal(COLUMN)"
             elif domain.nullable and domain.inner.is_line:
-                advice = "; use marginal(null=False), the values that are not null"
+                advice = f"; use {values_query(domain)}, the values that are not null"
             raise DomainError(f"only numbers and times have means, deviations and correlations, got {domain!r}{advice}")
         bounds = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
         if bounds.dtype == "datetime64[D]":

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from privhp.answers.histogram import Histogram, Indices
 from privhp.core.cells import Floats
 from privhp.domains.domain import Domain
+from privhp.domains.validation import quote
 from privhp.errors import DomainError, QueryError, RecordsError
 
 
@@ -56,7 +57,7 @@ def quantile(histogram: Histogram, shares: ArrayLike) -> NDArray[Any]:
     except (TypeError, ValueError):
         points = np.array([np.nan])
     if not ((points >= 0) & (points <= 1)).all():
-        raise QueryError("expected shares between 0 and 1, such as 0.5 for the median")
+        raise QueryError(f"expected shares between 0 and 1, such as 0.5 for the median, got {quote(shares)}")
     cells = np.searchsorted(histogram.ends, np.maximum(points, np.finfo(np.float64).tiny))
     before = histogram.before(cells)
     within = np.clip((points - before) / (histogram.ends[cells] - before), 0.0, 1.0)
@@ -86,6 +87,12 @@ def _flat_array(values: ArrayLike) -> NDArray[Any]:
         raise QueryError("expected one value, or an array of values; the lists have different lengths") from None
 
 
+def values_query(domain: Domain) -> str:
+    """The marginal of the values that are not null, as a call; the column has a name if it is one of a table."""
+    name = "" if domain.declared_names is None else f"{domain.declared_names[0]!r}, "
+    return f"marginal({name}null=False)"
+
+
 @contextmanager
 def _query_errors(domain: Domain) -> Iterator[None]:
     """Raise errors of an ordered domain as a `QueryError`; add the way to an order to those of another domain."""
@@ -98,5 +105,5 @@ def _query_errors(domain: Domain) -> Iterator[None]:
         if domain.columns:
             advice = "; use marginal(COLUMN)"
         elif domain.nullable and domain.inner.ordered:
-            advice = "; use marginal(null=False), the values that are not null"
+            advice = f"; use {values_query(domain)}, the values that are not null"
         raise DomainError(f"{error}{advice}") from None
