@@ -105,7 +105,9 @@ def fit(
         source = _open(data, plan.domain, **reading)
     else:
         if domain is None or epsilon is None or expected_records is None:
-            raise PlanError("fit needs domain, epsilon= and expected_records=, or plan=")
+            given = {"domain": domain, "epsilon=": epsilon, "expected_records=": expected_records}
+            missing = " and ".join(name for name, value in given.items() if value is None)
+            raise PlanError(f"fit needs {missing}, or plan= in place of domain, epsilon= and expected_records=")
         source = _open(data, domain, **reading)
         if passes is None:
             passes = DEFAULT_PASSES if source.rereadable and partition is None else 1
