@@ -154,9 +154,14 @@ def mass_estimate(value: float, errors: StandardErrors, region: Any) -> Estimate
 
 
 def format_alike(stderr: Any, *values: Any, zone: str | None = None) -> list[str]:
-    """A standard error to two digits, and values with as many decimals; times with their offset in a zone."""
+    """A standard error to two digits, and values with as many decimals; times with their offset in a zone.
+
+    That of an integer is 0 if the interval of one standard error holds no other, so it is under 1.
+    """
     if not isinstance(stderr, float):
         return [_text(number, zone) for number in (stderr, *values)]
+    if not stderr and isinstance(values[0], int):
+        return ["under 1", *map(str, values)]
     if isinstance(values[0], float) and stderr < _ROUNDING * abs(values[0]):
         stderr = 0.0
     decimals = _decimals(stderr)
