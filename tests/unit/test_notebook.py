@@ -170,6 +170,17 @@ def test_panels_of_plot() -> None:
     figure.draw_without_rendering()
 
 
+def test_legend_of_plot() -> None:
+    """Once for all histograms; without a band that a plan without standard errors lacks."""
+    table = Table(a=Interval(0, 1), b=Interval(0, 1), c=Categories(["x", "y"]))
+    with_errors, without = measured(table, 4, list(range(16))), histogram(table, 4, list(range(16)))
+    legends = [
+        [[text.get_text() for text in legend.get_texts()] for legend in generator.plot().legends]
+        for generator in (with_errors, without, with_errors.marginal("c"))
+    ]
+    assert legends == [[["estimate", "90% interval, darker on the estimate"]], [["estimate"]], []]
+
+
 def test_map_in_plot() -> None:
     figure = histogram(Box([(0, 1), (0, 1)]), 2, [1, 2, 3, 4]).plot()
     (image,) = figure.axes[0].images

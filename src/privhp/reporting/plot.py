@@ -32,7 +32,17 @@ def plot(distribution: Distribution) -> Any:
         panel = figure.add_subplot(rows, columns, index + 1)
         panel.set_title(picture.label, loc="left", fontsize=10)
         _draw(panel, picture)
+    _explain(figure)
     return figure
+
+
+def _explain(figure: Any) -> None:
+    """A legend below all panels, if one of them has labels."""
+    pairs = (zip(*panel.get_legend_handles_labels(), strict=True) for panel in figure.axes)
+    handles = {label: handle for own in pairs for handle, label in own}
+    if handles:
+        look = {"ncols": len(handles), "fontsize": 9, "frameon": False}
+        figure.legend(handles.values(), handles.keys(), loc="outside lower center", **look)
 
 
 def _draw(panel: Any, picture: Picture) -> None:
@@ -47,8 +57,9 @@ def _draw(panel: Any, picture: Picture) -> None:
         return
     positions, heights = picture.axis.positions, picture.heights(picture.shares)
     low, high = (picture.as_heights(ends) for ends in picture.intervals)
-    panel.stairs(heights, positions, fill=True, color=FILL)
-    panel.stairs(high, positions, baseline=low, fill=True, color="black", alpha=0.2)
+    panel.stairs(heights, positions, fill=True, color=FILL, label="estimate")
+    label = "90% interval, darker on the estimate" if np.isfinite(high).any() else None
+    panel.stairs(high, positions, baseline=low, fill=True, color="black", alpha=0.2, label=label)
     panel.set_ylim(0, 1.05 * picture.top())
     panel.yaxis.set_major_formatter(PercentFormatter(1.0))
     _mark(panel.xaxis, picture.axis)
