@@ -118,7 +118,7 @@ class Table(Domain):
             columns = ", ".join(f"{column.name}={column.domain!r}" for column in self.columns)
         else:
             columns = "{" + ", ".join(f"{column.name!r}: {column.domain!r}" for column in self.columns) + "}"
-        weights = {column.name: column.weight for column in self.columns if column.weight != 1}
+        weights = {own.name: own.weight for own in self.columns if own.weight != 1}
         return f"Table({columns}{f', weights={weights}' if weights else ''})"
 
     def fields(self) -> tuple[Field, ...]:
@@ -161,8 +161,7 @@ class Table(Domain):
         return {}
 
     def resolution(self, level: int) -> dict[str, float]:
-        splits = self.splits_by_column(level)
-        return {column.label: column.domain.diameter(splits[column.label]) for column in self.columns}
+        return {own.label: own.domain.diameter(self.splits_by_column(level)[own.label]) for own in self.columns}
 
     def splits_by_column(self, level: int) -> dict[str, int]:
         return {column.label: self.split_columns[:level].count(index) for index, column in enumerate(self.columns)}
