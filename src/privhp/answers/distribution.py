@@ -22,10 +22,17 @@ from privhp.answers.leaves import CountedCells, Leaves
 from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses, resolved_mass_bounds
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
-from privhp.answers.uncertainty import CdfUncertainty, MassUncertainty, QuantileUncertainty
+from privhp.answers.uncertainty import (
+    CdfUncertainty,
+    JoinedUncertainty,
+    MassUncertainty,
+    QuantileUncertainty,
+    Uncertainty,
+)
 from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
+from privhp.domains.table_column import column_errors
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, QueryError, warn
 
@@ -88,12 +95,18 @@ class Distribution(SyntheticRecords):
         measured = columns or {}
         self._measured = {own.name: measured[own.label] for own in domain.columns if own.label in measured}
 
-    def _of_one_column(self, where: Any) -> tuple[Distribution, Any] | None:
-        """The distribution of a measured column and its region, if a region is of this column alone."""
-        if not isinstance(where, Mapping) or len(where) != 1:
+    def _measured_column(self, where: Any) -> Name | None:
+        """The measured column that a region is of, if it is of no other."""
+        name = next(iter(where)) if isinstance(where, Mapping) and len(where) == 1 else None
+        return name if name in self._measured else None
+
+    def _ask_column(self, where: Any, ask: Callable[[Distribution, Any], R]) -> R | None:
+        """The answer of a measured column on a region of this column alone; None on other regions."""
+        name = self._measured_column(where)
+        if name is None:
             return None
-        ((name, region),) = where.items()
-        return (self._measured[name], region) if name in self._measured else None
+        with column_errors(name if isinstance(name, str) else ", ".join(name)):
+            return ask(self._measured[name], where[name])
 
     @cached_property
     def axis_cells(self) -> AxisCells:
@@ -109,9 +122,9 @@ class Distribution(SyntheticRecords):
                 of a `Table` is a mapping from columns to regions, all of which must hold; for a nullable column,
                 None is null, also in a list.
         """
-        alone = self._of_one_column(where)
+        alone = self._ask_column(where, Distribution.mass)
         if alone is not None:
-            return alone[0].mass(alone[1])
+            return alone
         value = mass(self._histogram, where)
         self._warn_outside([value], [where])
         return mass_estimate(value, self._errors, where)
@@ -122,13 +135,23 @@ class Distribution(SyntheticRecords):
         Args:
             regions: Regions, each as for `mass`.
         """
-        alone = [self._of_one_column(region) for region in regions]
-        columns = {id(own[0]): own[0] for own in alone if own is not None}
-        if len(columns) == 1 and None not in alone:
-            return next(iter(columns.values())).masses([own[1] for own in alone if own is not None])
+        regions = list(regions)
+        columns = [self._measured_column(region) for region in regions]
+        found, parts = np.empty(len(regions)), []
+        for name in dict.fromkeys(own for own in columns if own is not None):
+            places = [place for place, own in enumerate(columns) if own == name]
+            with column_errors(name if isinstance(name, str) else ", ".join(name)):
+                found[places], own = self._measured[name]._answer([regions[place][name] for place in places])
+            parts.append((places, own))
+        others = [place for place, own in enumerate(columns) if own is None]
+        found[others], own = self._answer([regions[place] for place in others])
+        return Estimate(found, JoinedUncertainty([*parts, (others, own)], len(regions)) if parts else own)
+
+    def _answer(self, regions: Sequence[Any]) -> tuple[Floats, Uncertainty]:
+        """Masses of regions by the leaves, with their uncertainty."""
         values = masses(self._histogram, self.axis_cells, regions)
         self._warn_outside(values.tolist(), regions)
-        return Estimate(values, MassUncertainty(values, self._errors, self._errors.region_shares, regions))
+        return values, MassUncertainty(values, self._errors, self._errors.region_shares, regions)
 
     def _warn_outside(self, values: Sequence[float], regions: Sequence[Any]) -> None:
         """Warn if a region of mass 0 holds no record of the domain."""
@@ -142,9 +165,9 @@ class Distribution(SyntheticRecords):
         is smaller than the leaves, and its mass carries little information. Cells that a sketch hardly distinguishes
         count as one leaf.
         """
-        alone = self._of_one_column(where)
+        alone = self._ask_column(where, Distribution.mass_bounds)
         if alone is not None:
-            return alone[0].mass_bounds(alone[1])
+            return alone
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)
         return resolved_mass_bounds(self._errors, where, mass(self._histogram, where))
@@ -157,9 +180,9 @@ class Distribution(SyntheticRecords):
         Args:
             where: The region, as for `mass`.
         """
-        alone = self._of_one_column(where)
+        alone = self._ask_column(where, Distribution.shows_records)
         if alone is not None:
-            return alone[0].shows_records(alone[1])
+            return alone
         if isinstance(self._errors, UnavailableErrors):
             return None
         share = mass_estimate(mass(self._histogram, where), self._errors, where)
@@ -277,20 +300,20 @@ class Distribution(SyntheticRecords):
         """
         from privhp.answers.marginals import marginalize
 
-        if where is None and isinstance(columns, str | tuple) and columns in self._measured:
-            own = self._measured[columns]
+        measured = {} if where is not None else self._measured
+        if isinstance(columns, str | tuple) and columns in measured:
+            own = measured[columns]
             names = columns if isinstance(columns, tuple) else (columns,)
-            joint = own.domain.named(*names), own._leaves, own._cells, own._errors
-            parts = marginalize(*joint, None, null=null)
+            parts = marginalize(own.domain.named(*names), own._leaves, own._cells, own._errors, None, null=null)
         else:
-            joint = self.domain, self._leaves, self._cells, self._errors
-            parts = marginalize(*joint, columns, null=null, where=where)
+            parts = marginalize(self.domain, self._leaves, self._cells, self._errors, columns, null=null, where=where)
         if where is not None and self.shows_records(where) is False:
             warn(
                 "the release does not show that the region of where= holds records: its mass is within three standard "
                 "errors of 0, and answers about it say little"
             )
-        marginal = Distribution(*parts)
+        labels = {column.label: column.name for column in self.domain.columns}
+        marginal = Distribution(*parts, {label: measured[name] for label, name in labels.items() if name in measured})
         marginal.frame = self.frame
         return marginal
 

@@ -118,6 +118,39 @@ class MassUncertainty:
         return [(np.minimum(low, self._values), low_error), (np.maximum(high, self._values), high_error)]
 
 
+class JoinedUncertainty:
+    """Uncertainty of an array of masses, some of which are computed from other counters than others.
+
+    Args:
+        parts: Places of some masses in the array, and their uncertainty.
+        size: Number of masses.
+    """
+
+    def __init__(self, parts: Sequence[tuple[Sequence[int], Uncertainty]], size: int) -> None:
+        self._parts, self._size = [(list(places), own) for places, own in parts if len(places)], size
+
+    @cached_property
+    def stderr(self) -> Floats:
+        """Standard error of each mass."""
+        return self._join([own.stderr for _, own in self._parts])
+
+    @property
+    def resolved(self) -> bool:
+        """Whether the release shows more than bounds of each mass."""
+        return all(own.resolved for _, own in self._parts)
+
+    def interval(self, z: float) -> tuple[Floats, Floats]:
+        """Both ends of the interval of each mass."""
+        low, high = zip(*(own.interval(z) for _, own in self._parts), strict=True)
+        return self._join(low), self._join(high)
+
+    def _join(self, values: Sequence[Floats]) -> Floats:
+        joined = np.empty(self._size)
+        for (places, _), own in zip(self._parts, values, strict=True):
+            joined[places] = own
+        return joined
+
+
 class CdfUncertainty(MassUncertainty):
     """Uncertainty of cumulative probabilities.
 

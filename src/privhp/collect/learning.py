@@ -32,14 +32,20 @@ def is_learning(plan: Plan, number: int) -> bool:
 def continues(started: Plan, plan: Plan) -> bool:
     """Whether a plan is the one that was started, but for what was drawn or learned since."""
     fixed, given = (_without_partitions(own) for own in (started, plan))
-    return fixed == given and plan.partition in (None, started.partition)
+    pairs = [(plan.partition, started.partition)]
+    pairs += [(own.partition, before.partition) for own, before in zip(*_columns(plan, started), strict=False)]
+    return fixed == given and all(own is None or own == before for own, before in pairs)
+
+
+def _columns(*plans: Plan) -> list[list[PlanSizes]]:
+    return [list(plan.columns.values()) for plan in plans]
 
 
 def _without_partitions(plan: Plan) -> dict[str, Any]:
     """What a plan is before it learns and draws a seed, as a JSON object."""
-    columns = {label: own._replace(partition=None) for label, own in plan.columns.items()}
-    before = replace(plan, columns=columns, partition=None) if plan.learning is not None else plan
-    return before.spec() | {"hash_seed": None, "partition": None}
+    spec = plan.spec() | {"hash_seed": None, "partition": None}
+    columns = {label: own | {"partition": None} for label, own in spec.get("columns", {}).items()}
+    return spec | {"columns": columns}
 
 
 def pass_plan(plan: Plan, number: int) -> Plan:

@@ -5,12 +5,16 @@ adds up the noise of many leaves. Where a table has three axes or more, each col
 addition. Where the table learns a partition, so do its columns, on the same samples.
 """
 
+import contextlib
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from typing import NamedTuple
 
-from privhp.core.budget import amplified_cost
+from privhp.core.budget import MAX_SCALE, amplified_cost
 from privhp.domains.domain import Domain
+from privhp.errors import PlanError
+from privhp.planning.partition import Partition
 from privhp.planning.plan_sizes import PlanSizes
 from privhp.planning.planner import Planner
 
@@ -21,13 +25,19 @@ MIN_DEPTH = 4
 """Levels of a column that is measured, at least: the leaves of a table resolve columns of eight values or fewer."""
 
 COLUMN_SHARE, MAX_SHARE, MEMORY_SHARE = Fraction(1, 15), Fraction(1, 3), Fraction(1, 8)
-"""Share of epsilon for a column, and shares of epsilon and of the memory for all columns together, at most."""
+"""Share of epsilon for a column, and shares of epsilon and of the memory for all columns, at most.
+
+A learning pass costs more than its parts would by themselves, so the columns of a table that learns take a little more.
+"""
 
 MAX_MEMORY, MIN_MEMORY = 2**16, 2**10
 """Bytes for each column: a line gains nothing from more, and with fewer no column is measured."""
 
 MIN_RECORDS = 256
-"""Least product of the budget of a column and the number of records; with fewer, a column shows little."""
+"""Least number of records in units of the noise of a column's whole budget; with fewer, a column shows little."""
+
+LEAST_LEVEL = Fraction(1, 64)
+"""Share of the budget of a column that each of its levels has, at least."""
 
 
 class MeasuredColumns(NamedTuple):
@@ -46,36 +56,69 @@ class MeasuredColumns(NamedTuple):
     learning: tuple[Fraction, ...] | None
 
 
-def plan_columns(
+def plan_table(
     make_planner: Callable[..., Planner],
     domain: Domain,
     *,
     epsilon: Fraction,
     expected_records: int,
+    sensitivity: int,
+    memory: int,
+    rates: tuple[Fraction, ...],
+    partition: Partition | None,
+) -> tuple[Mapping[str, PlanSizes], Planner]:
+    """The columns of a table that are measured by themselves, and the planner of the table beside them.
+
+    The columns learn partitions if the table does. A known partition comes before columns if there is memory for one
+    of them only.
+
+    Args:
+        make_planner: Makes the planner of a domain for an epsilon, a memory, rates and a partition.
+        domain: The domain; without columns, none is measured.
+        epsilon: Budget of the whole plan.
+        expected_records: Expected number of records.
+        sensitivity: Change of the counters of a level by one person.
+        memory: Bytes of the whole plan.
+        rates: Sampling rates of the learning passes.
+        partition: Partition of the table that is known before.
+    """
+    joint = partial(make_planner, domain, rates=rates, partition=partition)
+    for own_rates in dict.fromkeys((rates, ())):
+        columns = _measure(
+            make_planner, domain, epsilon, expected_records, sensitivity=sensitivity, memory=memory, rates=own_rates
+        )
+        if not columns.sizes:
+            break
+        with contextlib.suppress(PlanError):
+            left = memory - columns.nbytes
+            planner = joint(epsilon=epsilon - columns.cost, memory=left, beside=columns.learning)
+            if columns.learning is None or planner.is_adaptive:
+                return columns.sizes, planner
+    return {}, joint(epsilon=epsilon, memory=memory)
+
+
+def _measure(
+    make_planner: Callable[..., Planner],
+    domain: Domain,
+    epsilon: Fraction,
+    expected_records: int,
+    *,
+    sensitivity: int,
     memory: int,
     rates: tuple[Fraction, ...],
 ) -> MeasuredColumns:
-    """Sizes and budgets of the columns of a table; none of a table of few axes, or in little memory.
-
-    Args:
-        make_planner: Makes the planner of a domain for an epsilon, a memory and rates.
-        domain: The domain.
-        epsilon: Budget of the whole plan.
-        expected_records: Expected number of records.
-        memory: Bytes of the whole plan.
-        rates: Sampling rates of the learning passes of the table.
-    """
+    """Sizes and budgets of the columns of a table; none of a table of few axes, of little data or in little memory."""
     pairs = zip(domain.columns, domain.column_axes, strict=True)
     axes = sum(len(own) - column.domain.nullable for column, own in pairs)
     columns = [column for column in domain.columns if column.domain.depth >= MIN_DEPTH]
     number = max(len(columns), 1)
-    own, share = min(int(memory * MEMORY_SHARE) // number, MAX_MEMORY), min(COLUMN_SHARE, MAX_SHARE / number)
-    budget = epsilon * share
+    own, budget = min(int(memory * MEMORY_SHARE) // number, MAX_MEMORY), epsilon * min(COLUMN_SHARE, MAX_SHARE / number)
     few = len(domain.columns) < 2 or axes < MIN_AXES or not columns
-    if few or own < MIN_MEMORY or budget * expected_records < MIN_RECORDS:
+    little = own < MIN_MEMORY or budget * expected_records < MIN_RECORDS * sensitivity
+    if few or little or sensitivity > MAX_SCALE * LEAST_LEVEL * budget:
         return MeasuredColumns({}, 0, Fraction(0), None)
-    planners = [make_planner(column.domain, epsilon=budget, memory=own, rates=rates) for column in columns]
-    sizes = {column.label: planner.sizes() for column, planner in zip(columns, planners, strict=True)}
+    make = partial(make_planner, epsilon=budget, memory=own, rates=rates, partition=None)
+    sizes = {column.label: make(column.domain).sizes() for column in columns}
     learned = [own.learning.passes for own in sizes.values() if own.learning is not None]
     learning = tuple(sum((own.budget for own in each), Fraction(0)) for each in zip(*learned, strict=True)) or None
     cost = sum((sum(own.budgets.values(), Fraction(0)) for own in sizes.values()), Fraction(0))

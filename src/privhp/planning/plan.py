@@ -13,12 +13,12 @@ from fractions import Fraction
 from functools import cache, cached_property, partial
 from typing import Any
 
-from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon
+from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon, sensitivity
 from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.planning import plan_checks, sketch_hashing
-from privhp.planning.column_planner import plan_columns
+from privhp.planning.column_planner import plan_table
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
 from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
@@ -229,35 +229,26 @@ class Plan(PlanLayout):
             max_records_per_person=check_integer(max_records_per_person, "max_records_per_person", 1, most),
             pan_private=pan_private,
         )
-        joint = partial(
-            make_planner,
-            domain,
-            rates=rates,
-            partition=None if partition is None else read_partition(partition, domain),
-        )
-        columns = cache(
-            lambda own: plan_columns(
-                partial(make_planner, partition=None),
+        known = None if partition is None else read_partition(partition, domain)
+        planned = cache(
+            lambda own: plan_table(
+                make_planner,
                 domain,
                 epsilon=exact,
                 expected_records=math.ceil(expected_records),
+                sensitivity=sensitivity(neighbours, level=1, rows=1, max_records_per_person=max_records_per_person),
                 memory=own,
-                rates=rates if joint(epsilon=exact, memory=own).learns else (),
+                rates=rates,
+                partition=known,
             )
         )
-
-        @cache
-        def planner(own: int) -> Planner:
-            """Planner of the table in a memory, beside its columns."""
-            measured = columns(own)
-            return joint(epsilon=exact - measured.cost, memory=own - measured.nbytes, beside=measured.learning)
-
         if memory is not None:
             limit = read_memory(memory)
-        elif partition is not None:
-            limit = memory_of(read_partition(partition, domain))
+        elif known is not None:
+            limit = memory_of(known)
         else:
-            limit = choose_memory(lambda own: planner(own).least_error())
+            limit = choose_memory(lambda own: planned(own)[1].least_error())
+        columns, planner = planned(limit)
         return cls(
             domain,
             epsilon=exact,
@@ -268,8 +259,8 @@ class Plan(PlanLayout):
             max_records_per_person=max_records_per_person,
             pan_private=pan_private,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
-            columns=columns(limit).sizes,
-            **planner(limit).sizes()._asdict(),
+            columns=columns,
+            **planner.sizes()._asdict(),
         )
 
     @cached_property
@@ -279,11 +270,10 @@ class Plan(PlanLayout):
         for column in self.domain.columns:
             if column.label in self.columns:
                 sizes = self.columns[column.label]
-                learning = Fraction(0) if sizes.learning is None else sizes.learning.cost
                 with column_errors(column.label):
                     plans[column.label] = Plan(
                         column.domain,
-                        epsilon=sum(sizes.budgets.values(), learning),
+                        epsilon=self.epsilon,  # of which the column takes a part
                         inference=self.inference,
                         expected_records=self.expected_records,
                         neighbours=self.neighbours,

@@ -1,5 +1,6 @@
 """Checks of a plan: each field by itself, then levels, sizes and budgets against each other."""
 
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -63,6 +64,8 @@ def read_fields(plan: "Plan") -> dict[str, Any]:
 
 def _read_columns(plan: "Plan") -> dict[str, PlanSizes]:
     """The sizes of measured columns in the order of the table, with budgets as exact rationals."""
+    if not isinstance(plan.columns, Mapping):
+        raise PlanError(f"expected columns= as a mapping, got {describe_value(plan.columns)}")
     given = dict(plan.columns)
     for label, sizes in given.items():
         if not isinstance(sizes, PlanSizes):

@@ -115,7 +115,7 @@ def _measured_columns(plan: "Plan") -> list[str]:
             label,
             _format_measurements(own),
             f"{own.counters:,}",
-            format_number(round_digits(float(own.epsilon - own.learning_cost))),
+            format_number(round_digits(float(sum(own.budgets.values())))),
         )
         for label, own in plan.column_plans.items()
     ]

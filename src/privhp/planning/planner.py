@@ -146,9 +146,14 @@ class Planner:
     def _candidates(self) -> list[tuple[float, Shape]]:
         """All shapes with their predicted errors, for the budgets that the search starts from; the best one first."""
         shapes = list(self._shapes())
-        learned = [shape for shape in shapes if shape.root is not None] if self.learns else []
+        learned = [shape for shape in shapes if shape.root is not None] if self._learns else []
         found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in learned or shapes)
         return sorted(found, key=itemgetter(0))
+
+    @property
+    def is_adaptive(self) -> bool:
+        """Whether each shape that may be chosen has a partition."""
+        return all(shape.root is not None for _, shape in self._candidates[: self._tuning.finalists])
 
     def _count_counters(self, memory: int) -> int:
         """Number of counters in a memory, beside the scratch memory."""
@@ -200,10 +205,10 @@ class Planner:
             for exact in equal
             if 1 <= exact[0] <= tuning.max_first_exact_level and sum(2**level for level in exact) <= self._counters
         ]
-        return [(), *fitting] if self.learns and self._geometry.is_line else fitting
+        return [(), *fitting] if self._learns and self._geometry.is_line else fitting
 
     @property
-    def learns(self) -> bool:
+    def _learns(self) -> bool:
         """Whether a partition is learned, whatever the error model says: it adapts to data that is unlike its streams.
 
         Off lines, levels alone are no worse for little data.
