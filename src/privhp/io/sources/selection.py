@@ -218,11 +218,6 @@ class Selection:
                 f"{column} may hold values of any type ({type_name}) and is {declared}records with a value that is not "
                 f"a {what} are skipped; convert it first, such as with pandas.{convert}"
             )
-        elif kind == "numbers" and field.declared_as == "integers" and not field.nullable:
-            self._warn(
-                f"{column} may hold decimals ({type_name}) and is {declared}records with a number that is not whole "
-                "are skipped; declare it as interval, or round it first"
-            )
         elif field.kind is FieldKind.DICTIONARY and kind in _unread_numbers(field):
             self._warn(
                 f"{column} holds numbers ({type_name}) and is {declared}its values are declared as text, so records "
