@@ -286,8 +286,9 @@ class Distribution(SyntheticRecords):
     ) -> Distribution:
         """Marginal distribution of a column of a `Table`, or of the table of several columns.
 
-        Its answers have standard errors too: those of the same regions of the
-        joint distribution. With `where` it is that of a group of records, such as
+        A column that is measured by itself answers from its own counters; other
+        marginals have the standard errors of the same regions of the joint
+        distribution. With `where` it is that of a group of records, such as
         `marginal("fare", where={"paid": "cash"}).mean()`. A `PrivhpWarning` says if the
         release does not show that the group holds records.
 

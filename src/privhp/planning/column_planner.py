@@ -6,13 +6,14 @@ addition. Where the table learns a partition, so do its columns, on the same sam
 """
 
 import contextlib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import NamedTuple
 
 from privhp.core.budget import MAX_SCALE, amplified_cost
 from privhp.domains.domain import Domain
+from privhp.domains.table_column import TableColumn
 from privhp.errors import PlanError
 from privhp.planning.partition import Partition
 from privhp.planning.plan_sizes import PlanSizes
@@ -40,87 +41,91 @@ LEAST_LEVEL = Fraction(1, 64)
 """Share of the budget of a column that each of its levels has, at least."""
 
 
-class MeasuredColumns(NamedTuple):
-    """The columns of a plan that are measured by themselves.
+class ColumnShare(NamedTuple):
+    """What each of the columns that are measured by themselves has.
 
     Args:
-        sizes: Sizes and budgets by label.
-        nbytes: Bytes of their counters and partitions, at most.
-        cost: Part of epsilon that they take.
-        learning: Sum of their budgets in each learning pass; None if they learn nothing.
+        columns: The columns.
+        budget: Part of epsilon of each.
+        nbytes: Bytes of each.
     """
 
-    sizes: Mapping[str, PlanSizes]
-    nbytes: int
-    cost: Fraction
-    learning: tuple[Fraction, ...] | None
+    columns: Sequence[TableColumn] = ()
+    budget: Fraction = Fraction(0)
+    nbytes: int = 0
 
 
-def plan_table(
-    make_planner: Callable[..., Planner],
-    domain: Domain,
-    *,
-    epsilon: Fraction,
-    expected_records: int,
-    sensitivity: int,
-    memory: int,
-    rates: tuple[Fraction, ...],
-    partition: Partition | None,
-) -> tuple[Mapping[str, PlanSizes], Planner]:
-    """The columns of a table that are measured by themselves, and the planner of the table beside them.
+class TablePlanner:
+    """Plans of a domain beside the columns that are measured by themselves; a domain without columns has none.
 
     The columns learn partitions if the table does. A known partition comes before columns if there is memory for one
     of them only.
 
     Args:
         make_planner: Makes the planner of a domain for an epsilon, a memory, rates and a partition.
-        domain: The domain; without columns, none is measured.
+        domain: The domain.
         epsilon: Budget of the whole plan.
         expected_records: Expected number of records.
         sensitivity: Change of the counters of a level by one person.
-        memory: Bytes of the whole plan.
         rates: Sampling rates of the learning passes.
         partition: Partition of the table that is known before.
     """
-    joint = partial(make_planner, domain, rates=rates, partition=partition)
-    for own_rates in dict.fromkeys((rates, ())):
-        columns = _measure(
-            make_planner, domain, epsilon, expected_records, sensitivity=sensitivity, memory=memory, rates=own_rates
-        )
-        if not columns.sizes:
-            break
-        with contextlib.suppress(PlanError):
-            left = memory - columns.nbytes
-            planner = joint(epsilon=epsilon - columns.cost, memory=left, beside=columns.learning)
-            if columns.learning is None or planner.is_adaptive:
-                return columns.sizes, planner
-    return {}, joint(epsilon=epsilon, memory=memory)
 
+    def __init__(
+        self,
+        make_planner: Callable[..., Planner],
+        domain: Domain,
+        *,
+        epsilon: Fraction,
+        expected_records: int,
+        sensitivity: int,
+        rates: tuple[Fraction, ...],
+        partition: Partition | None,
+    ) -> None:
+        self._domain, self._epsilon, self._rates = domain, epsilon, rates
+        self._records, self._sensitivity = expected_records, sensitivity
+        self._of_table = partial(make_planner, domain, rates=rates, partition=partition)
+        self._of_column = partial(make_planner, partition=None)
 
-def _measure(
-    make_planner: Callable[..., Planner],
-    domain: Domain,
-    epsilon: Fraction,
-    expected_records: int,
-    *,
-    sensitivity: int,
-    memory: int,
-    rates: tuple[Fraction, ...],
-) -> MeasuredColumns:
-    """Sizes and budgets of the columns of a table; none of a table of few axes, of little data or in little memory."""
-    pairs = zip(domain.columns, domain.column_axes, strict=True)
-    axes = sum(len(own) - column.domain.nullable for column, own in pairs)
-    columns = [column for column in domain.columns if column.domain.depth >= MIN_DEPTH]
-    number = max(len(columns), 1)
-    own, budget = min(int(memory * MEMORY_SHARE) // number, MAX_MEMORY), epsilon * min(COLUMN_SHARE, MAX_SHARE / number)
-    few = len(domain.columns) < 2 or axes < MIN_AXES or not columns
-    little = own < MIN_MEMORY or budget * expected_records < MIN_RECORDS * sensitivity
-    if few or little or sensitivity > MAX_SCALE * LEAST_LEVEL * budget:
-        return MeasuredColumns({}, 0, Fraction(0), None)
-    make = partial(make_planner, epsilon=budget, memory=own, rates=rates, partition=None)
-    sizes = {column.label: make(column.domain).sizes() for column in columns}
-    learned = [own.learning.passes for own in sizes.values() if own.learning is not None]
-    learning = tuple(sum((own.budget for own in each), Fraction(0)) for each in zip(*learned, strict=True)) or None
-    cost = sum((sum(own.budgets.values(), Fraction(0)) for own in sizes.values()), Fraction(0))
-    cost += sum(amplified_cost(*each) for each in zip(rates, learning or (), strict=learning is not None))
-    return MeasuredColumns(sizes, own * number, cost, learning)
+    def least_error(self, memory: int) -> float:
+        """Least predicted error of the table in a memory, before its columns are planned."""
+        columns, budget, nbytes = self._share(memory)
+        epsilon, left = self._epsilon - len(columns) * budget, memory - len(columns) * nbytes
+        return self._of_table(epsilon=epsilon, memory=left).least_error()
+
+    def plan(self, memory: int) -> tuple[Mapping[str, PlanSizes], PlanSizes]:
+        """Sizes and budgets of the columns, by label, and of the table."""
+        share = self._share(memory)
+        for rates in dict.fromkeys((self._rates, ())) if share.columns else ():
+            sizes, cost, learning = self._plan_columns(share, rates)
+            with contextlib.suppress(PlanError):
+                left = memory - len(sizes) * share.nbytes
+                planner = self._of_table(epsilon=self._epsilon - cost, memory=left, beside=learning)
+                if learning is None or planner.is_adaptive:
+                    return sizes, planner.sizes()
+        return {}, self._of_table(epsilon=self._epsilon, memory=memory).sizes()
+
+    def _share(self, memory: int) -> ColumnShare:
+        """The measured columns; none of a table of few axes, of little data or in little memory."""
+        pairs = zip(self._domain.columns, self._domain.column_axes, strict=True)
+        axes = sum(len(own) - column.domain.nullable for column, own in pairs)
+        columns = [column for column in self._domain.columns if column.domain.depth >= MIN_DEPTH]
+        if len(self._domain.columns) < 2 or axes < MIN_AXES or not columns:
+            return ColumnShare()
+        nbytes = min(int(memory * MEMORY_SHARE) // len(columns), MAX_MEMORY)
+        budget = self._epsilon * min(COLUMN_SHARE, MAX_SHARE / len(columns))
+        little = nbytes < MIN_MEMORY or budget * self._records < MIN_RECORDS * self._sensitivity
+        too_noisy = self._sensitivity > MAX_SCALE * LEAST_LEVEL * budget
+        return ColumnShare() if little or too_noisy else ColumnShare(columns, budget, nbytes)
+
+    def _plan_columns(
+        self, share: ColumnShare, rates: tuple[Fraction, ...]
+    ) -> tuple[Mapping[str, PlanSizes], Fraction, tuple[Fraction, ...] | None]:
+        """Sizes of the columns by label, their part of epsilon, and the sum of their budgets in each learning pass."""
+        make = partial(self._of_column, epsilon=share.budget, memory=share.nbytes, rates=rates)
+        sizes = {column.label: make(column.domain).sizes() for column in share.columns}
+        learned = [own.learning.passes for own in sizes.values() if own.learning is not None]
+        learning = tuple(sum((own.budget for own in each), Fraction(0)) for each in zip(*learned, strict=True)) or None
+        cost = sum((sum(own.budgets.values(), Fraction(0)) for own in sizes.values()), Fraction(0))
+        cost += sum(amplified_cost(*each) for each in zip(rates, learning or (), strict=learning is not None))
+        return sizes, cost, learning

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, cached_property, partial
+from functools import cached_property, partial
 from typing import Any
 
 from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon, sensitivity
@@ -18,7 +18,7 @@ from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.planning import plan_checks, sketch_hashing
-from privhp.planning.column_planner import plan_table
+from privhp.planning.column_planner import TablePlanner
 from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
 from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
@@ -230,25 +230,22 @@ class Plan(PlanLayout):
             pan_private=pan_private,
         )
         known = None if partition is None else read_partition(partition, domain)
-        planned = cache(
-            lambda own: plan_table(
-                make_planner,
-                domain,
-                epsilon=exact,
-                expected_records=math.ceil(expected_records),
-                sensitivity=sensitivity(neighbours, level=1, rows=1, max_records_per_person=max_records_per_person),
-                memory=own,
-                rates=rates,
-                partition=known,
-            )
+        planner = TablePlanner(
+            make_planner,
+            domain,
+            epsilon=exact,
+            expected_records=math.ceil(expected_records),
+            sensitivity=sensitivity(neighbours, level=1, rows=1, max_records_per_person=max_records_per_person),
+            rates=rates,
+            partition=known,
         )
         if memory is not None:
             limit = read_memory(memory)
         elif known is not None:
             limit = memory_of(known)
         else:
-            limit = choose_memory(lambda own: planned(own)[1].least_error())
-        columns, planner = planned(limit)
+            limit = choose_memory(planner.least_error)
+        columns, sizes = planner.plan(limit)
         return cls(
             domain,
             epsilon=exact,
@@ -260,7 +257,7 @@ class Plan(PlanLayout):
             pan_private=pan_private,
             hash_seed=hash_seed,  # type: ignore[arg-type]  # __post_init__ replaces None
             columns=columns,
-            **planner.sizes()._asdict(),
+            **sizes._asdict(),
         )
 
     @cached_property
