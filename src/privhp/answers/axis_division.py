@@ -72,7 +72,8 @@ class KnownSides(NamedTuple):
         unit = np.sqrt(splits.even * (1.0 - splits.even))
         first = np.clip(splits.even + unit * signal * splits.imbalances, 0.0, 1.0)
         spread = signal * noise + splits.own + (0.0 if counted else splits.imbalances**2)
-        shown = np.clip(splits.counts / np.maximum(counts, 1e-300), 0.0, 1.0)
+        whole = np.maximum(counts, 1e-300)
+        shown = np.clip(splits.counts, 0.0, whole) / whole
         return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread), shown)
 
     def find(self, sides: Codes) -> tuple[Indices, Indices]:
