@@ -12,7 +12,7 @@ import numpy as np
 
 import privhp
 from fixed_neighbours import HOMES
-from privacy import example_plans
+from privacy_plans import example_plans
 from privhp import Box, Geo, Integers, Interval, IPv4, Nullable, Plan, PrivhpError, Summary, Table, Tally
 from privhp.cli import main
 from silent import assert_silent

@@ -9,10 +9,10 @@ import numpy as np
 
 from privhp import Box, Geo, Plan, Summary, Table, Tally
 from strange_values import STRANGE
-from strategies import any_domains, as_batch, junk, plans, records
+from strategies import any_domains, as_batch, junk, measured_plans, plans, records
 from texts import text_batches
 
-PLANS = plans(any_domains())
+PLANS = st.one_of(plans(any_domains()), measured_plans())
 
 
 @dataclass(frozen=True)

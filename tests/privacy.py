@@ -26,60 +26,25 @@ from unittest import mock
 
 import numpy as np
 from hypothesis import HealthCheck, Phase, given, settings
-from numpy.typing import NDArray
 
 from fixed_neighbours import fixed_line_pairs, fixed_pairs
 from neighbours import Pair, line_pairs, stream_pairs
-from privhp import Box, Generator, Integers, Interval, IPv4, Partition, Plan, PlanError, StateError, Summary, Tally
+from privacy_plans import (
+    cells_by_part,
+    cells_of,
+    example_plans,
+    example_records,
+    parts_of,
+    rows_of,
+    sensitivity_by_definition,
+)
+from privhp import Interval, Plan, PlanError, StateError, Summary, Tally
 from privhp.collect.noisy_counters import NoisyCounters
 from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
+from privhp.release import Release
 from silent import assert_silent
-from spies import draws_by_level, fixed_noise, record_draws
-
-
-def sensitivity_by_definition(plan: Plan, level: int) -> int:
-    """L1 sensitivity of a level, by definition: the largest change by one person, summed over its counters."""
-    changes = 2 if plan.neighbours == "replace-one" and level > 0 else 1
-    return changes * rows_of(plan, level) * plan.max_records_per_person
-
-
-def rows_of(plan: Plan, level: int) -> int:
-    return plan.sketch_rows if level > plan.exact_depth and plan.partition is None else 1
-
-
-def cells_of(plan: Plan, level: int) -> int:
-    if level <= plan.exact_depth:
-        return 2**level
-    return plan.sketch_rows * plan.sketch_width if plan.partition is None else plan.partition.levels.size
-
-
-def example_plans() -> list[Plan]:
-    """Plans under both relations: with sketches, a partition or neither, gaps, a root level, several records."""
-    partition: dict[str, Any] = {"partition": Partition([3, 3, *[4] * 11, *[8] * 16]), "inference": "least-squares"}
-    sketch: dict[str, Any] = {"sketch_rows": 3, "sketch_width": 8, "hot_cells": 2}
-    paper: dict[str, Any] = {"epsilon": "0.7", "expected_records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
-    made = []
-    for neighbours, persons in itertools.product(("add-remove", "replace-one"), (1, 3)):
-        relation: dict[str, Any] = {"neighbours": neighbours, "max_records_per_person": persons}
-        free = {0: "0.1", 2: "0.2", 4: "0.3", 5: "0.4"}
-        made += [
-            Plan.paper(Interval(0, 1), **paper, exact_depth=3, **relation),
-            Plan.paper(Integers(-3, 40), **paper, exact_depth=6, **relation),
-            Plan(Box([(0, 1), (0, 2)]), epsilon=1, budgets=free, exact_depth=2, **sketch, **relation),
-            Plan(IPv4(), epsilon=0.1, budgets={3: 0.1}, exact_depth=3, **relation),
-            Plan(Interval(1, 8), epsilon=2, budgets={0: 1, 1: 1}, exact_depth=0, **sketch, **relation),
-            Plan(Interval(1, 8), epsilon=2, budgets={0: "0.3", 1: "0.7", 3: 1}, exact_depth=1, **partition, **relation),
-            Plan(IPv4(), epsilon=1, budgets={2: 1}, exact_depth=0, **partition, **relation),
-        ]
-    return made
-
-
-def example_records(plan: Plan, size: int = 40) -> NDArray[Any]:
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 2, size, dtype=np.uint64)
-    return plan.domain.decode(codes, level=1, rng=rng)
-
+from spies import draws_by_level, fixed_noise, record_draws, released_counts
 
 # How far one record goes
 
@@ -113,25 +78,30 @@ def _check_change(pair: Pair) -> None:
     state, release, seen = _outcome(plan, pair.one)
     other_state, other_release, other_seen = _outcome(plan, pair.other)
     assert seen == other_seen, "something moves that has no noise"
-    for before, after in ((state, other_state), (release, other_release)):
-        for level in plan.budgets:
-            moved = np.abs(before[level] - after[level]).reshape(rows_of(plan, level), -1).sum(axis=1)
-            limit = sensitivity_by_definition(plan, level) * pair.changed // whole
-            assert moved.sum() <= limit, f"level {level} moves by more than {limit}"
-            assert moved.sum() <= plan.sensitivity(level), f"level {level} moves by more than the plan says"
-            assert moved.max() <= limit // moved.size, f"a row of level {level} moves by more than its share"
-    for level in plan.exact_levels[:-1]:
-        assert np.array_equal(state[level], other_state[level]), f"a record moves the correction of level {level}"
+    numbers = set()
+    for part, *counts in zip(parts_of(plan), state, other_state, release, other_release, strict=True):
+        for before, after in (counts[:2], counts[2:]):
+            for level in part.budgets:
+                change = (before[level] - after[level]).reshape(rows_of(part, level), -1)
+                moved = np.abs(change).sum(axis=1)
+                limit = sensitivity_by_definition(part, level) * pair.changed // whole
+                assert moved.sum() <= limit, f"level {level} moves by more than {limit}"
+                assert moved.sum() <= part.sensitivity(level), f"level {level} moves by more than the plan says"
+                assert moved.max() <= limit // moved.size, f"a row of level {level} moves by more than its share"
+                numbers |= set(change.sum(axis=1).tolist()) if before is counts[2] else set()
+        for level in part.exact_levels[:-1]:
+            assert np.array_equal(counts[0][level], counts[1][level]), f"a record moves the correction of {level}"
+    assert len(numbers) == 1, "a record counts in some levels or columns, and not in others"
 
 
-def _outcome(plan: Plan, stream: Any) -> tuple[dict[int, Counts], dict[int, Counts], list[Any]]:
+def _outcome(plan: Plan, stream: Any) -> tuple[list[dict[int, Counts]], list[dict[int, Counts]], list[Any]]:
     """State, release and visible outputs of a summary of the stream, under fixed noise."""
     with fixed_noise() as draws, assert_silent():
         summary = Summary(plan)
         stream.feed(summary)
-        state = plan.unpack(summary.state())
+        state = cells_by_part(plan, summary.state())
         seen = [repr(summary), summary.nbytes, summary.plan.spec(), len(draws)]
-        return state, dict(summary.close().counts), seen
+        return state, released_counts(summary.close()), seen
 
 
 # What was drawn, and when
@@ -147,8 +117,9 @@ def every_counter_has_one_draw_at_its_scale(plans: list[Plan] | None = None) -> 
             summary.absorb(Tally(plan))
             summary.release()
         due = Counter(
-            (cells_of(plan, level), sensitivity_by_definition(plan, level) / budget)
-            for level, budget in plan.budgets.items()
+            (cells_of(part, level), sensitivity_by_definition(part, level) / budget)
+            for part in parts_of(plan)
+            for level, budget in part.budgets.items()
         )
         assert initial == due, "the draws of a new summary are not those that are due"
         assert len(draws) == initial.total(), "noise is drawn after the first record"
@@ -160,63 +131,82 @@ def pan_private_release_has_second_draws() -> None:
         with record_draws() as draws:
             summary = Summary(replace(plan, pan_private=True))
             first = list(draws)
-            before = restore_summary(plan, summary.state(), summary.merged_ids).close().counts
-            after = summary.close().counts
+            before = released_counts(restore_summary(plan, summary.state(), summary.merged_ids).close())
+            after = released_counts(summary.close())
         second = draws[len(first) :]
+        levels = [(own, part, level) for own, part in enumerate(parts_of(plan)) for level in after[own]]
         assert [(draw.scale, draw.values.size) for draw in second] == [
-            (sensitivity_by_definition(plan, level) / plan.budgets[level], cells_of(plan, level)) for level in after
+            (sensitivity_by_definition(part, level) / part.budgets[level], cells_of(part, level))
+            for _, part, level in levels
         ], "the draws of a release are not those that are due"
-        for level, draw in zip(after, second, strict=True):
-            change = (after[level] - before[level]).ravel()
+        for (own, _, level), draw in zip(levels, second, strict=True):
+            change = (after[own][level] - before[own][level]).ravel()
             assert np.array_equal(change, draw.values), f"level {level} changes by another amount than its draw"
 
 
 def draws_spend_at_most_epsilon(plans: list[Plan] | None = None) -> None:
     """The sum over levels of sensitivity / scale, with the scales of the draws, is at most epsilon."""
     for plan in plans or example_plans():
-        draws = draws_by_level(plan)
-        cost = sum(Fraction(sensitivity_by_definition(plan, level)) / draw.scale for level, draw in draws.items())
+        cost = sum(
+            Fraction(sensitivity_by_definition(part, level)) / draw.scale
+            for part, draws in zip(parts_of(plan), draws_by_level(plan), strict=True)
+            for level, draw in draws.items()
+        )
         assert cost <= plan.epsilon, f"the draws cost {float(cost):g}, more than epsilon"
     assert Plan(Interval(0, 1), epsilon=0.1, budgets={0: 0.1}, exact_depth=0).epsilon == Fraction(1, 10)
     for budgets in ({0: 1, 1: 1}, {0: 1, 1: Fraction(1, 10**9)}):
         with contextlib.suppress(PlanError):
             Plan(Interval(0, 1), epsilon=1, budgets=budgets, exact_depth=1)
             raise AssertionError("budgets beyond epsilon are accepted")
+    spent = example_plans()[-1]
+    for label, own in spent.columns.items():
+        budget = own.budgets[own.exact_depth] + Fraction(1, 10**25)
+        more = own._replace(budgets={**own.budgets, own.exact_depth: budget})
+        with contextlib.suppress(PlanError):
+            replace(spent, columns={**spent.columns, label: more})
+            raise AssertionError("budgets of a column beyond epsilon are accepted")
 
 
 def released_counts_are_exact_counts_plus_noise(plans: list[Plan] | None = None) -> None:
     """Each released level is its noise-free count plus its draw, for updates, tallies and merges."""
     for plan in plans or example_plans():
-        own = {level: draw.values.reshape(plan.shapes[level]) for level, draw in draws_by_level(plan).items()}
+        own = [
+            {level: draw.values.reshape(part.shapes[level]) for level, draw in draws.items()}
+            for part, draws in zip(parts_of(plan), draws_by_level(plan), strict=True)
+        ]
         truth = Tally(plan)
         truth.add(example_records(plan))
         with fixed_noise():
             summary, other = Summary(plan), Summary(plan)
-        others = _less(other.release(), Tally(plan))
+        others = _less(other.close(), Tally(plan))
         summary.update(example_records(plan))
-        _same(_less(summary.release(), truth), own)
+        _same(_less(summary.close(), truth), own)
         with fixed_noise():
             summary, other = Summary(plan), Summary(plan)
         summary.absorb(truth)
         summary = restore_summary(plan, summary.state(), summary.merged_ids)
         summary.merge(other)
-        _same(_less(summary.release(), truth), {level: own[level] + others[level] for level in own})
+        both = [{level: part[level] + more[level] for level in part} for part, more in zip(own, others, strict=True)]
+        _same(_less(summary.close(), truth), both)
 
 
-def _less(generator: Generator, truth: Tally) -> dict[int, Counts]:
-    """Released counts minus noise-free counts, by level."""
-    plan, left = truth.plan, {}
-    for level, counts in generator.release.counts.items():
-        assert counts.dtype == np.int64, "the release is not made of integers"
-        deeper = truth.sketches.get(level, truth.leaves)
-        exact = level <= plan.exact_depth
-        left[level] = counts - (truth.counters.reshape(2**level, -1).sum(axis=1) if exact else deeper)
+def _less(release: Release, truth: Tally) -> list[dict[int, Counts]]:
+    """Released counts minus noise-free counts, by level, of each part."""
+    left: list[dict[int, Counts]] = []
+    for released, true in zip(released_counts(release), [truth, *truth.columns.values()], strict=True):
+        left.append({})
+        for level, counts in released.items():
+            assert counts.dtype == np.int64, "the release is not made of integers"
+            deeper = true.sketches.get(level, true.leaves)
+            exact = level <= true.plan.exact_depth
+            left[-1][level] = counts - (true.counters.reshape(2**level, -1).sum(axis=1) if exact else deeper)
     return left
 
 
-def _same(left: dict[int, Counts], noise: dict[int, Counts]) -> None:
-    for level, counts in left.items():
-        assert np.array_equal(counts, noise[level]), f"level {level} is not its count and its own draw"
+def _same(left: list[dict[int, Counts]], noise: list[dict[int, Counts]]) -> None:
+    for counts, draws in zip(left, noise, strict=True):
+        for level, own in counts.items():
+            assert np.array_equal(own, draws[level]), f"level {level} is not its count and its own draw"
 
 
 def draws_come_from_system_entropy() -> None:

@@ -15,6 +15,7 @@ import numpy as np
 import privhp.collect.noisy_counters
 from privhp import Plan, Summary
 from privhp.core.cells import Counts
+from privhp.release import Release
 
 
 @dataclass(frozen=True)
@@ -61,13 +62,18 @@ def fixed_noise() -> Iterator[list[Draw]]:
         yield draws
 
 
-def draws_by_level(plan: Plan) -> dict[int, Draw]:
-    """The draw of each level of an empty summary, found by its values."""
+def draws_by_level(plan: Plan) -> list[dict[int, Draw]]:
+    """The draw of each level of an empty summary, found by its values: of the records, then of each measured column."""
     with fixed_noise() as draws:
-        released = Summary(plan).release().release.counts
-    found = {level: find_draw(counts, draws) for level, counts in released.items()}
-    assert len(draws) == len(found), "a draw stands on no level"
+        released = released_counts(Summary(plan).close())
+    found = [{level: find_draw(counts, draws) for level, counts in own.items()} for own in released]
+    assert len(draws) == sum(map(len, found)), "a draw stands on no level"
     return found
+
+
+def released_counts(release: Release) -> list[dict[int, Counts]]:
+    """Noisy counts by level: of the records, then of each measured column."""
+    return [dict(own.counts) for own in (release, *release.columns.values())]
 
 
 def find_draw(counts: Counts, draws: list[Draw]) -> Draw:

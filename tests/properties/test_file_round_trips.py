@@ -21,8 +21,9 @@ from privhp.collect.summary import restore_summary
 from privhp.core.cells import Counts
 from privhp.core.container import CHECKPOINT, RELEASE, TALLY
 from privhp.release import Release
-from strategies import batches, domains, plans
+from strategies import batches, domains, measured_plans, plans
 
+PLANS = st.one_of(plans(), measured_plans())
 ANY_COUNT = st.integers(-(2**63), 2**63 - 1)
 LINEAGES = st.frozensets(st.binary(min_size=16, max_size=16), min_size=1, max_size=5)
 
@@ -48,6 +49,12 @@ def all_cells(plan: hp.Plan) -> st.SearchStrategy[Counts]:
     return hnp.arrays(np.int64, plan.counters, elements=ANY_COUNT)
 
 
+def release_of(plan: hp.Plan, cells: Counts) -> Release:
+    parts = plan.unpack_columns(cells)
+    columns = {label: release_of(own, parts[label]) for label, own in plan.column_plans.items()}
+    return Release(plan, plan.unpack(cells), columns=columns)
+
+
 def same_leaves(one: hp.Generator, other: hp.Generator) -> bool:
     return all(
         np.array_equal(getattr(one.leaves(), name), getattr(other.leaves(), name))
@@ -57,20 +64,22 @@ def same_leaves(one: hp.Generator, other: hp.Generator) -> bool:
 
 @given(data=st.data())
 def test_release_round_trip(written: Written, data: st.DataObject) -> None:
-    plan = data.draw(plans())
-    generator = hp.Generator(Release(plan, plan.unpack(data.draw(all_cells(plan)))))
+    plan = data.draw(PLANS)
+    generator = hp.Generator(release_of(plan, data.draw(all_cells(plan))))
     first = written(generator)
     loaded = hp.load(io.BytesIO(first))
     assert loaded.release == generator.release
     assert loaded.plan == plan
     assert same_leaves(loaded, generator)
-    assert loaded.leaves().codes.size == plan.leaves, "the limit on leaves uses this number"
+    leaves, most = loaded.leaves().codes.size, plan.leaves
+    decoded = plan.inference == "least-squares" and plan.sketched_levels  # empty cells may stay whole
+    assert leaves <= most if decoded else leaves == most, "the limit on leaves uses this number"
     assert written(generator) == written(loaded) == first
 
 
 @given(data=st.data())
 def test_summary_round_trip(written: Written, data: st.DataObject) -> None:
-    plan = data.draw(plans())
+    plan = data.draw(PLANS)
     summary = restore_summary(plan, data.draw(all_cells(plan)), data.draw(LINEAGES))
     first = written(summary)
     resumed = hp.resume(io.BytesIO(first))
@@ -82,7 +91,7 @@ def test_summary_round_trip(written: Written, data: st.DataObject) -> None:
 
 @given(data=st.data())
 def test_resumed_summary_continues(written: Written, data: st.DataObject) -> None:
-    plan = data.draw(plans())
+    plan = data.draw(PLANS)
     before, after = data.draw(batches(plan.domain)), data.draw(batches(plan.domain))
     summary, tally = hp.Summary(plan), hp.Tally(plan)
     summary.update(before)
@@ -98,7 +107,7 @@ def test_resumed_summary_continues(written: Written, data: st.DataObject) -> Non
 
 @given(data=st.data())
 def test_tally_bytes_round_trip(data: st.DataObject) -> None:
-    plan = data.draw(plans())
+    plan = data.draw(PLANS)
     tallies = [hp.Tally(plan) for _ in range(data.draw(st.integers(1, 3)))]
     for tally in tallies:
         tally.add(data.draw(batches(plan.domain)))
@@ -155,7 +164,7 @@ def places(value: Any) -> Iterator[tuple[dict[str, Any], str]]:
 
 
 @settings(max_examples=case_count(500))
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=PLANS)
 def test_changed_header_value(written: Written, data: st.DataObject, plan: hp.Plan) -> None:
     header = json.loads(json.dumps({"plan": plan.spec()}))
     where, key = data.draw(st.sampled_from(list(places(header))))

@@ -21,7 +21,7 @@ from learning_runs import ingest, no_noise, plan_of
 from privhp.engines import PassFold, fit_passes, release_groups
 from privhp.engines.fold import read_plan
 from spies import record_draws
-from strategies import partition_plans, plans, untidy_batches
+from strategies import measured_plans, plans, untidy_batches
 
 CONTAINERS: list[Callable[[list[int]], Any]] = [
     list,
@@ -35,7 +35,7 @@ CONTAINERS: list[Callable[[list[int]], Any]] = [
 
 
 def cells_of(data: bytes) -> list[int]:
-    return np.concatenate([counts.ravel() for counts in hp.Tally.from_bytes(data).by_level().values()]).tolist()
+    return np.concatenate([counts.ravel() for counts in hp.Tally.from_bytes(data).arrays()]).tolist()
 
 
 def merge_in_tree(fold: PassFold, tallies: list[bytes], fan_in: int) -> bytes:
@@ -46,7 +46,7 @@ def merge_in_tree(fold: PassFold, tallies: list[bytes], fan_in: int) -> bytes:
 
 @given(st.data())
 def test_shards_merged_in_any_tree(data: st.DataObject) -> None:
-    plan = data.draw(st.one_of(plans(), partition_plans()))
+    plan = data.draw(st.one_of(plans(), measured_plans()))
     shards = data.draw(st.lists(untidy_batches(plan.domain), max_size=6))
     fold, whole = PassFold(plan), hp.Tally(plan)
     for shard in shards:

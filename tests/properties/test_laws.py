@@ -17,10 +17,24 @@ from hypothesis.strategies import DataObject
 
 import privhp
 from datasets import lognormal
-from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Summary, Tally
+from privhp import Box, Generator, Integers, Interval, IPv4, Plan, Summary, Table, Tally
 from privhp.core.cells import OUTSIDE, Counts, fold
+from privhp.domains.to_column import to_column
 from privhp.release import Release
-from strategies import as_batch, batches, noise, partition_plans, plans, records, untidy_batches
+from strategies import (
+    as_batch,
+    batches,
+    measured_plans,
+    noise,
+    partition_plans,
+    plans,
+    records,
+    releases,
+    tables,
+    untidy_batches,
+)
+
+PLANS = st.one_of(plans(), measured_plans())
 
 
 def same_noise(size: int, *, scale: Fraction) -> Counts:
@@ -49,12 +63,12 @@ def tally_of(plan: Plan, *parts: object) -> Tally:
 
 
 def cells_of(tally: Tally) -> list[int]:
-    return np.concatenate([counts.ravel() for counts in tally.by_level().values()]).tolist()
+    return np.concatenate([counts.ravel() for counts in tally.arrays()]).tolist()
 
 
 @st.composite
 def plans_and_two_batches(draw: st.DrawFn) -> tuple[Plan, list[object], list[object]]:
-    plan = draw(plans())
+    plan = draw(PLANS)
     return plan, draw(untidy_batches(plan.domain)), draw(untidy_batches(plan.domain))
 
 
@@ -103,7 +117,7 @@ def test_array_equals_list_of_records(data: DataObject, plan: Plan) -> None:
     assert np.array_equal(summary_of(plan, batch).state(), summary_of(plan, list(batch)).state())
 
 
-@given(data=st.data(), plan=plans(), threads=st.integers(1, 4))
+@given(data=st.data(), plan=PLANS, threads=st.integers(1, 4))
 def test_threads(data: DataObject, plan: Plan, threads: int) -> None:
     batch = data.draw(batches(plan.domain))
     counts = data.draw(st.none() | hnp.arrays(np.int64, len(batch), elements=st.integers(-1, 5)))
@@ -113,16 +127,48 @@ def test_threads(data: DataObject, plan: Plan, threads: int) -> None:
     assert cells_of(alone) == cells_of(together)
 
 
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=PLANS)
 def test_mass(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     inside = int((plan.domain.encode(batch, level=plan.depth) != OUTSIDE).sum())
-    for level, counts in tally_of(plan, batch).by_level().items():
-        rows = plan.sketch_rows if plan.measurement(level) == "sketched" else 1
-        assert counts.reshape(rows, -1).sum(axis=1).tolist() == [inside] * rows
+    tally = tally_of(plan, batch)
+    for counts in tally.arrays():
+        assert set(np.atleast_1d(counts.sum(axis=-1)).tolist()) == {inside}
+    assert len(tally.arrays()) == sum(len(own.by_level()) for own in (tally, *tally.columns.values()))
 
 
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=measured_plans())
+def test_columns_count_as_their_domains(data: DataObject, plan: Plan) -> None:
+    """A measured column has the counts of a tally of its values alone, of the records with a cell in the table."""
+    batch = data.draw(batches(plan.domain))
+    inside = plan.domain.encode(batch, level=plan.depth) != OUTSIDE
+    tally = tally_of(plan, batch)
+    for column in plan.domain.columns:
+        if column.label not in plan.columns:
+            continue
+        values = [batch[name] for name in column.names]
+        kept = [[value for value, own in zip(each, inside, strict=True) if own] for each in values]
+        alone = tally_of(plan.column_plans[column.label], kept[0] if len(kept) == 1 else list(zip(*kept, strict=True)))
+        assert cells_of(tally.columns[column.label]) == cells_of(alone)
+
+
+@given(data=st.data(), table=tables(), level=st.integers(0, 12), deep=st.integers(0, 12))
+def test_codes_of_columns(data: DataObject, table: Table, level: int, deep: int) -> None:
+    batch = data.draw(batches(table))
+    level = min(level, table.depth)
+    columns = {own.label: min(deep, own.domain.depth) for own in table.columns}
+    codes, found = table.encode_columns(batch, level=level, columns=columns)
+    assert np.array_equal(codes, table.encode(batch, level=level))
+    assert list(found) == [own.label for own in table.columns]
+    inside = codes != OUTSIDE
+    for own in table.columns:
+        alone = own.encode([to_column(batch[name]) for name in own.names], level=columns[own.label])
+        assert np.array_equal(found[own.label][inside], alone[inside])
+        assert (alone[inside] != OUTSIDE).all()
+        assert (found[own.label][~inside] == OUTSIDE).all()
+
+
+@given(data=st.data(), plan=PLANS)
 def test_nesting(data: DataObject, plan: Plan) -> None:
     batch = data.draw(batches(plan.domain))
     counters = tally_of(plan, batch).counters
@@ -161,7 +207,7 @@ def test_leaves_of_a_partition(data: DataObject, plan: Plan) -> None:
     assert tally_of(plan, batch).leaves.tolist() == held
 
 
-@given(data=st.data(), plan=plans(), parts=st.integers(1, 5))
+@given(data=st.data(), plan=PLANS, parts=st.integers(1, 5))
 def test_merging_tallies_in_any_split_and_order(data: DataObject, plan: Plan, parts: int) -> None:
     """Bit for bit, also as bytes in between."""
     batch = data.draw(untidy_batches(plan.domain))
@@ -177,7 +223,7 @@ def test_merging_tallies_in_any_split_and_order(data: DataObject, plan: Plan, pa
     assert np.array_equal(absorbing.state(), summary_of(plan, batch).state())
 
 
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=PLANS)
 def test_weights_equal_repetitions(data: DataObject, plan: Plan) -> None:
     pool = data.draw(st.lists(records(plan.domain), max_size=8))
     counts = data.draw(st.lists(st.integers(-2, 5), min_size=len(pool), max_size=len(pool)))
@@ -195,16 +241,18 @@ def test_absorb_equals_update(case: tuple[Plan, list[object], list[object]]) -> 
     assert np.array_equal(absorbing.state(), summary_of(plan, first, second).state())
 
 
-@given(data=st.data(), plan=plans())
+@given(data=st.data(), plan=PLANS)
 def test_equal_releases_give_equal_generators(data: DataObject, plan: Plan) -> None:
-    amounts = data.draw(noise(plan))
-    release = Release(plan, amounts)
-    again = Release(Plan.from_spec(plan.spec()), {level: counts.copy() for level, counts in amounts.items()})
+    release = data.draw(releases(plan))
+    again = Release.from_bytes(release.to_bytes())
     assert release == again
+    assert Plan.from_spec(plan.spec()) == plan
     one, two = Generator(release), Generator(again)
     for mine, yours in zip(vars(one.leaves()).values(), vars(two.leaves()).values(), strict=True):
         assert np.array_equal(mine, yours)
-    assert np.array_equal(one.sample(20, rng=1), two.sample(20, rng=1))
+    mine, yours = (own.sample(20, rng=1) for own in (one, two))
+    for name in mine if isinstance(mine, dict) else [...]:
+        assert mine[name].tolist() == yours[name].tolist()
 
 
 def fingerprint(generator: Generator) -> str:

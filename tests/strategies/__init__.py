@@ -8,7 +8,9 @@ batches(domain)         an array of records
 untidy_batches(domain)  a list of records and junk
 partitions()            a partition with leaves of several levels
 plans()                 a small plan: as in the paper, with any measured levels, or with a partition
+measured_plans()        a small plan of a table that measures some columns by themselves
 noise(plan)             chosen noise for every counter of a plan
+releases(plan)          a release of it, with measured columns
 """
 
 from strategies.domains import (
@@ -26,7 +28,18 @@ from strategies.domains import (
     pattern_texts,
     tables,
 )
-from strategies.plans import HASH_SEEDS, free_plans, generators, noise, paper_plans, partition_plans, partitions, plans
+from strategies.plans import (
+    HASH_SEEDS,
+    free_plans,
+    generators,
+    measured_plans,
+    noise,
+    paper_plans,
+    partition_plans,
+    partitions,
+    plans,
+    releases,
+)
 from strategies.records import as_batch, batches, junk, records, untidy_batches
 
 __all__ = [
@@ -46,6 +59,7 @@ __all__ = [
     "junk",
     "linear_intervals",
     "log_intervals",
+    "measured_plans",
     "noise",
     "ordered_domains",
     "paper_plans",
@@ -54,6 +68,7 @@ __all__ = [
     "pattern_texts",
     "plans",
     "records",
+    "releases",
     "tables",
     "untidy_batches",
 ]

@@ -1,5 +1,6 @@
 """Strategies for plans, partitions, noise and generators."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import hypothesis.extra.numpy as hnp
@@ -8,8 +9,9 @@ import numpy as np
 
 from privhp import Domain, Generator, Partition, Plan
 from privhp.core.cells import Counts
+from privhp.planning.plan_sizes import PlanSizes
 from privhp.release import Release
-from strategies.domains import domains
+from strategies.domains import domains, tables
 
 HASH_SEEDS = st.integers(0, 2**128 - 1)
 
@@ -94,6 +96,21 @@ def partition_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = 
     )
 
 
+@st.composite
+def measured_plans(draw: st.DrawFn, domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> Plan:
+    """Plans of a table that measure some columns by themselves, with any levels, sketches or a partition."""
+    table = st.just(draw(tables() if domain is None else domain))
+    kinds = [free_plans, partition_plans]
+    plan = draw(st.one_of(*(kind(table, max_depth=max_depth) for kind in kinds)))
+    columns, epsilon = {}, plan.epsilon
+    for column in draw(st.lists(st.sampled_from(plan.domain.columns), min_size=1, unique_by=lambda own: own.label)):
+        deep = kinds if column.domain.depth > 1 else kinds[:1]
+        own = draw(st.one_of(*(kind(st.just(column.domain), max_depth=max_depth) for kind in deep)))
+        columns[column.label] = PlanSizes(**{name: getattr(own, name) for name in PlanSizes._fields})
+        epsilon += own.epsilon
+    return replace(plan, epsilon=epsilon, columns=columns, inference="least-squares", hash_seed=draw(HASH_SEEDS))
+
+
 def plans(domain: st.SearchStrategy[Domain] | None = None, *, max_depth: int = 6) -> st.SearchStrategy[Plan]:
     return st.one_of(
         paper_plans(domain, max_depth=max_depth),
@@ -107,6 +124,13 @@ def noise(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> dict[int, Counts]
     """Noise for every counter of every measured level, in the shapes of the plan."""
     amounts = st.integers(-largest, largest)
     return {level: draw(hnp.arrays(np.int64, shape, elements=amounts)) for level, shape in plan.shapes.items()}
+
+
+@st.composite
+def releases(draw: st.DrawFn, plan: Plan, *, largest: int = 9) -> Release:
+    """A release with noise in every counter, also of measured columns."""
+    columns = {label: draw(releases(own, largest=largest)) for label, own in plan.column_plans.items()}
+    return Release(plan, draw(noise(plan, largest=largest)), columns=columns)
 
 
 @st.composite

@@ -3,6 +3,7 @@
 import inspect
 import os
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,26 +16,29 @@ import privhp.collect.noise
 import privhp.collect.summary
 import privhp.collect.tally
 from cases import case_count
+from privacy_plans import example_plans
 from privhp import Plan, Summary
 from privhp.collect.coins import poisson_sample
 from privhp.collect.entropy import random_bytes
 from privhp.collect.noise import discrete_laplace
-from strategies import plans
+from strategies import measured_plans, plans
+
+PLANS = st.one_of(plans(), measured_plans())
 
 
-@given(plan=plans())
+@given(plan=PLANS)
 @settings(max_examples=case_count(50))
 def test_one_draw_per_counter_before_records(plan: Plan) -> None:
     privacy.every_counter_has_one_draw_at_its_scale([plan])
 
 
-@given(plan=plans())
+@given(plan=PLANS)
 @settings(max_examples=case_count(50))
 def test_draws_spend_at_most_epsilon(plan: Plan) -> None:
     privacy.draws_spend_at_most_epsilon([plan])
 
 
-@given(plan=plans())
+@given(plan=PLANS)
 @settings(max_examples=case_count(50))
 def test_released_counts_are_exact_counts_plus_noise(plan: Plan) -> None:
     privacy.released_counts_are_exact_counts_plus_noise([plan])
@@ -42,7 +46,7 @@ def test_released_counts_are_exact_counts_plus_noise(plan: Plan) -> None:
 
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_noise_of_forked_process() -> None:
-    plan = privacy.example_plans()[0]
+    plan = example_plans()[0]
     reading, writing = os.pipe()
     child = os.fork()
     if child == 0:

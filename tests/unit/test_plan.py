@@ -8,6 +8,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+import hypothesis.strategies as st
 import numpy as np
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from hypothesis import given
 from plan_settings import PAPER, SMALL, UNIT, copies
 from privhp import Box, Integers, Interval, Plan, PlanError
 from privhp.core.number_format import format_bytes
-from strategies import plans
+from strategies import measured_plans, plans
 
 SQUARE = Box([(0, 1), (0, 1)])
 
@@ -196,7 +197,7 @@ def test_privacy_loss_is_at_most_epsilon() -> None:
 # Text and values.
 
 
-@given(plan=plans())
+@given(plan=st.one_of(plans(), measured_plans()))
 def test_repr_is_one_line(plan: Plan) -> None:
     text = repr(plan)
     assert "\n" not in text
@@ -260,7 +261,7 @@ def test_plans_are_frozen() -> None:
     assert plan.budgets[0] == Fraction(1, 10)
 
 
-@given(plan=plans())
+@given(plan=st.one_of(plans(), measured_plans()))
 def test_round_trip_of_json_and_pickle(plan: Plan) -> None:
     for twin in copies(plan):
         assert twin == plan
