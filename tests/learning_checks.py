@@ -31,6 +31,7 @@ from learning_runs import (
     replaced_entropy,
     run_resumed,
     splits_by_code,
+    table_plan_of,
     watched_refinements,
 )
 from privhp import Plan, StateError, kernels
@@ -50,12 +51,19 @@ ROWS = np.random.default_rng(0).integers(-60, 1084, 500)
 
 def relations() -> list[Plan]:
     """Plans under both relations, with one and with several records per person."""
-    kinds: list[dict[str, Any]] = [
-        {"neighbours": neighbours, "max_records_per_person": persons}
-        for neighbours in ("add-remove", "replace-one")
-        for persons in (1, 3)
-    ]
-    return [plan_of(**kind) for kind in kinds]
+    return [plan_of(**kind) for kind in _KINDS]
+
+
+def table_relations() -> list[Plan]:
+    """The same of a table with measured columns."""
+    return [table_plan_of(**kind) for kind in _KINDS]
+
+
+_KINDS: list[dict[str, Any]] = [
+    {"neighbours": neighbours, "max_records_per_person": persons}
+    for neighbours in ("add-remove", "replace-one")
+    for persons in (1, 3)
+]
 
 
 # The sample

@@ -3,7 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,12 +14,13 @@ from numpy.typing import NDArray
 
 import privhp.collect.ingest
 import privhp.collect.learning
-from privhp import Integers, Partition, Plan
+from privhp import Integers, Partition, Plan, Table
 from privhp.collect.ingest import CheckpointedIngestion, Ingestion
 from privhp.core.cells import Counts
 from privhp.io.sources import open_source
 from privhp.io.sources.selection import Selection
 from privhp.planning.learning import Learning, LearningPass
+from privhp.planning.plan_sizes import PlanSizes
 from privhp.release import Release
 
 LEVEL = 4
@@ -37,6 +38,24 @@ def plan_of(*rates: str, budget: str = "1/2", **changes: Any) -> Plan:
         "inference": "least-squares",
     }
     return Plan(Integers(0, 1023), **(settings | changes))
+
+
+TABLE = Table(a=Integers(0, 31), b=Integers(0, 63), c=Integers(0, 15))
+
+
+def table_plan_of(*rates: str, **changes: Any) -> Plan:
+    """The same for a table, with columns that learn a partition on the samples of the table, and one that does not."""
+    rates = rates or ("1/4", "3/8")
+    sizes = {
+        "a": PlanSizes({1: "1/8", 3: "1/4"}, 1, learning=_learning(rates, "1/5")),
+        "b": PlanSizes({2: "1/4"}, 0, learning=_learning(rates, "1/3")),
+        "c": PlanSizes({4: "1/2"}, 4),
+    }
+    return replace(plan_of(*rates, epsilon="4.02"), domain=TABLE, **({"columns": sizes} | changes))
+
+
+def _learning(rates: tuple[str, ...], budget: str) -> Learning:
+    return Learning(nbytes=2**14, passes=tuple(LearningPass(Fraction(rate), Fraction(budget)) for rate in rates))
 
 
 def no_noise(size: int, scale: Fraction) -> Counts:

@@ -62,7 +62,7 @@ def example_plans() -> list[Plan]:
     sizes = {
         "a": PlanSizes({0: "0.1", 2: "0.1", 4: "0.3"}, 2, **sketch),
         "b": PlanSizes({1: "0.2", 3: "0.3"}, 1, partition=partition["partition"]),
-        "c": PlanSizes({2: "0.25", 5: "0.35"}, 5),
+        "c": PlanSizes({2: "0.25", 5: "0.25"}, 5),
     }
     columns: dict[str, Any] = {"columns": sizes}
     paper: dict[str, Any] = {"epsilon": "0.7", "expected_records": 1000, "hot_cells": 2, "depth": 6, "sketch_rows": 2}
@@ -78,7 +78,7 @@ def example_plans() -> list[Plan]:
             Plan(Interval(1, 8), epsilon=2, budgets={0: 1, 1: 1}, exact_depth=0, **sketch, **relation),
             Plan(Interval(1, 8), epsilon=2, budgets={0: "0.3", 1: "0.7", 3: 1}, exact_depth=1, **partition, **relation),
             Plan(IPv4(), epsilon=1, budgets={2: 1}, exact_depth=0, **partition, **relation),
-            Plan(TABLE, epsilon="2.4", budgets={1: "0.3", 2: "0.5"}, exact_depth=1, **partition, **columns, **relation),
+            Plan(TABLE, epsilon="2.5", budgets={1: "0.3", 2: "0.7"}, exact_depth=1, **partition, **columns, **relation),
         ]
     return made
 

@@ -1,9 +1,11 @@
 """Defects: wrong sensitivities and overspent budgets."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context
 from fractions import Fraction
 from math import expm1, log1p
+from types import ModuleType
 from typing import Any
 
 import pytest
@@ -16,12 +18,15 @@ import privacy
 import privhp.collect.summary
 import privhp.collect.tally
 import privhp.core.budget
+import privhp.planning.column_planner
 import privhp.planning.learning
 import privhp.planning.paper
+import privhp.planning.plan
 import privhp.planning.plan_checks
 import privhp.planning.plan_layout
 from mutants.planting import caught_by
-from privhp import Summary
+from privhp import Plan, PlanError, Summary
+from privhp.planning.plan_layout import PlanLayout
 
 
 @caught_by(
@@ -92,8 +97,15 @@ def epsilon_read_as_its_nearest_float(patch: pytest.MonkeyPatch) -> None:
     learning_audits.learned_partition_spends_at_most_its_cost,
 )
 def cost_without_logarithm(patch: pytest.MonkeyPatch) -> None:
-    for module in (privhp.core.budget, privhp.planning.learning):
-        patch.setattr(module, "amplified_cost", lambda rate, budget: rate * budget)
+    _change_cost(patch, lambda rate, budget: rate * budget, privhp.core.budget)
+
+
+def _change_cost(
+    patch: pytest.MonkeyPatch, cost: Callable[[Fraction, Fraction], Fraction], *modules: ModuleType
+) -> None:
+    planning = (privhp.planning.learning, privhp.planning.plan_layout, privhp.planning.column_planner)
+    for module in (*planning, *modules):
+        patch.setattr(module, "amplified_cost", cost)
 
 
 @caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
@@ -103,13 +115,67 @@ def logarithm_rounded_down(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
 def logarithm_in_floats(patch: pytest.MonkeyPatch) -> None:
-    for module in (privhp.planning.learning, learning_costs):
-        patch.setattr(module, "amplified_cost", lambda rate, budget: Fraction(log1p(rate * expm1(budget))))
+    _change_cost(patch, lambda rate, budget: Fraction(log1p(rate * expm1(budget))), learning_costs)
 
 
 @caught_by(learning_costs.cost_of_a_pass_is_rounded_up)
 def learning_not_paid_for(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(privhp.planning.learning.Learning, "cost", Fraction(0))
+    patch.setattr(PlanLayout, "learning_cost", Fraction(0))
+
+
+def _pay(patch: pytest.MonkeyPatch, cost: Callable[[Plan], Fraction]) -> None:
+    """Accept plans whose budgets and this cost sum to at most epsilon."""
+
+    def check(plan: Plan) -> None:
+        if sum(plan.budgets.values()) + cost(plan) > plan.epsilon:
+            raise PlanError("expected budgets and learning passes that cost at most epsilon")
+
+    patch.setattr(privhp.planning.plan_checks, "check_privacy", check)
+
+
+@caught_by(privacy.draws_spend_at_most_epsilon, learning_costs.learning_columns_are_paid_for)
+def columns_not_paid_for(patch: pytest.MonkeyPatch) -> None:
+    _pay(patch, lambda plan: plan.learning_cost)
+
+
+@caught_by(learning_costs.learning_columns_are_paid_for)
+def columns_learn_for_nothing(patch: pytest.MonkeyPatch) -> None:
+    def alone(plan: Plan) -> list[tuple[Fraction, Fraction]]:
+        return [] if plan.learning is None else [(own.rate, own.budget) for own in plan.learning.passes]
+
+    patch.setattr(PlanLayout, "pass_budgets", property(alone))
+
+
+@caught_by(learning_costs.learning_columns_are_paid_for)
+def cost_of_parts_instead_of_their_sum(patch: pytest.MonkeyPatch) -> None:
+    """Each part of a pass is amplified by itself, which costs less than their sum does."""
+
+    def apart(plan: Plan) -> Fraction:
+        learning = [plan.learning, *(own.learning for own in plan.columns.values())]
+        return sum((own.cost for own in learning if own is not None), Fraction(0))
+
+    patch.setattr(PlanLayout, "learning_cost", property(apart))
+
+
+@caught_by(learning_costs.passes_cost_at_most_epsilon)
+def planner_forgets_that_columns_learn(patch: pytest.MonkeyPatch) -> None:
+    plan_columns = privhp.planning.plan.plan_columns
+
+    def forgetful(*domain: Any, **settings: Any) -> Any:
+        return plan_columns(*domain, **settings)._replace(learning=None)
+
+    patch.setattr(privhp.planning.plan, "plan_columns", forgetful)
+    patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
+
+
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale, privacy.draws_spend_at_most_epsilon)
+def relation_ignored_in_columns(patch: pytest.MonkeyPatch) -> None:
+    plans = Plan.column_plans.func
+    patch.setattr(
+        Plan,
+        "column_plans",
+        property(lambda plan: {label: replace(own, neighbours="add-remove") for label, own in plans(plan).items()}),
+    )
 
 
 @caught_by(leaks.header_is_independent_of_records)

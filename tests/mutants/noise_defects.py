@@ -30,6 +30,32 @@ def one_level_without_noise(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == plan.depth)
 
 
+@caught_by(privacy.every_counter_has_one_draw_at_its_scale, privacy.released_counts_are_exact_counts_plus_noise)
+def column_without_noise(patch: pytest.MonkeyPatch) -> None:
+    add_noise = NoisyCounters.add_noise
+
+    def first_alone(self: NoisyCounters) -> None:
+        columns, self._columns = self._columns, {}
+        add_noise(self)
+        self._columns = columns
+        for own in list(columns.values())[:1]:
+            add_noise(own)
+
+    patch.setattr(NoisyCounters, "add_noise", first_alone)
+
+
+@caught_by(privacy.pan_private_release_has_second_draws)
+def columns_without_second_draw(patch: pytest.MonkeyPatch) -> None:
+    close = Summary.close
+
+    def tables_alone(self: Summary) -> Any:
+        for own in self._counters._columns.values():
+            own._add_draws = lambda level, counters: None
+        return close(self)
+
+    patch.setattr(Summary, "close", tables_alone)
+
+
 @caught_by(privacy.every_counter_has_one_draw_at_its_scale)
 def root_without_noise_under_replace_one(patch: pytest.MonkeyPatch) -> None:
     _skip_draws(patch, lambda plan, level: level == 0 and plan.neighbours == "replace-one")
@@ -215,7 +241,8 @@ def second_draw_missing(patch: pytest.MonkeyPatch) -> None:
     close = Summary.close
 
     def once(self: Summary) -> Any:
-        self._tally.plan = replace(self.plan, pan_private=False)
+        for own in (self._counters, *self._counters._columns.values()):
+            own.plan = replace(own.plan, pan_private=False)
         return close(self)
 
     patch.setattr(Summary, "close", once)

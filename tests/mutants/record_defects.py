@@ -14,7 +14,7 @@ import privhp.collect.summary
 import privhp.collect.tally
 import privhp.planning.plan
 from mutants.planting import caught_by
-from privhp import Interval, Nullable, Summary, Time, kernels
+from privhp import Interval, Nullable, Summary, Table, Time, kernels
 from privhp.core.cells import OUTSIDE, Counts
 from privhp.domains import conversion, ip, lookup, numbers, table
 from privhp.domains.column import Column
@@ -151,6 +151,41 @@ def value_out_of_bounds_drops_column(patch: pytest.MonkeyPatch) -> None:
         interleave(np.full_like(own, OUTSIDE) if (own == OUTSIDE).any() else own, mask, codes)
 
     patch.setattr(kernels, "interleave", all_or_nothing)
+
+
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def skipped_record_counts_in_columns(patch: pytest.MonkeyPatch) -> None:
+    """A record with an invalid value in one column counts in the other columns."""
+
+    def apart(self: Table, records: Any, *, level: int, columns: Any) -> Any:
+        rows, found = self.as_batch(records), {}
+        values = iter(rows.columns)
+        for column in self.columns:
+            own = [next(values) for _ in column.names]
+            if column.label in columns:
+                found[column.label] = column.encode(own, level=columns[column.label])
+        return encode_columns(self, records, level=level, columns={})[0], found
+
+    encode_columns = Table.encode_columns
+    patch.setattr(Table, "encode_columns", apart)
+
+
+@caught_by(privacy.record_changes_at_most_its_sensitivity)
+def record_counts_twice_in_columns(patch: pytest.MonkeyPatch) -> None:
+    count_codes, columns = kernels.count_codes, set[int]()
+    start = privhp.collect.tally.Tally.__init__
+
+    def noting(self: Any, plan: Any) -> None:
+        start(self, plan)
+        columns.update(id(array) for own in self.columns.values() for array in own.arrays())
+
+    def twice(codes: Any, weights: Any, **sizes: Any) -> None:
+        count_codes(codes, weights, **sizes)
+        if id(sizes["counters"]) in columns:
+            count_codes(codes, weights, **sizes)
+
+    patch.setattr(privhp.collect.tally.Tally, "__init__", noting)
+    patch.setattr(kernels, "count_codes", twice)
 
 
 @caught_by(privacy.record_changes_at_most_its_sensitivity)

@@ -5,6 +5,7 @@ import inspect
 import pytest
 
 import audits
+import column_checks
 import delivery_checks
 import engine_checks
 import leaks
@@ -17,6 +18,7 @@ import privacy
 import reading
 from mutants import (  # noqa: F401 - they plant
     budget_defects,
+    column_defects,
     delivery_defects,
     engine_defects,
     learning_defects,
@@ -65,6 +67,7 @@ def test_every_check_catches_a_defect() -> None:
     for module in (
         privacy,
         audits,
+        column_checks,
         delivery_checks,
         engine_checks,
         leaks,

@@ -71,9 +71,8 @@ def test_release_round_trip(written: Written, data: st.DataObject) -> None:
     assert loaded.release == generator.release
     assert loaded.plan == plan
     assert same_leaves(loaded, generator)
-    leaves, most = loaded.leaves().codes.size, plan.leaves
-    decoded = plan.inference == "least-squares" and plan.sketched_levels  # empty cells may stay whole
-    assert leaves <= most if decoded else leaves == most, "the limit on leaves uses this number"
+    if not isinstance(plan.domain, hp.Table):  # wide leaves of a table are divided further
+        assert loaded.leaves().codes.size == plan.leaves, "the limit on leaves uses this number"
     assert written(generator) == written(loaded) == first
 
 
