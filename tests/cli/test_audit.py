@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import privhp.audit.parts
 import privhp.collect.ingest
 from cli.running import Outcome
 from mutants import noise_defects
@@ -21,7 +22,12 @@ Run = Callable[..., Outcome]
 
 
 PLANS = example_plans()
-KINDS = ["exact levels and sketches", "learned partition", "pan-private, known partition"]
+KINDS = [
+    "exact levels and sketches",
+    "learned partition",
+    "pan-private, known partition",
+    "known partition, measured columns",
+]
 FEW = [f"add-remove, {kind}" for kind in KINDS]
 
 
@@ -54,16 +60,17 @@ def test_installed_package_is_not_refuted(run: Run) -> None:
     assert (code, err) == (0, "")
     header, *plans, end = out.split("\n\n")
     assert header.split() == ["measurement", "trials", "claim", "measured", "resolution", "verdict"]
-    assert len(plans) == 14
-    assert "None of 44 claims is refuted, at 99% confidence" in end
+    assert len(plans) == 18
+    assert "None of 80 claims is refuted, at 99% confidence" in end
     assert "never prove it" in end
     measurements = [line.split() for plan in plans for line in plan.splitlines()[1:]]
-    assert len(measurements) == 44
+    assert len(measurements) == 80
     for *_, claim, measured, resolution, _, verdict in measurements:
         assert verdict == "refuted"
         assert 0 <= float(measured) <= float(claim)
         assert float(measured) <= float(resolution)
-    tight = [float(measured) / float(claim) for *_, claim, measured, _, _, _ in measurements]
+    whole = [own for own in measurements if "column" not in own and "columns" not in own]  # columns have small claims
+    tight = [float(measured) / float(claim) for *_, claim, measured, _, _, _ in whole]
     assert np.median(tight) > 0.5, "the audit has no power"
 
 
@@ -108,6 +115,21 @@ def test_halved_noise_is_refuted(run: Run, plans: set[str], monkeypatch: pytest.
 def test_level_without_noise_is_refuted(run: Run, plans: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
     noise_defects.one_level_without_noise(monkeypatch)
     assert {name for name in plans if "exact levels and sketches" in name} <= refuted(run, plans)
+
+
+def test_column_without_noise_is_refuted(run: Run, plans: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    noise_defects.column_without_noise(monkeypatch)
+    assert refuted(run, plans) == {name for name in plans if "measured columns" in name}
+
+
+def test_columns_that_are_not_paid_for_are_refuted(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A joint claim below the sum of the budgets is refuted, although no level exceeds its own claim."""
+    plan = PLANS["add-remove, known partition, measured columns"]
+    monkeypatch.setattr("privhp.audit.example_plans.example_plans", lambda: {"columns": plan})
+    monkeypatch.setattr(privhp.audit.parts.Part, "finest_budget", Fraction(1, 2))
+    outcome = run("audit", "--time", "1s")
+    (line,) = [line for line in outcome.out.splitlines() if "REFUTED" in line and "claims" not in line]
+    assert line.startswith("table and columns ")
 
 
 def test_larger_rate_than_accounted_is_refuted(run: Run, plans: set[str], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,9 +5,11 @@ from typing import Any
 
 from privhp.core.budget import Neighbours
 from privhp.domains.numbers import Integers
+from privhp.domains.table import Table
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
+from privhp.planning.plan_sizes import PlanSizes
 
 _DEPTH = 20
 _ROOT = 12
@@ -40,6 +42,17 @@ def _plans_of(relation: Neighbours) -> dict[str, Plan]:
     known = {**leaves, "partition": Partition([_ROOT] * 2 ** (_ROOT - 1) + [_ROOT + 1] * 2**_ROOT)}
     passes = (LearningPass(Fraction(1, 16), Fraction(2)), LearningPass(Fraction(1, 16), Fraction(2)))
     learned = {**leaves, "learning": Learning(nbytes=2**17, passes=passes)}
+    quarter = Fraction(1, 4)
+    table = Table(a=Integers(0, 2**10 - 1), b=Integers(0, 2**10 - 1))
+    columns = {
+        "a": PlanSizes({4: quarter, 9: 3 * quarter}, 4, partition=Partition.complete(9)),
+        "b": PlanSizes({10: 4 * quarter}, 10),
+    }
+    column_passes = (LearningPass(Fraction(1, 16), Fraction(1)),) * 2
+    learned_columns = {
+        "a": PlanSizes({9: quarter}, 0, learning=Learning(nbytes=2**15, passes=column_passes)),
+        "b": PlanSizes({10: quarter / 2}, 10),
+    }
     return {
         "few counters": Plan(domain, **common, **few),
         "exact levels and sketches": Plan(domain, **common, **sketches),
@@ -48,4 +61,6 @@ def _plans_of(relation: Neighbours) -> dict[str, Plan]:
         "learned partition": Plan(domain, **common, **learned),
         "pan-private, known partition": Plan(domain, **common, **known, pan_private=True),
         "pan-private, learned partition, 3 records per person": Plan(domain, **several, **learned, pan_private=True),
+        "known partition, measured columns": Plan(table, **common, **known, columns=columns),
+        "learned partition, measured columns": Plan(table, **common, **learned, columns=learned_columns),
     }

@@ -56,8 +56,21 @@ class Persons:
         for level in np.unique(levels).tolist():
             inhabited[levels == level] = plan.domain.measure(codes[levels == level], level=level) > 0
         cells = Allocation(codes[inhabited], levels[inhabited], np.ones(np.count_nonzero(inhabited), dtype=np.int64))
-        self.records: NDArray[Any] = plan.domain.sample_allocation(cells, balanced=False, rng=rng)
+        # In random order, so that some persons are the first of their cells in several columns.
+        self.records: NDArray[Any] = rng.permutation(plan.domain.sample_allocation(cells, balanced=False, rng=rng))
         self._codes = plan.domain.encode(self.records, level=plan.domain.depth)
+
+    def in_column(self, label: str, plan: Plan) -> "Persons":
+        """The same persons with their values in a column that is measured by itself.
+
+        Args:
+            label: Label of the column.
+            plan: Plan of the column.
+        """
+        persons = Persons.__new__(Persons)
+        persons._plan, persons.records = plan, self.records[label]
+        persons._codes = plan.domain.encode(persons.records, level=plan.domain.depth)
+        return persons
 
     def places(self, level: int) -> Places:
         """The counters of targets in a level whose counters are known before the data."""

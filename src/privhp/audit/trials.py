@@ -4,24 +4,25 @@ A run counts the records of the persons who are present, in all passes of the
 plan, and shows the noisy counts. Each counter has one target, a person whose
 records fall there; the records of all others are known. So each counter is a
 trial: is its target present? Trials are independent, since the noise of
-different counters and the coins of different rows are.
+different counters and the coins of different rows are. Persons who are the targets of a counter in
+the table and of one in each measured column are trials of all these counters together.
 """
 
-import math
 from collections.abc import Iterator
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from privhp.audit.arms import Arm, Seen
-from privhp.audit.persons import Indices, Persons, Places
+from privhp.audit.parts import Found, Part, Shown, join, joint_arm
+from privhp.audit.persons import Indices, Persons
 from privhp.collect.ingest import Ingestion
-from privhp.core.cells import Counts, Floats, fold
+from privhp.core.budget import amplified_cost
+from privhp.core.cells import Counts, fold
 from privhp.io.sources import Batch, open_source
 from privhp.planning.plan import Plan
-from privhp.release import Release
 
 
 class Trials:
@@ -31,16 +32,18 @@ class Trials:
         plan: The plan.
 
     Attributes:
-        arms: The measured levels; for a plan that learns, its passes too, each alone and all together.
+        arms: The measured levels; for a plan that learns, its passes too, each alone and all together. The same of each
+            column that is measured by itself, and the leaves or finest levels of table and columns together.
     """
 
     def __init__(self, plan: Plan) -> None:
         self.plan, self._rng = plan, np.random.default_rng()
         self._persons = Persons(plan, self._rng)
-        self._learns = plan.learning is not None and plan.partition is None
-        fixed = [level for level in plan.budgets if not (self._learns and level == plan.learned_level)]
-        self._places = {level: self._persons.places(level) for level in fixed}
-        self.arms = [*map(self._level_arm, plan.budgets), *self._learning_arms()]
+        columns = plan.column_plans.items()
+        alone = (Part(own, self._persons.in_column(label, own), label) for label, own in columns)
+        self._parts = [Part(plan, self._persons), *alone]
+        self.arms = [arm for part in self._parts for arm in part.arms()]
+        self.arms += self._joint_arms() if plan.columns else []
 
     def run(self) -> None:
         """Count the records of random persons, and add a trial for each target."""
@@ -50,9 +53,9 @@ class Trials:
         shown = _run(self.plan, [self._records(present * own) for own in (early, most - early)])
         if shown is None:
             return
-        seen = [self._see_level(level, shown, early, present) for level in self.plan.budgets]
-        if self._learns:
-            seen += self._see_learning(shown, present, seen[-1])
+        found = [part.see(own, early, present) for part, own in zip(self._parts, shown, strict=True)]
+        seen = [own for part in found for own in part.all]
+        seen += self._see_together(found) if self.plan.columns else []
         for arm, own in zip(self.arms, seen, strict=True):
             arm.add(own, present)
 
@@ -60,86 +63,29 @@ class Trials:
         """A batch with this number of records of each person, in random order."""
         return self._rng.permutation(np.repeat(self._persons.records, counts, axis=0))
 
-    def _see_level(self, level: int, shown: "_Shown", early: Indices, present: NDArray[np.bool_]) -> Seen:
-        """The targets of a level in the release and, if the plan is pan-private, in a summary file beside it."""
-        release, places = shown.release, self._places.get(level)
-        if places is None:
-            assert release.plan.partition is not None
-            places = self._persons.leaves(release.plan.partition)
-        if not self.plan.pan_private:
-            return self._see(places, [(release.counts[level], early)], present)
-        stolen, late = shown.stolen[level], self.plan.max_records_per_person - early
-        return self._see(places, [(stolen, early), (release.counts[level] - stolen, late)], present)
+    def _joint_arms(self) -> Iterator[Arm]:
+        """Table and columns together: their finest levels, and what each learning pass shows of them."""
+        budgets = [part.finest_budget for part in self._parts]
+        yield joint_arm("table and columns", sum(budgets, Fraction(0)), budgets, self.plan)
+        if self._parts[0].learns:
+            for number, (rate, budget) in enumerate(self.plan.pass_budgets, start=1):
+                own = [part.pass_budget(number - 1) for part in self._learning]
+                name = f"learning pass {number}, table and columns"
+                yield joint_arm(name, amplified_cost(rate, budget), own, self.plan, rate=rate)
 
-    def _see_learning(self, shown: "_Shown", present: NDArray[np.bool_], leaves: Seen) -> list[Seen]:
-        """The targets of each learning pass, and those of all passes and the leaves together."""
-        plan, most = self.plan, np.full(present.size, self.plan.max_records_per_person)
-        assert plan.learning is not None
-        passes = []
-        for own, counts in shown.learning:
-            assert own.partition is not None
-            passes.append(self._see(self._persons.leaves(own.partition), [(counts, most)], present))
-        scores = [self._pass_score(number, seen.score) for number, seen in enumerate(passes)]
-        together = leaves._replace(score=sum(scores, self._leaf_score(leaves.score)))
-        return [*passes, together]
+    def _see_together(self, found: list[Found]) -> Iterator[Seen]:
+        """The persons who are targets in the table and in all columns."""
+        yield join([own.finest for own in found], [part.finest_budget for part in self._parts], self.plan)
+        if self._parts[0].learns:
+            learning = [own.passes for own in found if own.passes]
+            for number, (rate, _) in enumerate(self.plan.pass_budgets):
+                budgets = [part.pass_budget(number) for part in self._learning]
+                yield join([own[number] for own in learning], budgets, self.plan, rate=rate)
 
-    def _see(self, places: Places, parts: list[tuple[Counts, Indices]], present: NDArray[np.bool_]) -> Seen:
-        """Targets from parts: noisy counts, and the number of records of each person that they count if present."""
-        rows, targets = len(places.counters), places.targets
-        found = [(places.excess(counts, records * present), records[targets]) for counts, records in parts]
-        return Seen.of(targets, found, changes=rows * self.plan.max_records_per_person)
-
-    def _level_arm(self, level: int) -> Arm:
-        plan, measurement = self.plan, self.plan.measurement(level)
-        rows = plan.sketch_rows if measurement == "sketched" else 1
-        names = {"exact": f"level {level}", "sketched": f"sketch of level {level}", "learned": "leaves"}
-        return self._arm(names[measurement], plan.budgets[level], plan.budgets[level], level=level, rows=rows)
-
-    def _learning_arms(self) -> Iterator[Arm]:
-        plan = self.plan
-        if not self._learns or plan.learning is None:
-            return
-        for number, own in enumerate(plan.learning.passes, start=1):
-            yield self._arm(f"learning pass {number}", own.cost, own.budget, level=plan.learned_level, rows=1)
-        extremes = np.array([-1.0, 1.0])
-        scores = [self._pass_score(number, extremes) for number in range(len(plan.learning.passes))]
-        bottom, top = sum(scores, self._leaf_score(extremes)).tolist()
-        claim = plan.learning.cost + plan.budgets[plan.learned_level]
-        yield Arm("all passes", claim, math.inf, (bottom, top), pairs=plan.neighbours == "replace-one")
-
-    def _arm(self, name: str, claim: Fraction, budget: Fraction, *, level: int, rows: int) -> Arm:
-        """An arm whose scale follows from the definition of the sensitivity."""
-        pairs = self.plan.neighbours == "replace-one" and level > 0
-        scale = (1 + pairs) * rows * self.plan.max_records_per_person / budget
-        return Arm(name, claim, float(scale), (-1.0, 1.0), pairs)
-
-    def _pass_score(self, number: int, score: Floats) -> Floats:
-        """Privacy loss of a learning pass: of a target that is in the sample with the rate of the pass."""
-        assert self.plan.learning is not None
-        own = self.plan.learning.passes[number]
-        loss: Floats = np.log1p(float(own.rate) * np.expm1(self._share(own.budget) * score))
-        return loss
-
-    def _leaf_score(self, score: Floats) -> Floats:
-        return self._share(self.plan.budgets[self.plan.learned_level]) * score
-
-    def _share(self, budget: Fraction) -> float:
-        """Largest privacy loss of one target of a pair, or of a single one."""
-        return float(budget) / (2 if self.plan.neighbours == "replace-one" else 1)
-
-
-class _Shown(NamedTuple):
-    """What an observer of a run gets.
-
-    Args:
-        release: The release.
-        stolen: Noisy counts of each level after the first batch, as a summary file has them.
-        learning: For each learning pass, its plan and its noisy counts.
-    """
-
-    release: Release
-    stolen: dict[int, Counts]
-    learning: list[tuple[Plan, Counts]]
+    @property
+    def _learning(self) -> list[Part]:
+        """The parts that learn a partition."""
+        return [part for part in self._parts if part.learns]
 
 
 class _Batches:
@@ -152,8 +98,11 @@ class _Batches:
         yield from self._batches
 
 
-def _run(plan: Plan, batches: list[NDArray[Any]]) -> _Shown | None:
-    """All passes over the batches; None if a learning pass has no row, after which no state is shown."""
+def _run(plan: Plan, batches: list[NDArray[Any]]) -> list[Shown] | None:
+    """All passes over the batches, as the table and its columns show them.
+
+    None if a learning pass has no row, after which no state is shown.
+    """
     ingestion = Ingestion(plan, open_source(_Batches(batches), domain=plan.domain))
     states: dict[int, list[tuple[Plan, Counts]]] = {}
 
@@ -166,16 +115,23 @@ def _run(plan: Plan, batches: list[NDArray[Any]]) -> _Shown | None:
     *learning, last = range(first, ingestion.number + 1)
     if any(number not in states for number in learning):
         return None
-    return _Shown(
-        ingestion.summary.close(),
-        _noisy_counts(*states[last][0]),
-        [states[number][-1] for number in learning],
-    )
+    release = ingestion.summary.close()
+    passes = [_noisy_counts(*states[number][-1]) for number in learning]
+    stolen = _noisy_counts(*states[last][0])
+    return [
+        Shown(own, stolen[label][1], [each[label] for each in passes if label in each])
+        for label, own in {"": release, **release.columns}.items()
+    ]
 
 
-def _noisy_counts(plan: Plan, state: Counts) -> dict[int, Counts]:
-    """Noisy counts of each level from the counters of a summary, which hold corrections of coarser exact levels."""
+def _noisy_counts(plan: Plan, state: Counts) -> dict[str, tuple[Plan, dict[int, Counts]]]:
+    """Noisy counts of each level of a table and its columns from the counters of a summary.
+
+    The counters hold corrections of coarser exact levels.
+    """
     counts = plan.unpack(state)
     for level in plan.exact_levels[:-1]:
         counts[level] = counts[level] + fold(counts[plan.exact_depth], levels=plan.exact_depth - level)
-    return counts
+    parts = plan.unpack_columns(state)
+    columns = {label: _noisy_counts(own, parts[label])[""] for label, own in plan.column_plans.items()}
+    return {"": (plan, counts), **columns}
