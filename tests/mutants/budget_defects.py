@@ -26,6 +26,7 @@ import privhp.planning.plan_checks
 import privhp.planning.plan_layout
 from mutants.planting import caught_by
 from privhp import Plan, PlanError, Summary
+from privhp.planning.column_planner import TablePlanner
 from privhp.planning.plan_layout import PlanLayout
 
 
@@ -159,12 +160,13 @@ def cost_of_parts_instead_of_their_sum(patch: pytest.MonkeyPatch) -> None:
 
 @caught_by(learning_costs.passes_cost_at_most_epsilon)
 def planner_forgets_that_columns_learn(patch: pytest.MonkeyPatch) -> None:
-    plan_columns = privhp.planning.plan.plan_columns
+    plan_columns = TablePlanner._plan_columns
 
-    def forgetful(*domain: Any, **settings: Any) -> Any:
-        return plan_columns(*domain, **settings)._replace(learning=None)
+    def forgetful(self: TablePlanner, *share: Any) -> Any:
+        sizes, cost, _ = plan_columns(self, *share)
+        return sizes, cost, None
 
-    patch.setattr(privhp.planning.plan, "plan_columns", forgetful)
+    patch.setattr(TablePlanner, "_plan_columns", forgetful)
     patch.setattr(privhp.planning.plan_checks, "check_privacy", lambda plan: None)
 
 

@@ -100,10 +100,17 @@ def test_other_answers_come_from_the_leaves(generator: hp.Generator) -> None:
         assert alike(generator.mass(region), leaves.mass(region))
         assert generator.mass_bounds(region) == leaves.mass_bounds(region)
         assert generator.shows_records(region) == leaves.shows_records(region)
-    mixed: list[Any] = [{"age": (18, 30)}, {"fare": (1.0, 7.3)}]
-    assert np.array_equal(np.asarray(generator.masses(mixed)), np.asarray(leaves.masses(mixed)))
     assert np.array_equal(np.asarray(generator.masses([CONJUNCTION])), np.asarray(leaves.masses([CONJUNCTION])))
     assert generator.sample(20, rng=1)["age"].tolist() == leaves.sample(20, rng=1)["age"].tolist()
+
+
+def test_masses_are_those_of_each_region(generator: hp.Generator) -> None:
+    regions: list[Any] = [{"age": (18, 30)}, CONJUNCTION, {"fare": (1.0, 7.3)}, {"flag": "yes"}, {"age": (18, 18)}]
+    found, single = generator.masses(iter(regions)), [generator.mass(region) for region in regions]
+    assert np.allclose(found.value, [own.value for own in single], rtol=1e-9)
+    assert np.allclose(found.stderr, [own.stderr for own in single], rtol=1e-9)
+    assert np.allclose(found.interval(0.9), np.transpose([own.interval(0.9) for own in single]), rtol=1e-9)
+    assert generator.masses([]).value.shape == (0,)
 
 
 def same_distribution(one: hp.Distribution, other: hp.Distribution) -> bool:
