@@ -40,7 +40,7 @@ class Summary:
     The memory of the plan covers all counters, the nodes of a partition, and the
     scratch memory for arrays and tables. Not covered are the batch itself, the arrays
     made from a list, the counters of each further thread, the levels of the leaves of
-    a partition, a byte each, and about 32 KiB of objects, those of measured columns included. Setting up a partition takes
+    a partition, a byte each, and about 32 KiB of objects. Setting up a partition takes
     up to 80 bytes for each leaf, before the first record.
 
     Args:

@@ -34,6 +34,9 @@ A learning pass costs more than its parts would by themselves, so the columns of
 MAX_MEMORY, MIN_MEMORY = 2**16, 2**10
 """Bytes for each column: a line gains nothing from more, and with fewer no column is measured."""
 
+PARTITION_SHARE = Fraction(3, 4)
+"""Share of the memory of a column that a known partition may take; the rest is for levels above it, and scratch."""
+
 MIN_RECORDS = 256
 """Least number of records in units of the noise of a column's whole budget; with fewer, a column shows little."""
 
@@ -69,6 +72,7 @@ class TablePlanner:
         sensitivity: Change of the counters of a level by one person.
         rates: Sampling rates of the learning passes.
         partition: Partition of the table that is known before.
+        column_partitions: Partitions of columns that are known before, by label.
     """
 
     def __init__(
@@ -81,11 +85,12 @@ class TablePlanner:
         sensitivity: int,
         rates: tuple[Fraction, ...],
         partition: Partition | None,
+        column_partitions: Mapping[str, Partition],
     ) -> None:
         self._domain, self._epsilon, self._rates = domain, epsilon, rates
         self._records, self._sensitivity = expected_records, sensitivity
         self._of_table = partial(make_planner, domain, rates=rates, partition=partition)
-        self._of_column = partial(make_planner, partition=None)
+        self._of_column, self._known = make_planner, column_partitions
 
     def least_error(self, memory: int) -> float:
         """Least predicted error of the table in a memory, before its columns are planned."""
@@ -123,7 +128,10 @@ class TablePlanner:
     ) -> tuple[Mapping[str, PlanSizes], Fraction, tuple[Fraction, ...] | None]:
         """Sizes of the columns by label, their part of epsilon, and the sum of their budgets in each learning pass."""
         make = partial(self._of_column, epsilon=share.budget, memory=share.nbytes, rates=rates)
-        sizes = {column.label: make(column.domain).sizes() for column in share.columns}
+        fitting = {label: own for label, own in self._known.items() if own.nbytes <= share.nbytes * PARTITION_SHARE}
+        sizes = {
+            column.label: make(column.domain, partition=fitting.get(column.label)).sizes() for column in share.columns
+        }
         learned = [own.learning.passes for own in sizes.values() if own.learning is not None]
         learning = tuple(sum((own.budget for own in each), Fraction(0)) for each in zip(*learned, strict=True)) or None
         cost = sum((sum(own.budgets.values(), Fraction(0)) for own in sizes.values()), Fraction(0))

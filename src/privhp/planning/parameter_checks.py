@@ -102,3 +102,9 @@ def read_partition(value: Any, domain: Domain) -> Partition:
     if value.domain != domain:
         raise PlanError("the partition belongs to another domain; partition= needs a plan or release of this domain")
     return partition
+
+
+def read_column_partitions(value: Any) -> dict[str, Partition]:
+    """The partitions of the columns that a plan, or the plan of a generator, measures by themselves, by label."""
+    columns = getattr(getattr(value, "plan", value), "columns", {})
+    return {label: own.partition for label, own in columns.items() if own.partition is not None}

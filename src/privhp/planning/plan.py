@@ -27,6 +27,7 @@ from privhp.planning.parameter_checks import (
     check_expected_records,
     check_integer,
     check_is_domain,
+    read_column_partitions,
     read_memory,
     read_partition,
 )
@@ -238,6 +239,7 @@ class Plan(PlanLayout):
             sensitivity=sensitivity(neighbours, level=1, rows=1, max_records_per_person=max_records_per_person),
             rates=rates,
             partition=known,
+            column_partitions=read_column_partitions(partition),
         )
         if memory is not None:
             limit = read_memory(memory)
