@@ -6,20 +6,28 @@ release: samples and answers incur no further privacy loss.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from privhp.answers import quantiles
 from privhp.answers.axis_cells import AxisCells
+from privhp.answers.column_advice import of_all_columns
 from privhp.answers.estimate import Estimate, as_scalar, mass_estimate
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import CountedCells, Leaves
-from privhp.answers.regions import describe_outside, is_outside, mass, mass_bounds, masses, resolved_mass_bounds
+from privhp.answers.regions import (
+    describe_outside,
+    is_outside,
+    mass,
+    mass_bounds,
+    masses,
+    region_of_column,
+    resolved_mass_bounds,
+)
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
 from privhp.answers.uncertainty import (
@@ -33,7 +41,6 @@ from privhp.core.cells import Floats
 from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
-from privhp.domains.validation import quote
 from privhp.errors import DomainError, QueryError, warn
 
 if TYPE_CHECKING:  # imported when they are asked for
@@ -44,22 +51,7 @@ if TYPE_CHECKING:  # imported when they are asked for
 SIGNIFICANT_Z = 3.0
 """Standard errors that the mass of a region with records exceeds."""
 
-P = ParamSpec("P")
 R = TypeVar("R")
-
-
-def _of_all_columns(query: Callable[P, R]) -> Callable[P, R]:
-    """A query that names `marginal` if it is asked with a column, as queries of other libraries are."""
-    most = len(inspect.signature(query).parameters)
-
-    @wraps(query)
-    def asked(*args: P.args, **kwargs: P.kwargs) -> R:
-        if len(args) > most:
-            name = query.__name__
-            raise QueryError(f"{name} takes no column; use marginal({quote(args[1])}).{name}(...)")
-        return query(*args, **kwargs)
-
-    return asked
 
 
 class Distribution(SyntheticRecords):
@@ -95,18 +87,23 @@ class Distribution(SyntheticRecords):
         measured = columns or {}
         self._measured = {own.name: measured[own.label] for own in domain.columns if own.label in measured}
 
-    def _measured_column(self, where: Any) -> Name | None:
-        """The measured column that a region is of, if it is of no other."""
-        name = next(iter(where)) if isinstance(where, Mapping) and len(where) == 1 else None
-        return name if name in self._measured else None
-
     def _ask_column(self, where: Any, ask: Callable[[Distribution, Any], R]) -> R | None:
         """The answer of a measured column on a region of this column alone; None on other regions."""
-        name = self._measured_column(where)
+        name, region = region_of_column(where, self._measured)
         if name is None:
             return None
         with column_errors(name if isinstance(name, str) else ", ".join(name)):
-            return ask(self._measured[name], where[name])
+            return ask(self._measured[name], region)
+
+    def _mass(self, where: Any) -> float:
+        """Probability of a region by the leaves.
+
+        Where columns are measured, leaves divide as finely as the columns show, and parts of leaves only as finely as
+        their number allows.
+        """
+        if self._measured and self.total > 0:
+            return min(self._errors.mass(self._errors.region_shares(where)), 1.0)
+        return mass(self._histogram, where)
 
     @cached_property
     def axis_cells(self) -> AxisCells:
@@ -125,7 +122,7 @@ class Distribution(SyntheticRecords):
         alone = self._ask_column(where, Distribution.mass)
         if alone is not None:
             return alone
-        value = mass(self._histogram, where)
+        value = self._mass(where)
         self._warn_outside([value], [where])
         return mass_estimate(value, self._errors, where)
 
@@ -135,21 +132,24 @@ class Distribution(SyntheticRecords):
         Args:
             regions: Regions, each as for `mass`.
         """
-        regions = list(regions)
-        columns = [self._measured_column(region) for region in regions]
+        regions = [region_of_column(region, self._measured) for region in regions]
+        columns, asked = [name for name, _ in regions], [region for _, region in regions]
         found, parts = np.empty(len(regions)), []
         for name in dict.fromkeys(own for own in columns if own is not None):
             places = [place for place, own in enumerate(columns) if own == name]
             with column_errors(name if isinstance(name, str) else ", ".join(name)):
-                found[places], own = self._measured[name]._answer([regions[place][name] for place in places])
+                found[places], own = self._measured[name]._answer([asked[place] for place in places])
             parts.append((places, own))
         others = [place for place, own in enumerate(columns) if own is None]
-        found[others], own = self._answer([regions[place] for place in others])
+        found[others], own = self._answer([asked[place] for place in others])
         return Estimate(found, JoinedUncertainty([*parts, (others, own)], len(regions)) if parts else own)
 
     def _answer(self, regions: Sequence[Any]) -> tuple[Floats, Uncertainty]:
         """Masses of regions by the leaves, with their uncertainty."""
-        values = masses(self._histogram, self.axis_cells, regions)
+        if self._measured:
+            values = np.array([self._mass(region) for region in regions])
+        else:
+            values = masses(self._histogram, self.axis_cells, regions)
         self._warn_outside(values.tolist(), regions)
         return values, MassUncertainty(values, self._errors, self._errors.region_shares, regions)
 
@@ -170,7 +170,7 @@ class Distribution(SyntheticRecords):
             return alone
         if isinstance(self._errors, UnavailableErrors) or not self.total:
             return mass_bounds(self._histogram, where)
-        return resolved_mass_bounds(self._errors, where, mass(self._histogram, where))
+        return resolved_mass_bounds(self._errors, where, self._mass(where))
 
     def shows_records(self, where: Any) -> bool | None:
         """Whether the release shows that a region holds records: its mass exceeds three standard errors.
@@ -185,10 +185,10 @@ class Distribution(SyntheticRecords):
             return alone
         if isinstance(self._errors, UnavailableErrors):
             return None
-        share = mass_estimate(mass(self._histogram, where), self._errors, where)
+        share = mass_estimate(self._mass(where), self._errors, where)
         return bool(share.value > SIGNIFICANT_Z * share.stderr)
 
-    @_of_all_columns
+    @of_all_columns
     def cdf(self, x: ArrayLike) -> Estimate[Any]:
         """Probability at or below each value: a number for a scalar, an array for an array.
 
@@ -201,7 +201,7 @@ class Distribution(SyntheticRecords):
         values = quantiles.cdf(self._histogram, points)
         return Estimate(as_scalar(values), CdfUncertainty(values, points, self._errors), asked=("value", np.asarray(x)))
 
-    @_of_all_columns
+    @of_all_columns
     def quantile(self, q: ArrayLike) -> Estimate[Any]:
         """Quantiles: the least value at or below which each share of the distribution lies.
 
@@ -219,7 +219,7 @@ class Distribution(SyntheticRecords):
             as_scalar(values), uncertainty, asked=("share", shares), zone=self.domain.output_forms()[0].zone
         )
 
-    @_of_all_columns
+    @of_all_columns
     def mean(self) -> Estimate[Any]:
         """Mean of numbers or times, over the values that the release shows to hold records.
 
@@ -229,7 +229,7 @@ class Distribution(SyntheticRecords):
         unit = LineUnit(self.domain)
         return self._moments.mean(unit)
 
-    @_of_all_columns
+    @of_all_columns
     def std(self) -> Estimate[Any]:
         """Standard deviation of numbers, or of times as a duration, over the same values as `mean`."""
         unit = LineUnit(self.domain)
@@ -252,7 +252,7 @@ class Distribution(SyntheticRecords):
 
         return Moments(self._errors.variables())
 
-    @_of_all_columns
+    @of_all_columns
     def shares(self) -> dict[Any, Estimate[float]]:
         """Share of each value of categories, of a taxonomy or of up to 128 integers; of nullable ones, also of None.
 

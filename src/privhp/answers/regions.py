@@ -7,7 +7,7 @@ regions are sums over all leaves, by their sides along the axes that a region cu
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -19,7 +19,8 @@ from privhp.answers.leaves import CountedCells
 from privhp.answers.standard_errors import StandardErrors
 from privhp.core.cells import Floats, descendants
 from privhp.domains.domain import Domain
-from privhp.domains.unions import parts_in, share_inside
+from privhp.domains.table_column import Name
+from privhp.domains.unions import parts_in, parts_of, share_inside, union
 
 
 class Coverage(NamedTuple):
@@ -129,6 +130,17 @@ def masses(histogram: Histogram, cells: AxisCells, regions: Sequence[Any]) -> Fl
         return float(by_side[axes] @ cells.side_shares(cut, axes))
 
     return np.array([min(sum(map(mass_of, parts_in(histogram.domain, region))), 1.0) for region in regions])
+
+
+def region_of_column(region: Any, columns: Collection[Name]) -> tuple[Name | None, Any]:
+    """The one of some columns that a region or a union is of, if it is of no other, with its region in this column.
+
+    Other regions have None and themselves.
+    """
+    parts = parts_of(region)
+    names = {name for part in parts for name in (part if isinstance(part, Mapping) else [None])}
+    name = names.pop() if len(names) == 1 else None
+    return (name, union([part[name] for part in parts])) if name in columns else (None, region)
 
 
 def is_outside(domain: Domain, region: Any) -> bool:
