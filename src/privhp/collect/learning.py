@@ -31,14 +31,11 @@ def is_learning(plan: Plan, number: int) -> bool:
 
 def continues(started: Plan, plan: Plan) -> bool:
     """Whether a plan is the one that was started, but for what was drawn or learned since."""
-    fixed, given = (_without_partitions(own) for own in (started, plan))
+    if _without_partitions(started) != _without_partitions(plan):
+        return False
     pairs = [(plan.partition, started.partition)]
-    pairs += [(own.partition, before.partition) for own, before in zip(*_columns(plan, started), strict=False)]
-    return fixed == given and all(own is None or own == before for own, before in pairs)
-
-
-def _columns(*plans: Plan) -> list[list[PlanSizes]]:
-    return [list(plan.columns.values()) for plan in plans]
+    pairs += [(own.partition, started.columns[label].partition) for label, own in plan.columns.items()]
+    return all(own is None or own == before for own, before in pairs)
 
 
 def _without_partitions(plan: Plan) -> dict[str, Any]:

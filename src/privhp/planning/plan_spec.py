@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 def write_spec(plan: "Plan") -> dict[str, Any]:
     """The JSON object of a plan."""
     spec = {item.name: getattr(plan, item.name) for item in fields(plan)}
-    columns = spec.pop("columns")
+    columns = spec.pop(COLUMNS)
     if columns:
         spec[COLUMNS] = {label: sizes._asdict() | _write_sizes(sizes) for label, sizes in columns.items()}
     return spec | {
