@@ -121,3 +121,26 @@ def test_cost_ignores_the_decimal_context() -> None:
     strict.traps = dict.fromkeys(strict.traps, True)
     with decimal.localcontext(strict):
         assert amplified_cost(Fraction(1, 16), Fraction(1)) == expected
+
+
+def slow_budget(rates: list[Fraction], total: Fraction, beside: list[Fraction]) -> Fraction:
+    """The largest multiple of total / 2**48 whose costs sum to at most the total, by halving all of them."""
+    known = sum(amplified_cost(rate, other) if other else 0 for rate, other in zip(rates, beside, strict=True))
+    low, high = 0, 2**48 + 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        budget = total * Fraction(middle, 2**48)
+        cost = sum(amplified_cost(rate, budget + other) for rate, other in zip(rates, beside, strict=True))
+        low, high = (middle, high) if budget + cost - known <= total else (low, middle)
+    return total * Fraction(low, 2**48)
+
+
+@given(
+    passes=st.lists(st.tuples(RATES, BUDGETS.filter(lambda own: own <= 100) | st.just(Fraction(0))), max_size=3),
+    total=BUDGETS.filter(lambda own: own <= 900),
+)
+@example(passes=[(Fraction(1, 16), Fraction(0)), (Fraction(1, 16), Fraction(0))], total=Fraction(900))
+@example(passes=[(Fraction(1, 256), Fraction(100)), (Fraction(1), Fraction(1, 10**9))], total=Fraction(1, 10**9))
+def test_budget_equals_slow_search(passes: list[tuple[Fraction, Fraction]], total: Fraction) -> None:
+    rates, beside = [rate for rate, _ in passes], [other for _, other in passes]
+    assert amplified_budget(rates, total, beside=beside) == slow_budget(rates, total, beside)

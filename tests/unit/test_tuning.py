@@ -6,11 +6,12 @@ import numpy as np
 import pytest
 
 from privhp import Box, Domain, Integers, Interval, IPv4, Plan, fit
-from privhp.planning import error_model
-from privhp.planning.error_model import Geometry, leaf_level
+from privhp.planning import error_model, streams
+from privhp.planning.error_model import leaf_level
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.plan_measurements import plan_measurements
-from privhp.planning.tuning import GENERAL, HALVING, LINE, Tuning
+from privhp.planning.streams import Geometry
+from privhp.planning.tuning import GENERAL, HALVING, LINE, TREE_LEARNING_LEVEL, Tuning
 
 UNIT, SQUARE = Interval(0, 1), Box([(0, 1), (0, 1)])
 RECORDS = 50_000
@@ -18,11 +19,17 @@ RECORDS = 50_000
 
 @pytest.mark.parametrize(
     ("domain", "tuning"),
-    [(UNIT, LINE), (Integers(0, 1), LINE), (IPv4(), HALVING), (SQUARE, GENERAL), (Box([(0, 1)] * 3), GENERAL)],
+    [
+        (UNIT, LINE),
+        (Integers(0, 1), LINE),
+        (IPv4(), HALVING._replace(min_learning_level=TREE_LEARNING_LEVEL)),
+        (SQUARE, GENERAL),
+        (Box([(0, 1)] * 3), GENERAL),
+    ],
     ids=repr,
 )
 def test_tuning_of_a_domain(domain: Domain, tuning: Tuning) -> None:
-    assert Geometry.of(domain).tuning is tuning
+    assert Geometry.of(domain).tuning == tuning
 
 
 def test_plan_has_the_tuning_of_its_domain() -> None:
@@ -60,8 +67,8 @@ def test_leaf_level_of_the_model_is_that_of_a_refinement(
         expected_records=RECORDS,
     )
     tuning = plan.tuning._replace(**changes)
-    monkeypatch.setattr(error_model, "choose_tuning", lambda diameters, *, is_line: tuning)
-    monkeypatch.setattr(error_model, "_expect", error_model._expect.__wrapped__)
+    monkeypatch.setattr(streams, "choose_tuning", lambda diameters, *, is_line, is_tree: tuning)
+    monkeypatch.setattr(error_model, "expect", streams.expect.__wrapped__)
     predicted, simulated = leaf_level(plan_measurements(plan), "smooth"), simulate_leaf_level(plan)
     if changes == {"max_split_levels": 12}:  # the levels end where halves differ by no more than noise
         assert abs(predicted - simulated) <= 1 < predicted - 6

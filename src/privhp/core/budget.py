@@ -8,7 +8,7 @@ rounded up.
 from collections.abc import Mapping, Sequence
 from decimal import MAX_EMAX, MIN_EMIN, ROUND_CEILING, Context, Decimal
 from fractions import Fraction
-from math import inf
+from math import expm1, inf, log, log1p
 from numbers import Rational, Real
 from typing import Any, Literal, get_args
 
@@ -27,6 +27,7 @@ MAX_SCALE = 2**40
 _GRAIN = 2**48  # shares are multiples of epsilon / 2**48
 _COST_DIGITS, _WORKING_DIGITS = 20, 40
 _MAX_EXPONENT = 400  # the digits of a longer number, such as 1e999999999, would fill the memory
+_MAX_FLOAT_EXPONENT, _FLOAT_BITS = 700.0, 53  # exp of more overflows; a float has no more bits
 
 
 def exact(value: int | float | str | Fraction | Decimal, *, name: str) -> Fraction:
@@ -103,15 +104,36 @@ def amplified_budget(
         (rate, other, amplified_cost(rate, other) if other else Fraction(0))
         for rate, other in zip(rates, others, strict=True)
     ]
-    most, too_much = 0, _GRAIN + 1
+
+    def fits(multiple: int) -> bool:
+        budget = total * Fraction(multiple, _GRAIN)
+        return budget + sum(amplified_cost(rate, budget + other) - cost for rate, other, cost in samples) <= total
+
+    # The cost is exact, and grows with the budget. Floats only say where to look for the largest one that fits.
+    near, reach = _near_budget(rates, total, others), 1
+    while not (near <= reach or fits(near - reach)) or (near + reach <= _GRAIN and fits(near + reach)):
+        reach *= 16
+    most, too_much = max(near - reach, 0), min(near + reach, _GRAIN + 1)
     while too_much - most > 1:
         middle = (most + too_much) // 2
-        budget = total * Fraction(middle, _GRAIN)
-        if budget + sum(amplified_cost(rate, budget + other) - cost for rate, other, cost in samples) <= total:
-            most = middle
-        else:
-            too_much = middle
+        most, too_much = (middle, too_much) if fits(middle) else (most, middle)
     return total * Fraction(most, _GRAIN)
+
+
+def _near_budget(rates: Sequence[Fraction], total: Fraction, beside: Sequence[Fraction]) -> int:
+    """About the multiple of total / 2**48 that is the amplified budget, by floats."""
+    whole, samples = float(total), [(float(rate), float(other)) for rate, other in zip(rates, beside, strict=True)]
+
+    def cost(rate: float, budget: float) -> float:
+        return log1p(rate * expm1(budget)) if budget < _MAX_FLOAT_EXPONENT else budget + log(rate)
+
+    known, low, high = sum(cost(*own) for own in samples), 0.0, 1.0
+    for _ in range(_FLOAT_BITS):
+        middle = (low + high) / 2.0
+        budget = whole * middle
+        passes = sum(cost(rate, budget + other) for rate, other in samples)
+        low, high = (middle, high) if budget + passes - known <= whole else (low, middle)
+    return int(low * _GRAIN)
 
 
 def optimal_weights(costs: Mapping[int, float]) -> dict[int, float]:

@@ -18,12 +18,13 @@ from privhp.errors import PlanError
 from privhp.planning.partition import Partition
 from privhp.planning.plan_sizes import PlanSizes
 from privhp.planning.planner import Planner
+from privhp.planning.tuning import resolved_level
 
 MIN_AXES = 3
 """Axes of a table from which its columns are measured; null is no axis. With two, the joint cells are fine enough."""
 
 MIN_DEPTH = 4
-"""Levels of a column that is measured, at least: the leaves of a table resolve columns of eight values or fewer."""
+"""Levels of a column that is always measured. Of a table of few columns, the leaves resolve columns of fewer values."""
 
 COLUMN_SHARE, MAX_SHARE, MEMORY_SHARE = Fraction(1, 15), Fraction(1, 3), Fraction(1, 8)
 """Share of epsilon for a column, and shares of epsilon and of the memory for all columns, at most.
@@ -92,11 +93,11 @@ class TablePlanner:
         self._of_table = partial(make_planner, domain, rates=rates, partition=partition)
         self._of_column, self._known = make_planner, column_partitions
 
-    def least_error(self, memory: int) -> float:
-        """Least predicted error of the table in a memory, before its columns are planned."""
+    def least_error(self, memory: int, limit: float) -> float:
+        """Least predicted error of the table in a memory, before its columns are planned; infinite from a limit on."""
         columns, budget, nbytes = self._share(memory)
         epsilon, left = self._epsilon - len(columns) * budget, memory - len(columns) * nbytes
-        return self._of_table(epsilon=epsilon, memory=left).least_error()
+        return self._of_table(epsilon=epsilon, memory=left).least_error(limit)
 
     def plan(self, memory: int) -> tuple[Mapping[str, PlanSizes], PlanSizes]:
         """Sizes and budgets of the columns, by label, and of the table."""
@@ -114,7 +115,7 @@ class TablePlanner:
         """The measured columns; none of a table of few axes, of little data or in little memory."""
         pairs = zip(self._domain.columns, self._domain.column_axes, strict=True)
         axes = sum(len(own) - column.domain.nullable for column, own in pairs)
-        columns = [column for column in self._domain.columns if column.domain.depth >= MIN_DEPTH]
+        columns = [column for column in self._domain.columns if not self._is_resolved(column)]
         if len(self._domain.columns) < 2 or axes < MIN_AXES or not columns:
             return ColumnShare()
         nbytes = min(int(memory * MEMORY_SHARE) // len(columns), MAX_MEMORY)
@@ -122,6 +123,12 @@ class TablePlanner:
         little = nbytes < MIN_MEMORY or budget * self._records < MIN_RECORDS * self._sensitivity
         too_noisy = self._sensitivity > MAX_SCALE * LEAST_LEVEL * budget
         return ColumnShare() if little or too_noisy else ColumnShare(columns, budget, nbytes)
+
+    def _is_resolved(self, column: TableColumn) -> bool:
+        """Whether the leaves of the table resolve a column: one of few values, unless there are many columns."""
+        level = min(resolved_level(self._epsilon, self._records), self._domain.depth)
+        splits = self._domain.splits_by_column(level)[column.label]
+        return column.domain.depth < MIN_DEPTH and splits >= column.domain.depth
 
     def _plan_columns(
         self, share: ColumnShare, rates: tuple[Fraction, ...]

@@ -17,9 +17,10 @@ from privhp.core.budget import Neighbours, check_neighbours, exact_epsilon, sens
 from privhp.core.display import render
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
+from privhp.errors import PlanError, describe_value
 from privhp.planning import plan_checks, sketch_hashing
 from privhp.planning.column_planner import TablePlanner
-from privhp.planning.error_model import STREAMS, Geometry, Prediction, Stream, predict_error
+from privhp.planning.error_model import Prediction, predict_error
 from privhp.planning.learning import MAX_PASSES, Learning
 from privhp.planning.paper import paper_sizes
 from privhp.planning.parameter_checks import (
@@ -39,6 +40,7 @@ from privhp.planning.plan_sizes import Expand, Inference, PlanSizes
 from privhp.planning.plan_spec import read_spec, write_spec
 from privhp.planning.plan_text import format_plan, summarize_plan
 from privhp.planning.planner import Planner, learning_rates
+from privhp.planning.streams import STREAMS, Geometry, Stream
 from privhp.planning.tuning import Tuning
 
 
@@ -321,3 +323,9 @@ class Plan(PlanLayout):
 
     def _repr_html_(self) -> str:
         return str(render("plan card", self))
+
+
+def check_is_plan(plan: Any) -> None:
+    """Refuse anything but a plan."""
+    if not isinstance(plan, Plan):
+        raise PlanError(f"expected a plan, such as Plan.auto(...), got {describe_value(plan)}")

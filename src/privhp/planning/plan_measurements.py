@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
-from privhp.planning.error_model import KNOWN, Geometry, LearnedPartition, Measurements, Sketches
+from privhp.planning.error_model import KNOWN, LearnedPartition, Measurements, Sketches
 from privhp.planning.parameter_checks import check_expected_records
+from privhp.planning.streams import Geometry
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan

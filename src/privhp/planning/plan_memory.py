@@ -6,9 +6,9 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from privhp.core.number_format import format_bytes
-from privhp.planning.error_model import STREAMS
 from privhp.planning.parameter_checks import MAX_MEMORY
 from privhp.planning.partition import Partition
+from privhp.planning.streams import STREAMS
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -23,16 +23,16 @@ MIN_GAIN = 0.05
 """Share of the predicted error that four times the memory must save to be the default. Measured gains are larger."""
 
 
-def choose_memory(least_error: Callable[[int], float]) -> int:
+def choose_memory(least_error: Callable[[int, float], float]) -> int:
     """The least memory from which four times as much saves little of the predicted error.
 
     Args:
-        least_error: Least predicted error for a memory.
+        least_error: Least predicted error for a memory, and the error from which on it counts as infinite.
     """
-    error = least_error(MEMORIES[0])
+    error = least_error(MEMORIES[0], math.inf)
     for memory, more in pairwise(MEMORIES):
-        error, before = least_error(more), error
-        if error > before * (1.0 - MIN_GAIN):
+        error = least_error(more, error * (1.0 - MIN_GAIN))
+        if math.isinf(error):
             return memory
     return MEMORIES[-1]
 

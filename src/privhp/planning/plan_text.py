@@ -11,7 +11,7 @@ from privhp.planning.plan_measurements import plan_measurements
 from privhp.planning.plan_memory import describe_memory, typical_error
 from privhp.planning.plan_warnings import describe_little_data
 from privhp.planning.prediction_table import prediction_table
-from privhp.planning.wide_tables import describe_coarse_columns, smooth_level
+from privhp.planning.wide_tables import describe_coarse_columns, smooth_level, value_splits
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan
@@ -191,7 +191,7 @@ def _columns(plan: "Plan") -> list[str]:
     if not plan.domain.columns or not plan.expected_records:
         return []
     level = smooth_level(plan)
-    splits = plan.domain.splits_by_column(level)
+    splits = value_splits(plan, level)
     sizes = plan.domain.format_resolutions(level)
     rows = [(f"{'':12}{name}", str(splits[name]), sizes[name]) for name in splits]
     lines = ["", f"columns     in cells of level {level}, the leaves if the records are spread evenly"]

@@ -6,7 +6,7 @@ ones and returns the sizes and budgets with the least error under the error mode
 """
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from fractions import Fraction
 from functools import cached_property
@@ -16,20 +16,16 @@ from typing import NamedTuple
 from privhp.core.budget import Neighbours, amplified_budget, noise_variance, sensitivity, split_epsilon
 from privhp.domains.domain import Domain
 from privhp.errors import PlanError
-from privhp.planning.error_model import (
-    KNOWN,
-    STREAMS,
-    Geometry,
-    LearnedPartition,
-    Measurements,
-    Sketches,
-    predict_error,
-)
+from privhp.planning.error_model import KNOWN, LearnedPartition, Sketches, distance_without_noise, predict
 from privhp.planning.learning import Learning, LearningPass
 from privhp.planning.parameter_checks import COUNTER_BYTES, MAX_MEMORY, MAX_WIDTH
 from privhp.planning.partition import MAX_LEAVES, Partition, complete_nbytes
 from privhp.planning.plan_sizes import PlanSizes
+from privhp.planning.streams import STREAMS, Geometry, expect
 from privhp.planning.tuning import resolved_level
+
+LEAST_ERROR = 1e-30
+"""Predicted errors below it are equal: of a stream that the leaves of a domain show exactly."""
 
 
 def learning_rates(domain: Domain, passes: int, *, known: bool) -> tuple[Fraction, ...]:
@@ -108,9 +104,15 @@ class Planner:
         self._geometry = Geometry.of(domain)
         self._tuning = self._geometry.tuning
         self._epsilon, self._expected_records = epsilon, expected_records
-        self._neighbours, self._per_person = neighbours, max_records_per_person
+        self._float_epsilon, self._float_rates = float(epsilon), tuple(map(float, rates))
+        self._changes = [
+            sensitivity(neighbours, level=level, rows=1, max_records_per_person=max_records_per_person)
+            for level in (0, 1)  # the root, and other levels
+        ]
         self._partition, self._draws = partition, 1 + pan_private
         self._rates, self._beside = rates, beside
+        self._expected = [expect(self._geometry, expected_records, stream) for stream in STREAMS]
+        self._bounds: dict[tuple[int, int], list[float]] = {}
         self._counters = self._count_counters(memory)
         if self._counters < 16:
             raise PlanError(f"expected a memory of at least 256 bytes, got {memory}")
@@ -119,7 +121,7 @@ class Planner:
 
     def sizes(self) -> PlanSizes:
         """Sizes and budgets of the best plan."""
-        optimised = (self._optimise(shape) for _, shape in self._candidates[: self._tuning.finalists])
+        optimised = (self._optimise(shape) for _, shape in self._finalists)
         _, shape, shares = min(optimised, key=lambda found: found[0])
         budgets, tuning = split_epsilon(self._epsilon, shares), self._tuning
         if shape.root is not None:
@@ -138,22 +140,39 @@ class Planner:
             )
         return PlanSizes(budgets, shape.exact[-1])
 
-    def least_error(self) -> float:
-        """Least predicted error of all shapes with the budgets that the search starts from, the mean of all streams."""
-        return math.exp(math.log(self._candidates[0][0]) / len(STREAMS))
+    def least_error(self, limit: float = math.inf) -> float:
+        """Least predicted error of all shapes with the budgets that the search starts from, the mean of all streams.
+
+        Args:
+            limit: Errors from this on count as infinite, and are known sooner.
+        """
+        best = self._best_shapes(1, limit ** len(STREAMS))
+        return best[0][0] ** (1.0 / len(STREAMS)) if best else math.inf
 
     @cached_property
-    def _candidates(self) -> list[tuple[float, Shape]]:
-        """All shapes with their predicted errors, for the budgets that the search starts from; the best one first."""
+    def _finalists(self) -> list[tuple[float, Shape]]:
+        """The shapes whose budgets are optimised, the best one first."""
+        return self._best_shapes(self._tuning.finalists, math.inf)
+
+    def _best_shapes(self, number: int, limit: float) -> list[tuple[float, Shape]]:
+        """Some shapes with the least predicted errors, for the budgets that the search starts from, below a limit."""
         shapes = list(self._shapes())
         learned = [shape for shape in shapes if shape.root is not None] if self._learns else []
-        found = ((self._error(shape, self._initial_shares(shape)), shape) for shape in learned or shapes)
-        return sorted(found, key=itemgetter(0))
+        best: list[tuple[float, Shape]] = []
+        for shape in learned or shapes:
+            if math.prod(self._least_errors(shape)) >= limit:
+                continue
+            error = self._error(shape, self._initial_shares(shape), limit=limit)
+            if error < limit:
+                insort(best, (error, shape), key=itemgetter(0))
+                del best[number:]
+                limit = best[-1][0] if len(best) == number else limit
+        return best
 
     @property
     def is_adaptive(self) -> bool:
         """Whether each shape that may be chosen has a partition."""
-        return all(shape.root is not None for _, shape in self._candidates[: self._tuning.finalists])
+        return all(shape.root is not None for _, shape in self._finalists)
 
     def _count_counters(self, memory: int) -> int:
         """Number of counters in a memory, beside the scratch memory."""
@@ -269,7 +288,7 @@ class Planner:
                     moved = {level: share * (factor if level in group else 1.0) for level, share in shares.items()}
                     total = sum(moved.values())
                     moved = {other: share / total for other, share in moved.items()}
-                    error = self._error(shape, moved)
+                    error = self._error(shape, moved, limit=least)
                     if error < least and self._is_admissible(shape, moved):
                         least, shares, improved = error, moved, True
             step = step if improved else step / 2
@@ -289,27 +308,47 @@ class Planner:
         learned = 1.0 if shape.root is None else shares[shape.root]
         return min(shares.values()) >= self._tuning.min_level_share and learned >= self._tuning.min_learned_share
 
-    def _error(self, shape: Shape, shares: dict[int, float]) -> float:
-        """Product of the predicted errors of all streams, which orders like their geometric mean."""
-        measurements = self._measurements(shape, shares)
-        return math.prod(max(predict_error(measurements, stream).total, 1e-30) for stream in STREAMS)
+    def _error(self, shape: Shape, shares: dict[int, float], *, limit: float = math.inf) -> float:
+        """Product of the predicted errors of all streams, which orders like their geometric mean.
 
-    def _measurements(self, shape: Shape, shares: dict[int, float]) -> Measurements:
-        tuning = self._tuning
-        scales = {level: self._sensitivity(level) / (share * float(self._epsilon)) for level, share in shares.items()}
-        noise = {level: noise_variance(scale) * self._draws for level, scale in scales.items()}
+        It is infinite once it is known to reach the limit: the noise of the other streams need not be computed.
+        """
+        exact, deeper = self._measurements(shape, shares)
+        errors = list(self._least_errors(shape))
+        for index, own in enumerate(self._expected):
+            errors[index] = max(predict(own, exact, deeper).total, LEAST_ERROR)
+            if math.prod(errors) >= limit:
+                return math.inf
+        return math.prod(errors)
+
+    def _least_errors(self, shape: Shape) -> list[float]:
+        """Lower bounds of the predicted errors of all streams, computed fast: those without noise.
+
+        A learned partition may have leaves of any level; sketches may find all atoms.
+        """
+        leaf = self._geometry.depth if shape.root is not None else max(shape.exact)
+        levels = leaf, max(shape.sketched, default=leaf)
+        if levels not in self._bounds:
+            self._bounds[levels] = [max(distance_without_noise(own, *levels), LEAST_ERROR) for own in self._expected]
+        return self._bounds[levels]
+
+    def _measurements(
+        self, shape: Shape, shares: dict[int, float]
+    ) -> tuple[dict[int, float], LearnedPartition | Sketches | None]:
+        """Noise variances of the exact levels, and what measures those below them."""
+        tuning, epsilon = self._tuning, self._float_epsilon
+        noise = {
+            level: noise_variance(self._changes[level > 0] / (share * epsilon)) * self._draws
+            for level, share in shares.items()
+        }
         deeper: LearnedPartition | Sketches | None = None
         if shape.root is not None:
-            rates = tuple(map(float, self._rates)) or KNOWN
             # The learning passes take about the sum of their rates of the budget.
-            variance = noise[shape.root] * (1.0 + sum(map(float, self._rates))) ** 2
+            variance = noise[shape.root] * (1.0 + sum(self._float_rates)) ** 2
+            rates = self._float_rates or KNOWN
             deeper = LearnedPartition(level=shape.root, variance=variance, nbytes=shape.nbytes, rates=rates)
         elif shape.sketched:
             rows = tuning.sketch_rows
             variances = {level: noise[level] * rows**2 for level in shape.sketched}
             deeper = Sketches(variances, rows, shape.width, shape.width // tuning.buckets_per_hot_cell)
-        exact = {level: noise[level] for level in shape.exact}
-        return Measurements(self._geometry, self._expected_records, exact, deeper)
-
-    def _sensitivity(self, level: int) -> int:
-        return sensitivity(self._neighbours, level=level, rows=1, max_records_per_person=self._per_person)
+        return {level: noise[level] for level in shape.exact}, deeper

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING
 
-from privhp.planning.error_model import Stream
+from privhp.planning.streams import Stream
 
 if TYPE_CHECKING:
     from privhp.planning.plan import Plan

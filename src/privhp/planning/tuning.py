@@ -152,9 +152,16 @@ LINE = HALVING._replace(
 """A line: noise adds up along it, and a learned partition gains nothing from first cells finer than 2**-12."""
 
 
-def choose_tuning(diameters: Sequence[float], *, is_line: bool) -> Tuning:
+TREE_LEARNING_LEVEL = 10
+"""`min_learning_level` of codes and addresses, of which few are frequent: with 1,500 records in units of the noise, the
+error (W1) of 30 codes is 0.6 times that of levels alone, of 500 codes 1.0, of 100 hosts 0.5, of a list of networks 1.1.
+"""
+
+
+def choose_tuning(diameters: Sequence[float], *, is_line: bool, is_tree: bool) -> Tuning:
     """The constants for a geometry, from the diameter of a cell at each level."""
     if is_line:
         return LINE
     level = min(8, len(diameters) - 1)
-    return HALVING if diameters[level] <= diameters[0] / 2.0**8 else GENERAL
+    tuning = HALVING if diameters[level] <= diameters[0] / 2.0**8 else GENERAL
+    return tuning._replace(min_learning_level=TREE_LEARNING_LEVEL) if is_tree else tuning

@@ -19,17 +19,21 @@ def smooth_level(plan: "Plan") -> int:
     return leaf_level(plan_measurements(plan), "smooth")
 
 
-def coarse_columns(plan: "Plan") -> list[str]:
-    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction.
+def value_splits(plan: "Plan", level: int) -> dict[str, int]:
+    """Number of splits of each column of a table down to a level that tell its values apart.
 
-    The split of a nullable column that separates null does not count: it separates no values.
+    The split of a nullable column that separates null does not count.
     """
+    splits = plan.domain.splits_by_column(level)
+    return {own.label: max(splits[own.label] - own.domain.nullable, 0) for own in plan.domain.columns}
+
+
+def coarse_columns(plan: "Plan") -> list[str]:
+    """Columns of a table that have few splits on a smooth stream and could have more; none without a prediction."""
     if not plan.domain.columns or not plan.expected_records:
         return []
-    splits = plan.domain.splits_by_column(smooth_level(plan))
-    most = plan.domain.splits_by_column(plan.domain.depth)
-    few = {column.label: FEW_SPLITS + column.domain.nullable for column in plan.domain.columns}
-    return [name for name, own in splits.items() if own <= few[name] and own < most[name]]
+    splits, most = value_splits(plan, smooth_level(plan)), value_splits(plan, plan.domain.depth)
+    return [name for name, own in splits.items() if own <= FEW_SPLITS and own < most[name]]
 
 
 def describe_coarse_columns(plan: "Plan") -> str | None:
