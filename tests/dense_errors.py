@@ -66,7 +66,11 @@ def _divided_share(errors: LeafErrors, region: Any, axis: int, cell: int, cuts: 
     share = known.first[index]
     mean = first if first == second else min(max(share * first + (1 - share) * second, MIN_SHARE), ALMOST_ONE)
     by_halves = share * first_deviation + (1 - share) * second_deviation
-    variance = by_halves**2 + (known.deviation[index] * (first - second)) ** 2
+    dependence = math.sqrt(_dependence(errors, region, axis)[cuts])
+    by_dependence = dependence * (
+        (1 - dependence) * math.sqrt(share * (1 - share)) + dependence * max(share, 1 - share)
+    )
+    variance = by_halves**2 + (max(known.deviation[index], by_dependence) * (first - second)) ** 2
     _, even_deviation = _even_share(errors, region, axis, known.codes[index], known.level)
     weight = (1 - known.shown[index]) ** 2
     return float(mean), math.sqrt((1 - weight) * variance + weight * even_deviation**2)
@@ -84,8 +88,20 @@ def _even_share(errors: LeafErrors, region: Any, axis: int, code: np.uint64, lev
     heap = _heap(errors, axis, int(cell), cuts) * max(share[0], 1 - share[0]) * (0 < share[0] < 1)
     heaped = unevenness.further_heaps(cuts)
     steepness = np.array([_steepness(errors, axis, int(cell), cuts)])
-    slopes = slope_deviation(share, unevenness.further(np.array([cell]), cuts, steepness) - heaped[:, None])
+    dependence = _dependence(errors, region, axis)
+    further = [
+        max(own, dependence[min(cuts + more, dependence.size - 1)])
+        for more, own in enumerate(unevenness.further(np.array([cell]), cuts, steepness)[:, 0])
+    ]
+    slopes = slope_deviation(share, np.array(further)[:, None] - heaped[:, None])
     return float(share[0]), max(math.hypot(float(slopes[0]), float(heap_deviation(share, heaped)[0])), heap)
+
+
+def _dependence(errors: LeafErrors, region: Any, axis: int) -> Floats:
+    """Squared dependence of an axis on all that the region or the condition cuts, by the number of cuts."""
+    whole = errors.domain.axis_shares(region, np.zeros(1, dtype=np.uint64), level=0)
+    cut = {errors._table_axes[own.axis] for own in whole if own.share[0] < 1} | errors.condition.axes
+    return errors._dependence.on(errors._table_axes[axis], cut)
 
 
 def _heap(errors: LeafErrors, axis: int, cell: int, cuts: int) -> float:
@@ -147,11 +163,11 @@ def dense_standard_error(errors: HierarchyErrors, shares: LeafShares) -> float:
     if total <= 0:
         return 1.0
     weights, variance, _ = _climb(errors, shares.mean, unbiased=False)
-    share = float(weights @ top.estimate) / total
+    share = float(shares.mean @ errors.counts) / total
     variance += float((weights - share) ** 2 @ top.variance)
     inside = float(shares.variance @ errors.counts + shares.scatter**2 @ errors.counts**2)
     weights, unbiased_variance, difference = _climb(errors, shares.mean, unbiased=True)
-    weights = weights - float(shares.mean @ errors.counts) / total
+    weights = weights - share
     estimate, own_variance = (np.where(top.possible, own, 0.0) for own in (top.subtree_estimate, top.subtree_variance))
     difference += float(weights @ (estimate - top.estimate))
     unbiased_variance += float(weights**2 @ own_variance)

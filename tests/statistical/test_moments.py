@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from privhp import Categories, Interval, Plan, Table, fit
+from privhp import Categories, Integers, Interval, Plan, Table, fit
+from privhp.answers.dependence import Dependence
 
 RECORDS = 10_000
 LEAST = 0.85
@@ -78,3 +79,47 @@ def test_coverage_of_correlations() -> None:
     truth = float(np.corrcoef(records["a"], records["b"])[0, 1])
     found = errors(Table(a=Interval(-6, 6), b=Interval(-6, 6)), records, 200, ("correlation", truth))
     assert np.mean(found <= 1) > LEAST - tolerance(LEAST, 200)
+
+
+def test_intervals_of_small_groups_hold_their_tails() -> None:
+    """The release shows hardly more than that the group exists: its core is a single shell, with an unknown tail."""
+    rng, size = np.random.default_rng(0), 30_000
+    kind = rng.choice(["a", "b"], size, p=[0.95, 0.05])
+    use = np.round(rng.gamma(1.2, 0.35, size), 3) * (rng.random(size) > np.where(kind == "b", 0.5, 0.12))
+    table = Table(use=Interval(0, 10, step="0.001"), kind=Categories(["a", "b"]))
+    held = []
+    for _ in range(16):
+        group = fit({"use": use, "kind": kind}, table, epsilon=0.1, expected_records=size).marginal(
+            "use", where={"kind": "b"}
+        )
+        low, high = group.std().interval(0.9)
+        held.append(low <= use[kind == "b"].std() <= high)
+    assert sum(held) >= 10  # of 16; 40% held when only the first shell counted
+
+
+PAID = Table(grade=Integers(1, 10), pay=Interval(20_000, 300_000))
+SHARES = [0.05, 0.1, 0.2, 0.2, 0.15, 0.12, 0.08, 0.05, 0.03, 0.02]
+
+
+def held_by_grade() -> int:
+    """Of 20 intervals of the standard deviation of pay by grade, how many hold. Grades lie side by side along it."""
+    rng, size, found = np.random.default_rng(8), 30_000, 0
+    grade = rng.choice(np.arange(1, 11), size, p=SHARES)
+    pay = np.clip(25_000 * 1.22 ** (grade - 1) * np.exp(0.06 * rng.standard_normal(size)), 20_000, 300_000)
+    for _ in range(5):
+        generator = fit({"grade": grade, "pay": pay}, PAID, epsilon=0.2, expected_records=size)
+        for own in range(7, 11):
+            low, high = generator.marginal("pay", where={"grade": own}).std().interval(0.9)
+            found += low <= pay[grade == own].std() <= high
+    return found
+
+
+def test_deviations_of_groups_beside_each_other() -> None:
+    """A wide leaf divides as all records do, and a group may fill one end of it."""
+    assert held_by_grade() >= 15
+
+
+def test_deviations_of_groups_do_not_hold_without_dependence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The must-reject arm: as if the pay did not depend on the grade."""
+    monkeypatch.setattr(Dependence, "on", lambda *_: np.zeros(PAID.depth + 1))
+    assert held_by_grade() <= 12

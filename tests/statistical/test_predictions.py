@@ -11,16 +11,10 @@ import numpy as np
 import pytest
 
 from privhp import Box, Domain, Interval, IPv4, Plan, fit, tree_wasserstein, wasserstein
-from privhp.planning.error_model import (
-    STREAMS,
-    Geometry,
-    LearnedPartition,
-    Measurements,
-    Sketches,
-    predict_error,
-)
+from privhp.planning.error_model import LearnedPartition, Measurements, Sketches, predict_error
 from privhp.planning.paper import paper_bound, paper_sizes
 from privhp.planning.plan_measurements import plan_measurements
+from privhp.planning.streams import STREAMS, Geometry
 from real_data import require_data
 
 UNIT = Interval(0, 1)

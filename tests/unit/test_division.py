@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import privhp as hp
 from cases import case_count
 from dense_errors import dense_shares
-from privhp.answers.axis_division import AxisDivision
+from privhp.answers.axis_division import AxisDivision, KnownSides, SideRegion
 from privhp.answers.division import Division
 from privhp.answers.hierarchy import Hierarchy
 from privhp.answers.leaf_errors import LeafErrors
@@ -210,3 +210,21 @@ def test_answers_samples_and_moments_agree() -> None:
     np.testing.assert_allclose(sampled, asked, atol=1e-3)
     assert ages.mean().value == pytest.approx(asked @ np.arange(64), abs=0.1)
     assert ages.std().value == pytest.approx(math.sqrt(asked @ (np.arange(64) - ages.mean().value) ** 2), rel=0.01)
+
+
+def test_sides_with_one_possible_half_are_known() -> None:
+    """All their records are in this half, and a region holds as much of them as of the half."""
+    sides = np.array([2, 0, 1, 1], dtype=np.uint64)
+    domain = hp.Categories(list("abcde"))  # cells of two cuts hold a, b; c; d; e
+    known = KnownSides.of_one_sided(sides, 2, sides, 2, domain)
+    halves = domain.measure(np.arange(8, dtype=np.uint64), level=3).reshape(-1, 2)
+    expected = [side for side in (0, 1, 2) if (halves[side] > 0).sum() == 1]
+    assert known.sides.tolist() == expected == [1, 2]
+    regions = [SideRegion(np.full(len(expected), own), np.full(len(expected), own / 8)) for own in (0.4, 0.7)]
+    joined = known.join(*regions, even_deviation=np.ones(len(expected)), dependence=0.5)
+    possible = [0.4 if halves[side][0] > 0 else 0.7 for side in expected]
+    assert joined.share.tolist() == possible
+    assert joined.deviation == pytest.approx(np.array(possible) / 8)
+    assert not known.split_deviation(0.5).any()
+    two_sided = KnownSides(np.zeros(1, dtype=np.uint64), np.zeros(1, dtype=np.uint64), 2, *np.full((4, 1), 0.25))
+    assert two_sided.plus(known).sides.tolist() == [0, *expected]

@@ -150,6 +150,8 @@ def test_level_of_interval_is_checked(level: Any) -> None:
 def test_repr_of_bounds() -> None:
     """A region that is finer than the leaves has bounds, not a standard error."""
     assert repr(Estimate(0.066, Constant(0.066, 0.04, resolved=False))) == "between 0.02% and 13.2%"
+    several = Estimate(np.array([0.5, 0.5]), Constant(np.array([0.5, 0.5]), np.array([0.0, 0.0]), resolved=False))
+    assert repr(several) == "between [0.5 0.5] and [0.5 0.5]"
     plan = hp.Plan(hp.Interval(0, 1), epsilon=1, budgets={2: 1}, exact_depth=2, inference="least-squares")
     summary = hp.Summary(plan)
     summary.update(np.full(10_000, 0.3))
@@ -343,3 +345,44 @@ def test_conditional_mass_of_values_without_null_is_ratio(trips: hp.Generator) -
     assert values.mass((None, None)).stderr == pytest.approx(0, abs=1e-9)
     low, high = values.quantile(0.5).interval()
     assert low <= values.quantile(0.5).value <= high
+
+
+def test_answers_of_an_array(generator: hp.Generator) -> None:
+    shares = [0.1, 0.5, 0.9]
+    whole = generator.quantile(shares)
+    assert len(whole) == 3
+    for own, share, alone in zip(whole, shares, map(generator.quantile, shares), strict=True):
+        assert repr(own) == repr(alone)
+        assert isinstance(own.value, float)
+        assert (own.value, own.stderr, own.interval(0.5)) == (alone.value, alone.stderr, alone.interval(0.5))
+        assert own.asked[0] == "share"
+        assert own.asked[1] == share
+    several = whole[1:]
+    assert several.value.tolist() == whole.value[1:].tolist()
+    assert several.interval()[1].tolist() == whole.interval()[1][1:].tolist()
+    with pytest.raises(IndexError):
+        whole[3]
+
+
+def test_answers_of_an_array_are_resolved_by_themselves(trips: hp.Generator) -> None:
+    regions = [{"fare": (0, 50)}, {"fare": (99.9990, 99.9991)}]
+    whole = trips.masses(regions)
+    assert not whole.resolved
+    assert [whole[place].resolved for place in range(2)] == [trips.mass(region).resolved for region in regions]
+    assert [own.resolved for own in whole] == [True, False]
+
+
+def test_times_of_an_array() -> None:
+    domain = hp.Time("2024-01-01", "2024-02-01", zone="Europe/Berlin")
+    whole = fitted(domain, np.full(100, np.datetime64("2024-01-10"))).quantile([0.2, 0.8])
+    assert isinstance(whole[0].value, np.datetime64)
+    assert whole[0].zone == whole.zone == "Europe/Berlin"
+
+
+def test_a_single_answer_is_no_array(generator: hp.Generator) -> None:
+    single = generator.mass((0, 1))
+    for ask in (len, list, lambda own: own[0]):
+        with pytest.raises(TypeError, match=r"a single answer; use estimate.value"):
+            ask(single)
+    assert single
+    assert generator.masses([])  # as any object

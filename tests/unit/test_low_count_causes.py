@@ -162,8 +162,10 @@ def test_options_that_a_source_declares(tmp_path: Path) -> None:
     ("domain", "cause"),
     [
         (hp.IPv4(), "- texts that are not addresses, such as addresses with a port\n"),
-        (hp.Time("2024-01-01", "2024-12-31", format="epoch"), "than epoch, such as epoch_ms (milliseconds), which"),
-        (hp.Time("2024-01-01", "2024-12-31", format="epoch_ms"), "than epoch_ms, such as epoch (seconds), which"),
+        (hp.Time("2024-01-01", "2024-12-31"), "by its format: :format=%d/%m/%Y on the command line, format = "),
+        (hp.Time("2024-01-01", "2024-12-31", format="%d/%m/%Y"), "by its format: :format=%m/%d/%Y on"),
+        (hp.Time("2024-01-01", "2024-12-31", format="epoch"), "by its format: :format=epoch_ms on"),
+        (hp.Time("2024-01-01", "2024-12-31", format="epoch_ms"), "by its format: :format=epoch on"),
     ],
     ids=repr,
 )
@@ -185,6 +187,31 @@ def test_causes_above_half_skip_some_records() -> None:
     assert describe_low_count(hp.Generator(Release(plan, {1: np.array([500, 500])}))) is None
 
 
+def test_numbers_since_1970_are_proposed_for_times_without_a_format() -> None:
+    numbers = "in a domain file or in Python; epoch or epoch_ms for numbers since 1970\n"
+    for form in (None, "%d/%m/%Y", "epoch"):
+        text = describe(low_release(hp.Time("2024-01-01", "2024-12-31", format=form)))
+        assert (numbers in text) == (form is None)
+
+
+@pytest.mark.parametrize("merged", [1, 2])
+def test_causes_of_merged_summaries(merged: int) -> None:
+    """Nothing is known about the files of others. The release of several summaries says so itself."""
+    plan = low_release(hp.Table(a=hp.Interval(0, 1), b=hp.Integers(0, 9))).plan
+    generator = hp.Generator(Release(plan, {1: np.array([50, 50])}, merged=merged))
+    causes = (describe(generator) if merged > 1 else describe(generator, merged=True)).splitlines()[1:-1]
+    assert causes == [
+        "- a summary that is missing",
+        "- columns without names in another order",
+        "- text where numbers are declared",
+        "- numbers with decimals where integers are declared",
+        "- values outside the bounds",
+        "- missing values in columns that are not nullable",
+        "- an input that was cut short, such as a pipe",
+        "- with a declared column of persons, records beyond the number per person: max_records_per_person=",
+    ]
+
+
 @pytest.mark.parametrize("table", [True, False])
 def test_missing_values_of_nullable_columns(table: bool) -> None:
     nulls = "\n- missing values in nullable columns that are written otherwise than NA: csv=CsvDialect(nulls=['-'])\n"
@@ -203,7 +230,19 @@ def test_causes_of_quotes() -> None:
         "\n- column numbers of awk: a quoted field is one column here, unless ",
     )
     for header, records in ((False, "rfc4180"), (False, "lines"), (False, "unquoted"), (True, "lines")):
-        selection = Selection(release.domain, header=header, csv=hp.CsvDialect(records=records))  # type: ignore[arg-type]
+        dialect = hp.CsvDialect(records=records)  # type: ignore[arg-type]  # a tuple of texts is no tuple of literals
+        selection = Selection(release.domain, header=header, csv=dialect)
         text = describe(release, formats=["csv"], declared=selection.declared)
         assert ("\n- quotes " in text) == (records != "unquoted")
         assert (f"{awk}csv=CsvDialect(records='unquoted')\n" in text) == (records == "lines" and not header)
+
+
+def test_names_with_dots() -> None:
+    """They are often those of nested keys, which NDJSON readers of other programs join by dots."""
+    generator = low_release(hp.Table({"user.age": hp.Integers(0, 120), "n": hp.Integers(0, 9)}))
+    first = "if that number was right:\n- in NDJSON, nested keys are not read"
+    for formats, named in ((["ndjson"], True), (["parquet"], False)):
+        generator.reading = Reading(formats=formats, persons=False, declared=[])
+        assert (first in (describe_low_count(generator) or "")) == named
+    plain = low_release(hp.Table(age=hp.Integers(0, 120), n=hp.Integers(0, 9)))
+    assert first not in (describe_low_count(plain) or "")

@@ -12,10 +12,12 @@ import pytest
 import privhp as hp
 from pages import Reader, coarse_pictures
 from privhp import LowCountError, PlanError, PrivhpWarning, RecordsError
-from privhp.answers.generator import FULL_SHARE
+from privhp.answers.generator import FULL_SHARE, NOT_COUNTED, Reading
+from privhp.answers.high_counts import describe_high_count
 from privhp.answers.low_counts import describe_low_count
 from privhp.planning.wide_tables import FEW_SPLITS, coarse_columns, describe_coarse_columns, smooth_level
 from privhp.release import Release
+from privhp.reporting.sections import warnings_section
 
 BRITAIN = hp.Geo(-9, 49.8, 2, 61)
 PLAN = {"epsilon": 50, "expected_records": 20_000, "memory": "64 KiB"}
@@ -228,6 +230,47 @@ def test_format_is_named_for_times_alone() -> None:
 def release_with(counts: list[int], *, epsilon: float, expected: int) -> hp.Generator:
     plan = hp.Plan(hp.Interval(0, 1), epsilon=epsilon, budgets={2: epsilon}, exact_depth=2, expected_records=expected)
     return hp.Generator(Release(plan, {2: np.array(counts)}))
+
+
+@pytest.mark.parametrize(
+    ("counts", "epsilon", "expected", "high"),
+    [
+        ([75, 75, 75, 75], 1, 100, True),
+        ([75, 75, 75, 70], 1, 100, False),
+        ([75, 75, 75, 75], 0.04, 100, False),  # within noise: four counters have 71 records each
+        ([1, 1, 1, 1], 1, 1, False),
+        ([75, 75, 75, 75], 1, 0, False),
+    ],
+)
+def test_counts_far_above_the_expected_number(counts: list[int], epsilon: float, expected: int, high: bool) -> None:
+    generator = release_with(counts, epsilon=epsilon, expected=expected)
+    assert (describe_high_count(generator) is not None) == high
+    assert ("High count:" in warnings_section(generator)) == high
+    assert describe_low_count(generator) is None
+
+
+def test_persons_may_explain_a_high_count() -> None:
+    generator, persons = release_with([750] * 4, epsilon=1, expected=100), []
+    for declared in (None, False, True):
+        generator.reading = Reading(persons=declared)
+        text = describe_high_count(generator)
+        assert text is not None
+        assert text.startswith("about 3,000 records (noisy) were counted and 100 were expected: the plan has coarser")
+        persons.append("by person=, persons may have more records than max_records_per_person=1 says" in text)
+    assert persons == [True, True, False]
+
+
+def test_fit_of_far_more_records_than_expected_warns() -> None:
+    with pytest.warns(PrivhpWarning, match=r"and 500 were expected: the plan has coarser cells") as caught:
+        hp.fit(np.linspace(0, 1, 5000), hp.Interval(0, 1), epsilon=9, expected_records=500)
+    assert [one.filename for one in caught] == [__file__]
+
+
+def test_one_record() -> None:
+    generator = release_with([1, 0, 0, 0], epsilon=1, expected=100)
+    assert repr(generator).endswith("about 1 of 100 expected records; " + NOT_COUNTED + ")")
+    assert (describe_low_count(generator) or "").startswith("about 1 record (noisy) was counted and 100 were expected")
+    assert repr(release_with([1, 0, 0, 0], epsilon=1, expected=0)).endswith("about 1 record)")
 
 
 @pytest.mark.parametrize(("epsilon", "low"), [(1, True), (0.04, False)])

@@ -98,6 +98,19 @@ def test_tables_with_measured_columns(table: Table, labels: list[str]) -> None:
     assert Plan.paper(table, epsilon=1, expected_records=1000, hot_cells=4).columns == {}
 
 
+@pytest.mark.parametrize("passes", [1, 3])
+def test_columns_of_few_values_in_a_wide_table(passes: int) -> None:
+    """Leaves of many columns do not resolve them; with more records, or fewer columns, they do."""
+    questions = {f"q{number}": Integers(1, 5) for number in range(6)}
+    survey = Table({**questions, "age": Integers(0, 99), "pay": Interval(0, 1), "sex": Categories(["f", "m"])})
+    wide = auto(survey, expected_records=20_000, passes=passes)
+    assert list(wide.columns) == [*questions, "age", "pay"]
+    assert sum(wide.budgets.values()) + sum(sum(own.budgets.values()) for own in wide.columns.values()) <= wide.epsilon
+    assert list(auto(survey, expected_records=10**9, passes=passes).columns) == ["age", "pay"]
+    few = Table(q=Integers(1, 5), age=Integers(0, 99), pay=Interval(0, 1))
+    assert list(auto(few, expected_records=20_000, passes=passes).columns) == ["age", "pay"]
+
+
 def test_no_columns_of_one_domain() -> None:
     assert auto(Box([(0, 1)] * 3)).columns == {}
 

@@ -88,3 +88,17 @@ def test_steepness_of_an_exponential_density() -> None:
     assert found[7] > 0.98  # at the edge of a gap
     assert not found[8:].any()
     assert sides.steepness(np.zeros(1, dtype=np.uint64), 0).tolist() == [0]
+
+
+def test_sides_without_records_after_uneven_ones_have_no_error() -> None:
+    """Sums over the sides before them are rounded, which is an error of no records."""
+    rng = np.random.default_rng(0)
+    cells = np.concatenate([np.arange(2**cuts, dtype=np.uint64) for cuts in range(9)])
+    cuts = np.repeat(np.arange(9), 2 ** np.arange(9))
+    masses = np.where(cells < 2 ** np.maximum(cuts - 1, 0), rng.random(cells.size) ** 20 * 1e9, 0.0)
+    nested, shares = NestedSides(cells, cuts, masses), rng.random(cells.size)
+    inside = np.flatnonzero(masses == 0)
+    ends = (cells[inside] + np.uint64(1)) << (8 - cuts[inside]).astype(np.uint64)
+    below = nested.errors_below(inside, ends - np.uint64(1), shares[inside], rng.random(inside.size))
+    for errors in (nested.errors(shares)[inside], below):
+        assert not errors.any()

@@ -6,6 +6,7 @@ and their halves are a tree. Below its ends, the records of a side are spread by
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
+import math
 from collections.abc import Callable, Collection, Mapping
 from typing import NamedTuple
 
@@ -76,6 +77,30 @@ class KnownSides(NamedTuple):
         shown = np.clip(splits.counts, 0.0, whole) / whole
         return cls(splits.sides, splits.codes, level, splits.even, first, unit * np.sqrt(spread), shown)
 
+    @classmethod
+    def of_one_sided(cls, sides: Codes, cuts: int, codes: Codes, level: int, domain: Domain) -> KnownSides:
+        """Those of some sides of which one half alone can hold records, such as a code that goes on with a digit.
+
+        Args:
+            sides: The sides, with repetitions.
+            cuts: Number of their cuts.
+            codes: A cell with each side.
+            level: Level of these cells.
+            domain: Domain of the axis.
+        """
+        sides, chosen = np.unique(sides, return_index=True)
+        first, second = (domain.measure(descendants(sides, levels=1).ravel(), level=cuts + 1) > 0).reshape(-1, 2).T
+        here = np.flatnonzero(first ^ second)
+        share, nothing = first[here].astype(np.float64), np.zeros(here.size)
+        return cls(sides[here], codes[chosen[here]], level, share, share, nothing, nothing + 1.0)
+
+    def plus(self, others: KnownSides) -> KnownSides:
+        """These sides and other ones of cells of the same level."""
+        order = np.argsort(np.concatenate([self.sides, others.sides]))
+        sides, codes = (np.concatenate(pair)[order] for pair in zip(self[:2], others[:2], strict=True))
+        shares = (np.concatenate(pair)[order] for pair in zip(self[3:], others[3:], strict=True))
+        return KnownSides(sides, codes, self.level, *shares)
+
     def find(self, sides: Codes) -> tuple[Indices, Indices]:
         """Positions of the known ones among some sides, and the index of each of these."""
         index = np.minimum(np.searchsorted(self.sides, sides), self.sides.size - 1)
@@ -87,16 +112,33 @@ class KnownSides(NamedTuple):
         arrays = ("sides", "codes", "even", "first", "deviation", "shown")
         return self._replace(**{name: getattr(self, name)[index] for name in arrays})
 
-    def join(self, first: SideRegion, second: SideRegion, even_deviation: Floats) -> SideRegion:
+    def split_deviation(self, dependence: float) -> Floats:
+        """Standard deviation of the share of the records in the first half.
+
+        Args:
+            dependence: Squared dependence on other columns that are restricted, whose records may divide otherwise.
+                Little of it moves records to either half; if the other columns decide it, all are in one half.
+        """
+        share, either = math.sqrt(dependence), np.sqrt(self.first * (1.0 - self.first))
+        larger = np.where(self.even % 1.0 > 0, np.maximum(self.first, 1.0 - self.first), 0.0)
+        deviation: Floats = np.maximum(self.deviation, share * ((1.0 - share) * either + share * larger))
+        return deviation
+
+    def join(self, first: SideRegion, second: SideRegion, even_deviation: Floats, dependence: float) -> SideRegion:
         """The part of the sides in a region, from those of their halves.
 
         The records of other cells may divide otherwise: they have the deviation of records that are taken to be even.
+        If one half alone can hold records, the other is as that one.
         """
+        first, second = (
+            SideRegion(*(np.where(there, own, other) for own, other in zip(half, others, strict=True)))
+            for half, others, there in ((first, second, self.even > 0), (second, first, self.even < 1))
+        )
         mean = self.first * first.share + (1.0 - self.first) * second.share
         inner = np.clip(mean, MIN_SHARE, ALMOST_ONE)
         ends = first.share == second.share
         by_halves = self.first * first.deviation + (1.0 - self.first) * second.deviation
-        by_split = self.deviation * np.abs(first.share - second.share)
+        by_split = self.split_deviation(dependence) * np.abs(first.share - second.share)
         variance = self.mix(by_halves**2 + by_split**2, even_deviation**2)
         return SideRegion(np.where(ends, first.share, inner), np.sqrt(variance))
 
@@ -155,11 +197,12 @@ class AxisDivision:
             moved[known] = self._moved[cuts][index]
         return moved
 
-    def regions(self, evenly: Callable[[Codes, int], SideRegion]) -> dict[int, SideRegion]:
+    def regions(self, evenly: Callable[[Codes, int], SideRegion], dependence: Floats) -> dict[int, SideRegion]:
         """The part of the known sides in a region, by the number of their cuts.
 
         Args:
             evenly: Computes the part of the sides of cells of a level whose records are spread evenly.
+            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
         """
         found: dict[int, SideRegion] = {}
         for cuts in sorted(self._known, reverse=True):
@@ -169,11 +212,11 @@ class AxisDivision:
             if known.size:
                 shares[known], deviations[known] = found[cuts + 1].share[index], found[cuts + 1].deviation[index]
             first, second = (SideRegion(shares[half::2], deviations[half::2]) for half in (0, 1))
-            found[cuts] = own.join(first, second, evenly(own.codes, own.level).deviation)
+            found[cuts] = own.join(first, second, evenly(own.codes, own.level).deviation, dependence[cuts])
         return found
 
     def regions_below(
-        self, sides: Codes, deepest: int, evenly: Callable[[Codes, int], SideRegion]
+        self, sides: Codes, deepest: int, evenly: Callable[[Codes, int], SideRegion], dependence: Floats
     ) -> dict[int, SideRegion]:
         """The part at or below each of some values of the sides that hold it, by the number of their cuts.
 
@@ -181,6 +224,7 @@ class AxisDivision:
             sides: The finest side that holds each value.
             deepest: Number of its cuts.
             evenly: Computes the part of sides with a number of cuts whose records are spread evenly.
+            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
         """
         found = {deepest: evenly(sides, deepest)}
         for cuts in range(deepest - 1, -1, -1):
@@ -192,15 +236,16 @@ class AxisDivision:
                 first = SideRegion(np.where(upper, 1.0, inner_share), np.where(upper, 0.0, inner_deviation))
                 second = SideRegion(np.where(upper, inner_share, 0.0), np.where(upper, inner_deviation, 0.0))
                 own = self._known[cuts].take(index)
-                share[known], deviation[known] = own.join(first, second, deviation[known])
+                share[known], deviation[known] = own.join(first, second, deviation[known], dependence[cuts])
             found[cuts] = SideRegion(share, deviation)
         return found
 
-    def mean_deviations(self, evenly: Floats) -> dict[int, Floats]:
+    def mean_deviations(self, evenly: Floats, dependence: Floats) -> dict[int, Floats]:
         """Standard deviation of the mean of the known sides' records, as a share of their width, by number of cuts.
 
         Args:
             evenly: The same of sides whose records are taken to be even, by the number of their cuts.
+            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
         """
         found: dict[int, Floats] = {}
         for cuts in sorted(self._known, reverse=True):
@@ -210,6 +255,7 @@ class AxisDivision:
             if known.size:
                 deviations[known] = found[cuts + 1][index]
             by_halves = own.first * deviations[::2] + (1.0 - own.first) * deviations[1::2]
-            variance = (by_halves**2 + own.deviation**2) / 4.0  # halves are half as wide, and half a width away
+            by_split = own.split_deviation(dependence[cuts])
+            variance = (by_halves**2 + by_split**2) / 4.0  # halves are half as wide, and half a width away
             found[cuts] = np.sqrt(own.mix(variance, evenly[cuts] ** 2))
         return found

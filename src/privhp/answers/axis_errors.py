@@ -8,7 +8,7 @@ import numpy as np
 
 from privhp.answers.nested_sides import NestedSides
 from privhp.answers.share_deviations import heap_deviation, slope_deviation
-from privhp.answers.unevenness import AxisUnevenness
+from privhp.answers.unevenness import FINER_CUTS, AxisUnevenness
 from privhp.core.cells import Codes, Floats, descendants
 
 
@@ -23,13 +23,14 @@ class AxisErrors(NamedTuple):
     unevenness: AxisUnevenness
     sides: NestedSides
 
-    def deviations(self, cells: Codes, cuts: int, shares: Floats) -> Floats:
+    def deviations(self, cells: Codes, cuts: int, shares: Floats, dependence: Floats) -> Floats:
         """Standard deviation of the share of sides in a region that leaves share, and of their own, shape (2, sides).
 
         Args:
             cells: The sides.
             cuts: Number of their cuts.
             shares: Share of the base measure of each side in the region.
+            dependence: Squared dependence on other columns that are restricted, by the number of cuts.
         """
         found, cut = np.zeros((2, cells.size)), np.flatnonzero((shares > 0) & (shares < 1))
         if cut.size:
@@ -37,7 +38,9 @@ class AxisErrors(NamedTuple):
             heaps = self._heaps(cells, cuts) * np.maximum(share, 1.0 - share)
             heaped = unevenness.further_heaps(cuts)
             steepness = self.sides.steepness(cells, cuts)
-            slopes = slope_deviation(share, unevenness.further(cells, cuts, steepness) - heaped[:, None])
+            finer = np.minimum(np.arange(cuts, cuts + FINER_CUTS), dependence.size - 1)
+            further = np.maximum(unevenness.further(cells, cuts, steepness), dependence[finer, None])
+            slopes = slope_deviation(share, further - heaped[:, None])
             found[0, cut] = np.maximum(np.hypot(slopes, heap_deviation(share, heaped)), heaps)
             found[1, cut] = slope_deviation(share, unevenness.further_own(cuts))
         return found
@@ -45,12 +48,14 @@ class AxisErrors(NamedTuple):
     def _heaps(self, cells: Codes, cuts: int) -> Floats:
         """Share of the records of each side that may have the same value: those beyond the mean of its neighbours.
 
-        Inside the axis they count if they are more than its unevenness explains. Then the records of the side may end
-        inside it, and all beyond the smaller neighbour may be a heap. Where the release shows how a side divides, the
-        heap is one of its halves.
+        Inside the axis they count if they are more than its unevenness explains, or if the side and its smaller
+        neighbour differ by more: at an edge, such as below a limit. Then the records of the side may end inside it, and
+        all beyond the smaller neighbour may be a heap. Where the release shows how a side divides,
+        the heap is one of its halves.
         """
         mean, least = self.sides.excess(cells, cuts)
-        inner = np.where(mean > self.unevenness.largest_imbalance(cuts - 1), least, 0.0)
+        beside = least / (2.0 - least)  # imbalance of the side and its smaller neighbour
+        inner = np.where(np.maximum(mean, beside) > self.unevenness.largest_imbalance(cuts - 1), least, 0.0)
         heaps = np.where(self.unevenness.are_ends(cells, cuts), mean, inner)
         cut = np.flatnonzero(self.unevenness.are_measured(cells, cuts) & (heaps > 0))
         if cut.size:

@@ -61,6 +61,13 @@ class ColumnSplits:
         pooled = pool_splits(self._domain, axis, level, rest.significant)
         return None if pooled is None else pooled._replace(own=own, concentrations=np.zeros(pooled.counts.shape))
 
+    def cells(self, level: int) -> Codes:
+        """Cells of a level of the table whose sides the column divides."""
+        _, found = self._find(level)
+        if found is None or found.cells is None:
+            return np.zeros(0, dtype=np.uint64)
+        return self._domain.embed(found.cells.significant.codes, level=level, column=self._column)
+
     def is_counted(self, level: int) -> bool:
         """Whether the halves of the sides of a level are counted, not decoded from a sketch."""
         _, found = self._find(level)

@@ -69,6 +69,10 @@ class ConditionalErrors:
             return np.ones(len(regions))
         return np.minimum(self._errors.standard_errors(list(map(self._ratio, regions))) / self._given, 1.0)
 
+    def unbiased_masses(self, regions: Sequence[LeafShares]) -> tuple[Floats, Floats]:
+        """Mass of each region, given the condition, and its standard error: a ratio has no unbiased estimate."""
+        return np.array([self.mass(own) for own in regions]), self.standard_errors(regions)
+
     def _ratio(self, region: LeafShares) -> LeafShares:
         """Mean, variance and deviation of the function whose expectation has the error of a ratio."""
         ratio, shares, condition = min(self.mass(region), 1.0), self._errors.dense(region), self._errors.condition

@@ -16,17 +16,17 @@ from numpy.typing import ArrayLike
 from privhp.answers import quantiles
 from privhp.answers.axis_cells import AxisCells
 from privhp.answers.column_advice import of_all_columns
+from privhp.answers.conjunctions import ConjunctionUncertainty
 from privhp.answers.estimate import Estimate, as_scalar, mass_estimate
 from privhp.answers.leaf_numbers import LineUnit
 from privhp.answers.leaves import CountedCells, Leaves
 from privhp.answers.regions import (
-    describe_outside,
-    is_outside,
     mass,
     mass_bounds,
     masses,
     region_of_column,
     resolved_mass_bounds,
+    warn_outside,
 )
 from privhp.answers.standard_errors import StandardErrors, UnavailableErrors
 from privhp.answers.synthetic_records import SyntheticRecords
@@ -39,6 +39,7 @@ from privhp.answers.uncertainty import (
 )
 from privhp.core.cells import Floats
 from privhp.core.display import render
+from privhp.core.number_format import format_count
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import column_errors
 from privhp.errors import DomainError, QueryError, warn
@@ -84,8 +85,7 @@ class Distribution(SyntheticRecords):
         """
         super().__init__(domain, leaves)
         self._errors, self._cells = errors, leaves if cells is None else cells
-        measured = columns or {}
-        self._measured = {own.name: measured[own.label] for own in domain.columns if own.label in measured}
+        self._measured = {own.name: columns[own.label] for own in domain.columns if columns and own.label in columns}
 
     def _ask_column(self, where: Any, ask: Callable[[Distribution, Any], R]) -> R | None:
         """The answer of a measured column on a region of this column alone; None on other regions."""
@@ -123,8 +123,8 @@ class Distribution(SyntheticRecords):
         if alone is not None:
             return alone
         value = self._mass(where)
-        self._warn_outside([value], [where])
-        return mass_estimate(value, self._errors, where)
+        warn_outside(self.domain, [value], [where])
+        return mass_estimate(value, self._errors, where, self._uncertainty(value, [where]))
 
     def masses(self, regions: Sequence[Any]) -> Estimate[Floats]:
         """Probability of each of several regions, faster than one after the other.
@@ -132,6 +132,12 @@ class Distribution(SyntheticRecords):
         Args:
             regions: Regions, each as for `mass`.
         """
+        values, uncertainty = self._masses(asked := list(regions))
+        warn_outside(self.domain, values.tolist(), asked)
+        return Estimate(values, uncertainty)
+
+    def _masses(self, regions: Sequence[Any]) -> tuple[Floats, Uncertainty]:
+        """Masses of regions with their uncertainty; those of one measured column by its own counters."""
         regions = [region_of_column(region, self._measured) for region in regions]
         columns, asked = [name for name, _ in regions], [region for _, region in regions]
         found, parts = np.empty(len(regions)), []
@@ -142,21 +148,20 @@ class Distribution(SyntheticRecords):
             parts.append((places, own))
         others = [place for place, own in enumerate(columns) if own is None]
         found[others], own = self._answer([asked[place] for place in others])
-        return Estimate(found, JoinedUncertainty([*parts, (others, own)], len(regions)) if parts else own)
+        return found, JoinedUncertainty([*parts, (others, own)], len(regions)) if parts else own
 
     def _answer(self, regions: Sequence[Any]) -> tuple[Floats, Uncertainty]:
         """Masses of regions by the leaves, with their uncertainty."""
-        if self._measured:
-            values = np.array([self._mass(region) for region in regions])
-        else:
-            values = masses(self._histogram, self.axis_cells, regions)
-        self._warn_outside(values.tolist(), regions)
-        return values, MassUncertainty(values, self._errors, self._errors.region_shares, regions)
+        by_shares = [self._mass(region) for region in regions] if self._measured else None
+        values = np.array(by_shares) if by_shares else masses(self._histogram, self.axis_cells, regions)
+        return values, self._uncertainty(values, regions)
 
-    def _warn_outside(self, values: Sequence[float], regions: Sequence[Any]) -> None:
-        """Warn if a region of mass 0 holds no record of the domain."""
-        if any(not value and is_outside(self.domain, region) for value, region in zip(values, regions, strict=True)):
-            warn(describe_outside("is in the region" if len(regions) == 1 else "is in one of the regions"))
+    def _uncertainty(self, values: float | Floats, regions: Sequence[Any]) -> Uncertainty:
+        """Uncertainty of masses by the leaves, within what measured columns allow."""
+        own = MassUncertainty(values, self._errors, self._errors.region_shares, regions)
+        return (
+            ConjunctionUncertainty(own, values, regions, lambda each: self._masses(each)[1]) if self._measured else own
+        )
 
     def mass_bounds(self, where: Any = None) -> tuple[float, float]:
         """Probability of the leaves that lie inside a region, and of all leaves that intersect it.
@@ -334,7 +339,7 @@ class Distribution(SyntheticRecords):
     @property
     def count_text(self) -> str:
         """The number of records in words."""
-        return f"about {self.total:,.0f} records"
+        return f"about {format_count(round(self.total), 'record')}"
 
     def _summary(self) -> str:
         return f"{self.domain.short_text}, {self._leaves.codes.size:,} leaves"

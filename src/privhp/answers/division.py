@@ -51,6 +51,7 @@ class Division:
             if len(domain.columns) > 1 and len(axes) == 1 + column.domain.nullable
             for axis in axes
         }
+        inner = {axes[-1]: column.domain.inner for column, axes in zip(domain.columns, domain.column_axes, strict=True)}
         cells = AxisCells(domain, leaves.codes, leaves.levels)
         sides = {axis: NestedSides.of_cells(cells, axis, leaves.counts) for axis in columns}
         levels = learn_splits(hierarchy, domain) if columns else []
@@ -65,10 +66,17 @@ class Division:
             found = alone[label].pool(axis, level, own=own) if label in alone else None
             if found is not None:
                 pooled, counted = found, alone[label].is_counted(level)
+            divided = [] if splits is None else [splits.significant.codes]
+            divided += [alone[label].cells(level)] if label in alone else []
+            codes = np.concatenate([leaves.codes[:0], *divided])
+            own_sides, cuts = domain.axis_cells(codes, level=level)[axis]
+            there = KnownSides.of_one_sided(own_sides, cuts, codes, level, inner[axis]) if axis in inner else None
             if pooled is not None and pooled.shared > 0:
-                cuts = domain.axis_cells(pooled.codes, level=level)[axis][1]
                 counts = sides[axis].counts(pooled.sides, cuts) if found is None else found.counts
-                known[axis][cuts] = KnownSides.of_splits(pooled, level, counts, counted=counted)
+                split = KnownSides.of_splits(pooled, level, counts, counted=counted)
+                there = split if there is None else split.plus(there)
+            if there is not None and there.sides.size:
+                known[axis][cuts] = there
         self._axis_of_level = [own.axis for own in levels]
         self.axes = {axis: AxisDivision(own) for axis, own in known.items()}
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from privhp.answers.regions import resolved_mass_bounds
 from privhp.answers.standard_errors import StandardErrors
-from privhp.answers.uncertainty import MassUncertainty, Uncertainty
+from privhp.answers.uncertainty import ChosenUncertainty, MassUncertainty, Uncertainty
 from privhp.core.display import render
 from privhp.core.number_format import format_duration, format_share
 from privhp.domains.time_zones import time_texts
@@ -33,6 +33,7 @@ class Estimate(Generic[T]):
     The standard error covers the noise of the release and the resolution of
     its leaves; it is computed from public quantities alone. An Estimate is not a
     number: use `float(estimate)` or `estimate.value` in arithmetic and comparisons.
+    That of an array has a length, and `estimate[0]` is the Estimate of its first answer.
 
     Attributes:
         value: The answer: a number, a time, or an array of them.
@@ -77,7 +78,7 @@ class Estimate(Generic[T]):
 
         The value is then an interpolation, and `interval` gives the bounds.
         """
-        return self._uncertainty.resolved
+        return bool(np.all(self._uncertainty.resolved))
 
     def interval(self, level: float = 0.9) -> tuple[Any, Any]:
         """Confidence interval of the answer; docs/accuracy.md says what it covers.
@@ -121,6 +122,24 @@ class Estimate(Generic[T]):
     __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = __neg__ = __abs__ = _refuse
     __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = __rpow__ = _refuse
 
+    def __getitem__(self, key: Any) -> Estimate[Any]:
+        """Estimate of one answer of an array, or of several."""
+        value = as_scalar(np.asarray(self._answers()[key]))
+        asked = None if self.asked is None else (self.asked[0], np.asarray(self.asked[1][key]))
+        return Estimate(value, ChosenUncertainty(self._uncertainty, key), asked=asked, zone=self.zone)
+
+    def __len__(self) -> int:
+        return len(self._answers())
+
+    def __bool__(self) -> bool:
+        return True  # as any object, whatever its length
+
+    def _answers(self) -> NDArray[Any]:
+        """The answers of an array."""
+        if np.ndim(self.value) == 0:  # type: ignore[arg-type]  # of any type T
+            raise TypeError("this Estimate is a single answer; use estimate.value and estimate.interval()")
+        return np.asarray(self.value)
+
     def __float__(self) -> float:
         return float(self.value)  # type: ignore[arg-type]  # arrays and times raise a TypeError
 
@@ -139,7 +158,8 @@ class Estimate(Generic[T]):
         except QueryError:
             return str(self.value)
         if not self.resolved:
-            return "between {} and {}".format(*map(format_share, self.interval()))
+            ends = self.interval()
+            return "between {} and {}".format(*(format_share(end) if np.ndim(end) == 0 else end for end in ends))
         error, value, *bounds = format_alike(stderr, self.value, *(self.cell_bounds or ()), zone=self.zone)
         return f"{value} +- {error}" + (", cells allow {} to {}".format(*bounds) if bounds else "")
 
@@ -147,9 +167,18 @@ class Estimate(Generic[T]):
         return str(render("estimate card", self))
 
 
-def mass_estimate(value: float, errors: StandardErrors, region: Any) -> Estimate[float]:
-    """Estimate of the mass of a region."""
-    uncertainty = MassUncertainty(value, errors, errors.region_shares, [region])
+def mass_estimate(
+    value: float, errors: StandardErrors, region: Any, uncertainty: Uncertainty | None = None
+) -> Estimate[float]:
+    """Estimate of the mass of a region.
+
+    Args:
+        value: The mass.
+        errors: Standard errors of the distribution.
+        region: The region.
+        uncertainty: Uncertainty of the mass; by default by these errors alone.
+    """
+    uncertainty = uncertainty or MassUncertainty(value, errors, errors.region_shares, [region])
     return Estimate(value, uncertainty, partial(resolved_mass_bounds, errors, region, value))
 
 

@@ -14,6 +14,7 @@ from privhp.answers.leaf_errors import LeafErrors
 from privhp.answers.leaves import build_leaves, build_leaves_top_down
 from privhp.answers.standard_errors import UnavailableErrors
 from privhp.core.display import render
+from privhp.core.number_format import format_count
 from privhp.errors import QueryError, describe_value
 from privhp.planning.partition import Partition
 from privhp.planning.plan import Plan
@@ -41,11 +42,13 @@ class Reading(NamedTuple):
         persons: Whether a column of persons was declared; None if it is not known.
         declared: Names of the parameters that were given: columns, header, those of `CsvDialect`, and unquoted for its
             records="unquoted".
+        merged: Whether summaries were merged, perhaps one alone, whose data others read.
     """
 
     formats: Collection[str] | None = None
     persons: bool | None = None
     declared: Collection[str] = ()
+    merged: bool = False
 
 
 class Generator(Distribution):
@@ -106,6 +109,12 @@ class Generator(Distribution):
         return self.total < FULL_SHARE * expected and missing > NOISE_Z * self.total_stderr
 
     @property
+    def counted_text(self) -> str:
+        """The number of records as the beginning of a sentence on them."""
+        count = round(self.total)
+        return f"about {format_count(count, 'record')} (noisy) {'was' if count == 1 else 'were'} counted"
+
+    @property
     def count_text(self) -> str:
         """The number of records in words; if it is below the expected one, what is not counted."""
         if not self.is_below_expected:
@@ -134,4 +143,8 @@ class Generator(Distribution):
         return str(render("generator card", self))
 
     def _summary(self) -> str:
-        return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._cells.codes.size:,} leaves"
+        """Domain, epsilon, leaves, and the number of records per person if it is not 1; assumed without a cap."""
+        most = self.plan.max_records_per_person
+        origin = {None: "", False: " (assumed)", True: " (enforced)"}[self.reading.persons]
+        persons = f", at most {most:,} records per person{origin}" if most > 1 else ""
+        return f"{self.domain!r}, epsilon={float(self.plan.epsilon):g}, {self._cells.codes.size:,} leaves{persons}"

@@ -27,7 +27,7 @@ the number of cells that its region touches. Many regions are computed at once.
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
@@ -132,29 +132,26 @@ class HierarchyErrors:
         return np.concatenate([np.zeros(0), *map(self._standard_errors, _chunks(regions))])
 
     def _standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
-        top, total, size = self.hierarchy.layers[0].estimate, float(self.counts.sum()), len(regions)
+        total, size = float(self.counts.sum()), len(regions)
         region = np.repeat(np.arange(size), [own.leaves.size for own in regions])
         shares = LeafShares(*map(np.concatenate, zip(*regions, strict=True)))
         counts, steps = self.counts[shares.leaves], self._steps(region, shares.leaves, size)
-        *_, last, _ = steps
 
         def by_region(values: Floats) -> Floats:
             return sum_by_index(region, values, size)
 
-        def share_of_top(weights: Floats) -> Floats:
-            return sum_by_index(last.region, weights * top[last.cell], size) / total
-
         # A share is a ratio of counts: by the delta method, weights count from the share itself.
-        variance, _ = _climb(self._final, steps, shares.mean, share_of_top)
-        inside = by_region(shares.variance * counts + (shares.scatter * counts) ** 2)
         masses = by_region(shares.mean * counts) / total
-        unbiased_variance, difference = _climb(self._unbiased, steps, shares.mean, lambda _: masses)
+        variance, _ = _climb(self._final, steps, shares.mean, masses)
+        records = np.maximum(counts, 0.0)  # unbiased counts may be negative
+        inside = by_region(shares.variance * records + (shares.scatter * records) ** 2)
+        unbiased_variance, difference = _climb(self._unbiased, steps, shares.mean, masses)
         removed = np.maximum(unbiased_variance - variance, 0.0)
         squared_bias = np.maximum(difference**2 - removed, 0.0)
         if not self.hierarchy.trusts_sums:
             most = total * np.minimum(masses, 1.0 - masses)
             squared_bias = np.maximum(squared_bias, _hidden_bias(difference, removed, most))
-        resolution = by_region(shares.deviation * counts)
+        resolution = by_region(shares.deviation * records)
         errors: Floats = np.sqrt(np.maximum(variance, 0.0) + inside + squared_bias + resolution**2) / total
         return np.minimum(errors, 1.0)
 
@@ -167,7 +164,7 @@ class HierarchyErrors:
         """
         leaves = np.flatnonzero(weights)
         steps = self._steps(np.zeros_like(leaves), leaves, 1)
-        variance, _ = _climb(self._final, steps, weights[leaves], lambda _: np.zeros(1))
+        variance, _ = _climb(self._final, steps, weights[leaves], np.zeros(1))
         return float(np.sqrt(max(float(variance[0]), 0.0) + leaf_variances.sum()))
 
     def _steps(self, region: Indices, leaves: Indices, size: int) -> list[_Step]:
@@ -263,7 +260,7 @@ def _hidden_bias(difference: Floats, removed: Floats, most: Floats) -> Floats:
 
 
 def _climb(
-    layers: Sequence[_Siblings], steps: Sequence[_Step], weights: Floats, root_weights: Callable[[Floats], Floats]
+    layers: Sequence[_Siblings], steps: Sequence[_Step], weights: Floats, root_weights: Floats
 ) -> tuple[Floats, Floats]:
     """Variance and difference of the weighted sum of each region.
 
@@ -271,14 +268,14 @@ def _climb(
         layers: The siblings of each layer.
         steps: The cells, from the last layer to the root.
         weights: Weight of each leaf in the sum of its region.
-        root_weights: Computes the weight of the root in each sum, from the weights of the cells of the top layer.
+        root_weights: Weight of the root in each sum.
     """
     root = steps[-1]
     variance, difference, means = np.zeros(root.cell.size), np.zeros(root.cell.size), np.zeros(0)
     for siblings, (step, above) in zip(reversed(layers), pairwise(steps), strict=True):
         own = np.concatenate([means, weights[step.leaves]])
         parents = above.cell.size - above.leaves.size
-        means = root_weights(own) if above is root else siblings.parent_weights(step, own, parents)
+        means = root_weights if above is root else siblings.parent_weights(step, own, parents)
         added = siblings.add_up(step, above, own, means)
         for total, each in zip((variance, difference), added, strict=True):
             total += sum_by_index(above.region[:parents], each, total.size)

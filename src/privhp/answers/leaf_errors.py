@@ -18,6 +18,7 @@ from privhp.answers.axis_cells import AxisCells, AxisParts
 from privhp.answers.axis_division import AxisDivision, SideRegion
 from privhp.answers.axis_errors import AxisErrors
 from privhp.answers.conditional_errors import ConditionalErrors
+from privhp.answers.dependence import Dependence
 from privhp.answers.division import Division
 from privhp.answers.hierarchy_errors import HierarchyErrors
 from privhp.answers.histogram import sum_by_index
@@ -47,6 +48,8 @@ class LeafErrors:
         levels: Level of each of these cells.
         parts: The parts of the leaves.
         divisions: How the records divide along some axes of the domain.
+        dependence: Dependence of the axes of the release.
+        axes: The axis of the release that each axis of the domain is.
         unevenness: Computes the unevenness of each axis of the domain.
         condition: The records of the distribution; by default all.
     """
@@ -59,13 +62,17 @@ class LeafErrors:
         levels: NDArray[np.int64],
         parts: Parts,
         divisions: Mapping[int, AxisDivision],
+        dependence: Dependence,
+        axes: Sequence[int],
         *,
         unevenness: Callable[[], Sequence[AxisUnevenness]],
         condition: Condition | None = None,
     ) -> None:
         self.release, self.domain, self.codes, self.levels, self.parts = release, domain, codes, levels, parts
         self._learn, self._divisions = unevenness, divisions
-        self.condition = condition or Condition(np.ones(codes.size), *np.zeros((2, codes.size)))
+        self._dependence, self._table_axes = dependence, axes
+        nothing = np.zeros(codes.size)
+        self.condition = condition or Condition(np.ones(codes.size), nothing, nothing, frozenset())
         self._axes = AxisCells(domain, codes, levels)
         self._by_axis: dict[int, AxisErrors] = {}
 
@@ -75,7 +82,8 @@ class LeafErrors:
         hierarchy = release.hierarchy
         codes, levels = (hierarchy.leaf_values(name)[hierarchy.leaf_order] for name in ("codes", "levels"))
         parts, learn = Parts.of_leaves(divided, domain, codes, levels), partial(learn_unevenness, hierarchy, domain)
-        return cls(release, domain, codes, levels, parts, division.axes, unevenness=learn)
+        axes, dependence = range(len(domain.axis_cells(codes[:1], level=0))), Dependence(hierarchy, domain)
+        return cls(release, domain, codes, levels, parts, division.axes, dependence, axes, unevenness=learn)
 
     def marginal(self, domain: Domain, columns: Collection[TableColumn]) -> LeafErrors:
         """Errors of the marginal over some columns of a table, which has this domain."""
@@ -88,18 +96,23 @@ class LeafErrors:
             if axis in self._divisions
         }
         parts, unevenness = self.parts.project(self.domain, columns), partial(self._unevenness_of, axes)
-        return LeafErrors(
-            self.release, domain, *cells, parts, divisions, unevenness=unevenness, condition=self.condition
-        )
+        of_table = [self._table_axes[axis] for axis in axes]
+        errors = partial(LeafErrors, unevenness=unevenness, condition=self.condition)
+        return errors(self.release, domain, *cells, parts, divisions, self._dependence, of_table)
 
     def given(self, region: Any) -> ConditionalErrors:
         """Errors of the distribution of the records in a region."""
-        shares, before = self.dense(self.region_shares(region)), self.condition
+        axes = range(len(self._table_axes))  # what is asked of these records may restrict any column
+        shares, before = self.dense(self.region_shares(region, *axes)), self.condition
         deviation = before.share * shares.deviation + before.deviation * shares.mean
         scatter = np.hypot(before.share * shares.scatter, before.scatter * shares.mean)
-        condition = Condition(before.share * shares.mean, deviation, scatter)
-        leaves, learned = (self.release, self.domain, self.codes, self.levels), (self.parts, self._divisions)
-        return ConditionalErrors(LeafErrors(*leaves, *learned, unevenness=self._learn, condition=condition))
+        cuts = [partial(self.domain.axis_shares, part) for part in parts_in(self.domain, region)]
+        restricted = {self._table_axes[axis] for cut in cuts for axis in self._axes.cut_axes(cut)}
+        condition = Condition(before.share * shares.mean, deviation, scatter, before.axes | restricted)
+        leaves = (self.release, self.domain, self.codes, self.levels, self.parts)
+        learned = (self._divisions, self._dependence, self._table_axes)
+        unevenness = partial(self._unevenness_of, axes)
+        return ConditionalErrors(LeafErrors(*leaves, *learned, unevenness=unevenness, condition=condition))
 
     def given_value(self) -> ConditionalErrors:
         """Errors of the values of a nullable domain, given that there is a value."""
@@ -131,14 +144,19 @@ class LeafErrors:
         _, chosen, cell_of_leaf = np.unique(first | self.codes, return_index=True, return_inverse=True)
         return self.codes[chosen], self.levels[chosen], cell_of_leaf.ravel()
 
-    def region_shares(self, region: Any) -> LeafShares:
-        """Shares of the leaves of the release in a region of the domain, or in a union of disjoint ones."""
-        first, *others = [
-            self._shares(partial(self.domain.axis_shares, part)) for part in parts_in(self.domain, region)
+    def region_shares(self, region: Any, *others: int) -> LeafShares:
+        """Shares of the leaves of the release in a region of the domain, or in a union of disjoint ones.
+
+        Args:
+            region: The region.
+            others: Further axes that are restricted.
+        """
+        first, *more = [
+            self._shares(partial(self.domain.axis_shares, part), *others) for part in parts_in(self.domain, region)
         ]
-        if not others:
+        if not more:
             return first
-        total = reduce(LeafShares.plus, others, first)
+        total = reduce(LeafShares.plus, more, first)
         return LeafShares.of_region(total.leaves, np.minimum(total.mean, 1.0), total.deviation, total.scatter)
 
     def cdf_shares(self, value: Any) -> LeafShares:
@@ -164,7 +182,8 @@ class LeafErrors:
             along = []
             for part in cdf_parts(self.domain, values[own], holding[own], level=level):
                 cells, cuts = self.domain.axis_cells(holding[own], level=level)[part.axis]
-                deviation, single = self._axis_errors(part.axis).deviations(cells, cuts, part.share)
+                dependence = self._dependence_on(part.axis)
+                deviation, single = self._axis_errors(part.axis).deviations(cells, cuts, part.share, dependence)
                 region = [each[own] for each in divided.get((part.axis, cuts), ())] or [part.share, deviation]
                 along.append((*region, single))
             shares, deviations, scatters = zip(*along, strict=True)
@@ -188,13 +207,13 @@ class LeafErrors:
 
         def evenly(sides: Codes, cuts: int) -> SideRegion:
             share = cdf_share(self.domain.inner, values, sides, level=cuts)
-            return SideRegion(share, self._axis_errors(null).deviations(sides, cuts, share)[0])
+            return SideRegion(share, self._axis_errors(null).deviations(sides, cuts, share, dependence)[0])
 
-        sides = self.domain.inner.encode(values, level=deepest - null)
-        found = self._divisions[null].regions_below(sides, deepest - null, evenly)
+        sides, dependence = self.domain.inner.encode(values, level=deepest - null), self._dependence_on(null)
+        found = self._divisions[null].regions_below(sides, deepest - null, evenly, dependence)
         divided = {(null, cuts): own for cuts, own in found.items()}
         if null:
-            known = self._known_regions(partial(cdf_parts, self.domain, values[:1]), 0)
+            known = self._known_regions(partial(cdf_parts, self.domain, values[:1]), 0, self._dependence_on(0))
             divided |= {
                 (0, cuts): SideRegion(*(np.repeat(each, values.size) for each in own)) for cuts, own in known.items()
             }
@@ -227,9 +246,10 @@ class LeafErrors:
             self._by_axis[axis] = AxisErrors(self.unevenness[axis], nested)
         return self._by_axis[axis]
 
-    def _shares(self, cut: AxisParts) -> LeafShares:
+    def _shares(self, cut: AxisParts, *others: int) -> LeafShares:
         """Shares of the leaves in a region, by their sides."""
-        parts = [self._side_shares(cut, axis) for axis in self._axes.cut_axes(cut)]
+        axes = self._axes.cut_axes(cut)
+        parts = [self._side_shares(cut, axis, self._dependence_on(axis, *axes, *others)) for axis in axes]
         touched = np.ones(self.codes.shape, dtype=np.bool_)
         for part in parts:
             touched &= (part.share > 0)[part.side_of_leaf]
@@ -242,14 +262,14 @@ class LeafErrors:
         scatters = [part.scatter[side] for part, side in zip(parts, sides, strict=True)]
         return LeafShares.of_region(leaves, product_share(shares), *combine(shares, deviations, scatters))
 
-    def _side_shares(self, cut: AxisParts, axis: int) -> SideShares:
+    def _side_shares(self, cut: AxisParts, axis: int, dependence: Floats) -> SideShares:
         """Shares of the sides along an axis in a region."""
         along, share, errors = self._axes.along(axis), self._axes.shares(cut, axis), self._axis_errors(axis)
         (deviation, scatter), divided = np.zeros((2, share.size)), np.zeros(share.shape, dtype=np.bool_)
-        known = self._known_regions(cut, axis)
+        known = self._known_regions(cut, axis, dependence)
         for group, (cuts, here) in zip(along.groups, along.by_splits(), strict=True):
             cells = self.domain.axis_cells(group.codes, level=group.level)[axis][0]
-            deviation[here], scatter[here] = errors.deviations(cells, cuts, share[here])
+            deviation[here], scatter[here] = errors.deviations(cells, cuts, share[here], dependence)
             if cuts in known:
                 found, index = self._divisions[axis].find(cells, cuts)
                 chosen = here.start + found
@@ -258,15 +278,20 @@ class LeafErrors:
         expected = errors.sides.errors(share) * ((share > 0) & (share < 1) & ~divided)
         return SideShares(along.cell_of_leaf, share, np.maximum(deviation, expected), scatter)
 
-    def _known_regions(self, cut: AxisParts, axis: int) -> dict[int, SideRegion]:
+    def _dependence_on(self, axis: int, *others: int) -> Floats:
+        """Dependence of an axis on other ones and on those of the condition, by the number of its cuts."""
+        axes = {self._table_axes[other] for other in others} | self.condition.axes
+        return self._dependence.on(self._table_axes[axis], axes)
+
+    def _known_regions(self, cut: AxisParts, axis: int, dependence: Floats) -> dict[int, SideRegion]:
         """The part in a region of the sides that are known to divide, by the number of their cuts."""
 
         def evenly(codes: Codes, level: int) -> SideRegion:
             share = self._axes.share(cut, codes, level, axis)
             cells, cuts = self.domain.axis_cells(codes, level=level)[axis]
-            return SideRegion(share, self._axis_errors(axis).deviations(cells, cuts, share)[0])
+            return SideRegion(share, self._axis_errors(axis).deviations(cells, cuts, share, dependence)[0])
 
-        return self._divisions[axis].regions(evenly) if axis in self._divisions else {}
+        return self._divisions[axis].regions(evenly, dependence) if axis in self._divisions else {}
 
     def variables(self) -> list[Variable]:
         """The numeric variable of the domain; of a table, that of each column."""
@@ -282,11 +307,13 @@ class LeafErrors:
     def _mean_deviations(self) -> Floats:
         """Standard deviation of the mean of the records of each distinct cell on a line, as a share of its width."""
         codes, levels, _ = self._cells
-        axis, own = int(self.domain.nullable), self.unevenness[-1].by_cuts
+        axis = int(self.domain.nullable)
+        own, dependence = self.unevenness[-1].by_cuts, self._dependence_on(axis)
+        own = np.maximum(own, dependence[np.minimum(np.arange(own.size), dependence.size - 1)])
         deepest = self._divisions[axis].deepest if axis in self._divisions else 0
         most = max(int(levels.max(initial=0)), deepest) + 1
         even = np.array([mean_deviation(own[cuts : cuts + FINER_CUTS]) for cuts in range(most)])
-        divided = self._divisions[axis].mean_deviations(even) if axis in self._divisions else {}
+        divided = self._divisions[axis].mean_deviations(even, dependence) if axis in self._divisions else {}
         deviations = np.empty(codes.shape)
         for level in np.unique(levels).tolist():
             here = np.flatnonzero(levels == level)
@@ -309,3 +336,10 @@ class LeafErrors:
     def standard_errors(self, regions: Sequence[LeafShares]) -> Floats:
         """Standard error of the mass of each region."""
         return self.release.standard_errors(regions)
+
+    def unbiased_masses(self, regions: Sequence[LeafShares]) -> tuple[Floats, Floats]:
+        """Mass of each region by counts that may be negative, and its standard error."""
+        unbiased = self.release.unprojected
+        sums = np.array([unbiased.counts[own.leaves] @ own.mean for own in regions])
+        total = max(float(unbiased.counts.sum()), self._total)
+        return sums / self._total, unbiased.standard_errors(regions) * total / self._total

@@ -57,6 +57,8 @@ class LineUnit:
                 advice = "; use marginal(COLUMN)"
             elif domain.nullable and domain.inner.is_line:
                 advice = f"; use {values_query(domain)}, the values that are not null"
+            elif domain.value_regions():
+                advice = "; use shares(), the share of each value"
             raise DomainError(f"only numbers and times have means, deviations and correlations, got {domain!r}{advice}")
         bounds = domain.cell_quantile(np.array([0.0, 1.0]), np.zeros(2, dtype=np.uint64), level=0)
         if bounds.dtype == "datetime64[D]":

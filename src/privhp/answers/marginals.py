@@ -45,7 +45,7 @@ def marginalize(
         cells: Cells of the joint distribution that the release counts.
         errors: Standard errors of the joint distribution.
         columns: Name of a column, or a list of names; None for the only column.
-        null: Whether null counts; if not, the values of one nullable column are conditioned on being there.
+        null: Whether null counts; if not, the values of a nullable column are conditioned on being there.
         where: Region of other columns whose records alone count; None for all records.
     """
     if domain.columns:
@@ -62,9 +62,9 @@ def marginalize(
     else:
         part = domain
         _check_only_column(domain, columns, where)
-    if not null:
-        if not part.nullable:
-            raise QueryError(f"null=False needs a single nullable column; the marginal is over {part!r}")
+    if not null and any(column.domain.nullable for column in part.columns):
+        raise QueryError(f"null=False needs a single column; the marginal is over {part!r}")
+    if not null and part.nullable:
         leaves, cells, errors = _without_null(part, leaves), _without_null(part, cells), errors.given_value()
         part = part.inner.named(*part.value_names)
     return part, _partition(part, _merge_cells(leaves)), errors, cells

@@ -8,7 +8,7 @@ at most by half the width. Records of all leaves with the same side, such as the
 same range of ages, may lie to the same end of it, and so may those of other sides:
 the deviations of sides add up. So do those of the shares of leaves that meet a
 condition. Tails: records outside the core are too few to be significant. What the
-shell next to the core may hold, and less in each further shell, bounds what they add.
+shell next to the core may hold, and less in each further shell, bounds what they add; so does what each may hold.
 """
 
 from __future__ import annotations  # numpy.random is only imported when something is sampled
@@ -170,12 +170,16 @@ class Moments:
 
     def _tail_bounds(self, variable: Variable, offsets: Floats, power: int, z: float) -> tuple[float, float]:
         """What records in the tails below and above the core add to a central moment at most."""
+        unbiased, distances = self._errors.unprojected, variable.present * np.abs(offsets) ** power
         bounds = []
         for tail in variable.tails:
-            weights = variable.present * tail.first_shell * np.abs(offsets) ** power
-            noise = self._errors.unprojected.deviation(weights, np.zeros(weights.shape))
-            added = max(float(self._errors.unprojected.counts @ weights) + z * noise, 0.0)
-            bounds.append(tail.factor(power) * added / self._records)
+            most, total = math.inf, 0.0
+            for shell in tail.shells:
+                noise = unbiased.deviation(distances * shell, np.zeros(distances.shape))
+                counted = max(float(unbiased.counts @ (distances * shell)) + z * noise, 0.0)
+                most = min(most * tail.ratio(power), counted)
+                total += most
+            bounds.append(total / self._records)
         return bounds[0], bounds[1]
 
 

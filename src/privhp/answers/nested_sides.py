@@ -112,6 +112,7 @@ class NestedSides:
     def _errors(self, sides: Indices, inside: Floats, shares: Floats) -> Floats:
         """What is expected from the sides inside each side, in their share of its mass."""
         total = self._before[self._until[sides]] - self._before[self._from[sides]]
+        inside = np.clip(inside, 0.0, total)  # differences of sums are rounded, and sides may be empty
         error: Floats = np.abs(inside - total * shares) / np.maximum(total + self._masses[sides], 1e-300)
         return error
 

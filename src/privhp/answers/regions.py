@@ -21,6 +21,7 @@ from privhp.core.cells import Floats, descendants
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name
 from privhp.domains.unions import parts_in, parts_of, share_inside, union
+from privhp.errors import warn
 
 
 class Coverage(NamedTuple):
@@ -148,6 +149,12 @@ def is_outside(domain: Domain, region: Any) -> bool:
     return not share_inside(domain, region, np.zeros(1, dtype=np.uint64), level=0)[0]
 
 
+def warn_outside(domain: Domain, values: Sequence[float], regions: Sequence[Any]) -> None:
+    """Warn if a region of mass 0 holds no record of the domain."""
+    if any(not value and is_outside(domain, region) for value, region in zip(values, regions, strict=True)):
+        warn(describe_outside("is in the region" if len(regions) == 1 else "is in one of the regions"))
+
+
 def describe_outside(what: str) -> str:
     """Sentence on regions or conditions that hold no record of the domain.
 
@@ -155,6 +162,7 @@ def describe_outside(what: str) -> str:
         what: What no record does: its verb and the regions or conditions.
     """
     return (
-        f"no record of the domain {what}, so the share is 0 whatever the data. fit skips records outside the bounds, "
-        "or moves them to the nearest bound if the domain says clamp"
+        f"no record of the domain {what}, so the share is 0 whatever the data. Outside the bounds, fit skips records, "
+        "or moves them to the nearest bound if the domain says clamp; between two integers, and between two multiples "
+        "of a declared step, there are none"
     )

@@ -23,12 +23,12 @@ def slope_deviation(shares: Floats, unevenness: Floats) -> Floats:
         shares: Share of each leaf's side in the region.
         unevenness: Mean squared imbalance S after 0, 1, 2 ... further cuts.
     """
-    square, weight, position = np.zeros(shares.shape), 1.0, shares
-    for own in unevenness:
-        square += weight * own * np.minimum(position, 1.0 - position) ** 2
-        weight = weight * (1.0 + own) / 4.0
-        position = 2.0 * position % 1.0
-    return np.sqrt(square)
+    positions = shares * 2.0 ** np.arange(len(unevenness))[:, None] % 1.0
+    weights = np.ones(unevenness.shape)
+    weights[1:] = np.cumprod((1.0 + unevenness[:-1]) / 4.0, axis=0)
+    squares = weights * unevenness * np.minimum(positions, 1.0 - positions) ** 2
+    deviation: Floats = np.sqrt(squares.sum(axis=0))
+    return deviation
 
 
 def heap_deviation(shares: Floats, heaped: Floats) -> Floats:
@@ -43,14 +43,10 @@ def heap_deviation(shares: Floats, heaped: Floats) -> Floats:
         shares: Share of each leaf's side in the region.
         heaped: Unevenness P by heaps after 0, 1, 2 ... further cuts, in increasing order.
     """
-    largest = np.zeros(shares.shape)
-    for inside in (True, False):
-        square, position = np.zeros(shares.shape), shares
-        for cut, own in enumerate(np.diff(heaped, prepend=0.0)):
-            square += own * ((1.0 - position if inside else position) / 2.0**cut) ** 2
-            lower = position <= 0.5 if inside else position < 0.5
-            position = np.where(lower, 2.0 * position, 2.0 * position - 1.0)
-        largest = np.maximum(largest, square)
+    cells = 2.0 ** np.arange(heaped.size)[:, None]
+    ends, heaps = shares * cells, np.diff(heaped, prepend=0.0)[:, None]
+    beyond, before = np.ceil(ends) - ends, ends - np.floor(ends)  # parts of the cell that holds the end
+    largest = np.maximum(*((heaps * (part / cells) ** 2).sum(axis=0) for part in (beyond, before)))
     return np.where((shares > 0) & (shares < 1), np.sqrt(largest), 0.0)
 
 

@@ -56,6 +56,11 @@ class LeafShares(NamedTuple):
         """Shares of the union of all leaves that the region touches."""
         return self.of_leaves(self.leaves)
 
+    @property
+    def is_leaf(self) -> bool:
+        """Whether the region is one leaf."""
+        return self.leaves.size == 1 and bool(self.mean[0] == 1)
+
     def without_resolution(self) -> LeafShares:
         """The same shares with the error of noise alone."""
         return self._replace(deviation=0.0 * self.deviation, scatter=0.0 * self.scatter)
@@ -76,11 +81,13 @@ class Condition(NamedTuple):
         share: Share of the records of each leaf of the release that meet the condition.
         deviation: Standard deviation of this share that all leaves at an end share.
         scatter: The same by what each leaf has of its own.
+        axes: Axes of the release that it restricts.
     """
 
     share: Floats
     deviation: Floats
     scatter: Floats
+    axes: frozenset[int]
 
 
 class CdfMasses(NamedTuple):
@@ -136,6 +143,10 @@ class StandardErrors(Protocol):
         """Standard error of the mass of each region."""
         ...
 
+    def unbiased_masses(self, regions: Sequence[LeafShares]) -> tuple[Floats, Floats]:
+        """Mass of each region by counts that may be negative, and its standard error."""
+        ...
+
 
 class UnavailableErrors:
     """Stands for the standard errors of a distribution that has none, for a stated reason."""
@@ -150,4 +161,4 @@ class UnavailableErrors:
         raise QueryError(self._reason)
 
     marginal = given = given_value = _keep
-    region_shares = cdf_shares = cdf_masses = variables = mass = standard_errors = _refuse
+    region_shares = cdf_shares = cdf_masses = variables = mass = standard_errors = unbiased_masses = _refuse

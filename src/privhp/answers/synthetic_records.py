@@ -86,8 +86,8 @@ class SyntheticRecords:
 
         Records of a `Table` come as the kind of data frame that was fitted, and
         as a dict of arrays after `load` or a fit of anything else; nullable
-        columns of the dict are masked arrays. Other records come as an array, or
-        as a data frame if `frame` says so.
+        columns of the dict are masked arrays. Other records come as an array.
+        `sample(1000, frame="pandas")` is always a data frame.
 
         Args:
             n: Number of records, such as 1000 or 1e6; by default the estimated number of records, in the region if

@@ -18,6 +18,9 @@ BOUND_SLACK = 0.01
 """Share of the distance between two bounds by which an interval may exceed them."""
 
 
+CLEAR_Z = 4.0
+"""Standard errors below which inference may have taken noise for the records of a region."""
+
 EXTREME_SHARE = 1e-6
 """Quantiles of shares nearer to 0 or 1 have the noise of the quantile of this share."""
 
@@ -37,8 +40,8 @@ class Uncertainty(Protocol):
         ...
 
     @property
-    def resolved(self) -> bool:
-        """Whether the release shows more than bounds of the answer."""
+    def resolved(self) -> Any:
+        """Whether the release shows more than bounds of the answer; of an array, for each answer or for all."""
         ...
 
     def interval(self, z: float) -> tuple[Any, Any]:
@@ -76,9 +79,9 @@ class MassUncertainty:
         return self._errors.standard_errors(self._regions).reshape(self._values.shape)
 
     @property
-    def resolved(self) -> bool:
+    def resolved(self) -> Any:
         """Whether the release shows more than bounds of each mass."""
-        return bool(self._resolved.all())
+        return self._resolved
 
     @cached_property
     def _resolved(self) -> NDArray[np.bool_]:
@@ -92,7 +95,22 @@ class MassUncertainty:
         """
         pairs = zip(self._around_values(z), self._around_bounds(z), strict=True)
         low, high = (np.where(self._resolved, around, bound) for around, bound in pairs)
-        return low, high
+        return self._with_unbiased(low.ravel(), high.ravel(), z)
+
+    def _with_unbiased(self, low: Floats, high: Floats, z: float) -> tuple[Floats, Floats]:
+        """Intervals that reach as far as those of unbiased counts where inference may take records for noise.
+
+        It takes leaves with few records for empty, as most such leaves are; but people ask for values that occur. So
+        the interval of a single leaf ends no lower than that of its unbiased count. In an empty tail it
+        takes some noise for records. So an interval begins no higher where the release hardly shows any.
+        """
+        leaf = np.array([own.is_leaf for own in self._regions], dtype=np.bool_)
+        chosen = np.flatnonzero(leaf | (self._values < CLEAR_Z * self.stderr).ravel())
+        if chosen.size:
+            masses, errors = self._errors.unbiased_masses([self._regions[place] for place in chosen.tolist()])
+            low[chosen] = np.clip(masses - z * errors, 0.0, low[chosen])
+            high[chosen] = np.where(leaf[chosen], np.clip(masses + z * errors, high[chosen], 1.0), high[chosen])
+        return low.reshape(self._values.shape), high.reshape(self._values.shape)
 
     def _around_values(self, z: float) -> tuple[Floats, Floats]:
         low, high = self._around_bounds(z)
@@ -135,9 +153,9 @@ class JoinedUncertainty:
         return self._join([own.stderr for _, own in self._parts])
 
     @property
-    def resolved(self) -> bool:
+    def resolved(self) -> Any:
         """Whether the release shows more than bounds of each mass."""
-        return all(own.resolved for _, own in self._parts)
+        return self._join([own.resolved for _, own in self._parts]) > 0
 
     def interval(self, z: float) -> tuple[Floats, Floats]:
         """Both ends of the interval of each mass."""
@@ -149,6 +167,34 @@ class JoinedUncertainty:
         for (places, _), own in zip(self._parts, values, strict=True):
             joined[places] = own
         return joined
+
+
+class ChosenUncertainty:
+    """Uncertainty of some answers of an array.
+
+    Args:
+        whole: Uncertainty of all answers.
+        chosen: Index of the answers in the array.
+    """
+
+    def __init__(self, whole: Uncertainty, chosen: Any) -> None:
+        self._whole, self._chosen = whole, chosen
+
+    @property
+    def stderr(self) -> Any:
+        """Standard error of each chosen answer."""
+        return np.asarray(self._whole.stderr)[self._chosen]
+
+    @property
+    def resolved(self) -> Any:
+        """Whether the release shows more than bounds of each chosen answer."""
+        resolved = np.asarray(self._whole.resolved)
+        return resolved[self._chosen] if resolved.ndim else resolved
+
+    def interval(self, z: float) -> tuple[Any, Any]:
+        """Both ends of the interval of each chosen answer."""
+        low, high = self._whole.interval(z)
+        return np.asarray(low)[self._chosen], np.asarray(high)[self._chosen]
 
 
 class CdfUncertainty(MassUncertainty):

@@ -112,21 +112,28 @@ class AxisUnevenness:
 
     def are_measured(self, cells: Codes, cuts: int) -> NDArray[np.bool_]:
         """Whether the release shows how each side divides at the next cut."""
-        return np.isin(cells, self._measured[cuts].cells) if cuts < len(self._measured) else cells < 0
+        return _find(cells, self._measured[cuts].cells)[0] if cuts < len(self._measured) else cells < 0
 
     def _slopes(self, cells: Codes, cuts: int) -> tuple[Floats, Floats]:
         """Imbalance of the smallest measured side that holds each of these, and the number of its cuts."""
         slopes, cuts_above, known = *np.zeros((2, cells.size)), np.zeros(cells.shape, dtype=np.bool_)
         for above in range(min(cuts, len(self._measured) - 1), -1, -1):
             measured, sides = self._measured[above], cells >> np.uint64(cuts - above)
-            if measured.cells.size:
-                index = np.minimum(np.searchsorted(measured.cells, sides), measured.cells.size - 1)
-                found = ~known & (measured.cells[index] == sides)
-                slopes[found], cuts_above[found] = measured.slopes[index[found]], above
-                known |= found
+            among, index = _find(sides, measured.cells)
+            found = among & ~known
+            slopes[found], cuts_above[found] = measured.slopes[index[found]], above
+            known |= found
             if known.all():
                 break
         return slopes, cuts_above
+
+
+def _find(cells: Codes, known: Codes) -> tuple[NDArray[np.bool_], NDArray[np.intp]]:
+    """Whether each cell is among the known ones, which are in increasing order, and its index there."""
+    if not known.size:
+        return np.zeros(cells.shape, dtype=np.bool_), np.zeros(cells.shape, dtype=np.intp)
+    index = np.minimum(np.searchsorted(known, cells), known.size - 1)
+    return known[index] == cells, index
 
 
 def learn_unevenness(hierarchy: Hierarchy, domain: Domain) -> list[AxisUnevenness]:

@@ -29,8 +29,8 @@ MIN_Z = 3.0
 MAX_SHELLS = 40
 """Largest number of shells on one side."""
 
-DECAYS = (0.25, 1.0)
-"""Least and largest ratio of what two neighbouring shells of a tail add to a moment."""
+LEAST_RATIO = 0.25
+"""Ratio of what two neighbouring shells of a tail add to a moment, at least."""
 
 
 class Tail(NamedTuple):
@@ -38,23 +38,24 @@ class Tail(NamedTuple):
 
     Args:
         core: Mask of the leaves that are not in the tail.
-        first_shell: Mask of the leaves in the shell next to the core.
-        shells: Number of shells of the tail.
-        decay: Largest ratio of the counts of two neighbours among the last three shells of the core.
+        shells: Mask of the leaves in each shell of the tail, the one next to the core first.
+        decay: Largest ratio of the counts of two neighbours among the last three shells of the core; of a core of one
+            shell, the ratio that the first shell of the tail allows.
+        is_known: Whether the core has several shells, so that it shows its decay.
     """
 
     core: NDArray[np.bool_]
-    first_shell: NDArray[np.bool_]
-    shells: int
+    shells: list[NDArray[np.bool_]]
     decay: float
+    is_known: bool
 
-    def factor(self, power: int) -> float:
-        """Bound on what the tail adds to a central moment, in units of what its first shell adds.
+    def ratio(self, power: int) -> float:
+        """Bound on the ratio of what two neighbouring shells of the tail add to a central moment.
 
-        Further shells hold fewer records, in the ratio in which the last shells of the core do.
+        They hold fewer records, in the ratio in which the last shells of the core do, and add no more than the
+        shell before, if the core shows that. Otherwise they hold at most as many.
         """
-        ratio = min(max(self.decay * 2.0**power, DECAYS[0]), DECAYS[1])
-        return sum(ratio**number for number in range(self.shells))
+        return min(max(self.decay * 2.0**power, LEAST_RATIO), 1.0 if self.is_known else 2.0**power)
 
 
 class Variable:
@@ -123,8 +124,10 @@ class Variable:
             z = math.sqrt(MIN_Z**2 + 2.0 * math.log(max(ratio, 1.0)))
             if counts[number] > z * self._noise(shell.astype(np.float64)):
                 core, noise = number, self._noise(reaches * ((offsets >= -ends[0]) & (offsets <= ends[number])))
-        decay = max((counts[one] / max(counts[one - 1], 1.0) for one in range(max(core - 1, 1), core + 1)), default=0.0)
-        return Tail(offsets <= ends[core], shells[core + 1], len(ends) - 1 - core, decay)
+        known = [counts[one] / max(counts[one - 1], 1.0) for one in range(max(core - 1, 1), core + 1)]
+        allowed = max(counts[1], 0.0) + self._noise(shells[1].astype(np.float64))
+        decay = max(known, default=allowed / max(counts[0], 1.0))
+        return Tail(offsets <= ends[core], shells[core + 1 : -1], decay, is_known=bool(known))
 
     def _noise(self, weights: Floats) -> float:
         """Standard deviation of a weighted sum of the counts by noise."""
