@@ -53,6 +53,8 @@ STRANGE: list[Any] = [
     np.float16(0.5),
     np.longdouble("1e4000"),
     np.complex128(0.5),
+    np.complex64(1),
+    np.array([1j]),
     np.uint64(2**64 - 1),
     np.bool_(True),
     np.str_("0.5"),
@@ -63,6 +65,7 @@ STRANGE: list[Any] = [
     np.timedelta64(1, "s"),
     np.array([0.5]),
     np.array([[0.5, 0.5]]),
+    np.array([[0.5], [0.5]]),
     np.array(["x"], dtype=object),
     np.ma.masked,
 ]

@@ -97,13 +97,15 @@ def test_round_trip_of_cells(domain: Domain, data: DataObject) -> None:
 @example(["and"])
 @example(["a b", "it's", 'say "so"'])
 @example(["null", "in", "IS"])
+@example(["a&&b", "||"])
+@example(["(a", "not(b", "or(c"])
 def test_round_trip_of_names(names: list[str]) -> None:
     table = Table({name: Interval(0, 1) for name in names})
     region = dict.fromkeys(names, (0.25, 0.5))
     assert read_condition(format_condition(region, table), table) == region
 
 
-WORDS = ["n", "is", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]
+WORDS = ["n", "is", "not", "(n", "null", "<", "=", "in", "[", "]", ",", "and", "5", "'"]
 
 
 @given(st.one_of(st.text(), st.lists(st.sampled_from(WORDS)).map(" ".join)))
@@ -113,4 +115,4 @@ def test_arbitrary_text(text: str) -> None:
     except DomainError as error:
         result = str(error)
     assert "\n" not in result
-    assert result.startswith(("{'n': ", "expected ", "column "))
+    assert result.startswith(("{'n': ", "AnyOf(", "expected ", "column ", "not is not read before a condition"))

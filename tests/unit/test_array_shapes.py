@@ -4,6 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 
 from privhp.domains.conversion import INT64_MAX, as_counts, as_floats, as_integers, as_points
@@ -33,6 +36,52 @@ def test_invalid_points(rows: list[Any], container: Callable[[Any], Any]) -> Non
     points = as_points(container(rows), width=2)
     assert points[[0, 2]].tolist() == [[1, 2], [4, 5]]
     assert np.isnan(points[1]).all()
+
+
+SINGLE_COLUMNS = {
+    "pandas Int64": lambda values: pd.Series(values, dtype="Int64"),
+    "pandas Float64": lambda values: pd.Series(values, dtype="Float64"),
+    "pandas boolean": lambda values: pd.Series([value and value > 1 for value in values], dtype="boolean"),
+    "Arrow int64 in pandas": lambda values: pd.Series(values, dtype=pd.ArrowDtype(pa.int64())),
+    "Arrow bool in pandas": lambda values: pd.Series(
+        [value and value > 1 for value in values], dtype=pd.ArrowDtype(pa.bool_())
+    ),
+    "polars Int8": lambda values: pl.Series(values, dtype=pl.Int8),
+    "polars Float32": lambda values: pl.Series(values, dtype=pl.Float32),
+    "polars Boolean": lambda values: pl.Series([value and value > 1 for value in values], dtype=pl.Boolean),
+    "Arrow int64": lambda values: pa.array(values, pa.int64()),
+    "Arrow bool": lambda values: pa.array([value and value > 1 for value in values], pa.bool_()),
+}
+
+
+@pytest.mark.parametrize("kind", SINGLE_COLUMNS)
+@pytest.mark.parametrize("values", [[1, 2], [1, None], [None, None]], ids=str)
+def test_single_columns_are_no_points(kind: str, values: list[int | None]) -> None:
+    """Their types say so, and null does not change that."""
+    with pytest.raises(RecordsError, match=r"shape \(n, 2\)"):
+        as_points(SINGLE_COLUMNS[kind](values), width=2)
+
+
+@pytest.mark.parametrize("points", [[[1.0, 2.0], [3.0, 4.0]], [[1.0, 2.0], None]], ids=str)
+def test_columns_of_points(points: list[Any]) -> None:
+    expected = [[1.0, 2.0], [3.0, 4.0] if points[1] else [np.nan, np.nan]]
+    own = pa.array(points, pa.list_(pa.float64(), 2))
+    for column in (
+        pl.Series(points, dtype=pl.Array(pl.Float64, 2)),
+        pd.Series(own, dtype=pd.ArrowDtype(own.type)),
+        own,
+    ):
+        assert repr(as_points(column, width=2).tolist()) == repr(expected)
+
+
+@pytest.mark.parametrize("kind", [pl.Int128, pl.UInt128])
+def test_integers_of_128_bits(kind: Any) -> None:
+    """NumPy has none, so that they are read one by one, with null and without."""
+    values = [3, 2**100]
+    for more in ([], [None], [None, 4]):
+        numbers, valid = as_integers(pl.Series(values + more, dtype=kind))
+        assert numbers[valid].tolist() == [3, INT64_MAX, *filter(None, more)]
+        assert valid.tolist() == [True, True, *(value is not None for value in more)]
 
 
 def test_shape_of_object_array() -> None:

@@ -4,6 +4,7 @@ import itertools
 import json
 import math
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -313,3 +314,11 @@ def test_forms_of_records() -> None:
         summary.update(["b"] * 300 + AWKWARD)
         summary.update(pd.Series(["c"] * 200, dtype="category"))
     assert summary.release().mass("a").value == pytest.approx(0.5, abs=0.02)
+
+
+def test_uuids_stand_for_their_texts() -> None:
+    ids = [UUID(int=number) for number in range(3)]
+    domain = Categories([str(own) for own in ids])
+    expected = domain.encode([str(own) for own in ids], level=domain.depth).tolist()
+    for records in (ids, np.array(ids), pd.Series(ids)):
+        assert domain.encode(records, level=domain.depth).tolist() == expected

@@ -240,6 +240,15 @@ def test_warnings_have_the_name_of_a_series(name, shown):
             hp.fit(series.rename(name), hp.Interval(0, 9), epsilon=9, expected_records=400)
 
 
+def test_missing_column_is_refused_without_warnings():
+    frame, unit = pd.DataFrame({"a": ["x"] * 400}), hp.Interval(0, 1)
+    for data in (frame, {"a": frame["a"]}):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", "column 'a'")
+            with pytest.raises(hp.RecordsError, match="a column 'b'"):
+                hp.fit(data, hp.Table(a=unit, b=unit), epsilon=9, expected_records=400)
+
+
 MIXED = pd.Series([12.5, "$900", 13.0, "$950", 12.0] * 80, dtype=object)
 
 

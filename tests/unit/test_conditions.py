@@ -58,6 +58,8 @@ def second(text: str) -> np.datetime64:
         ("fare < 10", {"fare": (None, 10)}),
         ("fare>=2.5 AND fare<1e1", {"fare": (2.5, 10.0)}),
         ("fare > 2 and kind = cash", {"fare": (2, None), "kind": "cash"}),
+        ("fare>2&&kind=cash", {"fare": (2, None), "kind": "cash"}),
+        ("fare < 5 || fare between 4 && 9", {"fare": (None, 9)}),
         ("kind in [cash, 'gift card', rest]", {"kind": ["cash", "gift card", "rest"]}),
         ("floor = 2", {"floor": 2}),
         ("floor in [1,3]", {"floor": [1, 3]}),
@@ -184,7 +186,7 @@ def test_condition_without_table(domain: Domain, names: list[str] | None, text: 
         ("delay is 5", "column 'delay': expected is null or is not null, got '5'"),
         ("kind < cash", "column 'kind': expected = VALUE or in [VALUE, VALUE], got < cash"),
         ("kind = cahs", "column 'kind': expected a declared value, such as cash, got 'cahs'; did you mean cash?"),
-        ("kind in [cash", "column 'kind': expected a list that ends in ], got the end"),
+        ("kind in [cash", "column 'kind': expected a list that ends in ] or ), got the end"),
         ("kind = cash and kind = card", "column 'kind': no value meets all conditions"),
         ("kind != cahs", "column 'kind': expected a declared value, such as cash, got 'cahs'; did you mean cash?"),
         ("source > 10.0.0.1", "column 'source': expected a prefix, such as in "),
@@ -346,3 +348,13 @@ def test_range_in_place_of_a_single_number(value: str, low: str, high: str) -> N
     with pytest.raises(DomainError, match=f"such as between {low} and {high}"):
         read_condition(f"fare = {value}", TRIPS)
     assert read_condition(f"fare between {low} and {high}", TRIPS) == {"fare": (float(low), float(high))}
+
+
+@pytest.mark.parametrize("value", ["(d)", "in(d)", "In(", "not(d)", "or(", "(", "d)", "()"])
+def test_values_with_parentheses(value: str) -> None:
+    """A list may stand in parentheses, so a value that begins with one is quoted."""
+    domain = Categories([value, "other"]).named("kind")
+    for region in (value, [value, "other"]):
+        assert read_condition(format_condition(region, domain), domain) == region
+    codes = Pattern("[(][0-9][)][0-9]").named("code")
+    assert read_condition(format_condition("(1*", codes), codes) == "(1*"

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from example_domains import all_cells
-from privhp import Box, Domain, DomainError, Integers, Interval, IPv4
+from privhp import Box, Domain, DomainError, Integers, Interval, IPv4, Table
+from privhp.domains.conditions import read_condition
+from releases import exact_generator
 
 
 def test_overlap_of_integers() -> None:
@@ -23,6 +25,23 @@ def test_overlap_of_integers() -> None:
                 for cell in np.unique(cells):
                     share = domain.overlap((low, high), np.array([cell]), level=level)
                     assert share == pytest.approx(inside[cells == cell].mean())
+
+
+def test_integers_as_regions() -> None:
+    """An integer is itself, a collection is its integers, and a tuple is a range, as in conditions."""
+    domain = Integers(0, 7)
+    generator = exact_generator(domain, [1, 2, 3, 3, 6, 7])
+    for region in (3, 3.0, np.int8(3), (3, 3), read_condition("value = 3", domain)):
+        assert generator.mass(region).value == pytest.approx(2 / 6)
+    for listed in ([6, 3, 3], {3, 6}, np.array([3, 6]), range(3, 9, 3), read_condition("value in [3, 6]", domain)):
+        assert generator.mass(listed).value == pytest.approx(3 / 6)
+        assert set(generator.sample(100, where=listed, rng=1)) == {3, 6}
+    assert generator.mass((3, 6)).value == pytest.approx(3 / 6)
+    table = exact_generator(Table(a=Integers(0, 3), b=Integers(0, 3)), {"a": [0, 1, 2, 3], "b": [0, 0, 3, 3]})
+    assert table.mass({"a": [1, 2], "b": 3}).value == pytest.approx(1 / 4)
+    for wrong in (3.5, "3", None, [3, None], []):
+        with pytest.raises(DomainError, match="expected a"):
+            generator.mass(wrong)
 
 
 def test_overlap_of_large_integers() -> None:
@@ -106,7 +125,7 @@ BAD_REGIONS: list[tuple[Domain, Any]] = [
             (2, 1),
             ("0", 1),
             (0, math.nan),
-            (0, math.inf),
+            (0, -math.inf),
             (True, 1),
             np.array([0, 1]),
         )

@@ -93,3 +93,59 @@ def test_fit_names_the_missing_arguments() -> None:
         names = " and ".join(name + "=" * (name != "domain") for name in missing)
         with pytest.raises(PlanError, match=f"^fit needs {names}, or plan= in place of domain, "):
             hp.fit([0.5], **{name: value for name, value in given.items() if name not in missing})
+
+
+POINTS = hp.Table(
+    {("lon", "lat"): hp.Nullable(hp.Geo()), ("x", "y"): hp.Box([(0, 1), (0, 1)]), "flag": hp.Categories([False, True])}
+)
+
+
+@pytest.mark.parametrize(
+    ("asked", "owner", "form"),
+    [
+        ("lat", "('lon', 'lat')", "(west, south, east, north)"),
+        ("y", "('x', 'y')", "((low, high), (low, high))"),
+    ],
+)
+def test_a_coordinate_is_asked_by_its_column(asked: str, owner: str, form: str) -> None:
+    release = hp.Summary(hp.Plan.auto(POINTS, epsilon=1, expected_records=1e4)).release()
+    column = f"got '{asked}'; it is a coordinate of the column {owner}"
+    with pytest.raises(QueryError) as refusal:
+        release.marginal(asked)
+    assert str(refusal.value).endswith(column)
+    with pytest.raises(DomainError) as refusal_of_region:
+        release.mass({asked: (0, 1)})
+    expected = f"{column.removeprefix('got ')}, which takes a region {form}, None for an open side"
+    assert str(refusal_of_region.value).endswith(expected)
+
+
+@pytest.mark.parametrize("query", ["mass", "mass_bounds", "shows_records"])
+def test_conditions_as_text_are_for_the_command_line(generator: hp.Generator, query: str) -> None:
+    ask = getattr(generator, query)
+    for text, region in [("age > 64", "{'age': (65, None)}"), ("ward in [ER, ICU]", "{'ward': ['ER', 'ICU']}")]:
+        with pytest.raises(DomainError) as refusal:
+            ask(text)
+        assert str(refusal.value).endswith(f"for the command line, and in Python this one is {region}")
+    for text in ("ages > 64", "age < 10 or age > 90", "ward", ""):
+        with pytest.raises(DomainError, match=r"got text; conditions as text are for the command line$"):
+            ask(text)
+
+
+@pytest.mark.parametrize("end", [float("inf"), np.float64("inf"), np.float32("inf")])
+@pytest.mark.parametrize("domain", [hp.Interval(0, 9), hp.Interval(0, 9, step="0.5"), hp.Integers(0, 9)])
+def test_infinity_is_an_open_end(domain: hp.Domain, end: float) -> None:
+    release = hp.Summary(hp.Plan.auto(domain, epsilon=1, expected_records=1e4)).release()
+    assert release.mass((3, end)).value == release.mass((3, None)).value
+    assert release.mass((-end, 3)).value == release.mass((None, 3)).value
+    for region in ((end, None), (None, -end), (float("nan"), None)):
+        with pytest.raises(DomainError, match="expected a finite number"):
+            release.mass(region)
+
+
+@pytest.mark.parametrize("column", ["ward", "code"])
+def test_values_without_numbers_have_shares(generator: hp.Generator, column: str) -> None:
+    marginal = generator.marginal(column)
+    for query in (marginal.mean, marginal.std):
+        with pytest.raises(DomainError, match=r"use shares\(\), the share of each value$"):
+            query()
+    assert marginal.shares()

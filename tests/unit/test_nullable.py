@@ -245,7 +245,11 @@ def test_null_in_lists_of_columns() -> None:
     assert generator.mass({"kind": ["a", "b"], "late": (None, None)}).value == pytest.approx(3 / 6)
     late = generator.marginal("late", where={"kind": ["a", None]}, null=False)
     assert late.quantile([0.5, 1]).value.tolist() == [1, 3]
-    with pytest.raises(DomainError, match=r"column 'late': expected a region as a pair"):
+    for region in ([3, 6], {3, 6}, np.array([3, 6])):
+        assert generator.mass({"late": region}).value == pytest.approx(2 / 6)
+    assert generator.mass({"late": 3}).value == pytest.approx(1 / 6)
+    assert generator.mass({"late": [3, 6, None]}).value == pytest.approx(4 / 6)
+    with pytest.raises(DomainError, match=r"column 'late': expected a number for a value of the region, got \(0, 2\)"):
         generator.mass({"late": [(0, 2), (4, 5), None]})
     assert generator.mass(read_condition("kind in [a, null]", table)).value == pytest.approx(4 / 6)
     assert generator.mass(read_condition("kind in [NA]", table)).value == pytest.approx(2 / 6)

@@ -138,7 +138,7 @@ def test_overlap(region: Any, inside: Any) -> None:
 @pytest.mark.parametrize(
     ("region", "says"),
     [
-        ((0, 1), r"expected a region as a mapping from columns to regions, such as \{\"a\": ...\}"),
+        ((0, 1), r"expected a region as a mapping from columns to regions, such as \{'a': ...\}"),
         ({"d": (0, 1)}, "expected a region of 'a', 'b', 'c', got one of 'd'"),
         ({"a": 3}, r"column 'a': expected a region as a pair \(low, high\), got 3"),
         ({"a": None}, r"column 'a': expected a region as a pair \(low, high\), got None"),

@@ -153,8 +153,14 @@ def test_named_tuples_have_names() -> None:
 def test_single_named_tuples_are_no_batches() -> None:
     frame = pd.DataFrame({"a": [2] * 50})
     for domain in (Table(a=Integers(0, 9)), Integers(0, 9)):
-        with pytest.raises(RecordsError, match=r"got a single one (.*); pass the data frame itself, or a"):
+        with pytest.raises(RecordsError, match=r"got a single one (.*); pass the data frame itself, or list"):
             privhp.fit(frame.itertuples(index=False), domain, epsilon=1, expected_records=50)
+
+
+def test_arrays_of_several_dimensions_are_no_records() -> None:
+    table = Table(a=Interval(0, 8), b=Interval(0, 8))
+    records = [(3.0, 4.0), np.array([1.0, 2.0]), np.array([[1.0], [2.0]]), np.array([[1.0, 2.0]]), np.zeros((2, 0))]
+    assert (table.encode(records, level=2) == OUTSIDE).tolist() == [False, False, True, True, True]
 
 
 def test_duplicate_column() -> None:

@@ -99,6 +99,11 @@ class Box(GridDomain):
     def encode(self, records: Any, *, level: int) -> Codes:
         return self._axes.encode(as_points(records, width=len(self.axes)), level=level)
 
+    @property
+    def region_form(self) -> str:  # type: ignore[override]  # depends on the number of axes
+        """A pair for each axis."""
+        return f"({', '.join(['(low, high)'] * len(self.axes))})"
+
     def _sides(self, region: Any) -> list[tuple[float, float]]:
         """Bounds of each side of a region."""
         if not isinstance(region, list | tuple) or len(region) != len(self.axes):

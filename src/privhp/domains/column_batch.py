@@ -168,9 +168,15 @@ def _from_frame(frame: Any, known: Sequence[Any], names: Sequence[str]) -> Colum
     return ColumnBatch(columns, length=lengths.pop())
 
 
+def holds_values(values: Any) -> bool:
+    """Whether an entry of a dict holds the values of a column, as an array or a list does, and no single one."""
+    single = isinstance(values, str | bytes | Mapping | np.generic) or getattr(values, "ndim", 1) == 0
+    return not single and hasattr(values, "__getitem__")
+
+
 def _named_column(name: str, values: Any) -> Column:
     """The values of a column; errors name it."""
-    if isinstance(values, str | bytes | Mapping) or not hasattr(values, "__getitem__"):
+    if not holds_values(values):
         raise RecordsError(f"column {name!r}: expected an array, a list or a series, got {type(values).__name__}")
     try:
         return to_column(values)
@@ -238,7 +244,7 @@ def _values(record: Any, names: Sequence[str]) -> tuple[Any, ...] | None:
         if set(names) <= set(getattr(record, "_fields", ())):
             return tuple([getattr(record, name) for name in names])
         if isinstance(record, list | tuple | np.ndarray) and len(record) == len(names):
-            return tuple(record)
+            return None if getattr(record, "ndim", 1) > 1 else tuple(record)  # rows of an array are several records
     except Exception:  # noqa: BLE001 - reading a record may raise anything; other records are unaffected
         return None
     return None

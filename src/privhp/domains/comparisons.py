@@ -105,6 +105,19 @@ def discrete_range(sign: str, value: str, *, around: Ends, step: Any) -> Ends:
     }[sign]
 
 
+def box_advice(comparisons: Sequence[Predicate], names: Sequence[str]) -> str:
+    """End of a message that writes bounds of longitude and latitude as one box; empty for other comparisons."""
+    from privhp.domains.condition_grammar import quote_word  # slow to import, and needed for conditions only
+
+    ends = ["-180", "-90", "180", "90"]
+    for comparison in comparisons:
+        if len(comparison.names) > 1 or comparison.sign not in ("<", "<=", ">", ">="):
+            return ""
+        (value,) = comparison.values
+        ends[names.index(comparison.names[0]) + 2 * comparison.sign.startswith("<")] = f"{parse_number(value):.15g}"
+    return f"; write {','.join(map(quote_word, names))} in {':'.join(ends)}"
+
+
 def single_comparison(comparisons: Sequence[Predicate]) -> Predicate:
     """The comparison of a column that takes only one."""
     if len(comparisons) > 1:

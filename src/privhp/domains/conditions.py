@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from privhp.domains.comparisons import suggest
-from privhp.domains.condition_grammar import Predicate, parse, quote_word
+from privhp.domains.condition_grammar import MIRRORED, Predicate, parse, quote_word
 from privhp.domains.domain import Domain
 from privhp.domains.table_column import Name, column_errors
 from privhp.domains.unions import parts_of, union
@@ -98,6 +98,11 @@ def _target(comparison: Predicate, targets: Sequence[_Target]) -> _Target:
             return target
     asked, known = ",".join(comparison.names), [target.label for target in targets]
     near = suggest(asked, known)
+    for target in targets:
+        if comparison.has_sign and target.accepts(tuple(comparison.values)):  # 5 <= x
+            (name,), (value,) = comparison.values, comparison.names
+            turned = f"{quote_word(name)} {MIRRORED[comparison.sign]} {quote_word(value)}"
+            raise DomainError(f"expected the name of a column before the value; write {turned}")
     (first, *_) = targets
     unnamed = first.column is None and first.domain.declared_names is None and first.names == first.domain.value_names
     if not near and unnamed and len(comparison.names) == len(first.names):

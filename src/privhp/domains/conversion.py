@@ -90,6 +90,8 @@ def values_of_kind(
     column = to_column(records)
     _check_kind(column.dtype, kinds, what)
     values = column.values
+    if width > 1 and column.declared is not None and column.declared.kind in kinds:
+        _check_shape((len(column),), width)  # its type has single values, whether null made them a list or not
     if not isinstance(values, np.ndarray) or column.dictionary is not None:
         return column.to_list()
     if values.shape == (0,):
@@ -195,6 +197,11 @@ def single_value(value: Any) -> Any:
     if isinstance(value, list | tuple | np.ndarray):
         (value,) = value
     return value
+
+
+def is_uuid(value: Any) -> bool:
+    """Whether a value is a UUID of the standard library, which stands for its text."""
+    return type(value).__module__ == "uuid" and type(value).__name__ == "UUID"  # importing it takes long
 
 
 def parse_integer(value: Any) -> int:

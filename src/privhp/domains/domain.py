@@ -272,11 +272,15 @@ class Domain(Presentation):
 
     def cell_cdf(self, records: NDArray[Any], codes: Codes, *, level: int) -> Floats:
         """Share of the i-th cell's measure at or below the i-th record. Ordered domains only."""
-        raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
+        raise self._no_order()
 
     def cell_quantile(self, shares: Floats, codes: Codes, *, level: int) -> NDArray[Any]:
         """Smallest record of the i-th cell with the i-th share of its measure at or below it. Ordered domains only."""
-        raise DomainError(f"a domain of kind {self.kind!r} has no order, so it has no cdf and no quantiles")
+        raise self._no_order()
+
+    def _no_order(self) -> DomainError:
+        kind = self.kind if self.inner.ordered else self.inner.kind
+        return DomainError(f"a domain of kind {kind!r} has no order, so it has no cdf and no quantiles")
 
     def random_regions(self, count: int, *, rng: np.random.Generator) -> list[Any]:
         """Random regions for range queries: pairs of quantiles of the base measure in an ordered domain."""

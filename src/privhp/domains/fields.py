@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from privhp.errors import RecordsError
 
-NULL_TEXTS = ("NA", "N/A", "null", "NaN")
-"""Texts that usually stand for null, in upper or lower case."""
+NULL_TEXTS = ("NA", "N/A", "null", "NaN", r"\N")
+"""Texts that usually stand for null, in upper or lower case; databases export the last one."""
 
 
 class FieldKind(IntEnum):
@@ -77,14 +77,35 @@ class OutputForm(NamedTuple):
         return np.ma.MaskedArray(texts, mask=values.mask) if isinstance(values, np.ma.MaskedArray) else texts
 
 
-_LATITUDE = re.compile("latitude|(^|[^a-z])lat([^a-z]|$)")
-_LONGITUDE = re.compile("longitude|(^|[^a-z])(lon|lng|long)([^a-z]|$)")
+_NAMES_OF_PLACES = (
+    (
+        re.compile("longitud|laenge|länge|(^|[^a-z])(lon|lng|long)([^a-z]|$)"),
+        re.compile("latitud|breite|(^|[^a-z])lat([^a-z]|$)"),
+    ),
+    (re.compile("(^|[^a-z])x([^a-z]|$)"), re.compile("(^|[^a-z])y([^a-z]|$)")),
+)
+"""Names of longitudes and latitudes, in English, German, French and Spanish, before those of coordinates."""
+
+
+def _coordinate(name: str) -> int | None:
+    """Coordinate that a name stands for: 0 for a longitude, 1 for a latitude, None if the name says neither or both."""
+    words = re.sub("([a-z])([A-Z])", r"\1_\2", name).lower()
+    for patterns in _NAMES_OF_PLACES:
+        found = [coordinate for coordinate, pattern in enumerate(patterns) if pattern.search(words)]
+        if found:
+            return found[0] if len(found) == 1 else None
+    return None
+
+
+def place_columns(names: Sequence[str], fields: Sequence[Field]) -> list[tuple[str, str]]:
+    """Columns of each point on Earth: that of its longitude and that of its latitude."""
+    owned = [name for name, field in zip(names, fields, strict=True) if field.declared_as == "geo"]
+    return list(zip(owned[::2], owned[1::2], strict=True))
 
 
 def check_longitude_first(names: Sequence[str], fields: Sequence[Field]) -> None:
     """Refuse points on Earth whose columns name the latitude first. A header may be a record: names are not quoted."""
-    owned = [name.lower() for name, field in zip(names, fields, strict=True) if field.declared_as == "geo"]
-    if any(_LATITUDE.search(x) and _LONGITUDE.search(y) for x, y in zip(owned[::2], owned[1::2], strict=True)):
+    if any((_coordinate(x), _coordinate(y)) == (1, 0) for x, y in place_columns(names, fields)):
         raise RecordsError(
             "a point of geo is a longitude and a latitude, and its columns are named the other way round; "
             "name the longitude first, such as columns=['lon', 'lat']"
@@ -102,3 +123,18 @@ def default_kind(dtype: np.dtype[Any]) -> FieldKind:
 def default_names(width: int | None) -> tuple[str, ...]:
     """Names of the values of a record that declares none: value, or x1, x2 ... for the numbers of a point."""
     return ("value",) if width is None else tuple(f"x{index}" for index in range(1, width + 1))
+
+
+def check_crossed_names(columns: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse names of columns that stand for other columns of the same table, which they would be taken for.
+
+    Args:
+        columns: Names of columns of the data, one for each of those of the table.
+        names: Names of the columns of the table.
+    """
+    for column, own in zip(columns, names, strict=True):
+        if column != own and column in names:
+            raise RecordsError(
+                f"column {column!r} would be taken for {own!r}: columns= names a column of the data for each of "
+                f"{', '.join(map(repr, names))}, in this order; leave it out if the data has these names"
+            )

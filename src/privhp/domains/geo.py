@@ -19,7 +19,7 @@ from privhp import kernels
 from privhp.core.allocation import Allocation
 from privhp.core.cells import Codes, Floats
 from privhp.core.number_format import round_end
-from privhp.domains.comparisons import parse_number, single_comparison
+from privhp.domains.comparisons import box_advice, parse_number, single_comparison
 from privhp.domains.conversion import as_points
 from privhp.domains.decimal_lattice import LatticeAxes, LatticeAxis, Step, add_decimals, make_axes, make_axis
 from privhp.domains.domain import Domain
@@ -80,6 +80,7 @@ class Geo(GridDomain):
     """
 
     kind: ClassVar[str] = "geo"
+    region_form = "(west, south, east, north)"
 
     def __init__(
         self,
@@ -275,6 +276,8 @@ class Geo(GridDomain):
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """WEST:SOUTH:EAST:NORTH after `in`."""
+        if advice := box_advice(comparisons, names):
+            raise DomainError(f"expected {','.join(names)} in WEST:SOUTH:EAST:NORTH{advice}")
         comparison = single_comparison(comparisons)
         values = comparison.values if comparison.sign == "in" and len(comparison.names) == 2 else []
         ends = [[parse_number(end) for end in value.split(":")] for value in values]
@@ -328,7 +331,7 @@ def _within(value: Any, name: str, limit: int) -> float:
 def _region(region: Any) -> tuple[float, float, float, float]:
     """Sides of a region, with numbers for open sides."""
     if not isinstance(region, list | tuple) or len(region) != 4:
-        raise DomainError(f"expected a region as (west, south, east, north), got {quote(region)}")
+        raise DomainError(f"expected a region as {Geo.region_form}, got {quote(region)}")
     west, south, east, north = region
     if (west is None) != (east is None):
         raise DomainError("expected both west and east of a region, or None for both, got one of them")

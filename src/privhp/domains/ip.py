@@ -58,6 +58,7 @@ class _Network(Domain):
             raise DomainError(f"a network needs more than one address, got {self.network}; declare a shorter prefix")
 
     def _prefix(self, value: Any, name: str) -> Any:
+        value = int(value) if isinstance(value, np.integer) else value
         address = f'an address such as "{self.parse(self.EXAMPLE)[1]}" or ' if name == "prefix" else ""
         return read_prefix(value, self.parse, f'expected {address}a {name} such as "{self.EXAMPLE}"')
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from privhp import kernels
 from privhp.core.cells import Codes, Counts
 from privhp.domains.column import Column, attempt, take
-from privhp.domains.conversion import INT64_MAX, as_integers, single_value, values_of_kind
+from privhp.domains.conversion import INT64_MAX, as_integers, is_uuid, single_value, values_of_kind
 from privhp.domains.to_column import to_column
 from privhp.kernels import TextTable
 from privhp.kernels.text_lookup import WORD_SIZE, hash_texts
@@ -75,11 +75,13 @@ class Lookup:
         value = single_value(value)
         if isinstance(value, bytes):
             value = value.decode("utf-8")
+        if is_uuid(value):
+            value = str(value)
         if isinstance(value, str):
             return self._indices.get(self._parse(value), self._other)
         if isinstance(value, float | np.floating) and value != value:
             return NOT_FOUND
-        if isinstance(value, int | float | np.number | np.bool_):
+        if isinstance(value, int | float | np.integer | np.floating | np.bool_):  # complex numbers would warn
             return self._other if self._textual else self._indices.get(_as_int(value), self._other)
         return NOT_FOUND
 

@@ -244,13 +244,14 @@ class Nullable(Domain):
         return np.where(self._is_null_cell(codes, level) == (region is None), inside, 0.0)
 
     def region_parts(self, region: Any) -> Sequence[Any]:
-        """Null, and the region of the values, if a list holds both."""
+        """Null, and the parts of the region of the values, if a list holds both."""
         if not isinstance(region, list | set | frozenset):
-            return [region if isinstance(region, tuple | np.ndarray) or not is_null_value(region) else None]
+            is_null = not isinstance(region, tuple | np.ndarray) and is_null_value(region)
+            return [None] if is_null else self.domain.region_parts(region)
         values = [value for value in region if isinstance(value, tuple) or not is_null_value(value)]
         if len(values) == len(region):
-            return [region]
-        return [*([values[0] if len(values) == 1 else values] if values else []), None]
+            return self.domain.region_parts(region)
+        return [*(self.domain.region_parts(values[0] if len(values) == 1 else values) if values else []), None]
 
     def axis_cells(self, codes: Codes, *, level: int) -> list[tuple[Codes, int]]:
         """The first axis separates null from the values; the others are those of the inner domain."""

@@ -30,6 +30,7 @@ from privhp.domains.validation import (
     check_float_dtype,
     check_integer_bound,
     check_integer_dtype,
+    check_integers,
     check_outside,
     check_range,
     contains_float,
@@ -216,7 +217,7 @@ class Integers(IntegerRangeDomain):
 
     Cells are aligned ranges of 2**k integers, counted from the lower bound; the
     deepest cells are single integers. Cells past the upper bound have measure
-    0 and receive no mass.
+    0 and receive no mass. A region is a pair of ends, an integer or a collection of integers.
 
     Args:
         low: Lower bound, public knowledge.
@@ -294,6 +295,10 @@ class Integers(IntegerRangeDomain):
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
         low, high = check_range(region, self.low, self.high)
         return self.between(math.ceil(low), math.floor(high), codes, level=level)
+
+    def region_parts(self, region: Any) -> Sequence[Any]:
+        """A pair of ends is a range; an integer, or each of a collection, is a range of its own."""
+        return [region] if isinstance(region, tuple) else [(value, value) for value in check_integers(region)]
 
     def between(self, low: int, high: int, codes: Codes, *, level: int) -> Floats:
         """Share of each cell's integers between `low` and `high`, both included; 0 if `low` exceeds `high`."""

@@ -205,6 +205,12 @@ class Pattern(IntegerRangeDomain):
 
     def parse_region(self, comparisons: Sequence[Predicate], names: Sequence[str]) -> Any:
         """Text or prefix after `=` or `in`, or a list of those that meet all comparisons."""
+        for comparison in comparisons:
+            if comparison.sign == "like":
+                from privhp.domains.condition_grammar import quote_word  # slow to import, and needed here only
+
+                prefix = quote_word(comparison.values[0].rstrip("%") + ANY)
+                raise DomainError(f"like is not read; write in {prefix} for texts that begin so")
         if len(comparisons) == 1 and comparisons[0].sign != "!=":
             return super().parse_region(comparisons, names)
         excluded = _Spans([])

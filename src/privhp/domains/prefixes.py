@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from ipaddress import AddressValueError, NetmaskValueError, collapse_addresses
@@ -53,9 +54,19 @@ def read_prefix(value: Any, parse: Callable[..., Any], expected: str) -> Any:
         advice = ""
         if isinstance(value, str) and isinstance(error, _REASONS):
             advice = f": {str(error).partition(' in ')[0].lower()}"
+        if isinstance(value, str) and (network := network_of(value)) is not None:
+            advice = f"; write in {network}"
         with suppress(ValueError, IndexError, TypeError):
             advice = f", which has bits after its prefix; write {parse(value, strict=False)}"
         raise DomainError(f"{expected}, got {quote(value)}{advice}") from None
+
+
+def network_of(text: str) -> str | None:
+    """Network of IPv4 addresses that are written with a wildcard, such as 8.8.8.* or 8.8.8.%; None of other texts."""
+    if not re.fullmatch(r"(\d{1,3}\.){1,3}([*%]\.?)+", text):
+        return None
+    octets = re.findall(r"\d+", text)
+    return f"{'.'.join([*octets, *'0' * (4 - len(octets))])}/{8 * len(octets)}"
 
 
 def unite_prefixes(prefixes: Sequence[Any]) -> Any:
@@ -67,7 +78,9 @@ def _prefixes(comparison: Predicate, read: Callable[[Any], Any], example: str) -
     """The prefixes that a comparison names."""
     known = comparison.sign == "among" or (comparison.sign in ("in", "=", "!=") and len(comparison.values) == 1)
     if not known:
-        raise DomainError(f"expected a prefix, such as in {example}, or a list in [...], got {comparison}")
+        network = network_of(comparison.values[0]) if comparison.sign == "like" else None
+        advice = "" if network is None else f"; write in {network}"
+        raise DomainError(f"expected a prefix, such as in {example}, or a list in [...], got {comparison}{advice}")
     return [read(value) for value in comparison.values]
 
 

@@ -96,6 +96,9 @@ class Presentation(ABC):
 
     # Conditions
 
+    region_form: str = ""
+    """The parts of a region of points, for messages."""
+
     def everything(self) -> Any:
         """Region of all values."""
         return self.describe(0, level=0)

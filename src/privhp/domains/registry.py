@@ -33,6 +33,9 @@ _BUILT_IN = {
 _PARAMETER_OF = {"clamp": "outside", "log": "scale"}
 """Parameters by those of their values that are flags in short forms."""
 
+_MISTAKEN = dict.fromkeys(("boolean", "bool"), '; write kind = "categories" and values = [false, true]')
+"""Ends of messages on kinds that other tools have."""
+
 _KINDS: dict[str, type[Domain]] = {}
 
 
@@ -50,7 +53,7 @@ def build(spec: Mapping[str, Any]) -> Domain:
         import_module(f"privhp.domains.{_BUILT_IN[kind]}")  # its classes register themselves
     if not isinstance(kind, str) or kind not in _KINDS:
         known = sorted({*_KINDS, *_BUILT_IN})
-        near = suggest(kind, known) if isinstance(kind, str) else ""
+        near = _MISTAKEN.get(kind) or suggest(kind, known) if isinstance(kind, str) else ""
         raise DomainError(
             f"expected a domain of a known kind ({', '.join(known)}), got kind {quote(kind)}"
             f"{near or '; import the class of a custom domain first'}"

@@ -18,6 +18,7 @@ _FLAGS = {
     "nullable": ("nullable", True),
 }
 _BOOLEANS = {"false": False, "true": True}
+_MISTAKEN = dict.fromkeys(("boolean", "bool"), "; write categories:false,true")
 _SEPARATOR = re.compile(r"(?<!zone=[+-]\d\d):(?!%)")
 """A colon, except those inside the offset of a time zone and before a directive of a format of times."""
 
@@ -67,7 +68,7 @@ def _parse_spec(text: str) -> dict[str, Any]:
     if kind not in SHORT_FORMS:
         raise DomainError(
             f"expected one of {', '.join(SHORT_FORMS)}, or the name of a .toml file, got {text!r}"
-            f"{suggest(kind, SHORT_FORMS)}"
+            f"{_MISTAKEN.get(kind) or suggest(kind, SHORT_FORMS)}"
         )
     form, spec = SHORT_FORMS[kind], dict[str, Any](kind=kind)
     while parts and (parts[-1] in _FLAGS or "=" in parts[-1]):

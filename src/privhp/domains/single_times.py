@@ -84,6 +84,20 @@ def _plain(value: Any) -> Any:
     return value.to_datetime64() if naive else value
 
 
+def month_days(value: Any) -> tuple[str, str] | None:
+    """First and last day of a month as text, such as 2024-03; None for other values."""
+    if not isinstance(value, str) or not re.fullmatch(r"[0-9]{4}-(0[1-9]|1[0-2])", value.strip()):
+        return None
+    first = np.datetime64(value.strip(), "M")
+    return f"{first}-01", str((first + 1).astype("M8[D]") - 1)
+
+
+def month_advice(value: Any) -> str:
+    """End of a message on a month in place of a time; empty for other values."""
+    days = month_days(value)
+    return "" if days is None else f"; this month is from {days[0]} to {days[1]}"
+
+
 def as_date(value: Any) -> dt.date | None:
     """A date, or an ISO text of one, without a time of day; None for other values."""
     if isinstance(value, str | bytes):

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from privhp.core.path_texts import check_path
 from privhp.core.regular_files import read_regular
 from privhp.domains.comparisons import suggest
 from privhp.domains.declared_files import read_declared
@@ -51,6 +52,7 @@ def read_domain_file(path: str | os.PathLike[str]) -> DomainFile:
     """The domain that a TOML file describes, and the parameters in its section `[plan]`."""
     import tomllib  # slow to import, and needed for files only
 
+    check_path(path)
     try:
         text = read_regular(path, limit=MAX_DOMAIN_FILE).decode()
         _check_keys(text)

@@ -23,7 +23,8 @@ from privhp.domains.fields import Field, OutputForm
 from privhp.domains.presentation import TRANSPORT
 from privhp.domains.shares import AxisShares, product_share
 from privhp.domains.split_order import split_masks, split_order
-from privhp.domains.table_column import Name, TableColumn, column_errors, read_column, similar_column
+from privhp.domains.table_column import Name, TableColumn, column_errors, read_column
+from privhp.domains.table_regions import check_table_region
 from privhp.domains.validation import quote
 from privhp.errors import DomainError, RecordsError
 
@@ -266,19 +267,8 @@ class Table(Domain):
             share *= column.domain.measure(cells, level=bits)
         return share
 
-    def _check_region(self, region: Any) -> None:
-        if not isinstance(region, Mapping):
-            raise DomainError(
-                f'expected a region as a mapping from columns to regions, such as {{"{self.columns[0].label}": ...}}, '
-                f"got {quote(region)}"
-            )
-        unknown = [name for name in region if name not in {column.name for column in self.columns}]
-        if unknown:
-            near = similar_column(unknown[0], self.columns)
-            raise DomainError(f"expected a region of {self._known()}, got one of {quote(unknown[0])}{near}")
-
     def overlap(self, region: Any, codes: Codes, *, level: int) -> Floats:
-        self._check_region(region)
+        check_table_region(region, self)
         shares = []
         for column, mask in zip(self.columns, self._masks[level], strict=True):
             if column.name in region:
@@ -294,7 +284,7 @@ class Table(Domain):
         ]
 
     def axis_shares(self, region: Any, codes: Codes, *, level: int) -> list[AxisShares]:
-        self._check_region(region)
+        check_table_region(region, self)
         parts: list[AxisShares] = []
         for column, mask, axes in zip(self.columns, self._masks[level], self.column_axes, strict=True):
             if column.name in region:
@@ -305,7 +295,7 @@ class Table(Domain):
         return parts
 
     def decode_within(self, region: Any, codes: Codes, *, level: int, rng: np.random.Generator) -> NDArray[Any]:
-        self._check_region(region)
+        check_table_region(region, self)
         records = np.empty(codes.shape, dtype=self.dtype)
         for column, cells, bits in self._cells(codes, level):
             if column.name in region:

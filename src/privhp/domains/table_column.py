@@ -93,6 +93,11 @@ class TableColumn:
             values = columns[0] if len(columns) == 1 else stack_points(columns)
             return self.domain.encode(values, level=level)
 
+    def region_parts(self, region: Any) -> Sequence[Any]:
+        """Disjoint regions of which a region consists; errors name the column."""
+        with column_errors(self.label):
+            return self.domain.region_parts(region)
+
     def overlap(self, region: Any, cells: Codes, *, level: int) -> Floats:
         """Share of each cell that a region covers, computed once for each cell of the level if the cells repeat."""
         with column_errors(self.label):
@@ -114,8 +119,17 @@ class TableColumn:
         return own | self._inner.cell_spec()
 
 
+def coordinate_owner(asked: Any, columns: Iterable[TableColumn]) -> TableColumn | None:
+    """The column of points that has a coordinate of this name, if there is one."""
+    return next((column for column in columns if len(column.names) > 1 and asked in column.names), None)
+
+
 def similar_column(asked: Any, columns: Iterable[TableColumn]) -> str:
-    """End of a message on a column that a table lacks: a similar name, if there is one."""
+    """End of a message on a column that a table lacks: the column of this coordinate, or a similar name."""
+    columns = list(columns)
+    owner = coordinate_owner(asked, columns)
+    if owner is not None:
+        return f"; it is a coordinate of the column {owner.name!r}"
     return suggest(asked, (name for column in columns for name in column.names)) if isinstance(asked, str) else ""
 
 

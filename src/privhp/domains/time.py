@@ -20,7 +20,7 @@ from privhp.domains.integer_ranges import IntegerRangeDomain
 from privhp.domains.numbers import Integers
 from privhp.domains.numpy_times import SECOND, TICKS, counts_and_step
 from privhp.domains.plot_scale import PlotScale
-from privhp.domains.single_times import TimeReader
+from privhp.domains.single_times import TimeReader, month_advice, month_days
 from privhp.domains.time_formats import TimeFormat
 from privhp.domains.time_zones import local_times, time_texts
 from privhp.domains.to_column import to_column
@@ -125,7 +125,7 @@ class Time(IntegerRangeDomain):
             return first // TICKS[self.unit], last // TICKS[self.unit]
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
             raise DomainError(
-                f"expected a time such as {_EXAMPLE} for {name}, year first, got {quote(value)}"
+                f"expected a time such as {_EXAMPLE} for {name}, year first, got {quote(value)}{month_advice(value)}"
             ) from None
 
     def __repr__(self) -> str:
@@ -165,7 +165,8 @@ class Time(IntegerRangeDomain):
         try:
             first, last = self._reader.span(value)
         except Exception:  # noqa: BLE001 - objects of other types may raise anything
-            raise DomainError(f"expected a time such as {_EXAMPLE}, year first, got {quote(value)}") from None
+            expected = f"expected a time such as {_EXAMPLE}, year first"
+            raise DomainError(f"{expected}, got {quote(value)}{month_advice(value)}") from None
         step = TICKS[self.unit]
         before, after = self._times(np.array([self._clip(last // step), self._clip(-(-first // step))]))
         return before, after
@@ -253,7 +254,8 @@ class Time(IntegerRangeDomain):
 
     def _region(self, region: Any) -> tuple[int, int]:
         """First and last tick of a region."""
-        first, last = check_ends(region, example=('"2020-02-29"', '"2020-03-31"'))
+        days = month_days(region) or ("2020-02-29", "2020-03-31")
+        first, last = check_ends(region, example=(f'"{days[0]}"', f'"{days[1]}"'))
         self._reader.note_utc(first, last)
         low = self._ticks.low if first is None else self._bound(first, "the lower end of the region")[0]
         high = self._ticks.high if last is None else self._bound(last, "the upper end of the region")[1]

@@ -46,7 +46,7 @@ class TimeFormat:
         if self.step is None and not _is_complete(text):
             raise DomainError(
                 f'expected a format with year, month and day, such as "%d.%m.%Y" or "%m/%d/%Y %H:%M", or "epoch", '
-                f"got {quote(text)}"
+                f"got {quote(text)}; for times of day without a date declare integers, such as minutes since midnight"
             )
         self.fixed = FixedTimes.of_format(text.strip()) if self.step is None else None
 

@@ -117,7 +117,8 @@ def _from_pandas(series: Any) -> Column:
 
 
 def _from_polars(series: Any) -> Column:
-    if series.dtype.is_integer() and series.null_count():
+    has_numbers = series.dtype.is_integer() and _declared_type(series) is not None  # NumPy has none of 128 bits
+    if has_numbers and series.null_count():
         return Column(np.asarray(series.fill_null(0)), null=np.asarray(series.is_null()))
     column = _from_array_like(series)
     column.zone = getattr(series.dtype, "time_zone", None)
@@ -147,6 +148,8 @@ def _from_arrow(array: Any) -> Column:
         return _with_dictionary(_from_arrow(array.indices), _from_arrow(array.dictionary))
     if pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind):
         return _from_arrow_text(array)
+    if is_list(kind) and pa.types.is_dictionary(kind.value_type):
+        return _from_coded_lists(array)
     return _as_objects(array, _declared_type(array))
 
 
@@ -173,6 +176,30 @@ def _with_dictionary(indices: Column, dictionary: Column) -> Column:
         coded = Column(indices.values, null=indices.null, dictionary=[])
         invalid = take(np.append(dictionary.invalid, False), coded)
     return Column(indices.values, null=indices.null, invalid=invalid, dictionary=dictionary.to_list())
+
+
+def is_list(kind: Any) -> bool:
+    """Whether a type of Arrow is one of lists."""
+    types = sys.modules["pyarrow"].types
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
+
+
+def list_type(kind: Any, element: Any) -> Any:
+    """The type of Arrow's lists of another element, stored as those of a type."""
+    pa = sys.modules["pyarrow"]
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(element, kind.list_size)
+    return pa.large_list(element) if pa.types.is_large_list(kind) else pa.list_(element)
+
+
+def _from_coded_lists(array: Any) -> Column:
+    """Lists of values of a dictionary; one with an index that is out of range, which Arrow may read, is invalid."""
+    rows = array.view(list_type(array.type, array.type.value_type.index_type)).to_pylist()
+    entries = _from_arrow(array.values.dictionary)
+    valid = np.ones(len(entries), dtype=np.bool_) if entries.invalid is None else ~entries.invalid
+    values: dict[int | None, Any] = {index: value for index, value in enumerate(entries.to_list()) if valid[index]}
+    values[None] = None
+    return each_value(len(rows), lambda row: rows[row] if rows[row] is None else [values[code] for code in rows[row]])
 
 
 def _decoded(indices: Column, dictionary: Column) -> Column:

@@ -44,7 +44,7 @@ def _parts_of_columns(domain: Domain, region: Any) -> Sequence[Any]:
     """Parts of a region; of a table, one for each choice of parts of its columns."""
     if not domain.columns or not isinstance(region, Mapping):
         return domain.region_parts(region)
-    known = {column.name: column.domain for column in domain.columns}
+    known = {column.name: column for column in domain.columns}
     parts = [known[name].region_parts(own) if name in known else [own] for name, own in region.items()]
     return [dict(zip(region, chosen, strict=True)) for chosen in product(*parts)]
 

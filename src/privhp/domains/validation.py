@@ -49,9 +49,11 @@ def number_advice(text: str) -> str:
         return ""
     sign, digits = found.groups()
     before, mark, after = digits.rpartition(max(",.", key=digits.rfind))
-    if mark == "," and before.isdigit():
+    has_currency = digits != text.strip("+-")
+    is_separator = mark in before or (mark == "," and has_currency and len(after) == 3)  # prices have no 3 decimals
+    if mark == "," and before.isdigit() and not is_separator:
         return comma_advice(f"{sign}{before}", after)
-    decimals = f".{after}" if mark and mark not in before else after
+    decimals = after if is_separator else f".{after}"
     return f"; write {sign}{re.sub('[.,]', '', before)}{decimals}"
 
 
@@ -99,6 +101,15 @@ def check_integer_bound(value: Any, name: str) -> int:
     if number != int(number):
         raise DomainError(f"expected an integer for {name}, got {number}")
     return int(number)
+
+
+def check_integers(region: Any) -> list[int]:
+    """Distinct integers of a region that is an integer or a collection of integers."""
+    refuse_pandas_interval(region)
+    values = {check_integer_bound(value, "a value of the region") for value in listed_values(region)}
+    if not values:
+        raise DomainError("expected a region of at least one integer, got an empty collection")
+    return sorted(values)
 
 
 def check_cuts(cuts: Any, low: float, high: float) -> tuple[float, ...]:
@@ -178,6 +189,7 @@ def check_ends(region: Any, *, example: tuple[str, str] = ("8", "17")) -> tuple[
         region: The region.
         example: Two values, for messages.
     """
+    refuse_pandas_interval(region)
     if not isinstance(region, tuple) or len(region) != 2:
         raise DomainError(
             f"expected a region as a pair (low, high), got {quote(region)}; write a tuple of the ends, such as "
@@ -187,13 +199,24 @@ def check_ends(region: Any, *, example: tuple[str, str] = ("8", "17")) -> tuple[
     return region
 
 
+def refuse_pandas_interval(region: Any) -> None:
+    """Refuse an interval of pandas, whose ends may be open, in place of a pair."""
+    if all(hasattr(region, name) for name in ("left", "right", "closed_left")):
+        raise DomainError(
+            "expected a region as a pair (low, high), got an interval of pandas; write (interval.left, "
+            "interval.right), both of which are inside"
+        )
+
+
 def check_range(region: Any, low: int | float, high: int | float) -> tuple[int | float, int | float]:
-    """The ends of a one-dimensional region; None stands for the bound of the domain."""
+    """The ends of a one-dimensional region; None or infinity, an open end, stands for the bound of the domain."""
     first, last = check_ends(region)
-    if first is not None:
-        first = check_number(first, "the lower end of the region")
-    if last is not None:
-        last = check_number(last, "the upper end of the region")
+    first = None if _is_open(first, -np.inf) else check_number(first, "the lower end of the region")
+    last = None if _is_open(last, np.inf) else check_number(last, "the upper end of the region")
     if first is not None and last is not None and first > last:
         raise DomainError(f"expected a region whose lower end is not above its upper end, got {first} and {last}")
     return low if first is None else first, high if last is None else last
+
+
+def _is_open(end: Any, infinity: float) -> bool:
+    return end is None or (isinstance(end, float | np.floating) and end == infinity)
