@@ -132,19 +132,21 @@ def lines_of_dialects_are_independent() -> None:
         ";",
         "x;1",
         "7;x;x",
+        "\ufeff8;x",
     ]
     dialects = [
         CsvDialect(records="lines", delimiter=";"),
         CsvDialect(records="lines", delimiter=";", decimal=",", nulls=["-"]),
         CsvDialect(records="lines", delimiter=";", decimal=",", thousands=".", currency="\xa3", encoding="cp1252"),
-        CsvDialect(records="lines", delimiter=";", encoding="utf-16"),
+        CsvDialect(records="lines", delimiter=";", encoding="utf-16-le"),
+        CsvDialect(records="lines", delimiter=";", encoding="utf-16-be"),
     ]
     with tempfile.TemporaryDirectory() as folder, assert_silent():
         for dialect in dialects:
             codes = []
             for chosen in [texts, texts[::-1], *([text] for text in texts)]:
                 path = Path(folder) / "data.csv"
-                path.write_bytes("".join(f"{text}\n" for text in chosen).encode(dialect.encoding))
+                path.write_bytes("".join(f"{text}\n" for text in chosen).encode(dialect.encoding, "ignore"))
                 batches = open_source(path, domain=domain, header=False, csv=dialect).batches()
                 codes.append([code for own in batches for code in domain.encode(own.records, level=20).tolist()])
             alone = [code for own in codes[2:] for code in own]

@@ -1,6 +1,5 @@
 """Dialects of CSV: what is declared is read, and nothing is guessed from a record."""
 
-import codecs
 import csv
 import gzip
 import io
@@ -115,10 +114,10 @@ def test_tabs(ending: str, delimiter: str | None) -> None:
     assert numbers(content, CsvDialect(delimiter=delimiter), header=True, ending=ending) == [1, 2]
 
 
-lines = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n\ufeff"), max_size=5)
+lines = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\n"), max_size=5)
 
 
-@given(st.lists(lines, min_size=1, max_size=5), st.sampled_from(["utf-16", "latin-1", "cp1252"]))
+@given(st.lists(lines, min_size=1, max_size=5), st.sampled_from(["utf-16-le", "utf-16-be", "latin-1", "cp1252"]))
 def test_encodings(texts: list[str], encoding: str) -> None:
     """A file in another encoding is read as the same text in UTF-8."""
     texts = [text.encode(encoding, "ignore").decode(encoding) for text in texts]
@@ -132,19 +131,22 @@ def test_encodings(texts: list[str], encoding: str) -> None:
     assert cells[0] == cells[1]
 
 
-units = st.lists(st.integers(0, 0xFFFF).filter(lambda unit: unit not in (0x0A, 0xFEFF, 0xFFFE)), max_size=4)
+units = st.lists(st.integers(0, 0xFFFF).filter(lambda unit: unit not in (0x0A, 0x0A00)), max_size=4)
 
 
 @given(units, st.integers(0, 3))
 def test_invalid_units_skip_their_own_line(line: list[int], place: int) -> None:
     """Also a lone surrogate at the end of a line of UTF-16, or a byte that Windows does not define."""
-    texts = ["1", "2", "3"]
-    rows = [text.encode("utf-16-le") for text in texts]
-    rows.insert(place, np.array(line, dtype="<u2").tobytes())
-    content = codecs.BOM_UTF16_LE + b"".join(row + "\n".encode("utf-16-le") for row in rows)
-    found = numbers(content, CsvDialect(records="lines", encoding="utf-16"))
-    assert len(found) == 4
-    assert [*found[:place], *found[place + 1 :]] == [1, 2, 3]
+    texts, orders = ["1", "2", "3"], {"<": "utf-16-le", ">": "utf-16-be"}
+    for order, encoding in orders.items():
+        rows = [text.encode(encoding) for text in texts]
+        rows.insert(place, np.array(line, dtype=f"{order}u2").tobytes())
+        content = b"".join(row + "\n".encode(encoding) for row in rows)
+        marked = "\ufeffa\n".encode(encoding) + content
+        dialect, own = CsvDialect(records="lines", encoding="utf-16"), CsvDialect(records="lines", encoding=encoding)
+        for found in (numbers(content, own), numbers(marked, dialect, header=True), numbers(marked, own, header=True)):
+            assert len(found) == 4
+            assert [*found[:place], *found[place + 1 :]] == [1, 2, 3]
     bytes_of_line = bytes(unit & 0xFF for unit in line).replace(b"\n", b"")
     single = [b"1", b"2", b"3"]
     single.insert(place, bytes_of_line)
@@ -158,9 +160,31 @@ def test_undefined_byte_is_invalid() -> None:
     assert (domain.encode(batch, level=1) == hp.OUTSIDE).tolist() == [False, False, True]
 
 
-def test_truncated_utf_16() -> None:
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-le", "utf-16-be"])
+def test_truncated_utf_16(encoding: Any) -> None:
     with pytest.raises(FileError, match="the text ends inside a character"):
-        numbers("1\n2\n".encode("utf-16")[:-1], CsvDialect(encoding="utf-16"))
+        numbers("a\n1\n2\n".encode(encoding)[:-1], CsvDialect(encoding=encoding), header=True)
+
+
+@pytest.mark.parametrize("content", [b"", b"1", *(mark + b"1\0\n\0" for mark in (b"", b"\xff\xfe", b"\xfe\xff"))])
+def test_byte_order_is_no_matter_of_records(content: bytes) -> None:
+    """Without a header the first record would decide it."""
+    with pytest.raises(RecordsError, match=r"declare .*utf-16-le.* or .*utf-16-be"):
+        numbers(content, CsvDialect(encoding="utf-16"))
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_mark_of_utf_16_is_a_part_of_the_first_record(encoding: Any) -> None:
+    content = "\ufeff1\n2\n".encode(encoding)
+    assert repr(numbers(content, CsvDialect(encoding=encoding))) == repr([NAN, 2.0])
+
+
+def test_utf_16_without_a_mark() -> None:
+    text = "a\n1\n"
+    with pytest.raises(FileError, match=r"order that must be declared; choose .*utf-16-le.* or .*utf-16-be"):
+        numbers(text.encode("utf-16-le"), CsvDialect(encoding="utf-16"), header=True)
+    for encoding in ("utf-16-le", "utf-16-be"):
+        assert numbers(text.encode(encoding), CsvDialect(encoding=encoding), header=True) == [1]  # type: ignore[arg-type]  # a text
 
 
 def spreadsheet(folder: Path, dialect: dict[str, Any], encoding: str) -> Path:
@@ -191,6 +215,13 @@ def test_spreadsheets(tmp_path: Path, encoding: Any) -> None:
         ("utf-8", ",", {"delimiter": ";"}, "looks separated by commas"),
         ("utf-16", ";", {}, r'UTF-16 text; choose csv=CsvDialect\(encoding="utf-16"\)'),
         ("utf-16-le", ";", {}, "zero bytes, as UTF-16 text"),
+        (
+            "utf-8-sig",
+            ";",
+            {"encoding": "latin-1"},
+            r'mark of UTF-8; choose csv=CsvDialect\(encoding="utf-8"\), the default',
+        ),
+        ("utf-8-sig", ";", {"encoding": "cp1252"}, "mark of UTF-8"),
         ("latin-1", ";", {}, r'not UTF-8; .*encoding="cp1252".*encoding="latin-1"'),
     ],
 )
@@ -201,6 +232,31 @@ def test_other_dialect_is_named(
     with pytest.raises(FileError, match=message) as refusal:
         open_source(path, domain=NUMBER, columns=["Größe"], csv=CsvDialect(**dialect))
     assert "Ort" not in str(refusal.value)
+
+
+def test_encoding_of_a_header_with_the_columns(tmp_path: Path) -> None:
+    """A header in another encoding is refused although the columns are found in it: values may have accents, too."""
+    path = tmp_path / "a.csv"
+    path.write_text("fare,größe\n1,2\n", encoding="latin-1")
+    with pytest.raises(FileError, match="the first line is not UTF-8"):
+        open_source(path, domain=NUMBER, columns=["fare"])
+    open_source(path, domain=NUMBER, columns=["fare"], csv=CsvDialect(encoding="latin-1"))
+
+
+@pytest.mark.parametrize("columns", [["x"], ["y"], None])
+@pytest.mark.parametrize("text", [b"x,y\r5,caf%b\r7,q\r", b"x\r5\r7%b\r", b'x,"y\n5,caf%b\n7,q"\n8,9\n'])
+def test_only_the_first_line_decides_about_a_refusal(tmp_path: Path, text: bytes, columns: list[str] | None) -> None:
+    """A header may hold many lines, by carriage returns or an open quote, and those behind the first may be records."""
+    outcomes = set()
+    for number, letter in enumerate([b"e", b"\xe9", b"\0", b";"]):
+        path = tmp_path / f"{number}.csv"
+        path.write_bytes(text % letter)
+        try:
+            batches = list(open_source(path, domain=NUMBER, columns=columns).batches())
+            outcomes.add(repr([np.asarray(batch.records.values).tolist() for batch in batches]))
+        except FileError as error:
+            outcomes.add(str(error).replace(path.name, ""))
+    assert len(outcomes) == 1
 
 
 def test_one_column_of_another_delimiter(tmp_path: Path) -> None:
@@ -307,6 +363,15 @@ def test_lines_that_end_in_carriage_returns() -> None:
     """Unless the header is found, as in a file in which a quoted name has one."""
     with pytest.raises(FileError, match=r"the first line has carriage returns in it, .* convert it: tr "):
         text_batches(b"a,b\r1,2\r", NUMBER, header=True, columns=["b"])
+    for text in (
+        b"b\r",
+        b"b\r\r",
+        b"b\r5\r",
+        b'b,5" pipe\r1,2\r3,4\r',
+        b'b,5" pipe\r1,2\r3,b\r',
+    ):  # with and without records
+        with pytest.raises(FileError, match="carriage returns"):
+            text_batches(text, NUMBER, header=True, columns=["b"])
     (batch,) = text_batches(b'a,"b\r"\r\n1,2\r\n', NUMBER, header=True, columns=["a"])
     assert np.asarray(batch).tolist() == [1.0]
 

@@ -262,8 +262,8 @@ def test_memory_of_long_record():
         (b"", []),
         (b"\n", [np.nan]),
         (b'""', [np.nan]),
-        (b'\xef\xbb\xbf1,"a"\n2\n', [1.0, 2.0]),
-        (b'\xef\xbb\xbf"1","a\n3"\n2\n', [1.0, 2.0]),
+        (b'\xef\xbb\xbf1,"a"\n2\n', [np.nan, 2.0]),
+        (b'\xef\xbb\xbf"1","a\n3"\n2\n', [np.nan, 2.0]),
         (b'1\n\xef\xbb\xbf"2\n3"\n', [1.0, np.nan, np.nan]),
         (b'1, "x\n2"\n3\n', [1.0, np.nan, 3.0]),
     ],
@@ -278,6 +278,30 @@ def test_header_with_line_breaks(backend):
     assert values(content, header=True) == [1.0]
     with pytest.raises(FileError, match="no such name"):
         values(content, "lines", header=True)
+
+
+@pytest.mark.parametrize("reading", ["rfc4180", "lines", "unquoted"])
+def test_byte_order_mark_is_a_part_of_its_record(backend, reading):
+    """The record before it decides nothing about it."""
+    assert same(values(b"1\n\xef\xbb\xbf2\n3\n", reading), [1.0, np.nan, 3.0])
+    assert same(values(b"\xef\xbb\xbf2\n3\n", reading), [np.nan, 3.0])
+    assert same(values(b"\xef\xbb\xbfa\n\xef\xbb\xbf2\n3\n", reading, header=True), [np.nan, 3.0])
+
+
+@pytest.mark.parametrize("header", [False, True])
+def test_resume_among_byte_order_marks(tmp_path, header):
+    path = tmp_path / "a.csv"
+    path.write_bytes(b"\xef\xbb\xbfa\n" * header + b"\xef\xbb\xbf2\n3\n" * 40)
+    with mock.patch.object(text_records, "_BLOCK", 12):
+        source = open_source(path, domain=DECADE, header=header)
+        batches = list(source.batches())
+        whole = [value for batch in batches for value in np.asarray(batch.records, dtype=float).tolist()]
+        assert same(whole, [np.nan, 3.0] * 40)
+        read = 0
+        for batch in batches:
+            read += len(batch.records)
+            rest = [np.asarray(other.records, dtype=float) for other in source.batches(batch.position)]
+            assert same(np.concatenate([np.empty(0), *rest]).tolist(), whole[read:])
 
 
 @pytest.mark.parametrize("ending", ["", ".gz", ".zst"])

@@ -44,6 +44,18 @@ def test_invalid_line_of_json(tmp_path, bad):
     assert codes[2] >= 4
 
 
+def test_byte_order_marks_of_lines(tmp_path):
+    """Each line may have one, and is read by itself."""
+    domain, path = hp.Table(a=hp.Interval(0, 1)), tmp_path / "a.ndjson"
+    lines = [b'{"a": 0.25}', b'\xef\xbb\xbf{"a": 0.75}', b'\xef\xbb\xbf\xef\xbb\xbf{"a": 0.5}']
+    codes = []
+    for chosen in (lines, lines[::-1], *([line] for line in lines)):
+        path.write_bytes(b"".join(line + b"\n" for line in chosen))
+        (batch,) = open_source(path, domain=domain).batches()
+        codes.append(domain.encode(batch.records, level=2).tolist())
+    assert codes[0] == codes[1][::-1] == [code for alone in codes[2:] for code in alone] == [1, 3, hp.OUTSIDE]
+
+
 def test_keys_of_json(tmp_path):
     (tmp_path / "a.ndjson").write_bytes(b'{"a": 1}\n')
     with pytest.raises(FileError, match=r"columns=\['NAME'\]"):

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pandas as pd
@@ -164,6 +165,8 @@ def test_null_persons(tmp_path: Path) -> None:
 def test_ids() -> None:
     ids = [7, "7", 7.0, np.int64(7), b"7", "8", 7.5, True, [7], "x" * MAX_ID, "y" * (MAX_ID + 1)]
     assert keep_first(ids, 1).tolist() == [0, 5, 9]
+    person = UUID(int=7)
+    assert keep_first([person, str(person), UUID(int=8), (person,)], 1).tolist() == [0, 2]
     rounded = np.array([2.0**53 + 2, np.inf, 3.5])
     assert keep_first(rounded, 1).size == 0, "a rounded number may be another person's"
     assert keep_first(np.array([2**64 - 1, 2**64 - 1, 0], dtype=np.uint64), 1).tolist() == [0, 2]
@@ -234,3 +237,8 @@ def test_ids_of_persons_have_no_warning_about_values(frame: Any) -> None:
     data = frame({"user": IDS, "km": VALUES / 8.0})
     common: dict[str, Any] = {"epsilon": 1, "expected_records": 1000, "max_records_per_person": MOST}
     hp.fit(data, hp.Interval(0, 10), person="user", **common)
+
+
+def test_other_objects_are_no_plan() -> None:
+    with pytest.raises(hp.PlanError, match="expected a plan, such as"):
+        hp.fit(VALUES, plan=PLAN.domain)  # type: ignore[arg-type]  # a wrong value is the test

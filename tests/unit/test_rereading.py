@@ -85,6 +85,9 @@ AGAIN: dict[str, Callable[[pa.Table], Any]] = {
     "structured array": lambda data: data.to_pandas().to_records(index=False),
     "relation": duckdb.from_arrow,
     "iterable of batches": Batches,
+    "list of frames": lambda data: [data.slice(0, 9).to_pandas(), data.slice(9).to_pandas()],
+    "tuple of frames": lambda data: (pl.from_arrow(data.slice(0, 9)), pl.from_arrow(data.slice(9))),
+    "list of Arrow batches": lambda data: data.to_batches(max_chunksize=999),
 }
 
 

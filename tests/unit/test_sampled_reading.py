@@ -223,9 +223,9 @@ class Words(Domain):
 def test_sample_of_batches_of_a_custom_domain() -> None:
     domain = Words()
 
-    def words() -> Iterator[str]:
-        yield "azb"
-        yield "ycx"
+    def words() -> Iterator[list[str]]:
+        yield list("azb")
+        yield list("ycx")
 
     sampled = codes(open_source(words(), domain=domain), domain, lambda rows: np.array([0, 2]))
     assert sampled.tolist() == [0, 0, 1, 1]

@@ -41,7 +41,7 @@ def test_header_without_columns(tmp_path):
         b"a,b\n1,2",
         b"\xef\xbb\xbfb,a\n2,1\n",
         b'\xef\xbb\xbf"b", a \n2,1\n',
-        b'x\xff,"b"\n"1,1",2\n',
+        b'x,"b"\n"1,1",2\n',
         b'"say ""hi""",b\n"a ""b""",2\n',
     ],
 )

@@ -21,6 +21,7 @@ from privhp.collect.deliveries import Deliveries
 from privhp.collect.learning import is_learning, pass_plan
 from privhp.collect.summary import Summary, restore_summary
 from privhp.core.container import CHECKPOINT, content_errors, pack, read_number, unpack
+from privhp.core.path_texts import check_path
 from privhp.core.regular_files import open_regular
 from privhp.errors import FileError
 from privhp.io.disk import remove_partials, write_file
@@ -71,6 +72,7 @@ class Checkpoint:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file atomically, readable by its owner only."""
+        check_path(path)
         write_file(Path(path), self.chunks(), mode=0o600)
 
     @classmethod

@@ -9,7 +9,7 @@ person pushes out the rows of another.
 sorted by person, batch by batch in constant memory: it remembers the last person
 and refuses rows whose persons are not in order.
 
-An id is an integer or a text; the integer 7 and the text "7" are one person.
+An id is an integer, a text or a UUID; the integer 7 and the text "7" are one person, as a UUID and its text are.
 Null and the empty text are null. A row with any other id, or one beyond
 MAX_ID bytes, cannot be read and is not kept.
 """
@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from privhp.domains.column import Column, Indices, attempt, is_null_value, take
-from privhp.domains.conversion import type_name
+from privhp.domains.conversion import is_uuid, type_name
 from privhp.domains.to_column import to_column
 from privhp.errors import RecordsError
 from privhp.io.sources.protocol import NullPerson
@@ -203,7 +203,7 @@ def _as_bytes(value: Any) -> bytes | None:
         number: Any = value
         rounded = isinstance(value, float | np.floating) and abs(number) > _EXACT
         return b"%d" % int(number) if number == int(number) and not rounded else None
-    return None
+    return str(value).encode() if is_uuid(value) else None
 
 
 def _id(code: Any, ids: Sequence[bytes] | None) -> bytes:

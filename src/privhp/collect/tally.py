@@ -22,7 +22,7 @@ from privhp.domains.column import Column
 from privhp.domains.column_batch import ColumnBatch
 from privhp.domains.conversion import as_counts
 from privhp.errors import DomainError, PlanError, StateError, describe_value
-from privhp.planning.plan import Plan
+from privhp.planning.plan import Plan, check_is_plan
 
 _MAX_BLOCK_ROWS = (1 << 16) - 1  # the native kernels count the rows of a block in 16 bits
 _MIN_BLOCK_ROWS = 64
@@ -49,8 +49,7 @@ class Tally:
     """
 
     def __init__(self, plan: Plan) -> None:
-        if not isinstance(plan, Plan):
-            raise PlanError(f"expected a plan, such as Plan.auto(...), got {describe_value(plan)}")
+        check_is_plan(plan)
         if plan.learning is not None and plan.partition is None:
             raise PlanError(
                 "this plan learns its partition before records are counted; give it to fit, with data that can be read "

@@ -5,12 +5,14 @@ import os
 import stat
 from typing import BinaryIO
 
+from privhp.core.path_texts import check_path
 from privhp.errors import FileError, file_errors
 
 
 @file_errors()
 def open_regular(path: str | os.PathLike[str]) -> BinaryIO:
     """Open a file for reading. A pipe or a device is refused: reading it could wait for ever, or never end."""
+    check_path(path)
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):

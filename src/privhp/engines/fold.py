@@ -15,6 +15,7 @@ from functools import partial
 from typing import Any
 
 from privhp.answers.generator import Generator, Reading
+from privhp.answers.high_counts import describe_high_count
 from privhp.answers.low_counts import describe_low_count
 from privhp.collect.coins import poisson_sample
 from privhp.collect.ingest import READING_SCRATCH
@@ -110,7 +111,7 @@ def fit_passes(
             plan = refine_plan(plan, number, summary.close())
     generator = summary.release()
     generator.reading = Reading(formats=())
-    warn(describe_low_count(generator))
+    warn(describe_low_count(generator), describe_high_count(generator))
     return generator
 
 

@@ -8,6 +8,7 @@ from pathlib import Path, PurePath
 from typing import Any, BinaryIO, Literal
 
 from privhp.domains import Domain
+from privhp.domains.fields import check_crossed_names
 from privhp.errors import FileError, RecordsError
 from privhp.io.disk import new_file
 from privhp.io.optional import import_pyarrow
@@ -156,6 +157,7 @@ def _names(domain: Domain, columns: Sequence[str] | None) -> list[str]:
         raise RecordsError(
             f"expected {len(declared)} column names for this release, got {len(names)}: {', '.join(names)}"
         )
+    check_crossed_names(names, declared)
     if len(set(names)) != len(names):
         raise RecordsError(f"expected each column name once, got one twice in {', '.join(names)}")
     return names

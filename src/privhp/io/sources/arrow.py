@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from privhp.domains.column import Column, Indices
 from privhp.domains.domain import ValueKind
 from privhp.domains.fields import Field, FieldKind
-from privhp.domains.to_column import to_column
+from privhp.domains.to_column import is_list, list_type, to_column
 from privhp.errors import FileError
 from privhp.io.optional import import_pyarrow
 from privhp.io.sources.selection import Selection
@@ -105,8 +105,7 @@ def _value_kind(kind: Any) -> ValueKind | None:
         return "times"
     if is_text(kind):
         return "text"
-    listed = types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind)
-    return "lists of text" if listed and is_text(_value_type(kind.value_type)) else None
+    return "lists of text" if is_list(kind) and is_text(_value_type(kind.value_type)) else None
 
 
 def is_text(kind: Any) -> bool:
@@ -180,9 +179,37 @@ class ArrowRows:
 
 
 def validate(batch: Any) -> None:
-    """Refuse a batch with inconsistent buffers, which Arrow would otherwise read out of bounds."""
+    """Refuse a batch with inconsistent buffers, which Arrow would otherwise read out of bounds.
+
+    No value decides: one that is not of its type, such as text that is not UTF-8, skips its own record later. An
+    exception are structs, maps and unions, which no built-in domain reads.
+    """
     for column in batch.columns:
-        _text_as_bytes(column).validate(full=True)
+        _validate_buffers(column)
+
+
+def _validate_buffers(array: Any) -> None:
+    array.validate()  # sizes of buffers, which a view relies on
+    array.view(_storage_type(array.type)).validate(full=True)
+    values = array.values if is_list(array.type) else array
+    if import_pyarrow("Arrow").types.is_dictionary(values.type):
+        _validate_buffers(values.dictionary)
+
+
+def _storage_type(kind: Any) -> Any:
+    """Type with the same buffers in which every value is valid, so that only the buffers can be refused."""
+    pa = import_pyarrow("Arrow")
+    types = pa.types
+    if types.is_dictionary(kind):
+        return kind.index_type
+    if is_list(kind):
+        return list_type(kind, _storage_type(kind.value_type))
+    if types.is_decimal(kind):
+        return pa.binary(kind.byte_width)
+    if types.is_date64(kind) or types.is_time(kind):
+        return pa.int32() if kind.bit_width == 32 else pa.int64()
+    texts = {pa.string(): pa.binary(), pa.large_string(): pa.large_binary(), pa.string_view(): pa.binary_view()}
+    return texts.get(kind, getattr(kind, "storage_type", kind))
 
 
 def _column(array: Any, field: Field, taken: Indices | None = None) -> Column:
@@ -209,7 +236,8 @@ def _text_as_bytes(array: Any) -> Any:
     pa = import_pyarrow("Arrow")
     types = pa.types
     if types.is_dictionary(array.type):
-        return pa.DictionaryArray.from_arrays(array.indices, _text_as_bytes(array.dictionary))
+        # An index that is out of range is invalid by itself.
+        return pa.DictionaryArray.from_arrays(array.indices, _text_as_bytes(array.dictionary), safe=False)
     if types.is_large_string(array.type):
         return array.cast(pa.large_binary())
     return array.cast(pa.binary()) if types.is_string(array.type) or types.is_string_view(array.type) else array

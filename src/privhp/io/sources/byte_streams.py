@@ -79,7 +79,7 @@ class Utf8Stream:
     """
 
     def __init__(self, file: Any, encoding: str) -> None:
-        errors = "surrogatepass" if encoding == "utf-16" else "surrogateescape"
+        errors = "surrogatepass" if encoding.startswith("utf-16") else "surrogateescape"
         self._file, self._decoder = file, codecs.getincrementaldecoder(encoding)(errors)
         self._ready = b""
 
@@ -96,6 +96,11 @@ class Utf8Stream:
             except UnicodeDecodeError:
                 raise FileError(
                     "the text ends inside a character, so it is truncated or has another encoding"
+                ) from None
+            except UnicodeError:  # the codec asks for the mark at the beginning of a header
+                raise FileError(
+                    "UTF-16 text without a byte order mark has an order that must be declared; choose "
+                    'csv=CsvDialect(encoding="utf-16-le") or csv=CsvDialect(encoding="utf-16-be")'
                 ) from None
             self._ready += text.encode("utf-8", "surrogatepass")
             if not piece:

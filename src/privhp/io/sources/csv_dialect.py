@@ -17,7 +17,7 @@ from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
 CsvReading = Literal["rfc4180", "lines", "unquoted"]
 """What a record of CSV is: with quoted line feeds inside, or a line, with or without quoted fields."""
 
-Encoding = Literal["utf-8", "utf-16", "latin-1", "cp1252"]
+Encoding = Literal["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"]
 """Encodings in which the bytes of a line have no effect on those of another."""
 
 
@@ -42,7 +42,8 @@ class CsvDialect:
         decimal: Decimal mark of numbers, "." or ",".
         thousands: Separator of groups of three digits, such as "," in 1,234.5; a space is also a no-break space.
         currency: Sign or code that may stand before or behind a number, such as "$", "EUR" or "%".
-        encoding: "utf-8", "utf-16", "latin-1" or "cp1252" (Windows).
+        encoding: "utf-8", "utf-16" (with a byte order mark before the header), "utf-16-le" or "utf-16-be" (with this
+            byte order, with a mark or without), "latin-1" or "cp1252" (Windows).
     """
 
     records: CsvReading = "rfc4180"
@@ -79,9 +80,8 @@ class CsvDialect:
             "a sign or a code such as '$' or 'EUR'",
             self.currency,
         )
-        _check(
-            self.encoding in get_args(Encoding), "encoding", "'utf-8', 'utf-16', 'latin-1' or 'cp1252'", self.encoding
-        )
+        *others, last = map(repr, get_args(Encoding))
+        _check(self.encoding in get_args(Encoding), "encoding", f"{', '.join(others)} or {last}", self.encoding)
         if "€" in (self.currency or "") and self.encoding == "latin-1":
             raise RecordsError("the encoding latin-1 has no sign €; files with this sign are in cp1252 or utf-8")
 
@@ -129,6 +129,15 @@ def check_dialect(dialect: Any) -> CsvDialect:
             f'csv= takes a dialect such as privhp.CsvDialect(records="lines"), got {describe_value(dialect)}'
         )
     return dialect
+
+
+def check_byte_order(dialect: CsvDialect, *, header: bool) -> None:
+    """Refuse UTF-16 without a header if no byte order is declared, since the first record would decide it."""
+    if dialect.encoding == "utf-16" and not header:
+        raise RecordsError(
+            "without a header, the first record would decide the byte order of UTF-16; declare "
+            'csv=CsvDialect(encoding="utf-16-le"), the order of Windows, or csv=CsvDialect(encoding="utf-16-be")'
+        )
 
 
 def _matches(pattern: re.Pattern[str], text: Any) -> bool:

@@ -3,6 +3,7 @@
 A header may turn out to be a record, so no message quotes it.
 """
 
+import codecs
 import re
 from collections.abc import Callable
 from dataclasses import replace
@@ -10,11 +11,14 @@ from dataclasses import replace
 from privhp.errors import FileError
 from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.csv_fields import split_record
+from privhp.io.sources.csv_records import ends_in_quotes
 
 _DELIMITERS = {b",": "commas", b";": "semicolons", b"\t": "tabs", b"|": "vertical bars", b" ": "spaces"}
 """Delimiters that are looked for in a header."""
 _SPACES = 3
 """Fewer spaces are a part of names."""
+_UTF8_MARK = codecs.BOM_UTF8.decode("latin-1").encode()
+"""The byte order mark of UTF-8 as it is read in latin-1 and cp1252; before a header in UTF-8 it is left out."""
 _QUOTED = re.compile(rb'"[^"]*"')
 _JSON_OBJECT, _JSON_ARRAY = re.compile(rb'\s*\{\s*["}]'), re.compile(rb"\s*(\[\s*[\[{]|[\[{]\s*$)")
 """Beginnings of a JSON object, and of an array or of an object on several lines."""
@@ -34,14 +38,23 @@ def describe_delimiter(dialect: CsvDialect) -> str:
     return _DELIMITERS.get(dialect.separator, repr(dialect.separator.decode()))
 
 
+def first_line(header: bytes) -> bytes:
+    """What precedes the first line break, since the lines behind it may be records."""
+    return re.split(rb"[\r\n]", header, maxsplit=1)[0]
+
+
 def check_encoding(header: bytes, dialect: CsvDialect) -> None:
-    """Refuse a header that is not text in the declared encoding."""
+    """Refuse a first line that is not text in the declared encoding, or has the mark of UTF-8 in another encoding."""
     if dialect.encoding != "utf-8":
+        if header.startswith(_UTF8_MARK):
+            raise FileError(
+                'the file begins with the mark of UTF-8; choose csv=CsvDialect(encoding="utf-8"), the default'
+            )
         return
     if b"\0" in header:
         raise FileError(
-            "the first line has zero bytes, as UTF-16 text and binary files have; "
-            'for UTF-16 choose csv=CsvDialect(encoding="utf-16")'
+            "the first line has zero bytes, as UTF-16 text and binary files have; for UTF-16 without a byte order mark "
+            'choose csv=CsvDialect(encoding="utf-16-le") or csv=CsvDialect(encoding="utf-16-be")'
         )
     try:
         header.decode()
@@ -52,9 +65,10 @@ def check_encoding(header: bytes, dialect: CsvDialect) -> None:
         ) from None
 
 
-def check_line_ends(header: bytes) -> None:
-    """Refuse a header that is many lines, which end in carriage returns alone."""
-    if b"\r" in header.rstrip(b"\r"):
+def check_line_ends(header: bytes, dialect: CsvDialect) -> None:
+    """Refuse a header whose first line ends in a carriage return alone, since those behind it are probably records."""
+    line = first_line(header)
+    if header[len(line) :].startswith(b"\r") and not ends_in_quotes(line, dialect):
         raise FileError(
             "the first line has carriage returns in it, so lines may end in them alone, as on old Macs; "
             r"convert it: tr '\r' '\n'"

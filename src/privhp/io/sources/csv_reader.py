@@ -14,6 +14,7 @@ from privhp.io.sources.csv_header import (
     check_line_ends,
     check_log,
     describe_delimiter,
+    first_line,
     header_names,
 )
 from privhp.io.sources.csv_records import record_rule
@@ -55,7 +56,10 @@ class CsvReader:
         return ByteStream(self._name, self._file, encoding=self._dialect.encoding)
 
     def _new_records(self) -> RecordReader:
-        return RecordReader(self._bytes.file, record_rule(self._dialect), piped=self._bytes.piped)
+        has_header = self._selection.header
+        return RecordReader(
+            self._bytes.file, record_rule(self._dialect), has_header=has_header, piped=self._bytes.piped
+        )
 
     def _new_scanners(self) -> tuple[Scanner, Scanner]:
         """Scanners of the selected columns and of that of persons, if there is one.
@@ -81,11 +85,11 @@ class CsvReader:
         header = self._records.header()
         if not header:
             raise FileError("the file is empty; expected a first line with the column names")
-        check_is_text(header)
+        line = first_line(header)
+        check_is_text(line)
+        check_encoding(line, self._dialect)
+        check_line_ends(header, self._dialect)
         names = header_names(header, self._dialect)
-        if not self._selection.finds(names):
-            check_encoding(header, self._dialect)
-            check_line_ends(header)
         if self._selection.names is None or not self._selection.finds(names):
             check_json(header)
         check_log(header, self._dialect, self._selection.finds)

@@ -74,6 +74,11 @@ def _record_bounds(piece: bytes, place: Place, separator: bytes) -> tuple[Offset
     return np.array(bounds, dtype=np.int64), place
 
 
+def ends_in_quotes(text: bytes, dialect: CsvDialect) -> bool:
+    """Whether a part of a record ends inside a quoted field."""
+    return dialect.has_quotes and _record_bounds(text, Place.FIELD_START, dialect.separator)[1] is Place.QUOTED
+
+
 def record_rule(dialect: CsvDialect) -> Rule:
     """Rule that finds the records of a dialect."""
     return UnquotedLineFeeds(dialect.separator) if dialect.records == "rfc4180" else LineFeeds()

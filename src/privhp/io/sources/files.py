@@ -53,7 +53,7 @@ class FileSource:
 
     def __init__(self, names: Sequence[str], selection: Selection, *, format: Format | None = None) -> None:  # noqa: A002 - public parameter name
         check_format(format)
-        self._files = _distinct([InputFile(name) for name in _expand(names)])
+        self._files = find_files(names)
         self._selection, self._format = selection, format
         for file in self._files:
             if file.size is None:
@@ -176,6 +176,11 @@ def format_of(name: str) -> Format:
     if suffix in _SPREADSHEETS:
         raise FileError(f"{name}: a {suffix} file is a spreadsheet; save the sheet as CSV")
     return FORMAT_BY_SUFFIX.get(suffix, "csv")
+
+
+def find_files(names: Sequence[str]) -> list[InputFile]:
+    """Files of paths and globs, each once. A path without a file is refused."""
+    return _distinct([InputFile(name) for name in _expand(names)])
 
 
 def _expand(names: Sequence[str]) -> list[str]:

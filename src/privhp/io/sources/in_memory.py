@@ -1,6 +1,6 @@
 """Source of objects in memory: arrays, data frames, Arrow streams and iterables of batches."""
 
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from functools import partial
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +13,7 @@ from privhp.domains.domain import ValueKind
 from privhp.domains.to_column import is_column
 from privhp.errors import RecordsError
 from privhp.io.optional import import_pyarrow
+from privhp.io.sources.object_forms import check_batch, holds_batches, is_frame, is_lazy, is_stream, is_table, row_count
 from privhp.io.sources.protocol import START, Batch, Cap, Persons, Position, Sample, choose_rows
 from privhp.io.sources.selection import Selection
 
@@ -22,8 +23,8 @@ class InMemorySource:
 
     Args:
         data: An array or a sequence of records, a dict of arrays, a data frame, a polars LazyFrame, anything with
-            Arrow's PyCapsule interface, or an iterator of any of these. An iterable without a length also holds
-            batches, and yields them anew in each pass.
+            Arrow's PyCapsule interface, or an iterator of any of these. A list of frames and an iterable
+            without a length also hold batches, and yield them anew in each pass.
         selection: The columns that make a record.
     """
 
@@ -31,17 +32,18 @@ class InMemorySource:
     formats = frozenset[str]()
 
     def __init__(self, data: Any, selection: Selection) -> None:
-        self._data, self._selection = LazyBatches(data) if _is_lazy(data) else data, selection
+        self._data, self._selection = LazyBatches(data) if is_lazy(data) else data, selection
+        self._in_batches = holds_batches(self._data)
 
     @property
     def size(self) -> int | None:
         """Number of rows; None if the object does not tell it without being read."""
-        return _row_count(self._data)
+        return row_count(self._data)
 
     @property
     def rereadable(self) -> bool:
         """Whether the data is neither an iterator nor a stream; an Arrow stream without a length may be read once."""
-        if _is_stream(self._data):
+        if is_stream(self._data):
             return hasattr(self._data, "__len__")
         return not isinstance(self._data, Iterator)
 
@@ -54,17 +56,16 @@ class InMemorySource:
     def persons(self) -> Persons | None:
         """The declared persons. All rows of a frame, a table or a dict are in memory, those of batches are not."""
         declared = self._selection.persons
-        return None if declared is None else declared._replace(in_memory=_is_table(self._data))
+        return None if declared is None else declared._replace(in_memory=is_table(self._data))
 
     def batches(
         self, after: Position = START, *, sample: Sample | None = None, cap: Cap | None = None
     ) -> Generator[Batch, None, None]:
         """All batches, read in the calling thread, since an iterator may depend on it."""
         read, known, whole, row = 0, self.size is not None, None, 0
-        if cap is not None and _is_table(self._data):
+        if cap is not None and is_table(self._data):
             whole = _mask_kept(cap, concatenate([part.persons() for part in self._parts(self._data)] or [Column([])]))
-        for data in self._data if _yields_batches(self._data) else [self._data]:
-            _check_batch(data)
+        for data in self._wholes():
             self._note_types(data)
             for part in self._parts(data):
                 records, kept = part.records(), None
@@ -78,6 +79,15 @@ class InMemorySource:
                 row += len(batch)
                 for block in self._take(batch, kept, sample):
                     yield Batch(block, read=read if known else None)
+
+    def _wholes(self) -> Iterator[Any]:
+        """The data itself, or its batches one by one."""
+        if not self._in_batches:
+            yield self._data
+            return
+        for data in self._data:
+            check_batch(data, self._selection.domain)
+            yield from LazyBatches(data) if is_lazy(data) else [data]
 
     def _as_sliceable(self, records: Any) -> Any:
         batch = self._selection.domain.as_batch(records)
@@ -94,8 +104,8 @@ class InMemorySource:
 
     def _parts(self, data: Any) -> Iterator["_Part"]:
         """Data in parts that bound the memory of their conversion, where the number of rows is known."""
-        size, rows = _row_count(data), self._selection.rows
-        if _is_stream(data):
+        size, rows = row_count(data), self._selection.rows
+        if is_stream(data):
             yield from self._from_stream(data)
         elif size is not None:
             for start in range(0, max(size, 1), rows):
@@ -104,21 +114,28 @@ class InMemorySource:
             yield self._part(data, 0)
 
     def _part(self, data: Any, rows: int) -> "_Part":
-        if _is_frame(data) or isinstance(data, Mapping):
+        if is_frame(data) or isinstance(data, Mapping):
             return _Part(partial(self._records, data), partial(self._persons, data), rows)
         return _Part(lambda: data, _refuse_persons, rows)
 
     def _note_types(self, data: Any) -> None:
         """Warn of columns of a suspicious type, in an array, a dict or a frame."""
         fields, names, domain = self._selection.fields, self._selection.names, self._selection.domain
-        columns: list[tuple[Any, Any]] = [(name, data) for name in names or (None,) * len(fields)]
-        if len(fields) == 1 and is_column(data) and isinstance(getattr(data, "name", None), str):
+        columns = list[tuple[Any, Any]]()
+        if len(fields) == 1 or (isinstance(data, np.ndarray) and data.shape[1:] == (len(fields),)):
+            columns = [(name, data) for name in names or (None,) * len(fields)]
+        # The name of a series among batches may be the label of a row, which is data.
+        named = is_column(data) and isinstance(getattr(data, "name", None), str) and not self._in_batches
+        if len(fields) == 1 and named:
             columns = [(data.name, data)]
         single = len(fields) == 1 and not domain.reads_by_name  # a table takes an array of objects for records
-        if _is_frame(data) or isinstance(data, Mapping):
+        if is_frame(data) or isinstance(data, Mapping):
             persons = None if self._selection.persons is None else self._selection.persons.column
             known = names or [name for name in data if str(name) != persons]
-            columns, single = [(name, data[name]) for name in known if name in data], True
+            if len(known) != len(fields) or not all(name in data for name in known):
+                return  # the reading of the records refuses the data
+            hidden = names is None and self._names_may_be_records(data)
+            columns, single = [(None if hidden else name, data[name]) for name in known], True
         for (name, column), field in zip(columns, fields, strict=False):
             dtype = _value_type(column)
             kind = _kind_of(dtype)
@@ -143,18 +160,28 @@ class InMemorySource:
                 rows = ArrowRows(batch.slice(start, self._selection.rows), names, self._selection)
                 yield _Part(rows.records, rows.persons, len(rows))
 
+    def _names_may_be_records(self, data: Any) -> bool:
+        """Whether data is a dict of an iterator, which may be a record of JSON: then no message quotes its names."""
+        return self._in_batches and isinstance(data, Mapping)
+
     def _records(self, frame: Any) -> Any:
         """Selected columns of a dict or a frame; a table selects its columns itself."""
-        if self._selection.domain.reads_by_name and self._selection.columns is None:
+        domain, hidden = self._selection.domain, self._names_may_be_records(frame)
+        if domain.reads_by_name and self._selection.columns is None and not hidden:
             return frame
         known = list(frame) if isinstance(frame, Mapping) else list(frame.columns)
         indices = self._selection.indices_by_name(
             known,
             where="a table" if self._selection.names is None else "the table",
             in_memory=True,
+            hidden=hidden,
             levels=index_levels(frame),
         )
-        batch = to_batch(frame, [known[index] for index in indices[: len(self._selection.fields)]])
+        names = [known[index] for index in indices[: len(self._selection.fields)]]
+        if hidden:
+            own = self._selection.names or list(domain.value_names)
+            frame, names = dict(zip(own, [frame[name] for name in names], strict=True)), own
+        batch = to_batch(frame, names)
         return self._selection.to_batch(batch.columns, len(batch))
 
     def _persons(self, frame: Any) -> Column:
@@ -223,78 +250,8 @@ class LazyBatches:
         return iter([self._query.collect()])  # polars before 1.34
 
 
-def _check_batch(data: Any) -> None:
-    """Refuse a single record of the type of those of `itertuples`, whose values would be counted as records."""
-    if isinstance(data, tuple) and hasattr(data, "_fields"):
-        raise RecordsError(
-            "expected a batch of records, got a single one (a named tuple); pass the data frame itself, or a list of "
-            "records"
-        )
-
-
-def _is_lazy(data: Any) -> bool:
-    """Whether data is a polars LazyFrame."""
-    return type(data).__name__ == "LazyFrame" and hasattr(data, "collect")
-
-
-def _yields_batches(data: Any) -> bool:
-    """Whether data is an iterator of batches, or an iterable of unknown length, which yields them anew each time."""
-    if _is_stream(data):
-        return False
-    return isinstance(data, Iterator) or (isinstance(data, Iterable) and not hasattr(data, "__len__"))
-
-
-def _is_stream(data: Any) -> bool:
-    """Whether data is an Arrow stream. A pandas frame is sliced instead, since conversion would copy all of it."""
-    return hasattr(data, "__arrow_c_stream__") and not _is_frame(data) and not is_column(data)
-
-
-def _is_table(data: Any) -> bool:
-    """Whether all rows of data with columns are in memory: a data frame, an Arrow table or a dict of arrays."""
-    return _is_frame(data) or isinstance(data, Mapping) or (_is_stream(data) and _row_count(data) is not None)
-
-
-def _is_frame(data: Any) -> bool:
-    """Whether data is a pandas frame."""
-    return hasattr(data, "iloc") and hasattr(data, "columns")
-
-
-def _row_count(data: Any) -> int | None:
-    """Number of rows of a frame, an array, a dict of arrays or an Arrow table; None for other data."""
-    if _is_frame(data):
-        return len(data)
-    if isinstance(data, np.ndarray):
-        return len(data) if data.ndim else None
-    if isinstance(data, Mapping):
-        lengths = {_row_count(column) if isinstance(column, np.ndarray) else None for column in data.values()}
-        return lengths.pop() if len(lengths) == 1 else None
-    rows = getattr(data, "height", getattr(data, "num_rows", None))  # of polars and of pyarrow
-    return rows if isinstance(rows, int) else None
-
-
 def _slice(data: Any, start: int, stop: int) -> Any:
     """Some rows of a frame, an array or a dict of arrays."""
     if isinstance(data, Mapping):
         return {name: column[start:stop] for name, column in data.items()}
-    return data.iloc[start:stop] if _is_frame(data) else data[start:stop]
-
-
-def has_column_names(data: Any) -> bool:
-    """Whether data has columns to select: a data frame, a dict, an Arrow stream, a query, or batches, which may."""
-    return _is_stream(data) or _is_frame(data) or isinstance(data, Mapping) or _is_lazy(data) or _yields_batches(data)
-
-
-def check_records(data: Any) -> None:
-    """Refuse data that holds no records."""
-    if data is None or isinstance(data, int | float | bool):
-        raise RecordsError(f"expected a path, records, a frame or an iterator of batches, got {type(data).__name__}")
-    if type(data).__name__.endswith("GroupBy"):
-        raise RecordsError(
-            f"expected records, got the groups of a frame ({type(data).__name__}); pass the frame, or the rows of one "
-            "group"
-        )
-    if type(data).__module__.partition(".")[0] == "pyspark":
-        raise RecordsError(
-            "a Spark data frame may be computed anew with its rows in another order, and each pass must count each row "
-            "once; use privhp.engines.spark.fit, which checks that"
-        )
+    return data.iloc[start:stop] if is_frame(data) else data[start:stop]

@@ -76,7 +76,7 @@ class _ObjectLines:
 
 
 def _parse_object(line: bytes) -> dict[str, Any] | None:
-    """Object of one line; None if the line is not an object."""
+    """Object of one line; None if the line is not an object. `json` leaves out a byte order mark before any line."""
     if len(line) > MAX_RECORD:
         return None
     try:

@@ -6,11 +6,13 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Any
 
+from privhp.core.path_texts import check_path
 from privhp.domains import Domain
 from privhp.errors import RecordsError, file_errors
 from privhp.io.sources.csv_dialect import CsvDialect
 from privhp.io.sources.files import FileSource, Format
-from privhp.io.sources.in_memory import InMemorySource, check_records, has_column_names
+from privhp.io.sources.in_memory import InMemorySource
+from privhp.io.sources.object_forms import check_records, has_column_names
 from privhp.io.sources.protocol import Persons, Source
 from privhp.io.sources.selection import Selection
 
@@ -31,8 +33,8 @@ def open_source(
     Args:
         data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
             dict of arrays, a data frame, a polars LazyFrame, anything with Arrow's PyCapsule interface, or an
-            iterator of any of these. An iterable without a length also holds batches, and yields them anew in each
-            pass.
+            iterator of any of these. A list of frames or columns and an iterable without a length also hold batches,
+            and yield them anew in each pass.
         domain: Domain of the records.
         columns: The columns that make a record, by name or, in data without names, by number from 1.
         header: Whether the first record of CSV holds the column names.
@@ -67,6 +69,7 @@ def check_named_columns(data: Any) -> None:
 def _file_names(data: Any) -> list[str] | None:
     """Names of files; None for other data. A list of texts holds records, a list of `Path`s files."""
     if isinstance(data, str | os.PathLike):
+        check_path(data)
         return [os.fspath(data)]
     if isinstance(data, io.IOBase):
         name = getattr(data, "name", None)

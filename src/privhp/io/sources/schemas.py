@@ -9,8 +9,15 @@ from privhp.errors import FileError
 from privhp.io.optional import import_pyarrow
 from privhp.io.sources.arrow import arrow_errors, column_name_errors, schema_columns
 from privhp.io.sources.byte_streams import ByteStream, decompression_errors
-from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
-from privhp.io.sources.csv_header import check_delimiter, check_encoding, check_line_ends, header_names
+from privhp.io.sources.csv_dialect import CsvDialect, check_byte_order, check_dialect
+from privhp.io.sources.csv_header import (
+    check_delimiter,
+    check_encoding,
+    check_line_ends,
+    describe_delimiter,
+    first_line,
+    header_names,
+)
 from privhp.io.sources.files import format_of
 from privhp.io.sources.identity import InputFile
 from privhp.io.sources.ipc_messages import MAGIC
@@ -72,7 +79,8 @@ def _arrow_schema(name: str) -> Any:
 
 def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[str]:
     """Column names of CSV: those in its first line if the user confirms that it is a header, else numbered ones."""
-    line = _first_line(name, dialect)
+    check_byte_order(dialect, header=header is not False)
+    line = _first_line(name, dialect, is_header=header is True)
     if line is None:
         raise FileError("the file is empty; expected a first line with the column names, or a record")
     if header is None:
@@ -81,26 +89,30 @@ def _csv_names(name: str, dialect: CsvDialect, *, header: bool | None) -> list[s
             "and give header=True for names or header=False for a record"
         )
     if header:
-        check_encoding(line, dialect)
-        check_line_ends(line)
+        check_encoding(first_line(line), dialect)
+        check_line_ends(line, dialect)
         check_delimiter(line, dialect, fits=bool)
     names = header_names(line, dialect)
     if names in ([], [""]):
-        raise FileError("expected a first line with fields, separated by commas; write the domain file by hand")
+        raise FileError(
+            f"expected a first line with fields, separated by {describe_delimiter(dialect)}, and quotes that are "
+            "closed and doubled inside; write the domain file by hand"
+        )
     if header:
-        _check_names(names)
-        return names
+        named = names if names[-1] else names[:-1]  # a delimiter at the end, as some programs write
+        _check_names(named)
+        return named
     return [f"column{number}" for number in range(1, len(names) + 1)]
 
 
-def _first_line(name: str, dialect: CsvDialect) -> bytes | None:
+def _first_line(name: str, dialect: CsvDialect, *, is_header: bool) -> bytes | None:
     """First line of a text; None if the text is empty."""
     with (
         InputFile(name).open() as file,
         decompression_errors(name),
         closing(ByteStream(name, file, encoding=dialect.encoding)) as stream,
     ):
-        line = RecordReader(stream.file, LineFeeds()).header()
+        line = RecordReader(stream.file, LineFeeds(), has_header=is_header).header()
     if line is not None:
         check_is_text(line)
     return line

@@ -11,9 +11,9 @@ from numpy.typing import NDArray
 from privhp.domains import Domain
 from privhp.domains.column_batch import ColumnBatch, describe_columns, describe_width
 from privhp.domains.domain import ValueKind
-from privhp.domains.fields import Field, FieldKind, check_longitude_first
+from privhp.domains.fields import Field, FieldKind, check_crossed_names, check_longitude_first
 from privhp.errors import FileError, RecordsError
-from privhp.io.sources.csv_dialect import CsvDialect, check_dialect
+from privhp.io.sources.csv_dialect import CsvDialect, check_byte_order, check_dialect
 from privhp.io.sources.protocol import Persons
 
 MAX_ROWS, MIN_ROWS, MAX_VALUES = 2**16 - 1, 2**12, 2**18
@@ -77,6 +77,7 @@ class Selection:
         warn: Callable[[str], None] = lambda _: None,
     ) -> None:
         self.domain, self.header, self.csv, self.persons = domain, header, check_dialect(csv), persons
+        check_byte_order(self.csv, header=header)
         self.fields = domain.fields()
         self.columns = None if columns is None else [_column_text(column) for column in columns]
         if self.columns is not None and len(self.columns) != len(self.fields):
@@ -84,9 +85,11 @@ class Selection:
                 f"expected as many columns as {domain!r} has values per record, {len(self.fields)}, "
                 f"got {len(self.columns)}: {', '.join(self.columns)}"
             )
+        if self.columns is not None and domain.reads_by_name:
+            check_crossed_names(self.columns, domain.value_names)
         self._warn = cache(warn)
-        declared = domain.value_names if domain.reads_by_name else domain.declared_names
-        self.names = self.columns or (None if declared is None else list(declared))
+        self._own_names = domain.value_names if domain.reads_by_name else domain.declared_names
+        self.names = self.columns or (None if self._own_names is None else list(self._own_names))
         """Names of the columns; None if they are not known before the file is opened."""
         if self.names is not None:
             check_longitude_first(self.names, self.fields)
@@ -120,6 +123,7 @@ class Selection:
         where: str,
         hint: str = "names are matched by case",
         in_memory: bool = False,
+        hidden: bool = False,
         levels: Sequence[Any] = (),
     ) -> list[int]:
         """Indices of the columns in the names of a file or a data frame; that of persons last, if there is one.
@@ -131,14 +135,17 @@ class Selection:
             where: What has the names, for messages.
             hint: End of a message on a name that a file lacks.
             in_memory: Whether the names are those of data in memory.
+            hidden: Whether these may be parts of a record, and are not quoted either.
             levels: Names of the levels of the index of a pandas frame.
         """
         if not in_memory:
             return self._find(known, where=where, hint=hint)
         names = list(map(str, known))
         lacking = [column for column in (self.names or []) + self._person if column not in names]
+        if not hidden:
+            hint = describe_columns(known, "".join(lacking[:1]), levels=levels)
         try:
-            return self._find(names, where=where, hint=describe_columns(known, "".join(lacking[:1]), levels=levels))
+            return self._find(names, where=where, hint=hint)
         except FileError as error:
             raise RecordsError(str(error)) from None
 
@@ -148,6 +155,7 @@ class Selection:
                 found = "it twice" if column in known else "no such name"
                 raise FileError(f"expected {where} to name a column {column!r}, got {found}; {hint}")
         person = [list(known).index(column) for column in self._person]
+        self._note_renamed(known)
         if self.names is not None:
             return [list(known).index(column) for column in self.names] + person
         size, own = len(self.fields), [index for index in range(len(known)) if index not in person]
@@ -156,9 +164,23 @@ class Selection:
         check_longitude_first([known[index] for index in own], self.fields)
         return own + person
 
+    def _note_renamed(self, known: Sequence[str]) -> None:
+        """Warn of a column that is read in place of another one that is there."""
+        for column, own in zip(self.columns or (), self._own_names or (), strict=False):
+            if column != own and own in known:
+                self._warn(
+                    f"column {column!r} is read as {own!r}, although there is a column {own!r}: columns= names what is "
+                    "read for each column of the domain, in its order; leave it out to read columns by their own names"
+                )
+
     def indices_by_number(self) -> list[int]:
         """Indices of columns given as numbers from 1, by default the first ones; that of persons last, if any."""
         person = list(map(_index, self._person))
+        if self.columns is None and self.names and all(name.isdecimal() for name in self.names):
+            raise FileError(
+                "names of columns are no numbers of columns: without them, the first columns are read; give "
+                f"columns={list(map(int, self.names))}"
+            )
         if self.columns is not None:
             return list(map(_index, self.columns)) + person
         return [index for index in range(len(self.fields) + len(person)) if index not in person][

@@ -99,28 +99,31 @@ class RecordReader:
     """Reader of a text in blocks of complete records.
 
     A record beyond MAX_RECORD may be truncated, but stays longer than MAX_RECORD,
-    so it is still recognised as invalid. A byte order mark is left out.
+    so it is still recognised as invalid. A byte order mark before a header is left out. Before a record it is a part
+    of this record: left out, it would be read in another way if the record before it were gone.
 
     Args:
         file: An open binary file.
         rule: Rule that finds the records.
+        has_header: Whether the first record is a header.
         piped: Whether the text has no file name, which would say how it is compressed; compressed text is refused.
     """
 
-    def __init__(self, file: Any, rule: Rule, *, piped: bool = False) -> None:
-        self._file, self._rule, self._piped = file, rule, piped
+    def __init__(self, file: Any, rule: Rule, *, has_header: bool = False, piped: bool = False) -> None:
+        self._file, self._rule, self._has_header, self._piped = file, rule, has_header, piped
         self._rest = b""
         self._ready: Block | None = None
         self.read = 0
         """Bytes read so far."""
 
     def header(self) -> bytes | None:
-        """First record without its line feed, of limited length; None if the text is empty."""
+        """First record without its line break, of limited length; None if the text is empty."""
         for text, bounds, end in self.blocks(endless=False):
             start = int(bounds[1])
             if start < len(text):
                 self._ready = Block(text[start:], bounds[1:] - start, end)
-            return text[: start - 1]
+            # Carriage returns belong to a line break if a line feed follows.
+            return text[: start - 1].rstrip(b"\r") if start <= len(text) else text
         return None
 
     def skip_to(self, offset: int) -> None:
@@ -165,4 +168,4 @@ class RecordReader:
         self.read += len(piece)
         if is_first and self._piped and piece.startswith(_COMPRESSED):
             check_is_text(piece, "text")
-        return piece.removeprefix(codecs.BOM_UTF8) if is_first else piece
+        return piece.removeprefix(codecs.BOM_UTF8) if is_first and self._has_header else piece
