@@ -12,6 +12,7 @@ from privhp.collect.checkpoint import Checkpoint
 from privhp.collect.summary import Summary
 from privhp.collect.tally import Tally
 from privhp.core.container import RELEASE
+from privhp.core.path_texts import check_path
 from privhp.core.progress_displays import watch_session
 from privhp.core.regular_files import open_regular
 from privhp.domains import Domain
@@ -64,6 +65,7 @@ def save(
     else:
         chunks, mode = obj.release.chunks(), 0o644
     if isinstance(file, str | os.PathLike):
+        check_path(file)
         write_file(Path(file), chunks, mode=mode, replace=replace)
     elif isinstance(file, io.TextIOBase) or not hasattr(file, "write"):
         raise _not_binary("wb")
@@ -210,12 +212,14 @@ def compare(
 
 def check_page(path: str | os.PathLike[str]) -> None:
     """Refuse a path that is not that of an HTML page."""
+    check_path(path)
     if not os.fspath(path).lower().endswith((".html", ".htm")):
         raise FileError(f"a report is an HTML page; choose a name such as fares.html in place of {os.fspath(path)}")
 
 
 def is_release(file: Any) -> bool:
     """Whether an object is the path of a release file."""
+    check_path(file)
     if not isinstance(file, str | os.PathLike) or not Path(file).is_file():  # a pipe can be read only once
         return False
     with Path(file).open("rb") as opened:

@@ -8,7 +8,9 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 from privhp.answers.generator import Generator, Reading
+from privhp.answers.high_counts import describe_high_count
 from privhp.answers.low_counts import check_min_records, describe_low_count
+from privhp.answers.unseen_nulls import describe_unseen_nulls
 from privhp.core.budget import Neighbours
 from privhp.core.progress import Progress, Unit
 from privhp.core.progress_displays import watch_session
@@ -16,7 +18,7 @@ from privhp.domains import Domain
 from privhp.errors import PlanError, RecordsError, describe_value, file_errors, warn
 from privhp.planning.learning import MAX_PASSES
 from privhp.planning.parameter_checks import MAX_RECORDS, check_integer, check_is_domain
-from privhp.planning.plan import Plan
+from privhp.planning.plan import Plan, check_is_plan
 from privhp.planning.plan_warnings import plan_warnings
 
 if TYPE_CHECKING:
@@ -61,7 +63,7 @@ def fit(
     Args:
         data: A path, a glob or "-" for standard input; a list of `Path`s; an array or a sequence of records, a
             dict of arrays, a data frame, a polars LazyFrame, a DuckDB relation or another object with Arrow's
-            PyCapsule interface, or an iterator of these.
+            PyCapsule interface, or a list of frames or columns, or an iterator of any of these.
         domain: Domain of the records; not with `plan`.
         epsilon: Total privacy budget; not with `plan`.
         expected_records: Expected number of records: a public guess, never a count of the data; not with `plan`.
@@ -95,6 +97,7 @@ def fit(
     persons = _persons(person, null_person)
     reading: dict[str, Any] = {"columns": columns, "header": header, "csv": csv, "format": format, "persons": persons}
     if plan is not None:
+        check_is_plan(plan)
         if (domain is not None and domain != plan.domain) or epsilon is not None or expected_records is not None:
             raise PlanError("plan= fixes the domain, epsilon and expected_records; leave these arguments out")
         if max_records_per_person not in (1, plan.max_records_per_person):
@@ -129,7 +132,7 @@ def fit(
         generator = ingestion.summary.release()
     generator.frame = frame_kind(data)
     generator.reading = Reading(source.formats, persons=persons is not None, declared=source.declared)
-    warn(describe_low_count(generator))
+    warn(describe_low_count(generator), describe_high_count(generator), describe_unseen_nulls(generator))
     check_min_records(generator, min_records)
     return generator
 

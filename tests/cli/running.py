@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from privhp.answers.generator import Generator
 from privhp.cli.commands import COMMANDS
 from privhp.cli.parsers import CommandParser
 from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
@@ -40,6 +41,12 @@ class Outcome(NamedTuple):
 def stated(plan: Plan, *, capped: bool | None = False) -> str:
     """The guarantee as a command prints it after the first line about a release."""
     return f"{state_guarantee(plan)}\n{state_odds(plan)}\n{state_conditions(plan, capped=capped)}\n"
+
+
+def noisy_count(generator: Generator) -> str:
+    """The number of records of a release as a command prints it; noise may make it exactly one."""
+    count = round(generator.total)
+    return f"about {count:,} record{'' if count == 1 else 's'} (noisy)"
 
 
 def spawn(*arguments: str, folder: Path, **options: Any) -> "subprocess.CompletedProcess[bytes]":

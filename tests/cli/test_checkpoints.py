@@ -198,7 +198,9 @@ def test_locked_checkpoint(run, refused, stopped_fit, tmp_path):
     with open("state", "rb") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         assert "another process uses state" in refused(*stopped_fit, "--resume")
-        assert "another process uses link" in refused(*stopped_fit, "--resume", "--checkpoint", "link")
+        assert "another process uses link" in refused(
+            *("link" if word == "state" else word for word in stopped_fit), "--resume"
+        )
     assert run(*stopped_fit, "--resume").code == 0
 
 

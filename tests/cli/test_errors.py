@@ -22,6 +22,7 @@ OUT = ["-o", "out.privhp"]
 def data(tmp_path):
     (tmp_path / "trips.csv").write_text("fare,kind\n5,a\n7,b\n")
     (tmp_path / "empty.csv").write_text("")
+    (tmp_path / "paid.toml").write_text('[columns.paid]\nkind = "boolean"\n')
     (tmp_path / "folder.csv").mkdir()
     parquet.write_table(pa.table({"fare": [5.0], "kind": ["a"]}), tmp_path / "trips.parquet")
     (tmp_path / "renamed.csv").write_bytes((tmp_path / "trips.parquet").read_bytes())
@@ -38,6 +39,13 @@ def data(tmp_path):
         # unknown domains
         (["plan", "--domain", "intervall:0:1", *PLAN], "expected one of interval, integers, box"),
         (["plan", "--domain", "fare=number:0:1", *PLAN], "column 'fare': expected one of interval, integers, box"),
+        (["plan", "--domain", "paid=boolean", *PLAN], "got 'boolean'; write categories:false,true"),
+        (["plan", "--domain", "paid.toml", *PLAN], 'write kind = "categories" and values = [false, true]'),
+        # misspelt names
+        (["fti"], "invalid choice: 'fti'; did you mean fit? see privhp --help"),
+        (["fit", "trips.csv", "--csv", "lnes"], "invalid choice: 'lnes'; did you mean lines? see privhp fit --help"),
+        (["fit", "--espilon", "1"], "unrecognized arguments: --espilon; did you mean --epsilon? see privhp fit"),
+        (["fit", "--bogus"], "unrecognized arguments: --bogus; see privhp fit --help"),
         # wrong columns
         (["fit", "trips.csv", "--columns", "Fare", *FARE[2:], *OUT], "name a column 'Fare', got no such name"),
         (["fit", "trips.parquet", "--columns", "fair", *FARE[2:], *OUT], "did you mean fare?"),
@@ -55,6 +63,8 @@ def data(tmp_path):
         ),
         # wrong files
         (["fit", "no.csv", *FARE, *OUT], "cannot use no.csv: No such file or directory; check its name"),
+        (["fit", "no.csv", *FARE], "cannot use no.csv: No such file or directory; check its name"),
+        (["fit", "trips.csv", *FARE], "-o FILE is missing; name the file to write"),
         (["fit", "folder.csv", *FARE, *OUT], "folder.csv is a folder; give its files, such as 'folder.csv/**/*.csv'"),
         (
             ["fit", "empty.csv", *FARE, *OUT],
@@ -78,10 +88,17 @@ def data(tmp_path):
             ["fit", "trips.csv", *FARE, "-o", "no/out.privhp"],
             "there is no folder no to write out.privhp in",
         ),
+        (["init", "no/*.csv", "-o", "paid.toml"], "no file matches no/*.csv; check the pattern"),
+        (["init", "trips.csv", "--header", "-o", "paid.toml"], "paid.toml exists; choose another name"),
+        (["plan", "trips.csv", *PLAN], "trips.csv is no domain file, whose name ends in .toml; a plan reads no data"),
+        (["plan", "paid.toml", "--domain", "ipv4", *PLAN], "argument --domain: not allowed with argument file"),
         (["init", "trips.csv", "-o", "folder.toml/x.toml"], "there is no folder folder.toml to write x.toml in"),
         # values
-        (["fit", "trips.csv", *FARE, "--epsilon", "small", *OUT], "expected --epsilon as a number"),
-        (["fit", "trips.csv", *FARE, "--expected-records", "lots", *OUT], "expected a number such as 1e6, got 'lots'"),
+        (["plan", "--domain", "ipv4", "--epsilon", "small", *PLAN[2:]], "expected --epsilon as a number"),
+        (
+            ["plan", "--domain", "ipv4", *PLAN[:2], "--expected-records", "lots"],
+            "expected a number such as 1e6, got 'lots'",
+        ),
     ],
     ids=lambda value: None,
 )
@@ -166,7 +183,7 @@ def test_empty_parquet_file(run, tmp_path):
 
 
 def test_quiet(run, tmp_path):
-    few = [*FARE, "--epsilon", "1000", "--expected-records", "2"]
+    few = [*FARE[:4], "--epsilon", "1000", "--expected-records", "2"]
     assert run("fit", "trips.csv", *few, *OUT, "--quiet") == (0, "", "")
     assert run("sample", "out.privhp", "-n", "5", "-o", "s.csv", "--quiet") == (0, "", "")
     assert run("report", "out.privhp", "-o", "r.html", "--quiet") == (0, "", "")

@@ -41,7 +41,7 @@ def test_examples_of_help(run, tmp_path, monkeypatch):
     commands = re.findall(r"^  ((?:zcat .*)?privhp .*)$", "\n".join(texts), flags=re.MULTILINE)
     commands = [command for command in commands if not command.startswith("privhp demo")]  # tested below
     commands = [command for command in commands if not re.match("privhp audit($| --deep)", command)]  # long
-    assert len(commands) == 44
+    assert len(commands) == 45
     with coarse_pictures():
         for command in commands:
             run_command(re.sub(r"--expected-records \S+", "--expected-records 1e4", command))  # small plans, for speed

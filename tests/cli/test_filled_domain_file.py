@@ -34,6 +34,7 @@ def test_a_file_of_everything(run, trips):
     other = hp.load("b.privhp").plan
     assert (float(other.epsilon), other.memory) == (3, 2**20)
     assert run("plan", "--domain", "trips.toml", "-o", "plan.json").code == 0
+    assert run("plan", "trips.toml") == run("plan", "--domain", "trips.toml")
     assert run("learn", "trips.csv", "trips.toml", "--passes", "1", "-o", "l.json").code == 2
     assert run("compare", "trips.csv", "trips.csv", "--domain", "trips.toml").code == 0
     paper = ["--method", "paper", "--hot-cells", "4", "-o", "c.privhp"]

@@ -13,13 +13,16 @@ import numpy as np
 import pytest
 
 import privhp
-from cli.running import PLAN, STOPPED, stated
+from cli.running import PLAN, STOPPED, noisy_count, stated
 from privhp.answers.generator import Reading
 from privhp.answers.low_counts import describe_low_count
 from privhp.cli.messages import speak_options
 from privhp.core import progress
 from privhp.io.sources.files import format_of
 
+EXPECTED = PLAN.index("--expected-records") + 1
+MANY = [*PLAN[:EXPECTED], "5000", *PLAN[EXPECTED + 1 :]]
+"""The plan for 5,000 records."""
 INVALID = [
     b"",
     b",,",
@@ -39,12 +42,12 @@ INVALID = [
 
 def test_fit_and_load(run, tmp_path):
     (tmp_path / "data.csv").write_text("id,fare\n" + "".join(f"{i},{i % 100}\n" for i in range(5000)))
-    code, out, err = run("fit", "data.csv", "--columns", "fare", *PLAN, "-o", "fares.privhp")
+    code, out, err = run("fit", "data.csv", "--columns", "fare", *MANY, "-o", "fares.privhp")
     assert (code, err) == (0, "")
     generator = privhp.load(tmp_path / "fares.privhp")
     assert out == (
-        f"wrote fares.privhp: epsilon = 2 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
-        f"1,000 expected; see privhp inspect fares.privhp\n{stated(generator.plan)}"
+        f"wrote fares.privhp: epsilon = 2 (pure differential privacy), {noisy_count(generator)}, "
+        f"5,000 expected; see privhp inspect fares.privhp\n{stated(generator.plan)}"
     )
     assert generator.plan.domain == privhp.Interval(0, 1000)
     # The scale of the noise of the total is below 20.
@@ -70,7 +73,7 @@ def test_input_files(run, tmp_path, monkeypatch):
     with (tmp_path / "data.csv").open() as stdin:
         monkeypatch.setattr(sys, "stdin", stdin)
         for name in ("data.csv", "data.csv.gz", "data.npy", "-"):
-            assert run("fit", name, "--no-header", *PLAN, "-o", "out.privhp", "--force", "--quiet") == (0, "", "")
+            assert run("fit", name, "--no-header", *MANY, "-o", "out.privhp", "--force", "--quiet") == (0, "", "")
             assert privhp.load("out.privhp").mass((0, 125)).value > 0.5
 
 
@@ -100,7 +103,7 @@ def test_output_with_invalid_records(run, tmp_path, monkeypatch):
         for data in ("data.csv", "data.npy"):
             code, out, err = run("fit", data, *PLAN, "-o", f"{data}.privhp")
             generator = privhp.load(folder / f"{data}.privhp")
-            public = f"about {generator.total:,.0f} records (noisy)"
+            public = noisy_count(generator)
             assert out.count(public) == 1
             # the release, and the kind of file, decide about this warning
             generator.reading = Reading(formats=[format_of(data)], persons=False)
@@ -177,7 +180,7 @@ def test_message_without_valid_records(run, tmp_path):
     out = run("fit", "data.csv", *PLAN, "-o", "out.privhp").out
     generator = privhp.load("out.privhp")
     assert out == (
-        f"wrote out.privhp: epsilon = 2 (pure differential privacy), about {generator.total:,.0f} records (noisy), "
+        f"wrote out.privhp: epsilon = 2 (pure differential privacy), {noisy_count(generator)}, "
         f"1,000 expected; see privhp inspect out.privhp\n{stated(generator.plan)}"
     )
 
@@ -242,10 +245,10 @@ class Terminal(io.StringIO):
 
 def test_progress_on_terminal(run, tmp_path, monkeypatch):
     (tmp_path / "data.csv").write_bytes(b"fare\n" + b"123.4567\n" * 200_000)
-    terminal = Terminal()
+    terminal, plan = Terminal(), [*PLAN[:EXPECTED], "200000", *PLAN[EXPECTED + 1 :]]
     monkeypatch.setattr(progress, "EVERY", 0.0)
     monkeypatch.setattr(sys, "stderr", terminal)
-    assert run("fit", "data.csv", *PLAN, "-o", "out.privhp").code == 0
+    assert run("fit", "data.csv", *plan, "-o", "out.privhp").code == 0
     *shown, last = terminal.getvalue().split("\033[K")
     assert len(shown) > 2
     assert last == ""
@@ -253,5 +256,5 @@ def test_progress_on_terminal(run, tmp_path, monkeypatch):
         assert re.fullmatch(r"\r *\d+%  \d+:\d\d elapsed, \d+\.\d MB/s, \d+:\d\d left", line)
     assert shown[-1] == "\r"
     monkeypatch.setattr(sys, "stderr", Terminal())
-    assert run("fit", "data.csv", *PLAN, "-o", "out.privhp", "--force", "--quiet").out == ""
+    assert run("fit", "data.csv", *plan, "-o", "out.privhp", "--force", "--quiet").out == ""
     assert sys.stderr.getvalue() == ""

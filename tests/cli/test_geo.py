@@ -42,6 +42,45 @@ def places(run, fitted, tmp_path):
     return PLACES
 
 
+@pytest.mark.parametrize(
+    ("header", "options", "read"),
+    [
+        ("", ["--no-header"], "the first column as longitude and the second as latitude"),
+        ("Rechts,Hoch\n", [], "the first column as longitude and the second as latitude"),
+        ("a,b\n", ["--columns", "b,a"], "column 'b' as longitude and column 'a' as latitude"),
+        (
+            "id,a,b\n",
+            ["--person", "id"],
+            "the first column as longitude and the second as latitude, of those without 'id'",
+        ),
+    ],
+)
+def test_columns_that_are_read(run, tmp_path, header, options, read):
+    """A header may be a record, so it is not quoted."""
+    prefix = "1," * header.startswith("id")
+    (tmp_path / "places.csv").write_text(header + f"{prefix}-0.1,51.5\n" * 100)
+    fit = ["fit", "places.csv", *options, *GEO, "--epsilon", "100", "--expected-records", "100"]
+    assert f"note: reads {read}\n" in run(*fit, "-o", "a.privhp").out
+    assert run(*fit, "-o", "b.privhp", "--quiet").out == ""
+    assert f"note: reads {read}\n" in run("learn", *fit[1:], "-o", "c.json").out
+
+
+@pytest.mark.parametrize(
+    "header", ["y,x", "Breite,Länge", "geo_breite,geo_laenge", "latitud,longitud", "pickupLat,pickupLon"]
+)
+def test_latitude_first(refused, tmp_path, header):
+    (tmp_path / "places.csv").write_text(f"{header}\n51.5,-0.1\n")
+    says = "a point of geo is a longitude and a latitude, and its columns are named the other way round"
+    assert says in refused("fit", "places.csv", *GEO, *PLAN, "-o", "a.privhp")
+    assert says in refused("fit", "places.csv", "--columns", header, *GEO, *PLAN, "-o", "a.privhp")
+
+
+@pytest.mark.parametrize("header", ["x,y", "Länge,Breite", "lon_y,lat_x", "lon,lat", "long_x,lat_x"])
+def test_longitude_first(run, tmp_path, header):
+    (tmp_path / "places.csv").write_text(f"{header}\n" + "-0.1,51.5\n" * 100)
+    assert run("fit", "places.csv", *GEO, *PLAN, "-o", "a.privhp").code == 0
+
+
 def test_sample(run, places, tmp_path):
     assert run("sample", "places.privhp", "-n", "1000", "--seed", "1", "-o", "synthetic.csv").code == 0
     with open(tmp_path / "synthetic.csv") as file:

@@ -296,8 +296,63 @@ def test_suggested_places():
     assert text.count('\n# kind = "geo"\n') == 2
 
 
+def test_first_of_several_files(run, refused, tmp_path):
+    """Globs and lists of files are those of fit; a folder is refused with the glob to write."""
+    (tmp_path / "trips").mkdir()
+    for name in ("b", "a"):
+        (tmp_path / "trips" / f"{name}.csv").write_text(f"{name},kind\n1,x\n")
+    assert "trips is a folder; give its files, such as 'trips/**/*.csv'" in refused("init", "trips", "--header")
+    assert "no file matches trips/*.tsv" in refused("init", "trips/*.tsv", "--header")
+    out = run("init", "trips/**/*.csv", "--header").out
+    assert out.endswith("Then: privhp fit 'trips/**/*.csv' domain.toml\n")
+    assert tomllib.loads((tmp_path / "domain.toml").read_text())["columns"].keys() == {"a", "kind"}
+    out = run("init", "trips/b.csv", "trips/a.csv", "--header", "--force").out
+    assert out.endswith("Then: privhp fit trips/b.csv trips/a.csv domain.toml\n")
+    assert tomllib.loads((tmp_path / "domain.toml").read_text())["columns"].keys() == {"b", "kind"}
+
+
+def test_next_command_of_a_log(run, tmp_path):
+    """The command runs as it is printed, with a quote inside a line, too."""
+    lines = ['10.0.0.1 "GET /a" 200', '10.0.0.2 "GET /b 404'] * 1000
+    (tmp_path / "access.log").write_text("\n".join(lines))
+    out = run("init", "access.log", "--no-header", "--delimiter", "space").out
+    options = "--csv lines --no-header --columns 1,2,3 --delimiter space"
+    assert f"Then: privhp fit access.log domain.toml {options}\n--columns lists the numbers of the columns" in out
+    text = (tmp_path / "domain.toml").read_text()
+    for kind in ('"ipv4"', '"categories"\nvalues = ["GET /a"]\nother = "x"', '"integers"\nlow = 100\nhigh = 599'):
+        text = text.replace('kind = ""', f"kind = {kind}", 1)
+    text = text.replace('epsilon = ""', "epsilon = 1").replace('expected_records = ""', "expected_records = 1e3")
+    (tmp_path / "domain.toml").write_text(text)
+    assert run("fit", "access.log", "domain.toml", *options.split()).code == 0
+
+
 def test_next_command_has_the_same_dialect(run, tmp_path):
     """Both commands have the same delimiter and encoding."""
     (tmp_path / "d.csv").write_bytes("größe;ort\n1;b\n".encode("latin-1"))
     out = run("init", "d.csv", "--header", "--delimiter", ";", "--encoding", "latin-1").out
     assert out.endswith("Then: privhp fit d.csv domain.toml --delimiter ';' --encoding latin-1\n")
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252"])
+def test_mark_of_utf8(run, refused, tmp_path, encoding):
+    """It would become a part of the first name."""
+    (tmp_path / "a.csv").write_bytes("\ufeffDatum,n\n1,2\n".encode())
+    says = "a.csv: the file begins with the mark of UTF-8; choose --encoding utf-8, the default\n"
+    assert says in refused("init", "a.csv", "--header", "--encoding", encoding)
+    fit = ["--domain", "n=integers:0:9", "--epsilon", "1", "--expected-records", "10", "-o", "a.privhp"]
+    assert says in refused("fit", "a.csv", "--encoding", encoding, *fit)
+    assert run("init", "a.csv", "--header").code == 0
+    assert "[columns.Datum]" in (tmp_path / "domain.toml").read_text()
+
+
+def test_delimiter_at_the_end_of_the_header(run, tmp_path):
+    """The column without a name is left out, as fit leaves it out."""
+    (tmp_path / "a.csv").write_text("fare;tip;\n1;2;\n")
+    assert run("init", "a.csv", "--header", "--delimiter", ";").code == 0
+    assert list(tomllib.loads((tmp_path / "domain.toml").read_text())["columns"]) == ["fare", "tip"]
+
+
+def test_declared_delimiter_is_named(refused, tmp_path):
+    (tmp_path / "a.log").write_text('- "GET \\"x\\" y" 200\n')
+    line = refused("init", "a.log", "--no-header", "--delimiter", "space", "-o", "a.toml")
+    assert "expected a first line with fields, separated by spaces, and quotes that are closed" in line

@@ -24,7 +24,7 @@ def swapped(tmp_path):
 def test_low_count(run, swapped):
     code, out, err = run("fit", swapped, *GEO, "-o", "a.privhp")
     assert code == 0
-    assert out.startswith("wrote a.privhp")
+    assert "\nwrote a.privhp: " in out
     assert err.startswith("privhp: warning: about ")
     assert "20,000 were expected" in err
     assert "\n- columns in another order, such as latitude before longitude\n" in err
@@ -37,6 +37,37 @@ def test_low_count(run, swapped):
     assert (code, out) == (0, "")
     assert err.startswith("privhp: warning: about ")
     assert run("fit", "right.csv", *GEO, "-o", "c.privhp").err == ""
+
+
+def test_nullable_column_without_null(run, tmp_path):
+    """Few records are missing, so the count is not low; null is written in a way that is not declared."""
+    (tmp_path / "a.csv").write_text(
+        "age,pets\n" + "".join(f"{row % 90},{row % 7 if row % 12 else '-'}\n" for row in range(20_000))
+    )
+    fit = ["fit", "a.csv", *PLAN, "--domain", "age=integers:0:99", "--domain", "pets=integers:0:6:nullable"]
+    err = run(*fit, "-o", "a.privhp").err
+    assert re.match(
+        r"privhp: warning: about 18,\d{3} records .* and these nullable columns hold no null .*: pets\. ", err
+    )
+    assert err.endswith(", skips its record: --null -\n")
+    assert run(*fit, "--null=-", "-o", "b.privhp").err == ""
+
+
+def test_form_of_times_to_copy(run, tmp_path):
+    (tmp_path / "days.csv").write_text("day\n" + "31/12/2024\n" * 20_000)
+    fit = ["fit", "days.csv", *PLAN, "--domain"]
+    err = run(*fit, "day=time:2024-01-01:2024-12-31", "-o", "a.privhp").err
+    assert "declares by its format: :format=%d/%m/%Y on the command line, format = " in err
+    assert run(*fit, "day=time:2024-01-01:2024-12-31:format=%d/%m/%Y", "-o", "b.privhp").err == ""
+
+
+def test_array_of_json(tmp_path):
+    """The first line of NDJSON is a record, so nothing is refused; the noisy count is low."""
+    fit = ["fit", "-", "--format", "ndjson", "--domain", "fare=interval:0:9", *PLAN, "-o", "a.privhp"]
+    array = b"[" + b",".join([b'{"fare": 5}'] * 20_000) + b"]\n"
+    done = spawn(*fit, folder=tmp_path, input=array)
+    assert done.returncode == 0
+    assert b'in NDJSON, one JSON array in place of one object per line, which jq -c ".[]" writes' in done.stderr
 
 
 def test_given_options_are_not_proposed(run, tmp_path):
@@ -118,19 +149,19 @@ def test_amounts_with_thousands_separators(run, tmp_path):
 
 
 def test_unseen_categories(run, tmp_path):
-    """A note, or a cause if the count is low, too."""
+    """A warning, also of a job with --quiet, or a cause if the count is low, too."""
     (tmp_path / "d.csv").write_text("drink\n" + "tea\nwater\n" * 2000)
     fit = ["fit", "d.csv", "--domain", "drink=categories:tea,caf\u00e9,water", "--epsilon", "50"]
     unseen = "these declared categories hold no records that the noise lets us see: drink = caf\u00e9"
     code, out, err = run(*fit, "--expected-records", "4e3", "-o", "a.privhp")
-    assert (code, err) == (0, "")
-    assert out.endswith(f"\nnote: {unseen}; check the encoding of the file, and their spelling\n")
-    assert run(*fit, "--expected-records", "4e3", "-o", "b.privhp", "--quiet") == (0, "", "")
+    line = f"privhp: warning: {unseen}; check the encoding of the file, and their spelling\n"
+    assert (code, err) == (0, line)
+    assert "declared categories" not in out
+    assert run(*fit, "--expected-records", "4e3", "-o", "b.privhp", "--quiet") == (0, "", line)
     code, out, err = run(*fit, "--expected-records", "5e3", "-o", "c.privhp")
     assert err.startswith("privhp: warning: about ")
     assert f"\n- {unseen}; check the encoding" in err
-    assert "note: " not in out
-    assert "note: " in run(*fit, "--expected-records", "4e3", "-o", "d.privhp", "--json").err
+    assert err.count("declared categories hold") == 1
 
 
 def test_options_are_not_proposed_again(run, swapped):
@@ -150,9 +181,14 @@ def test_merge_warns(run, swapped):
     for part in ("a", "b"):
         code, _, err = run("fit", swapped, "--plan", "plan.json", "--summary-only", "-o", f"{part}.summary")
         assert (code, err) == (0, "")  # nothing is said about a summary, which is confidential
-    code, _, err = run("merge", "a.summary", "b.summary", "-o", "all.privhp")
-    assert code == 0
-    assert err.startswith("privhp: warning: about ")
+    missing = "if that number was right:\n- a summary that is missing\n- columns in another order, such as latitude "
+    for command in (["merge", "a.summary", "b.summary"], ["merge", "a.summary"]):
+        code, _, err = run(*command, "-o", f"{len(command)}.privhp")
+        assert code == 0
+        assert err.startswith("privhp: warning: about ")
+        assert missing in err
+        assert "--" not in err.partition(", records beyond the number per person")[0]
+    assert "- a summary that is missing" in run("inspect", "3.privhp").out
 
 
 def test_little_data_warns(run, tmp_path):
@@ -210,6 +246,19 @@ def test_missing_and_nested_keys_of_ndjson(run, tmp_path):
         fit = ["fit", name, "--columns", "seconds", "--domain", "integers:0:9", *PLAN, "-o", f"{name}.privhp"]
         cause = "in NDJSON, a key that the objects do not have (nested keys are not read)"
         assert (cause in run(*fit).err) == named
+
+
+def test_high_count(run, tmp_path):
+    (tmp_path / "a.csv").write_text("fare\n" + "5\n" * 5000)
+    fit = ["fit", "a.csv", "--domain", "fare=interval:0:9", "--epsilon", "9"]
+    high = re.compile(
+        r"privhp: warning: about [45],\d+ records \(noisy\) were counted and 1,000 were expected: the plan has "
+        r"coarser .*by --person, persons may have more records than --max-records-per-person 1 says.*\n"
+    )
+    assert high.fullmatch(run(*fit, "--expected-records", "1000", "-o", "a.privhp", "--quiet").err)
+    shown = " ".join(run("inspect", "a.privhp").out.split())
+    assert "1,000 were expected: the plan has coarser cells" in shown
+    assert run(*fit, "--expected-records", "2000", "-o", "b.privhp").err == ""
 
 
 def test_help_and_page_name_the_low_share(run):

@@ -67,10 +67,39 @@ def test_usage_errors(refused, arguments, says):
         (["fit", "d.csv", "--colu=x"], "--colu; did you mean --columns? see privhp fit --help"),
         (["sample", "r", "--qqqqqqq", "-o", "c.csv"], "--qqqqqqq; see privhp sample --help"),
         (["inspect", "r", "extra"], "extra; see privhp inspect --help"),
+        (["sample", "r", "1000", "-o", "c.csv"], "1000; did you mean -n 1000? see privhp sample --help"),
+        (
+            ["quantiles", "r", "-n", "9"],
+            "-n; write the number alone: privhp quantiles FILE 9; see privhp quantiles --help",
+        ),
     ],
 )
 def test_unknown_options(refused, arguments, line):
     assert refused(*arguments) == f"privhp: error: unrecognized arguments: {line}\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (
+            ["fit", "d.csv", "--epsilon", "0.1", "--epsilon", "10"],
+            "argument --epsilon: given more than once; give it once",
+        ),
+        (["fit", "d.csv", "--currency", "£", "--currency", "GBP"], "argument --currency: given more than once"),
+        (["fit", "d.csv", "-o", "a", "--output=b"], "argument -o/--output: given more than once; give it once"),
+        (["query", "r", "--quantile", "0.1", "--quantile", "0.9"], "give it once, with commas between its values"),
+    ],
+)
+def test_repeated_options(refused, arguments, says):
+    """The last of two values would win in silence."""
+    assert says in refused(*arguments)
+    assert says in refused(*arguments)  # one command after the other
+
+
+def test_options_that_may_be_repeated(refused):
+    """A list of conditions or columns, and flags."""
+    options = ["--where", "a < 1", "--where", "a < 2", "--mean", "--mean"]
+    assert "cannot use no.privhp" in refused("query", "no.privhp", *options)
 
 
 def test_file_named_like_an_option(refused):

@@ -83,6 +83,7 @@ def test_merged_release_is_sum_of_summaries(run, summaries):
     code, out, err = run("merge", *names, "-o", "all.privhp")
     assert (code, err) == (0, "")
     assert out.startswith("wrote all.privhp: epsilon = 1 (pure differential privacy), about ")
+    assert " records (noisy), 10,000 expected, from 2 merged" in out
     assert out.endswith(MERGED.format(2) + stated(hp.load("all.privhp").plan, capped=None))
     total = sum(hp.resume(name).release().release.cells() for name in names)
     merged = hp.load("all.privhp")
@@ -90,6 +91,12 @@ def test_merged_release_is_sum_of_summaries(run, summaries):
     assert merged.release.merged == 2  # standard errors depend on it
     assert "merged      2 summaries, each with the noise of the plan\n" in run("inspect", "all.privhp").out
     assert abs(merged.total - expected.sum()) < 500
+
+
+def test_glob(run, refused, summaries):
+    """A glob in quotes, which a script or another shell does not expand."""
+    assert MERGED.format(2) in run("merge", "*.summary", "-o", "all.privhp").out
+    assert "no file matches *.sumary; check the pattern" in refused("merge", "*.sumary", "-o", "b.privhp")
 
 
 def test_permissions_of_summaries(run, summaries, tmp_path):

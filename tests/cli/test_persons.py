@@ -76,3 +76,20 @@ def test_parties_share_the_number_of_a_plan(run, trips):
     code, _, err = run(*fit[:-2], "--max-records-per-person", "2", "-o", "3.summary")
     assert code == 2
     assert "leave out --max-records-per-person" in err
+
+
+def test_next_command_after_learning_names_the_persons(run, trips):
+    out = run("learn", trips, *FIT, *PERSONS, "-o", "plan.json").out
+    assert out.endswith("privhp fit --plan plan.json --person user\n")
+
+
+def test_merge_says_that_persons_are_not_capped_together(run, trips):
+    columns, plan = FIT[:2], [*FIT[2:], "--max-records-per-person", "5", "--passes", "1"]
+    assert run("plan", *plan, "-o", "plan.json").code == 0
+    for name in ("a.summary", "b.summary"):
+        assert (
+            run("fit", trips, *columns, "--plan", "plan.json", "--person", "user", "--summary-only", "-o", name).code
+            == 0
+        )
+    out = run("merge", "a.summary", "b.summary", "-o", "all.privhp").out
+    assert "if no record is in two of them and no person has more than 5 in all of them together\n" in out

@@ -258,3 +258,10 @@ def test_invalid_plans(refused, option, value, says):
     sizes = {"--method": "paper", "--hot-cells": "4"} if option in ("--hot-cells", "--depth") else {}
     given = {"--domain": "interval:0:1", "--epsilon": "1", "--expected-records": "1e6"} | sizes | {option: value}
     assert says in refused("plan", *[part for pair in given.items() for part in pair])
+
+
+def test_quiet(run, tmp_path):
+    plan = ["plan", "--domain", "interval:0:9", "--epsilon", "1", "--expected-records", "1e5", "--quiet"]
+    assert run(*plan, "-o", "plan.json") == (0, "", "")
+    assert (tmp_path / "plan.json").exists()
+    assert run(*plan, "--json").out.startswith("{")

@@ -121,14 +121,41 @@ def test_bounds_of_cells(run, tmp_path):
 def test_region_finer_than_the_cells(run, trips):
     """Its share is left out: only the interval says something about the records."""
     where = ("--where", "kind = cash", "--where", "fare between 10 and 10.0001")
-    _, cash, fine, note = run("query", trips, *where).out.splitlines()
+    _, cash, fine, note, remedy = run("query", trips, *where).out.splitlines()
     _, bounds = answers(run, trips, *where)
     assert bounds["stderr"] is bounds["share"] is bounds["count"] is None
     assert fine.split() == [*(f"{bounds[end]:.3%}" for end in ("low", "high")), *where[3].split()]
     assert len(cash.split()) == 5 + 3
     assert note == "without a share: finer than the cells of the release; the interval gives bounds"
+    assert remedy == (
+        "A fit that declares narrower bounds, or has this column alone has finer cells, and costs epsilon again."
+    )
     assert note not in run("query", trips, *where[:2]).out
     assert run("query", trips, *where[2:]).out.split()[:4] == ["90%", "from", "to", "where"]
+
+
+def test_remedies_of_a_pipe_of_addresses(run, tmp_path):
+    (tmp_path / "log.csv").write_text("10.0.0.1\n" * 300)
+    network = "A fit that declares the network that holds the data, such as ipv4:10.0.0.0/8"
+    end = " has finer cells, and costs epsilon again."
+    for expected, files in (("300", ""), ("1e5", ", or reads files, not a pipe, three times")):
+        plan = ["--domain", "ipv4", "--epsilon", "1", "--expected-records", expected, "--passes", "1"]
+        assert run("fit", "log.csv", "--no-header", *plan, "-o", f"{expected}.privhp").code == 0
+        remedy = run("query", f"{expected}.privhp", "--where", "value in 10.0.0.0/30").out.splitlines()[-1]
+        assert remedy == f"{network}{files}{end}"
+
+
+def test_release_of_noise(run, tmp_path):
+    """All records were skipped: the answers say nothing."""
+    (tmp_path / "n.csv").write_text("n\n" + "-1\n" * 300)
+    plan = ["--domain", "n=integers:0:15", "--epsilon", "1", "--expected-records", "1e4"]
+    assert run("fit", "n.csv", *plan, "-o", "n.privhp").code == 0
+    said = "were counted and 10,000 were expected, so the answers are mostly noise; privhp inspect n.privhp names"
+    for command in (["query", "n.privhp", "--where", "n < 8", "--json"], ["quantiles", "n.privhp"]):
+        code, _, err = run(*command)
+        assert code == 0
+        assert err.startswith("privhp: warning: n.privhp: about ")
+        assert said in err
 
 
 def test_no_standard_error_of_0_beside_an_interval(run, tmp_path):
@@ -206,8 +233,8 @@ def test_conditions_outside_bounds(run, trips):
 
 def test_other_answers_are_of_all_records(run, trips):
     _, out, _ = run("query", trips, "--where", "fare < 10", "--mean", "--quantile", "0.5", "--marginal", "delay")
-    assert out.count("delay, of all records in which it is not null") == 2
-    assert "of all records" not in run("query", trips, "--mean", "--marginal", "fare").out
+    assert out.count("delay, of all counted records in which it is not null") == 2
+    assert "of all counted records" not in run("query", trips, "--mean", "--marginal", "fare").out
     for hint, options in ((1, ["--where", "fare < 3"]), (0, []), (0, ["--where", "fare < 3", "--by", "kind"])):
         found = run("query", trips, "--mean", "--marginal", "fare", *options).out
         assert found.count("--where does not apply to --mean; for the records of a group use --by COLUMN, or") == hint

@@ -8,9 +8,10 @@ from typing import Any, NamedTuple
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.estimate import Estimate
-from privhp.answers.generator import Generator
+from privhp.answers.generator import NOISE_Z, Generator
 from privhp.answers.heavy_hitters import describe_remaining
 from privhp.answers.regions import describe_outside, is_outside
+from privhp.cli.plan_options import would_learn
 from privhp.cli.streams import print_object
 from privhp.domains import Domain
 from privhp.domains.conditions import format_condition, read_condition
@@ -19,6 +20,8 @@ from privhp.errors import DomainError, PrivhpWarning, QueryError
 ERROR_HEADER = ("standard error", "90% from", "to")
 _ALONE = "A fit of this column alone resolves more of it, and costs epsilon again."
 _FINER = "\nwithout a share: finer than the cells of the release; the interval gives bounds"
+_NETWORKS = {"ipv4": "ipv4:10.0.0.0/8", "ipv6": "ipv6:2001:db8::/32"}
+_BOUNDED = {"interval", "integers", "box", "geo", "time"}
 _IN_CELLS = (
     "\nat least, at most: what the cells of the release allow, up to noise. If values are heaped, such as at\n"
     "round numbers, and cells are wider than the heaps, the share can be anywhere between these."
@@ -67,9 +70,24 @@ def find_masses(generator: Generator, conditions: Sequence[str], options: Namesp
             }
         )
     rows = [_mass_row(*pair) for pair in zip(objects, bounded, strict=True)]
-    note = _FINER if any(own["share"] is None for own in objects) else ""
+    note = f"{_FINER}{_finer_fits(generator)}" if any(own["share"] is None for own in objects) else ""
     note += _IN_CELLS if any(bounded) else ""
     return Answers(objects, ("share", *ERROR_HEADER, "at least", "at most", "count", "where"), rows, note)
+
+
+def _finer_fits(generator: Generator) -> str:
+    """Sentence on fits with finer cells, by the domain and the plan; empty if there are none."""
+    domain = generator.domain
+    kinds = {own.domain.inner.kind for own in domain.columns} or {domain.inner.kind}
+    networks = [network for kind, network in _NETWORKS.items() if kind in kinds]
+    fits = {
+        f"declares the network that holds the data, such as {' or '.join(networks)}": networks,
+        "declares narrower bounds": kinds & _BOUNDED,
+        "has this column alone": len(domain.columns) > 1,
+        "reads files, not a pipe, three times": would_learn(generator.plan),
+    }
+    ways = [way for way, applies in fits.items() if applies]
+    return f"\nA fit that {', or '.join(ways)} has finer cells, and costs epsilon again." if ways else ""
 
 
 def _mass_row(answer: dict[str, Any], bounded: bool) -> list[str]:
@@ -109,6 +127,16 @@ def name_outside(generator: Generator, options: Namespace) -> str | None:
     pairs = zip(options.where, regions, strict=True)
     empty = [repr(text) for text, region in pairs if is_outside(generator.domain, region)]
     return describe_outside(f"meets {' or '.join(empty)}") if empty else None
+
+
+def describe_noise(generator: Generator, name: str) -> str | None:
+    """Sentence on a release whose number of records is within its noise and below the expected one; else None."""
+    if not generator.is_below_expected or generator.total > NOISE_Z * generator.total_stderr:
+        return None
+    return (
+        f"{name}: {generator.counted_text} and {generator.plan.expected_records:,} were expected, so the "
+        f"answers are mostly noise; privhp inspect {name} names likely causes"
+    )
 
 
 def find_shares(generator: Generator, options: Namespace) -> Answers:

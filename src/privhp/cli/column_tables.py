@@ -175,7 +175,7 @@ def _label(generator: Generator, part: Distribution, column: str | None, options
     null_left_out = nullable.get(column or "", generator.domain.nullable)
     if not _has_where(options):
         return f"{label}, of the values that are not null" if null_left_out else label
-    return f"{label}, of all records{' in which it is not null' * null_left_out}"
+    return f"{label}, of all counted records{' in which it is not null' * null_left_out}"
 
 
 def _has_where(options: Namespace) -> bool:

@@ -2,13 +2,15 @@
 
 import sys
 from argparse import Namespace
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 
 from privhp.cli.messages import speak_options
 from privhp.cli.plan_options import domain_from_options, read_given_plan, read_plan
-from privhp.domains.fields import NULL_TEXTS
+from privhp.domains.fields import NULL_TEXTS, place_columns
+from privhp.errors import FileError
 from privhp.fitting import name_columns
 from privhp.io.sources import CsvDialect, Persons, Source
 from privhp.io.sources.files import FileSource
@@ -56,7 +58,39 @@ def open_data(options: Namespace, plan: Plan) -> Source:
         persons=_persons(options),
         warn=partial(note, options),
     )
-    return FileSource(options.data, selection, format=options.format)
+    with _folder_errors():
+        source = FileSource(options.data, selection, format=options.format)
+    note(options, _describe_places(selection))
+    return source
+
+
+@contextmanager
+def _folder_errors() -> Iterator[None]:
+    """Name the folder that looks like a column, such as day=1, in the error for a column that a file does not have."""
+    try:
+        yield
+    except FileError as error:
+        file, _, problem = str(error).partition(": ")
+        for name in (part.partition("=")[0] for part in Path(file).parent.parts if "=" in part):
+            if f"to name a column {name!r}, got no such name" in problem:
+                raise FileError(
+                    f"{file}: the folder {name}=... is no column: names of folders are not read; leave out {name}, or "
+                    "write it into the files first"
+                ) from None
+        raise
+
+
+def _describe_places(selection: Selection) -> str | None:
+    """Which columns are read as longitudes and latitudes; None without any. The header of a file is not quoted."""
+    if selection.names is None:
+        pairs = (
+            place_columns(["the first column", "the second"], selection.fields) if len(selection.fields) == 2 else []
+        )
+        others = "" if selection.persons is None else f", of those without {selection.persons.column!r}"
+    else:
+        pairs, others = place_columns([f"column {name!r}" for name in selection.names], selection.fields), ""
+    read = [f"{longitude} as longitude and {latitude} as latitude" for longitude, latitude in pairs]
+    return f"reads {'; '.join(read)}{others}" if read else None
 
 
 def _persons(options: Namespace) -> Persons | None:

@@ -57,7 +57,8 @@ _SUGGESTIONS = (
     ),
 )
 
-_LONGITUDE, _LATITUDE = frozenset({"lon", "lng", "long", "longitude"}), frozenset({"lat", "latitude"})
+_LONGITUDE = frozenset({"lon", "lng", "long", "longitude", "longitud", "laenge"})
+_LATITUDE = frozenset({"lat", "latitude", "latitud", "breite"})
 
 
 def suggest_kind(column: SchemaColumn) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from privhp.cli.options import quote_character
 from privhp.cli.streams import say
+from privhp.core.number_format import format_count
 from privhp.planning.guarantee import state_conditions, state_guarantee, state_odds
 
 if TYPE_CHECKING:
@@ -90,7 +91,9 @@ def warn(*texts: str | None) -> None:
 
 
 def describe_release(generator: "Generator", output: Path, *, note: str, capped: bool | None = None) -> str:
-    """File, noisy number of records and guarantee of a new release, with a note after the number.
+    """File, noisy and expected number of records and guarantee of a new release, with a note after the numbers.
+
+    The expected number is printed whatever the count is: nothing but the release may depend on a record.
 
     Args:
         generator: The generator of the release.
@@ -99,8 +102,9 @@ def describe_release(generator: "Generator", output: Path, *, note: str, capped:
         capped: Whether the number of records per person was enforced; None if it is not known.
     """
     plan = generator.plan
+    expected = f", {plan.expected_records:,} expected" if plan.expected_records else ""
     return (
         f"wrote {output}: epsilon = {float(plan.epsilon):g} (pure differential privacy), "
-        f"about {generator.total:,.0f} records (noisy){note}\n{state_guarantee(plan)}\n"
+        f"about {format_count(round(generator.total), 'record')} (noisy){expected}{note}\n{state_guarantee(plan)}\n"
         f"{state_odds(plan)}\n{state_conditions(plan, capped=capped)}"
     )

@@ -167,7 +167,7 @@ def add_csv(parser: CommandParser) -> None:
         type=names,
         metavar="TEXTS",
         help="texts that are null in nullable columns, separated by commas and in any case, such as NA,-; --null=-,NA "
-        "if the first begins with -; empty fields are null too; default NA,N/A,null,NaN",
+        "if the first begins with -; empty fields are null too; default NA,N/A,null,NaN,\\N",
     )
     group.add_argument("--decimal", choices=[".", ","], default=".", help="decimal mark of numbers; default .")
     group.add_argument("--thousands", metavar="CHARACTER", help="separator of groups of three digits, such as . or ,")
@@ -184,14 +184,14 @@ def add_text(group: Options) -> None:
     )
     group.add_argument(
         "--encoding",
-        choices=["utf-8", "utf-16", "latin-1", "cp1252"],
+        choices=["utf-8", "utf-16", "utf-16-le", "utf-16-be", "latin-1", "cp1252"],
         default="utf-8",
         help="encoding of the text; cp1252 is that of Windows in Western Europe; default utf-8",
     )
 
 
 def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> None:
-    """Add `--domain` and, if asked for, `--plan`, which excludes it."""
+    """Add `--domain` and what excludes it: if it is required, a domain file; if asked for, `--plan`."""
     exclusive = group.add_exclusive_group(required=required)
     exclusive.add_argument(
         "--domain",
@@ -199,6 +199,8 @@ def add_domain(group: Options, *, required: bool, plan_file: bool = False) -> No
         metavar="DOMAIN",
         help="domain of the records, see below; NAME=DOMAIN for a column of a table, once per column",
     )
+    if required:
+        add_file(exclusive, "file", nargs="?", help="a domain file (.toml), in place of --domain")
     if plan_file:
         add_file(exclusive, "--plan", metavar="FILE", help="read the plan from a file that privhp plan -o wrote")
 

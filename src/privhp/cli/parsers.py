@@ -7,7 +7,13 @@ from typing import Any, NoReturn, Protocol, TypeAlias
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser that reports an error in one line."""
+    """A parser that reports an error in one line, and suggests a similar choice for an unknown one."""
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        known = action.choices
+        if known is not None and value not in known and (near := difflib.get_close_matches(value, known, n=1)):
+            raise argparse.ArgumentError(action, f"invalid choice: {value!r}; did you mean {near[0]}?")
+        super()._check_value(action, value)
 
     def error(self, message: str) -> NoReturn:
         """Print the error and where to find help, and exit."""
@@ -15,13 +21,32 @@ class Parser(argparse.ArgumentParser):
         self.exit(2, f"privhp: error: {message}{end} see {self.prog} --help\n")
 
 
+class _StoreOnce(argparse.Action):
+    """Store the value of an argument; an option that is given twice is refused."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, values: Any, option: str | None = None
+    ) -> None:
+        """Store the value."""
+        if option is not None and isinstance(parser, CommandParser):
+            if self.dest in parser.stored:
+                how = ", with commas between its values" if isinstance(values, list) else ""
+                raise argparse.ArgumentError(self, f"given more than once; give it once{how}")
+            parser.stored.add(self.dest)
+        setattr(namespace, self.dest, values)
+
+
 class CommandParser(Parser):
-    """The parser of one command; it suggests an option for an unknown one."""
+    """The parser of one command; it suggests an option for an unknown one, and refuses a repeated one."""
 
     def __init__(self, **settings: Any) -> None:
         self.option_names: list[str] = []
+        self.stored: set[str] = set()
+        """Options of one value that were given."""
         self._given: list[str] = []
         super().__init__(**settings)
+        for name in (None, "store"):
+            self.register("action", name, _StoreOnce)
 
     def add_argument(self, *flags: Any, **settings: Any) -> argparse.Action:
         """Add an argument and record the names of its option."""
@@ -40,14 +65,24 @@ class CommandParser(Parser):
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse arguments; an unknown option is reported before a missing one."""
         self._given = list(args)
+        self.stored.clear()
         for argument in itertools.takewhile("--".__ne__, args):
             option = argument.partition("=")[0]
             if option.startswith("--") and option not in self.option_names:
                 self.error(f"unrecognized arguments: {option}{self._suggestion(option)}")
+            if argument.startswith("-n") and self._takes_number:
+                self.error(f"unrecognized arguments: {argument}; write the number alone: {self.prog} FILE 9")
         options, unknown = super().parse_known_args(args, namespace)
         if unknown:
-            self.error(f"unrecognized arguments: {' '.join(unknown)}")
+            number = "-n" in self.option_names and unknown[0][0].isdigit()
+            advice = f"; did you mean -n {unknown[0]}?" if number else ""
+            self.error(f"unrecognized arguments: {' '.join(unknown)}{advice}")
         return options, unknown
+
+    @property
+    def _takes_number(self) -> bool:
+        """Whether a number is an argument without a name."""
+        return any(action.dest == "number" for action in self._get_positional_actions())
 
     def error(self, message: str) -> NoReturn:
         """Report an error; a value that looks like an option is named with the way to write it."""
@@ -61,10 +96,11 @@ class CommandParser(Parser):
         """Options with this prefix, or else the most similar one."""
         if option in ("--date-format", "--time-format"):
             return "; declare the format of a time column in its domain: --domain day=time:LOW:HIGH:format=%d/%m/%Y"
-        known = [name for name in self.option_names if name.startswith("--")]
-        completed = [name for name in known if name.startswith(option)]
-        similar = completed or difflib.get_close_matches(option, known, n=1)
-        return f"; did you mean {' or '.join(similar)}?" if similar else ""
+        known = [name.removeprefix("--") for name in self.option_names if name.startswith("--")]
+        word = option.removeprefix("--")  # two dashes are no similarity
+        completed = [name for name in known if name.startswith(word)]
+        similar = completed or difflib.get_close_matches(word, known, n=1)
+        return f"; did you mean {' or '.join(f'--{name}' for name in similar)}?" if similar else ""
 
 
 class OptionGroup:

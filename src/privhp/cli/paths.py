@@ -4,14 +4,14 @@ import glob
 import os
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from privhp.errors import FileError
 from privhp.io.disk import check_writable
 from privhp.io.sources.byte_streams import COMPRESSION_BY_SUFFIX
-from privhp.io.sources.files import FORMAT_BY_SUFFIX
+from privhp.io.sources.files import FORMAT_BY_SUFFIX, find_files
 from privhp.io.sources.identity import STANDARD_INPUT
 
 _DATA = (*FORMAT_BY_SUFFIX, *COMPRESSION_BY_SUFFIX, ".toml")  # endings of data and domain files
@@ -30,6 +30,12 @@ def read_file(read: Callable[[str], Item], path: str) -> Item:
         if error.filename is not None:
             raise
         raise FileError(f"{path}: {error}") from None
+
+
+def expand_globs(names: Sequence[str]) -> list[str]:
+    """Names with the files of each glob in its place; a glob without files is refused."""
+    found = ([file.name for file in find_files([name])] if glob.has_magic(name) else [name] for name in names)
+    return [name for own in found for name in own]
 
 
 def check_result(options: Namespace, *, example: str = "fares.privhp", resumed: bool = False) -> Path:

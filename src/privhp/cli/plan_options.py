@@ -18,6 +18,7 @@ from privhp.domains.specs import PLAN_KEYS, read_domain_file
 from privhp.errors import DomainError, FileError, PlanError, PrivhpError
 from privhp.fitting import DEFAULT_PASSES
 from privhp.io.disk import write_file
+from privhp.io.sources.files import find_files
 from privhp.planning.plan import Plan
 from privhp.planning.plan_memory import replan
 
@@ -147,6 +148,7 @@ def take_domain_file(options: Namespace) -> None:
     if options.output is None and files:
         options.output = str(Path(Path(files[0]).name).with_suffix(".privhp"))
     if options.output is None:
+        find_files(options.data)  # a wrong name of the data is refused first
         raise FileError("-o FILE is missing; name the file to write")
 
 
@@ -195,6 +197,16 @@ def load_partition(path: str) -> Plan | Generator:
     if plan.partition is None:
         raise PlanError(f"{path}: this plan has no partition; give a release, or a plan that privhp learn wrote")
     return plan
+
+
+def could_learn(plan: Plan) -> bool:
+    """Whether a plan of the planner has no partition, and cells that a partition could split."""
+    return bool(plan.memory) and not plan.has_partition and plan.depth < plan.domain.depth
+
+
+def would_learn(plan: Plan) -> bool:
+    """Whether the planner would learn a partition if the data of a plan without one were read three times."""
+    return could_learn(plan) and replan(plan, memory=plan.memory, passes=DEFAULT_PASSES).learning is not None
 
 
 def predict_gain(plan: Plan) -> str:

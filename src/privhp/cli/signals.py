@@ -52,7 +52,7 @@ def saying_what_is_kept(run: Callable[[Namespace], None]) -> Callable[[Namespace
             run(options)
         except KeyboardInterrupt:
             kept = _describe_kept(options) if hasattr(options, "data") else _describe_output(options.output, before)
-            if kept is not None and not getattr(options, "quiet", False):  # plan has no --quiet
+            if kept is not None and not options.quiet:
                 say(f"stopped; {kept}")
             raise
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from privhp.answers.distribution import Distribution
 from privhp.answers.generator import NOT_COUNTED, Generator
+from privhp.answers.high_counts import describe_high_count
 from privhp.answers.low_counts import describe_low_count
 from privhp.core.number_format import format_bytes, format_number, format_share
 from privhp.planning.plan import Plan
@@ -60,8 +61,9 @@ def generator_facts(generator: Generator) -> list[tuple[str, str, str]]:
 
 
 def warnings_section(generator: Generator) -> str:
-    """What makes the release less useful than it looks: a low count, little data, columns that are hardly resolved."""
-    found = {"Low count": describe_low_count(generator), **plan_warnings(generator.plan)}
+    """What makes a release less useful than it looks: a low or high count, little data, columns hardly resolved."""
+    counts = {"Low count": describe_low_count(generator), "High count": describe_high_count(generator)}
+    found = counts | plan_warnings(generator.plan)
     return "".join(
         f'<aside class="warning"><strong>{name}:</strong> {escape(text)}.</aside>'
         for name, text in found.items()

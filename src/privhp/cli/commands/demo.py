@@ -45,7 +45,7 @@ def run(options: Namespace) -> None:
     with redirect_stdout(io.StringIO()) if options.quiet else nullcontext(), chdir(folder):
         for sentence, command in _steps():
             print(f"# {sentence}\n\n$ {shlex.join(['privhp', *command])}", flush=True)
-            silenced = ["--quiet"] if options.quiet and command[0] not in ("plan", "query") else []
+            silenced = ["--quiet"] if options.quiet and command[0] != "query" else []
             code = main([*command, *silenced])
             if code:
                 raise SystemExit(code)  # the command has printed why

@@ -44,8 +44,8 @@ Standard input and pipes are read once. A partition that was learned before from
 privhp learn or an earlier fit of files, may lower their error: --partition FILE.
 
 At the end, fit prints the noisy number of records beside the expected number, and warns if it
-is below nine tenths of it, with the causes that are likely for these columns and files. For
-scripts, --min-records N makes that exit code 1.
+is below nine tenths of it, with the causes that are likely for these columns and files, or
+at least three times as large. For scripts, --min-records N makes a low number exit code 1.
 """
 
 _HINT = "A stream is read once; --partition, with a release or a learned plan of such data, may lower its error."
@@ -104,7 +104,7 @@ def run(options: Namespace) -> None:
     from privhp.cli.json_objects import content_object, read_content
     from privhp.cli.messages import warn
     from privhp.cli.paths import check_checkpoint, check_result, is_kept
-    from privhp.cli.plan_options import take_domain_file
+    from privhp.cli.plan_options import could_learn, take_domain_file
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.collect.ingest import CheckpointedIngestion, Ingestion
@@ -141,7 +141,7 @@ def run(options: Namespace) -> None:
         print_object({"file": options.output, "written": not kept} | content)
     elif not options.quiet:
         print(result)
-        if not source.rereadable and _could_learn(plan):
+        if not source.rereadable and could_learn(plan):
             print(_HINT)
     elif kept:
         warn(result)
@@ -150,31 +150,27 @@ def run(options: Namespace) -> None:
 
 
 def _check_count(generator: "Generator", source: "Source", options: Namespace) -> None:
-    """Warn about a low noisy count of a written release; exit with code 1 if it is below --min-records."""
+    """Warn about a low or high noisy count of a written release; exit with code 1 if it is below --min-records."""
     from privhp.answers.generator import Reading
+    from privhp.answers.high_counts import describe_high_count
     from privhp.answers.low_counts import check_min_records, describe_low_count
     from privhp.answers.unseen_categories import describe_unseen_categories
+    from privhp.answers.unseen_nulls import describe_unseen_nulls
     from privhp.cli import FAILED
-    from privhp.cli.data_options import note
     from privhp.cli.messages import speak_options, warn
     from privhp.cli.streams import say
     from privhp.errors import LowCountError
 
     generator.reading = Reading(source.formats, persons=source.persons is not None, declared=source.declared)
     low = describe_low_count(generator)
-    warn(low)
-    if low is None and (unseen := describe_unseen_categories(generator)) is not None:
-        note(options, unseen)
+    warn(low, describe_high_count(generator), describe_unseen_nulls(generator))
+    if low is None:  # otherwise among its causes
+        warn(describe_unseen_categories(generator))
     try:
         check_min_records(generator, options.min_records)
     except LowCountError as error:
         say(f"privhp: error: {speak_options(str(error))}; {options.output} is written")
         raise SystemExit(FAILED) from None
-
-
-def _could_learn(plan: "Plan") -> bool:
-    """Whether a plan of the planner has no partition, and cells that a partition could split."""
-    return bool(plan.memory) and not plan.has_partition and plan.depth < plan.domain.depth
 
 
 def _check_shared(plan: "Plan", options: Namespace) -> None:
@@ -202,10 +198,8 @@ def _write(summary: "Summary", output: Path, options: Namespace) -> tuple[str, "
     generator = summary.release()
     ignore_signals()
     save(generator, output, replace=options.force)
-    # The expected number is printed whatever the count is: nothing else here may depend on a record.
-    expected = f", {summary.plan.expected_records:,} expected" if summary.plan.expected_records else ""
-    note, capped = f"{expected}; see privhp inspect {output}", options.person is not None
-    return describe_release(generator, output, note=note, capped=capped), generator
+    capped = options.person is not None
+    return describe_release(generator, output, note=f"; see privhp inspect {output}", capped=capped), generator
 
 
 def _run_resumable(

@@ -114,6 +114,7 @@ def describe_system(system: dict[str, str]) -> str:
 
 def describe(generator: "Generator") -> str:
     """Number of records, leaves and quantiles of a release."""
+    from privhp.answers.high_counts import describe_high_count
     from privhp.answers.low_counts import describe_low_count
     from privhp.cli.answer_tables import as_table
     from privhp.cli.column_tables import find_quantiles
@@ -128,7 +129,7 @@ def describe(generator: "Generator") -> str:
     ]
     if generator.release.merged > 1:
         lines.append(f"merged      {generator.release.merged:,} summaries, each with the noise of the plan")
-    warning = describe_low_count(generator)
+    warning = describe_low_count(generator) or describe_high_count(generator)
     if warning is not None:
         wrapped = [
             own for line in speak_options(warning).splitlines() for own in wrap(line, 88, break_on_hyphens=False)

@@ -1,5 +1,6 @@
 """`privhp learn`: a plan with a partition that is learned from files."""
 
+import shlex
 from argparse import Namespace
 
 from privhp.cli.options import DOMAINS, SIZES, add_data, add_learning_plan, add_output, add_persons
@@ -68,8 +69,9 @@ def run(options: Namespace) -> None:
     ignore_signals()
     save_plan(ingestion.plan, output, replace=options.force)
     if not options.quiet:
+        person = "" if options.person is None else f" --person {shlex.quote(options.person)}"  # is not in the plan
         print(
             f"wrote {output}: a plan with a partition, public; learning cost {float(plan.learning_cost):.3g} of "
             f"epsilon = {float(plan.epsilon):g}, and the rest is for measuring the same data: "
-            f"privhp fit --plan {output}"
+            f"privhp fit --plan {output}{person}"
         )

@@ -34,7 +34,7 @@ def add(commands: Commands) -> None:
     """Declare the command."""
     parser = add_command(commands, "merge", "Merge summaries of disjoint data and release the result.", _EXAMPLES)
     add_file(
-        parser, "summaries", nargs="+", metavar="summary", help="summary files that privhp fit --summary-only wrote"
+        parser, "summaries", nargs="+", metavar="summary", help="summary files or globs, of privhp fit --summary-only"
     )
     add_output(parser, "release to write, such as all.privhp")
     add_json(parser)
@@ -43,11 +43,13 @@ def add(commands: Commands) -> None:
 @saying_what_is_kept
 def run(options: Namespace) -> None:
     """Merge the summaries and write the release; the summary files stay unchanged."""
+    from privhp.answers.generator import Reading
+    from privhp.answers.high_counts import describe_high_count
     from privhp.answers.low_counts import describe_low_count
     from privhp.api import save
     from privhp.cli.json_objects import content_object
     from privhp.cli.messages import describe_release, warn
-    from privhp.cli.paths import check_result, read_file
+    from privhp.cli.paths import check_result, expand_globs, read_file
     from privhp.cli.streams import print_object
     from privhp.cli.watching import watch
     from privhp.core.container import RELEASE
@@ -57,7 +59,7 @@ def run(options: Namespace) -> None:
     output = check_result(options)
     remove_partials(output, magic=RELEASE)
     with watch(options):
-        first, *others = options.summaries
+        first, *others = expand_globs(options.summaries)
         summary = read_file(_read_summary, first)
         for path in others:
             other = read_file(_read_summary, path)
@@ -66,15 +68,17 @@ def run(options: Namespace) -> None:
             except StateError as error:
                 raise StateError(f"{path}: {error}") from None
         generator = summary.release()
+        generator.reading = Reading(merged=True)
         ignore_signals()
         save(generator, output, replace=options.force)
     if options.json:
         print_object({"file": options.output, "written": True} | content_object(generator))
     elif not options.quiet:
-        merged = generator.release.merged
-        origin = f", from {merged} merged summaries; the guarantee holds if no record is in two of them"
+        merged, most = generator.release.merged, generator.plan.max_records_per_person
+        persons = f" and no person has more than {most} in all of them together" if most > 1 else ""
+        origin = f", from {merged} merged summaries; the guarantee holds if no record is in two of them{persons}"
         print(describe_release(generator, output, note=origin if merged > 1 else ""))
-    warn(describe_low_count(generator))
+    warn(describe_low_count(generator), describe_high_count(generator))
 
 
 def _read_summary(path: str) -> "Summary":

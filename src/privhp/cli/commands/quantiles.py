@@ -32,8 +32,9 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the quantiles."""
     from privhp.api import load
-    from privhp.cli.answer_tables import print_answers
+    from privhp.cli.answer_tables import describe_noise, print_answers
     from privhp.cli.column_tables import find_quantiles
+    from privhp.cli.messages import warn
     from privhp.cli.paths import read_file
     from privhp.cli.watching import watch
     from privhp.errors import QueryError
@@ -42,5 +43,7 @@ def run(options: Namespace) -> None:
         raise QueryError("expected at least 1 quantile, such as 9 for deciles")
     shares = [rank / (options.number + 1) for rank in range(1, options.number + 1)]
     with watch(options):
-        answers = find_quantiles(read_file(load, options.release), shares, options, flag="privhp quantiles")
+        generator = read_file(load, options.release)
+        answers = find_quantiles(generator, shares, options, flag="privhp quantiles")
+    warn(describe_noise(generator, options.release))
     print_answers([answers], as_json=options.json)

@@ -23,13 +23,13 @@ examples:
   privhp query t.privhp --shares --marginal paid
   privhp query log.privhp --where 'value in 10.0.0.0/8' --heavy-hitters 0.05 --json
 
-conditions, joined by and; conditions on one column also by or:
+conditions, joined by and; conditions on one column also by or; without parentheses around them:
   fare >= 5 and fare < 10           numbers; on a continuous scale < and <= are the same
-  fare between 5 and 10             the same with both ends
+  5 <= fare < 10                    the same; fare between 5 and 10 has both ends
   port in [22, 445], port != 80     any of several integers, all but one
   pickup < 2018-02-01               times; a date is the whole day; quote '2018-02-01 12:30'
   kind = cash                       categories and nodes of a tree, such as service = web/https
-  kind in [cash, card, 'gift card'] any of several values; kind != cash
+  kind in [cash, card, 'gift card'] any of several values; kind != cash, kind not in [cash, card]
   code in E11*, code = E11.9        prefixes and texts of a pattern; code in [E10*, E11*]
   source in 10.0.0.0/8              addresses; source = 10.0.0.1; source in [10.0.0.0/8, 1.1.1.1]
   lon,lat in -9:49.8:2:61           places: west, south, east, north
@@ -56,7 +56,8 @@ def add(commands: Commands) -> None:
         action="append",
         default=[],
         metavar="CONDITION",
-        help="share of the records that satisfy the condition; may be repeated; other answers are of all records",
+        help="share of the records that satisfy the condition; may be repeated; other answers are of all counted "
+        "records",
     )
     parser.add_argument(
         "--shares", action="store_true", help="share of each value of categories, of a tree or of up to 128 integers"
@@ -86,7 +87,7 @@ def add(commands: Commands) -> None:
 def run(options: Namespace) -> None:
     """Print the answers: shares, moments, quantiles, heavy hitters."""
     from privhp.api import load
-    from privhp.cli.answer_tables import name_outside, print_answers
+    from privhp.cli.answer_tables import describe_noise, name_outside, print_answers
     from privhp.cli.messages import warn
     from privhp.cli.paths import read_file
     from privhp.cli.watching import watch
@@ -99,7 +100,7 @@ def run(options: Namespace) -> None:
     with watch(options):
         generator = read_file(load, options.release)
         answers = list(_answer(generator, options))
-    warn(name_outside(generator, options))
+    warn(name_outside(generator, options), describe_noise(generator, options.release))
     print_answers(answers, as_json=options.json)
 
 
