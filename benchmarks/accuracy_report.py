@@ -34,7 +34,7 @@ from benchmarks.methods import (
 )
 from benchmarks.streams import SOURCES
 from benchmarks.zoo_report import zoo_sections
-from privhp.planning.error_model import Stream
+from privhp.planning.streams import Stream
 
 SPARSE = ("40 atoms", "taxi fares")
 UNEVEN = ("postcodes", "postcodes, sorted", "crimes", "flights 3-D")
